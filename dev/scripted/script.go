@@ -9,8 +9,8 @@ import (
 	"longhaul/a2a"
 )
 
-// An act is what a task does if the id of its message has the prefix: it works
-// for a while, then does one of the other things.
+// An act says what a task does if the id of its message has the prefix: it works for a while,
+// then does one of the other things.
 type act struct {
 	prefix  string
 	works   time.Duration

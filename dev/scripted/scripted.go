@@ -54,7 +54,7 @@ type Executor struct{}
 // Execute implements [activities.Executor]. It has no side effects, so a second
 // run is harmless.
 func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
-	a := actFor(cue(w))
+	a := actFor(scriptID(w))
 	if err := pause(ctx, a.works); err != nil {
 		return activities.Outcome{}, err
 	}
@@ -72,8 +72,8 @@ func (Executor) Execute(ctx context.Context, w activities.Work, out activities.S
 	return activities.Completed(a.makes...), nil
 }
 
-// cue returns the id of the message that decides what to do.
-func cue(w activities.Work) string {
+// scriptID returns the id of the message that decides what to do.
+func scriptID(w activities.Work) string {
 	switch {
 	case len(w.Replies) > 0:
 		return w.Replies[len(w.Replies)-1].MessageID

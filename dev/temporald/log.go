@@ -28,9 +28,9 @@ var expectedBegin = []string{
 // fullTexts are texts in errors of SQLite and the system when a file cannot grow.
 var fullTexts = []string{"database or disk is full", "no space left on device", "disk quota exceeded"}
 
-// fullSaid explains them. The server logs a hundred errors for each moment without space,
-// and the log says how many were dropped.
-const fullSaid = "The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself"
+// diskFullText is logged in place of errors with one of fullTexts. The server logs a hundred of
+// them in a moment; the log has the number that was dropped.
+const diskFullText = "The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself"
 
 const (
 	refused    = "connection refused" // of services that begin one after the other
@@ -39,9 +39,9 @@ const (
 	fullFor    = time.Minute          // the disk is reported as full once within this time
 )
 
-// departures are texts in errors that only say that a worker or the server stops.
+// stopTexts are texts in errors that only say that a worker or the server stops.
 // Several layers log each of them.
-var departures = []string{"context canceled", "shard closed"}
+var stopTexts = []string{"context canceled", "shard closed"}
 
 // serverLogger passes the server's warnings and errors on to log, until quiet
 // raises the level. Its Fatal does not end the process but panics with a
@@ -80,7 +80,7 @@ func (c quietCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Che
 
 // Write, unlike Check, sees the fields, so it drops messages by their error.
 func (c quietCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	what, n := c.state.about(e, errorOf(fields))
+	what, n := c.state.classify(e, errorOf(fields))
 	var left []zapcore.Field
 	if n > 0 {
 		left = []zapcore.Field{zap.Int("dropped", n)}
@@ -89,7 +89,7 @@ func (c quietCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	case what == dropped:
 		return nil
 	case what == full:
-		e.Level, e.Message, e.Stack, fields = zap.ErrorLevel, fullSaid, "", left
+		e.Level, e.Message, e.Stack, fields = zap.ErrorLevel, diskFullText, "", left
 	case n > 0:
 		c.pass(zapcore.Entry{Level: e.Level, Time: e.Time, LoggerName: e.LoggerName, Message: "Dropped messages about a full disk"}, left)
 	}
@@ -104,29 +104,29 @@ func (c quietCore) pass(e zapcore.Entry, fields []zapcore.Field) {
 	}
 }
 
-// A fate is what becomes of a message.
-type fate int
+// A disposition says whether and how a message is logged.
+type disposition int
 
 const (
-	logged  fate = iota
-	dropped      // not logged
-	full         // logged as what fullSaid says
+	logged  disposition = iota
+	dropped             // not logged
+	full                // logged as diskFullText
 )
 
 // A quietState remembers the logged messages. It is safe for concurrent use.
 type quietState struct {
 	since time.Time // when the server began to start
 
-	mu     sync.Mutex
-	last   map[string]time.Time // when a message was logged, by its text and its error
-	full   time.Time            // when the disk was full last
-	stated time.Time            // when that was logged last
-	left   int                  // messages about the full disk that were dropped since, and not counted in the log
+	mu         sync.Mutex
+	last       map[string]time.Time // when a message was logged, by its text and its error
+	full       time.Time            // when a message said last that the disk is full
+	fullLogged time.Time            // when that was logged last
+	uncounted  int                  // messages about the full disk that were dropped since, and not counted in the log
 }
 
-// about returns what becomes of the message e with an error, which may be nil, and how
+// classify returns what becomes of the message e with an error, which may be nil, and how
 // many dropped messages about a full disk are to be logged with it.
-func (s *quietState) about(e zapcore.Entry, err error) (what fate, left int) {
+func (s *quietState) classify(e zapcore.Entry, err error) (what disposition, left int) {
 	if e.Level > zap.ErrorLevel {
 		return logged, 0
 	}
@@ -135,23 +135,23 @@ func (s *quietState) about(e zapcore.Entry, err error) (what fate, left int) {
 		text = err.Error()
 	}
 	has := func(part string) bool { return strings.Contains(text, part) }
-	if slices.ContainsFunc(departures, has) || has(refused) && e.Time.Sub(s.since) < refusedFor {
+	if slices.ContainsFunc(stopTexts, has) || has(refused) && e.Time.Sub(s.since) < refusedFor {
 		return dropped, 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.ContainsFunc(fullTexts, has) {
 		s.full = e.Time
-		if e.Time.Sub(s.stated) < fullFor {
-			s.left++
+		if e.Time.Sub(s.fullLogged) < fullFor {
+			s.uncounted++
 			return dropped, 0
 		}
-		s.stated = e.Time
-		return full, s.counted()
+		s.fullLogged = e.Time
+		return full, s.takeUncounted()
 	}
 	if key := e.Message + "\x00" + text; e.Time.Sub(s.last[key]) < repeatsFor {
 		return dropped, 0
-	} else if len(s.last) >= mostKept {
+	} else if len(s.last) >= maxRemembered {
 		s.last = map[string]time.Time{key: e.Time}
 	} else {
 		s.last[key] = e.Time
@@ -159,18 +159,18 @@ func (s *quietState) about(e zapcore.Entry, err error) (what fate, left int) {
 	if e.Time.Sub(s.full) < repeatsFor { // there may be more
 		return logged, 0
 	}
-	return logged, s.counted()
+	return logged, s.takeUncounted()
 }
 
-// counted returns the number of dropped messages, and begins to count again.
-func (s *quietState) counted() int {
-	n := s.left
-	s.left = 0
+// takeUncounted returns uncounted and resets it.
+func (s *quietState) takeUncounted() int {
+	n := s.uncounted
+	s.uncounted = 0
 	return n
 }
 
-// mostKept is how many messages a quietState remembers.
-const mostKept = 1000
+// maxRemembered is how many messages a quietState remembers.
+const maxRemembered = 1000
 
 // errorOf returns the error among the fields, or nil.
 func errorOf(fields []zapcore.Field) error {

@@ -42,7 +42,7 @@ func ensureNamespace(ctx context.Context, db *config.SQL, cfg Config) error {
 	old, err := m.GetNamespace(ctx, &persistence.GetNamespaceRequest{Name: cfg.Namespace})
 	if missing := new(serviceerror.NamespaceNotFound); errors.As(err, &missing) {
 		detail := newNamespace(cfg.Namespace)
-		if _, err := configure(detail.Config, cfg); err != nil {
+		if _, err := applyConfig(detail.Config, cfg); err != nil {
 			return err
 		}
 		_, err := m.CreateNamespace(ctx, &persistence.CreateNamespaceRequest{Namespace: detail})
@@ -52,7 +52,7 @@ func ensureNamespace(ctx context.Context, db *config.SQL, cfg Config) error {
 		return err
 	}
 
-	changed, err := configure(old.Namespace.Config, cfg)
+	changed, err := applyConfig(old.Namespace.Config, cfg)
 	if err != nil || !changed {
 		return err
 	}
@@ -85,8 +85,8 @@ func newNamespace(name string) *persistencespb.NamespaceDetail {
 	}
 }
 
-// configure applies cfg to ns, and reports whether that changed it.
-func configure(ns *persistencespb.NamespaceConfig, cfg Config) (changed bool, err error) {
+// applyConfig applies cfg to ns, and reports whether that changed it.
+func applyConfig(ns *persistencespb.NamespaceConfig, cfg Config) (changed bool, err error) {
 	if ns.Retention.AsDuration() != cfg.Retention {
 		ns.Retention = durationpb.New(cfg.Retention)
 		changed = true

@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// bounded runs a command that ctx ends, and returns its output.
-func bounded(ctx context.Context, cmd *exec.Cmd) (string, error) {
+// output runs a command that ctx ends, and returns its output.
+func output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -72,8 +72,8 @@ func order(services types.Services) []string {
 	return sorted
 }
 
-// ends reports whether a service runs to its end before those that depend on it start.
-func ends(services types.Services, name string) bool {
+// runsToEnd reports whether a service runs to its end before those that depend on it start.
+func runsToEnd(services types.Services, name string) bool {
 	for _, s := range services {
 		if s.DependsOn[name].Condition == types.ServiceConditionCompletedSuccessfully {
 			return true
@@ -82,8 +82,8 @@ func ends(services types.Services, name string) bool {
 	return false
 }
 
-// checked reports whether a service has a health check.
-func checked(s types.ServiceConfig) bool {
+// hasHealthCheck reports whether a service has a health check.
+func hasHealthCheck(s types.ServiceConfig) bool {
 	return s.HealthCheck != nil && !s.HealthCheck.Disable && len(s.HealthCheck.Test) > 0 && s.HealthCheck.Test[0] != "NONE"
 }
 

@@ -26,7 +26,7 @@ func (t *Topology) publish() error {
 	}
 	if !t.options.Publish {
 		for _, p := range t.Processes("") {
-			p.words.published = published
+			p.translator.published = published
 		}
 		return nil
 	}
@@ -51,24 +51,24 @@ func (f *forwards) listen(at, to string) error {
 			if err != nil {
 				return // closed
 			}
-			f.running.Go(func() { f.pass(from, to) })
+			f.running.Go(func() { f.connect(from, to) })
 		}
 	})
 	return nil
 }
 
-// pass connects both ends until one of them closes.
-func (f *forwards) pass(from net.Conn, address string) {
+// connect connects both ends until one of them closes.
+func (f *forwards) connect(from net.Conn, address string) {
 	defer from.Close()
 	to, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}
 	defer to.Close()
-	if !f.keep(from) {
+	if !f.add(from) {
 		return
 	}
-	defer f.drop(from)
+	defer f.remove(from)
 	f.running.Go(func() {
 		defer from.Close()
 		_, _ = io.Copy(from, to)
@@ -76,8 +76,8 @@ func (f *forwards) pass(from net.Conn, address string) {
 	_, _ = io.Copy(to, from)
 }
 
-// keep has close end a connection. It reports whether that is still to come.
-func (f *forwards) keep(c net.Conn) bool {
+// add adds a connection, which close then ends. It returns false after close.
+func (f *forwards) add(c net.Conn) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
@@ -87,7 +87,7 @@ func (f *forwards) keep(c net.Conn) bool {
 	return true
 }
 
-func (f *forwards) drop(c net.Conn) {
+func (f *forwards) remove(c net.Conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, c)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// between is the time between two looks at a process that is not healthy yet.
-const between = 100 * time.Millisecond
+// checkPause is the time between two health checks of a process that is not healthy yet.
+const checkPause = 100 * time.Millisecond
 
 // pause waits for the time of the next look.
 func pause(ctx context.Context) error {
-	timer := time.NewTimer(between)
+	timer := time.NewTimer(checkPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -29,7 +29,7 @@ func (p *Process) Healthy(ctx context.Context) error {
 	if !p.Running() {
 		return fmt.Errorf("%s does not run", p.Name)
 	}
-	if !checked(p.spec) {
+	if !hasHealthCheck(p.spec) {
 		return nil
 	}
 	if limit := p.spec.HealthCheck.Timeout; limit != nil {
@@ -39,7 +39,7 @@ func (p *Process) Healthy(ctx context.Context) error {
 	}
 	var args []string
 	for _, arg := range p.spec.HealthCheck.Test[1:] {
-		args = append(args, p.words.check(arg))
+		args = append(args, p.translator.check(arg))
 	}
 	if p.spec.HealthCheck.Test[0] == "CMD-SHELL" {
 		args = []string{"/bin/sh", "-c", args[0]}
@@ -51,7 +51,7 @@ func (p *Process) Healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := bounded(ctx, cmd)
+	out, err := output(ctx, cmd)
 	if err != nil {
 		return fmt.Errorf("%s is not healthy: %w: %s", p.Name, err, out)
 	}

@@ -14,7 +14,7 @@ import (
 // makes the database, with a password for connections over TCP, and runs the scripts of
 // the service in a server that listens on a socket only.
 func (p *Process) prepareDatabase(ctx context.Context) error {
-	if err := p.own(p.dir()); err != nil {
+	if err := p.chown(p.dir()); err != nil {
 		return err
 	}
 	if _, err := os.Stat(p.data()); !errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,7 @@ func (p *Process) prepareDatabase(ctx context.Context) error {
 	if err := os.WriteFile(password, []byte(*p.spec.Environment["POSTGRES_PASSWORD"]), 0o600); err != nil {
 		return err
 	}
-	if err := errors.Join(p.own(password), p.once(ctx, "initdb", "-D", p.data(), "-U", "postgres", "--pwfile="+password,
+	if err := errors.Join(p.chown(password), p.once(ctx, "initdb", "-D", p.data(), "-U", "postgres", "--pwfile="+password,
 		"--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"), os.Remove(password)); err != nil {
 		return fmt.Errorf("make the database: %w", err)
 	}
@@ -73,7 +73,7 @@ func (p *Process) once(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	if out, err := bounded(ctx, cmd); err != nil {
+	if out, err := output(ctx, cmd); err != nil {
 		return fmt.Errorf("%s: %w: %s", args[0], err, out)
 	}
 	return nil
@@ -86,8 +86,8 @@ func (p *Process) serverArguments() []string {
 
 func (p *Process) data() string { return filepath.Join(p.dir(), "data") }
 
-// own gives a file to the user of the process.
-func (p *Process) own(path string) error {
+// chown gives a file to the user of the process.
+func (p *Process) chown(path string) error {
 	if p.as == nil {
 		return nil
 	}

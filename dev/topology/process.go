@@ -26,11 +26,11 @@ type Process struct {
 	IP      string
 	LogPath string // standard error and output of all runs
 
-	topology *Topology
-	spec     types.ServiceConfig
-	image    image
-	as       *syscall.Credential // nil for the current user
-	words    translator
+	topology   *Topology
+	spec       types.ServiceConfig
+	image      image
+	as         *syscall.Credential // nil for the current user
+	translator translator
 
 	mu       sync.Mutex
 	run      *run // the latest, nil before the first
@@ -63,7 +63,7 @@ func (p *Process) PID() int {
 func (p *Process) Running() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.run != nil && !p.run.over()
+	return p.run != nil && !p.run.hasEnded()
 }
 
 // Restarts returns how often the process ended by itself and was started again.
@@ -78,7 +78,7 @@ func (p *Process) Launch() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wanted = true
-	if p.run != nil && !p.run.over() {
+	if p.run != nil && !p.run.hasEnded() {
 		return nil
 	}
 	return p.launch()
@@ -109,7 +109,7 @@ func (p *Process) Kill() {
 	p.wanted = false
 	latest := p.run
 	p.mu.Unlock()
-	if latest == nil || latest.over() {
+	if latest == nil || latest.hasEnded() {
 		return
 	}
 	children := descendants(latest.cmd.Process.Pid)
@@ -128,7 +128,7 @@ func (p *Process) Stop() error {
 	p.wanted = false
 	latest := p.run
 	p.mu.Unlock()
-	if latest == nil || latest.over() {
+	if latest == nil || latest.hasEnded() {
 		return nil
 	}
 	signal := p.image.stop
@@ -154,8 +154,8 @@ func (p *Process) Stop() error {
 	}
 }
 
-// over reports whether the run has ended.
-func (r *run) over() bool {
+// hasEnded reports whether the run has ended.
+func (r *run) hasEnded() bool {
 	select {
 	case <-r.ended:
 		return true
@@ -210,8 +210,8 @@ func (p *Process) watch(r *run) {
 	}
 }
 
-// restartable reports whether the restart policy starts a process again that ended
-// like this, with the lock held.
+// restartable reports whether the restart policy starts a process again that ended with
+// err. The lock is held.
 func (p *Process) restartable(err error) bool {
 	policy, limit := p.spec.Restart, 0
 	if _, scanErr := fmt.Sscanf(policy, "on-failure:%d", &limit); scanErr == nil {
@@ -262,7 +262,7 @@ func (p *Process) command(entrypoint, command []string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	for i := range args[1:] {
-		args[i+1] = p.words.text(args[i+1])
+		args[i+1] = p.translator.text(args[i+1])
 	}
 	if imageName(p.spec) == database && filepath.Base(args[0]) == "postgres" {
 		args = append(args, p.serverArguments()...)
@@ -279,11 +279,11 @@ func (p *Process) command(entrypoint, command []string) (*exec.Cmd, error) {
 func (p *Process) environment() []string {
 	env := environment(p.topology.bin(), p.dir())
 	for _, name := range names(p.image.env) {
-		env = append(env, name+"="+p.words.variable(name, p.image.env[name]))
+		env = append(env, name+"="+p.translator.variable(name, p.image.env[name]))
 	}
 	for _, name := range names(p.spec.Environment) {
 		if value := p.spec.Environment[name]; value != nil {
-			env = append(env, name+"="+p.words.variable(name, *value))
+			env = append(env, name+"="+p.translator.variable(name, *value))
 		}
 	}
 	return slices.Concat(env, p.topology.options.Env[p.Service], p.topology.options.Env[imageName(p.spec)])

@@ -143,7 +143,7 @@ func (t *Topology) startService(ctx context.Context, name string) error {
 	}
 	for _, p := range processes {
 		until, done := p.WaitHealthy, "healthy"
-		if ends(t.project.Services, name) {
+		if runsToEnd(t.project.Services, name) {
 			until, done = p.wait, "done"
 		}
 		if err := until(ctx); err != nil {
@@ -204,16 +204,16 @@ func (t *Topology) add(service string) (*Process, error) {
 	if err := errors.Join(p.image.install(t.bin(), t.options.Packages), os.MkdirAll(p.dir(), 0o700)); err != nil {
 		return nil, err
 	}
-	if p.words, err = t.words(p); err != nil {
+	if p.translator, err = t.translator(p); err != nil {
 		return nil, err
 	}
 	t.processes = append(t.processes, p)
 	return p, nil
 }
 
-// words returns the translator of addresses and paths for a process, with the lock held. The
-// maps are shared: processes that are added later are in them, too.
-func (t *Topology) words(p *Process) (translator, error) {
+// translator returns the translator of addresses and paths for a process, with the lock
+// held. The maps are shared: processes that are added later are in them, too.
+func (t *Topology) translator(p *Process) (translator, error) {
 	w := translator{ip: p.IP, hosts: t.hosts, paths: map[string]string{}, published: map[string]string{}}
 	var directories []string
 	for _, at := range p.image.volumes {

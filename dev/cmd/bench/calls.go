@@ -19,12 +19,12 @@ const (
 
 // measureCalls compares single calls with the official server.
 func measureCalls(ctx context.Context, s settings, r *report) error {
-	both, stop, err := rivals(ctx, s)
+	both, stop, err := startBoth(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	ids := map[*rival]string{}
+	ids := map[*contender]string{}
 	for _, side := range both {
 		for i := range storedTasks {
 			if ids[side], err = sendOne(ctx, side.client, fmt.Sprintf("stored-%d", i)); err != nil {
@@ -35,35 +35,35 @@ func measureCalls(ctx context.Context, s settings, r *report) error {
 			return err
 		}
 	}
-	reads := map[string]func(context.Context, *rival) error{
-		"tasks/get": func(ctx context.Context, side *rival) error {
+	reads := map[string]func(context.Context, *contender) error{
+		"tasks/get": func(ctx context.Context, side *contender) error {
 			_, err := side.client.Get(ctx, ids[side])
 			return err
 		},
-		"tasks/list, a page of 50": func(ctx context.Context, side *rival) error {
+		"tasks/list, a page of 50": func(ctx context.Context, side *contender) error {
 			_, err := side.client.List(ctx, map[string]any{"pageSize": 50})
 			return err
 		},
 	}
 	for _, name := range []string{"tasks/get", "tasks/list, a page of 50"} {
-		values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *rival, _ int) (map[string]float64, error) {
+		values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, _ int) (map[string]float64, error) {
 			return closedLoop(ctx, s.together, func(ctx context.Context) error { return reads[name](ctx, side) })
 		})
 		if err != nil {
 			return err
 		}
 		f := r.add(measured{"b", name + ", 16 at a time: rate", "per s", values[0]["rate"], values[1]["rate"], officialName})
-		f.aims("ratio ≥ 1.0", f.Ratio >= 1)
+		f.setAim("ratio ≥ 1.0", f.Ratio >= 1)
 		r.add(measured{"b", name + ", 16 at a time: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
 	}
-	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *rival, round int) (map[string]float64, error) {
-		return sends(ctx, side.client, fmt.Sprintf("round-%d", round))
+	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
+		return measureSends(ctx, side.client, fmt.Sprintf("round-%d", round))
 	})
 	if err != nil {
 		return err
 	}
 	f := r.add(measured{"b", "a send that returns at once, one at a time: rate while it is answered", "per s", values[0]["rate"], values[1]["rate"], officialName})
-	f.aims("ratio ≥ 1.0", f.Ratio >= 1)
+	f.setAim("ratio ≥ 1.0", f.Ratio >= 1)
 	r.add(measured{"b", "a send that returns at once: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
 	return nil
 }
@@ -90,9 +90,9 @@ func untilEnded(ctx context.Context, c *harness.Client, id string) error {
 	}
 }
 
-// sends sends messages one at a time, and then waits until their work is done, so that
+// measureSends sends messages one at a time, and then waits until their work is done, so that
 // it does not run in the round of the other side.
-func sends(ctx context.Context, c *harness.Client, prefix string) (map[string]float64, error) {
+func measureSends(ctx context.Context, c *harness.Client, prefix string) (map[string]float64, error) {
 	var took []float64
 	var last []string
 	for i := range sendsInRound {
@@ -117,16 +117,16 @@ func sends(ctx context.Context, c *harness.Client, prefix string) (map[string]fl
 
 // closedLoop calls something, several at a time, until the time is over.
 func closedLoop(ctx context.Context, lasts time.Duration, call func(context.Context) error) (map[string]float64, error) {
-	took, elapsed, err := together(ctx, callsAtOnce, lasts, call)
+	took, elapsed, err := repeatParallel(ctx, callsAtOnce, lasts, call)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]float64{"rate": float64(len(took)) / elapsed.Seconds(), "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
 }
 
-// together repeats a call for a time, several at once, and returns how long each took, in
+// repeatParallel repeats a call for a time, several at once, and returns how long each took, in
 // milliseconds, and all together.
-func together(ctx context.Context, parallel int, lasts time.Duration, call func(context.Context) error) (took []float64, elapsed time.Duration, err error) {
+func repeatParallel(ctx context.Context, parallel int, lasts time.Duration, call func(context.Context) error) (took []float64, elapsed time.Duration, err error) {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()

@@ -52,41 +52,50 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 	operations := []struct {
 		name  string
 		round func(context.Context, *day, int) ([]float64, error)
-	}{{"tasks/get", gets}, {"tasks/list, the first page of 50", lists}, {"a send that returns at once", daySend}}
+	}{{"tasks/get", measureGets}, {"tasks/list, the first page of 50", measureLists}, {"a send that returns at once", measureDaySends}}
 	for _, o := range operations {
-		values := make([][]float64, len(days))
-		for round := range s.rounds {
-			for i := range days {
-				k := (i + round) % len(days)
-				took, err := o.round(ctx, days[k], round)
-				if err != nil {
-					return fmt.Errorf("%s with %d tasks: %w", o.name, days[k].tasks, err)
-				}
-				values[k] = append(values[k], quantile(took, 0.5))
-			}
+		values, err := dayRounds(ctx, days, s.rounds, o.round)
+		if err != nil {
+			return fmt.Errorf("%s with %w", o.name, err)
 		}
 		for k, d := range days {
-			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored%s: p50", o.name, d.tasks, where(s)), unit: "ms", ours: values[k]}
+			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored%s: p50", o.name, d.tasks, databaseName(s)), unit: "ms", ours: values[k]}
 			if k == 0 {
 				r.add(m)
 				continue
 			}
 			m.base, m.baseline = values[0], fmt.Sprintf("%d tasks", days[0].tasks)
 			f := r.add(m)
-			f.aims("flat: ratio ≤ 1.5", f.Ratio <= 1.5)
+			f.setAim("flat: ratio ≤ 1.5", f.Ratio <= 1.5)
 		}
 	}
 	return nil
 }
 
-func where(s settings) string {
+// dayRounds runs rounds on all days, each beginning with another day, and returns the
+// medians of the rounds by day.
+func dayRounds(ctx context.Context, days []*day, rounds int, run func(context.Context, *day, int) ([]float64, error)) ([][]float64, error) {
+	values := make([][]float64, len(days))
+	for i := range rounds * len(days) {
+		round := i / len(days)
+		k := (i + round) % len(days)
+		took, err := run(ctx, days[k], round)
+		if err != nil {
+			return nil, fmt.Errorf("%d tasks: %w", days[k].tasks, err)
+		}
+		values[k] = append(values[k], quantile(took, 0.5))
+	}
+	return values, nil
+}
+
+func databaseName(s settings) string {
 	if s.postgres {
 		return " in PostgreSQL"
 	}
 	return ""
 }
 
-// A day is a server with many tasks.
+// A day is a server whose journal holds many tasks.
 type day struct {
 	tasks  int
 	ids    []string // of some of them
@@ -135,16 +144,16 @@ func newDay(ctx context.Context, s settings, databases *pgserver.Server, name st
 	}
 	if databases != nil { // the server folds what triggers have counted after some hundred writes
 		for round := range dayWrites / daySends {
-			if _, err := daySend(ctx, d, -1-round); err != nil {
+			if _, err := measureDaySends(ctx, d, -1-round); err != nil {
 				return nil, err
 			}
 		}
-		return d, f.clean(ctx)
+		return d, f.vacuum(ctx)
 	}
 	return d, nil
 }
 
-func gets(ctx context.Context, d *day, _ int) (took []float64, err error) {
+func measureGets(ctx context.Context, d *day, _ int) (took []float64, err error) {
 	for i := range dayGets {
 		began := time.Now()
 		if _, err := d.client.Get(ctx, d.ids[i%len(d.ids)]); err != nil {
@@ -155,7 +164,7 @@ func gets(ctx context.Context, d *day, _ int) (took []float64, err error) {
 	return took, nil
 }
 
-func lists(ctx context.Context, d *day, _ int) (took []float64, err error) {
+func measureLists(ctx context.Context, d *day, _ int) (took []float64, err error) {
 	for range dayLists {
 		began := time.Now()
 		if _, err := d.client.List(ctx, map[string]any{"pageSize": 50}); err != nil {
@@ -166,7 +175,7 @@ func lists(ctx context.Context, d *day, _ int) (took []float64, err error) {
 	return took, nil
 }
 
-func daySend(ctx context.Context, d *day, round int) (took []float64, err error) {
+func measureDaySends(ctx context.Context, d *day, round int) (took []float64, err error) {
 	for i := range daySends {
 		began := time.Now()
 		id, err := sendOne(ctx, d.client, fmt.Sprintf("day-%d-%d", round, i))
@@ -248,11 +257,9 @@ func (f filling) fill(ctx context.Context) error {
 			return err
 		}
 		for n := from; n < min(from+fillStep, f.objectives); n++ {
-			for _, table := range []string{"objectives", "plans", "tasks", "messages", "artifacts"} {
-				if _, err := tx.ExecContext(ctx, statements[table], f.id(n), int64(n)*apart); err != nil {
-					_ = tx.Rollback()
-					return fmt.Errorf("%s: %w", table, err)
-				}
+			if err := f.copyRows(ctx, tx, statements, n, apart); err != nil {
+				_ = tx.Rollback()
+				return err
 			}
 		}
 		if err := tx.Commit(); err != nil {
@@ -263,9 +270,20 @@ func (f filling) fill(ctx context.Context) error {
 	return err
 }
 
-// clean does what PostgreSQL does by itself every minute: it removes the rows that were
-// folded, a million of which no day has at once.
-func (f filling) clean(ctx context.Context) error {
+// copyRows copies the rows of the model once, as the n-th copy. apart is the time in
+// milliseconds between two copies.
+func (f filling) copyRows(ctx context.Context, tx *sql.Tx, statements map[string]string, n int, apart int64) error {
+	for _, table := range []string{"objectives", "plans", "tasks", "messages", "artifacts"} {
+		if _, err := tx.ExecContext(ctx, statements[table], f.id(n), int64(n)*apart); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// vacuum does at once what PostgreSQL does every minute: it removes the rows that were folded.
+// Without it there would be a million of them, as on no real day.
+func (f filling) vacuum(ctx context.Context) error {
 	db, err := sql.Open(f.driver, f.url)
 	if err != nil {
 		return err

@@ -15,18 +15,18 @@ const (
 	gatesEnough = 2000 // for the memory of one to show beside that of the process
 )
 
-// A parted site runs Longhaul as separate processes.
-type parted struct {
+// A splitSite runs Longhaul as separate processes.
+type splitSite struct {
 	*site
 	temporal, api, worker *server
 }
 
-func startParted(ctx context.Context, s settings, name string) (p *parted, err error) {
+func startSplit(ctx context.Context, s settings, name string) (p *splitSite, err error) {
 	at, err := newSite(s, name)
 	if err != nil {
 		return nil, err
 	}
-	p = &parted{site: at}
+	p = &splitSite{site: at}
 	for _, command := range []string{"temporal", "api", "worker"} {
 		started, err := at.start(ctx, command)
 		if err != nil {
@@ -53,7 +53,7 @@ func startParted(ctx context.Context, s settings, name string) (p *parted, err e
 	})
 }
 
-func (p *parted) stop() {
+func (p *splitSite) stop() {
 	for _, s := range []*server{p.worker, p.api, p.temporal} {
 		if s != nil {
 			s.stop()
@@ -63,12 +63,12 @@ func (p *parted) stop() {
 
 // measureGates opens gates, measures the memory of a gate, and answers all.
 func measureGates(ctx context.Context, s settings, r *report) error {
-	p, err := startParted(ctx, s, "gates")
+	p, err := startSplit(ctx, s, "gates")
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	both, stop, err := rivals(ctx, s)
+	both, stop, err := startBoth(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func measureGates(ctx context.Context, s settings, r *report) error {
 	}
 	f := r.add(measured{"e", fmt.Sprintf("%d open gates: memory of API and worker for each", s.gates), "KiB", []float64{kib[longhaulName]}, []float64{kib[officialName]}, officialName})
 	if s.gates >= gatesEnough {
-		f.aims("< 10 KiB", f.Value < 10)
+		f.setAim("< 10 KiB", f.Value < 10)
 	} else {
 		f.Aim, f.Note = "< 10 KiB", fmt.Sprintf("not judged below %d gates: the process itself grows", gatesEnough)
 	}

@@ -16,7 +16,7 @@ const (
 // measureKills kills the worker and the API in the middle of work and measures the time
 // to the next event at a subscriber.
 func measureKills(ctx context.Context, s settings, r *report) error {
-	p, err := startParted(ctx, s, "kills")
+	p, err := startSplit(ctx, s, "kills")
 	if err != nil {
 		return err
 	}
@@ -31,14 +31,14 @@ func measureKills(ctx context.Context, s settings, r *report) error {
 	}
 	const never = "official Go server: its tasks are gone"
 	f := r.add(measured{part: "f", name: "kill -9 of the worker, started again at once, to the next event", unit: "s", ours: worker, baseline: never})
-	f.aims("p50 < 3 s", f.Value < 3)
+	f.setAim("p50 < 3 s", f.Value < 3)
 	f = r.add(measured{part: "f", name: "kill -9 of the API, started again at once, to the next event of a stream resumed", unit: "s", ours: api, baseline: never})
-	f.aims("p50 < 3 s", f.Value < 3)
+	f.setAim("p50 < 3 s", f.Value < 3)
 	return nil
 }
 
 // kills kills one of the processes n times and returns the seconds to the next event.
-func (p *parted) kills(ctx context.Context, n int, command string, which **server) (took []float64, err error) {
+func (p *splitSite) kills(ctx context.Context, n int, command string, which **server) (took []float64, err error) {
 	for i := range n {
 		seconds, err := p.killOne(ctx, fmt.Sprintf("kill-%s-%d", command, i), command, which)
 		if err != nil {
@@ -49,7 +49,7 @@ func (p *parted) kills(ctx context.Context, n int, command string, which **serve
 	return took, nil
 }
 
-func (p *parted) killOne(ctx context.Context, id, command string, which **server) (float64, error) {
+func (p *splitSite) killOne(ctx context.Context, id, command string, which **server) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*silentFor)
 	defer cancel()
 	c := p.client()

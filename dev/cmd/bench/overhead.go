@@ -58,9 +58,9 @@ func (l load) report(r *report, pairs []pair) {
 		return r.add(m)
 	}
 	f := figure("rate", "per s", func(r result) float64 { return r.rate })
-	f.aims("ratio ≥ 0.85", f.Ratio >= 0.85)
+	f.setAim("ratio ≥ 0.85", f.Ratio >= 0.85)
 	f = figure("p50", "ms", func(r result) float64 { return r.p50 })
-	f.aims("ratio ≤ 1.3", f.Ratio <= 1.3)
+	f.setAim("ratio ≤ 1.3", f.Ratio <= 1.3)
 	figure("p95", "ms", func(r result) float64 { return r.p95 })
 	figure("CPU of both sides' process for each", "ms", func(r result) float64 { return r.cpu })
 }
@@ -120,7 +120,7 @@ func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, 
 func (l load) round(ctx context.Context, s *side) (result, error) {
 	runtime.GC() // the garbage of the other side
 	cpu := cpuTime()
-	took, elapsed, err := together(ctx, l.parallel, l.lasts, s.once)
+	took, elapsed, err := repeatParallel(ctx, l.parallel, l.lasts, s.once)
 	if err != nil {
 		return result{}, err
 	}

@@ -76,8 +76,8 @@ func (r *report) add(m measured) *figure {
 	return &r.Figures[len(r.Figures)-1]
 }
 
-// aims notes an aim and whether it was met.
-func (f *figure) aims(aim string, met bool) { f.Aim, f.Met = aim, &met }
+// setAim sets an aim and whether it was met.
+func (f *figure) setAim(aim string, met bool) { f.Aim, f.Met = aim, &met }
 
 // write prints the table and writes the JSON file.
 func (r *report) write(path string) error {

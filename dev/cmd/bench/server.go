@@ -222,8 +222,8 @@ func (p *server) memory() float64 {
 	return float64(n)
 }
 
-// A rival is one of two servers that are compared.
-type rival struct {
+// A contender is one of two servers that are compared.
+type contender struct {
 	name   string
 	client *harness.Client
 	site   *site
@@ -235,8 +235,8 @@ const (
 	officialName = "official Go server"
 )
 
-// rivals starts Longhaul, all in one process, and the official server.
-func rivals(ctx context.Context, s settings) (both [2]*rival, stop func(), err error) {
+// startBoth starts Longhaul, all in one process, and the official server.
+func startBoth(ctx context.Context, s settings) (both [2]*contender, stop func(), err error) {
 	var started []*server
 	stop = func() {
 		for _, p := range slices.Backward(started) {
@@ -255,14 +255,14 @@ func rivals(ctx context.Context, s settings) (both [2]*rival, stop func(), err e
 			return both, nil, err
 		}
 		started = append(started, p)
-		both[i] = &rival{r.name, at.client(), at, p}
+		both[i] = &contender{r.name, at.client(), at, p}
 	}
 	return both, stop, nil
 }
 
 // alternate measures n rounds of both; the one that begins alternates. Each returns the
 // values of its rounds by name.
-func alternate(ctx context.Context, n int, both [2]*rival, round func(context.Context, *rival, int) (map[string]float64, error)) (values [2]map[string][]float64, err error) {
+func alternate(ctx context.Context, n int, both [2]*contender, round func(context.Context, *contender, int) (map[string]float64, error)) (values [2]map[string][]float64, err error) {
 	values = [2]map[string][]float64{{}, {}}
 	for i := range n {
 		for j := range both {

@@ -22,13 +22,13 @@ var stamps = regexp.MustCompile(`stamp:(\d+)`)
 // measureStreams measures the time from a change to the byte at a subscriber, while many
 // subscribe to the same task.
 func measureStreams(ctx context.Context, s settings, r *report) error {
-	both, stop, err := rivals(ctx, s)
+	both, stop, err := startBoth(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	for _, n := range s.subscribers {
-		values, err := alternate(ctx, max(1, s.rounds/2), both, func(ctx context.Context, side *rival, round int) (map[string]float64, error) {
+		values, err := alternate(ctx, max(1, s.rounds/2), both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
 			return subscribers(ctx, side.client, n, fmt.Sprintf("stream-%d-%d", n, round))
 		})
 		if err != nil {
@@ -38,7 +38,7 @@ func measureStreams(ctx context.Context, s settings, r *report) error {
 		r.add(measured{"c", name + ": p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
 		f := r.add(measured{"c", name + ": p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
 		if n == 100 {
-			f.aims("< 50 ms", f.Value < 50)
+			f.setAim("< 50 ms", f.Value < 50)
 		}
 	}
 	return nil
@@ -116,12 +116,12 @@ const answersInRound = 8
 // measureAnswers measures the time from an answer to a question until the executor runs
 // again.
 func measureAnswers(ctx context.Context, s settings, r *report) error {
-	both, stop, err := rivals(ctx, s)
+	both, stop, err := startBoth(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *rival, round int) (map[string]float64, error) {
+	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
 		var took []float64
 		for i := range answersInRound {
 			d, err := answerOne(ctx, side.client, fmt.Sprintf("answer-%d-%d", round, i))
@@ -137,7 +137,7 @@ func measureAnswers(ctx context.Context, s settings, r *report) error {
 	}
 	r.add(measured{"d", "an answer is sent until the work continues: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
 	f := r.add(measured{"d", "an answer is sent until the work continues: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
-	f.aims("< 100 ms", f.Value < 100)
+	f.setAim("< 100 ms", f.Value < 100)
 	return nil
 }
 

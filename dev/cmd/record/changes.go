@@ -75,7 +75,7 @@ func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Co
 	}
 	var answer opt.CommandAnswer
 	var err error
-	wait := r.watch(ctx, c.ObjectiveID, func() (ok bool) {
+	wait := r.untilTrue(ctx, c.ObjectiveID, func() (ok bool) {
 		answer, ok, err = r.journal.Answer(ctx, c.ObjectiveID, c.ID)
 		return ok || err != nil
 	})
@@ -87,7 +87,7 @@ func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Co
 
 // judged waits until the journal has the verdict on a message.
 func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
-	wait := r.watch(ctx, id, func() (ok bool) {
+	wait := r.untilTrue(ctx, id, func() (ok bool) {
 		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)
 		return ok || err != nil
 	})
@@ -121,7 +121,7 @@ func linkOther(n, m int, script string) step {
 		if _, err := engine.Start(ctx, other); err != nil {
 			return err
 		}
-		if err := r.until(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
+		if err := r.untilTask(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
 			return err
 		}
 		return link(n, m, other.Objective.ID, true)(ctx, r, engine, id)
@@ -147,19 +147,19 @@ func replan(ctx context.Context, r *recorder, engine *workflows.Client, id strin
 // retry waits for the end of an objective and begins a new attempt at it.
 func retry(to opt.ObjectiveStatus) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
+		if err := r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
 			return err
 		}
 		o, err := r.journal.Objective(ctx, tenant, id)
 		if err != nil {
 			return err
 		}
-		if err := r.leave(ctx, id); err != nil {
+		if err := r.rememberRun(ctx, id); err != nil {
 			return err
 		}
 		for _, p := range o.Plans {
 			if p.Status != opt.PlanCompleted {
-				if err := r.leave(ctx, p.ID); err != nil {
+				if err := r.rememberRun(ctx, p.ID); err != nil {
 					return err
 				}
 			}
@@ -174,7 +174,7 @@ func retry(to opt.ObjectiveStatus) step {
 // retryPlan begins a new attempt at a plan that failed.
 func retryPlan(n int, to opt.PlanStatus) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		if err := r.leave(ctx, opt.PlanID(id, n)); err != nil {
+		if err := r.rememberRun(ctx, opt.PlanID(id, n)); err != nil {
 			return err
 		}
 		return do(opt.Command{Kind: opt.UpdatePlan, Status: string(to)}, n, 0)(ctx, r, engine, id)
@@ -186,9 +186,9 @@ func optional(p opt.PlanSpec) opt.PlanSpec {
 	return p
 }
 
-// leave waits for the end of a workflow that will begin again, and remembers its
+// rememberRun waits for the end of a workflow that will begin again, and remembers its
 // run.
-func (r *recorder) leave(ctx context.Context, workflowID string) error {
+func (r *recorder) rememberRun(ctx context.Context, workflowID string) error {
 	run := r.temporal.GetWorkflow(ctx, workflowID, "")
 	if _ = run.Get(ctx, nil); ctx.Err() != nil {
 		return ctx.Err()
@@ -199,18 +199,18 @@ func (r *recorder) leave(ctx context.Context, workflowID string) error {
 
 func root(state opt.TaskState) step {
 	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.whole(ctx, id, func(o *opt.Objective) bool { return o.Root == state })
+		return r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Root == state })
 	}
 }
 
 func planStatus(n int, s opt.PlanStatus) step {
 	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.whole(ctx, id, func(o *opt.Objective) bool { return o.Plan(opt.PlanID(id, n)).Status == s })
+		return r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Plan(opt.PlanID(id, n)).Status == s })
 	}
 }
 
 func inState(n, m int, state opt.TaskState) step {
 	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.until(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return v.State == state })
+		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return v.State == state })
 	}
 }

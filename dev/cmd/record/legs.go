@@ -103,7 +103,7 @@ func workElsewhere(ctx context.Context, script string) (string, error) {
 
 // parked waits until the first task shows the text of its park or of a heartbeat.
 func parked(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-	return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
+	return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
 }
 
 // callback sends a callback for the first task.

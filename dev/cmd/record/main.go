@@ -55,7 +55,7 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer func() { _ = s.Stop() }()
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: quiet{}, Adjust: anonymous})
+	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: quiet{}, Adjust: hideIdentity})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: workflows.NewClient(workflows.ClientConfig{Temporal: temporal}), Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
-		Push: newHooks().delivers(),
+		Push: newReceivers().push(),
 	}})
 	if err := w.Start(); err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func (r *recorder) shape(ctx context.Context, dir string, sh shape) error {
 			return err
 		}
 	}
-	if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
+	if err := r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
 		return err
 	}
 	ids := []string{id}
@@ -246,32 +246,32 @@ func (r *recorder) history(ctx context.Context, workflowID, runID string) (*hist
 		if err != nil {
 			return nil, err
 		}
-		nameless(e.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue())
+		hideQueueName(e.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue())
 		h.Events = append(h.Events, e)
 	}
 	return &h, nil
 }
 
-// until waits until the journal shows a task in a wanted state.
-func (r *recorder) until(ctx context.Context, id string, is func(opt.TaskView) bool) error {
+// untilTask waits until the journal shows a task for which is returns true.
+func (r *recorder) untilTask(ctx context.Context, id string, is func(opt.TaskView) bool) error {
 	ref, _ := opt.ParseID(id)
-	return r.watch(ctx, ref.ObjectiveID, func() bool {
+	return r.untilTrue(ctx, ref.ObjectiveID, func() bool {
 		v, err := r.journal.Task(ctx, tenant, id, opt.TaskWant{})
 		return err == nil && is(v)
 	})
 }
 
-// whole waits until the journal shows an objective as wanted.
-func (r *recorder) whole(ctx context.Context, id string, is func(*opt.Objective) bool) error {
-	return r.watch(ctx, id, func() bool {
+// untilObjective waits until the journal shows an objective for which is returns true.
+func (r *recorder) untilObjective(ctx context.Context, id string, is func(*opt.Objective) bool) error {
+	return r.untilTrue(ctx, id, func() bool {
 		o, err := r.journal.Objective(ctx, tenant, id)
 		return err == nil && is(o)
 	})
 }
 
-// watch calls check whenever an objective may have changed, until it returns
+// untilTrue calls check whenever an objective may have changed, until it returns
 // true.
-func (r *recorder) watch(ctx context.Context, objectiveID string, check func() bool) error {
+func (r *recorder) untilTrue(ctx context.Context, objectiveID string, check func() bool) error {
 	w := r.journal.Watch(objectiveID)
 	defer w.Close()
 	for !check() {
@@ -284,11 +284,11 @@ func (r *recorder) watch(ctx context.Context, objectiveID string, check func() b
 	return nil
 }
 
-// anonymous keeps the name of this machine out of the histories.
-func anonymous(o *client.Options) { o.Identity = "recorder" }
+// hideIdentity keeps the name of this machine out of the histories.
+func hideIdentity(o *client.Options) { o.Identity = "recorder" }
 
-// nameless removes it from the name of a worker's own queue.
-func nameless(q *taskqueue.TaskQueue) {
+// hideQueueName removes it from the name of a worker's own queue.
+func hideQueueName(q *taskqueue.TaskQueue) {
 	if q.GetKind() == enums.TASK_QUEUE_KIND_STICKY {
 		q.Name = "sticky"
 	}

@@ -33,38 +33,38 @@ func repeat(answer, n int) (list []int) {
 	return list
 }
 
-// hooks are receivers that answer as the shapes say, and the journal of the
-// deliveries to them. Each delivery is due until its answer is not 5xx.
-type hooks struct {
-	mu    sync.Mutex
-	left  map[string][]int // by task
-	tries map[string]int
+// receivers answer deliveries as the shapes say, and are the journal of these deliveries. A
+// delivery is due until its answer is not 5xx.
+type receivers struct {
+	mu      sync.Mutex
+	answers map[string][]int // by task
+	tries   map[string]int
 }
 
-func newHooks() *hooks {
-	h := &hooks{left: map[string][]int{}, tries: map[string]int{}}
+func newReceivers() *receivers {
+	h := &receivers{answers: map[string][]int{}, tries: map[string]int{}}
 	for _, s := range pushShapes {
-		h.left[s.name] = s.answers
+		h.answers[s.name] = s.answers
 	}
 	return h
 }
 
-func (h *hooks) NextDelivery(_ context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (h *receivers) NextDelivery(_ context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c = opt.PushConfig{TaskID: taskID, ID: configID, Version: "1.0", URL: "https://" + taskID + ".example.com/"}
-	d = opt.Delivery{TaskID: taskID, ConfigID: configID, N: int64(1000 - len(h.left[taskID]) - h.tries[taskID]), State: a2a.Completed, Tries: h.tries[taskID]}
-	return c, d, len(h.left[taskID]) > 0, nil
+	d = opt.Delivery{TaskID: taskID, ConfigID: configID, N: int64(1000 - len(h.answers[taskID]) - h.tries[taskID]), State: a2a.Completed, Tries: h.tries[taskID]}
+	return c, d, len(h.answers[taskID]) > 0, nil
 }
 
-func (h *hooks) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+func (h *receivers) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
 	return n, d, false, nil
 }
 
-func (h *hooks) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (h *receivers) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.left[d.TaskID] = h.left[d.TaskID][1:]
+	h.answers[d.TaskID] = h.answers[d.TaskID][1:]
 	h.tries[d.TaskID]++
 	if s != opt.DeliveryDue {
 		h.tries[d.TaskID] = 0
@@ -72,15 +72,15 @@ func (h *hooks) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery
 	return s, nil
 }
 
-func (h *hooks) Do(_ context.Context, r *http.Request) (*http.Response, error) {
+func (h *receivers) Do(_ context.Context, r *http.Request) (*http.Response, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	name, _, _ := strings.Cut(r.URL.Host, ".")
-	return &http.Response{StatusCode: h.left[name][0], Body: io.NopCloser(strings.NewReader(""))}, nil
+	return &http.Response{StatusCode: h.answers[name][0], Body: io.NopCloser(strings.NewReader(""))}, nil
 }
 
-// delivers returns how the worker makes deliveries.
-func (h *hooks) delivers() *activities.Push {
+// push returns the parts with which the worker makes deliveries.
+func (h *receivers) push() *activities.Push {
 	return &activities.Push{Journal: h, Sender: h, Notice: func(string, a2a.StatusUpdate) (string, []byte, error) { return "text/plain", nil, nil }}
 }
 

@@ -26,7 +26,7 @@ func (r *recorder) queue(ctx context.Context, dir string) error {
 		return err
 	}
 	gate := opt.TaskID(opt.PlanID(first.Objective.ID, 1), 0)
-	if err := r.until(ctx, gate, func(v opt.TaskView) bool { return v.State == opt.TaskInputRequired }); err != nil {
+	if err := r.untilTask(ctx, gate, func(v opt.TaskView) bool { return v.State == opt.TaskInputRequired }); err != nil {
 		return err
 	}
 	second := opening(shape{name: queueShape + "-second", specs: plans("work 1s; say second")})
@@ -39,7 +39,7 @@ func (r *recorder) queue(ctx context.Context, dir string) error {
 		return err
 	}
 	works := opt.TaskID(opt.PlanID(second.Objective.ID, 1), 0)
-	if err := r.until(ctx, works, func(v opt.TaskView) bool { return v.State == opt.TaskWorking }); err != nil {
+	if err := r.untilTask(ctx, works, func(v opt.TaskView) bool { return v.State == opt.TaskWorking }); err != nil {
 		return err
 	}
 	if err := reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, r, r.engine, first.Objective.ID); err != nil {
@@ -47,7 +47,7 @@ func (r *recorder) queue(ctx context.Context, dir string) error {
 	}
 	var ids []string
 	for _, id := range []string{first.Objective.ID, second.Objective.ID} {
-		if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
+		if err := r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
 			return err
 		}
 		ids = append(ids, id, opt.PlanID(id, 1))

@@ -27,26 +27,26 @@ var scheduleShapes = []struct {
 	{"scheduled-canceled", opt.OverlapCancel, true},
 }
 
-// A desk starts no real objectives for schedules. Those to be canceled are open until
+// A testStarter starts no real objectives for schedules. Those to be canceled are open until
 // they are.
-type desk struct {
+type testStarter struct {
 	activities.TaskReader
 	canceled chan struct{}
 }
 
 // BeginScheduled implements [activities.Starter].
-func (d desk) BeginScheduled(_ context.Context, run opt.ScheduledRun) (string, error) {
+func (d testStarter) BeginScheduled(_ context.Context, run opt.ScheduledRun) (string, error) {
 	return run.Schedule.ObjectiveID(run.At), nil
 }
 
 // CancelScheduled implements [activities.Starter].
-func (d desk) CancelScheduled(context.Context, opt.ScheduledRun) error {
+func (d testStarter) CancelScheduled(context.Context, opt.ScheduledRun) error {
 	close(d.canceled)
 	return nil
 }
 
 // Peek implements [activities.TaskReader].
-func (d desk) Peek(_ context.Context, tenant, _ string) (opt.TaskState, int64, error) {
+func (d testStarter) Peek(_ context.Context, tenant, _ string) (opt.TaskState, int64, error) {
 	select {
 	case <-d.canceled:
 		return opt.TaskCanceled, 1, nil
@@ -59,14 +59,14 @@ func (d desk) Peek(_ context.Context, tenant, _ string) (opt.TaskState, int64, e
 }
 
 // C implements [activities.Watch].
-func (d desk) C() <-chan struct{} { return d.canceled }
+func (d testStarter) C() <-chan struct{} { return d.canceled }
 
 // Close implements [activities.Watch].
-func (d desk) Close() {}
+func (d testStarter) Close() {}
 
 // recordSchedules runs the shapes of schedules that are wanted.
 func recordSchedules(ctx context.Context, r *recorder, dir string, names []string) error {
-	d := desk{canceled: make(chan struct{})}
+	d := testStarter{canceled: make(chan struct{})}
 	w := worker.NewScheduler(worker.ScheduleConfig{Temporal: r.temporal, Activities: activities.ScheduleConfig{
 		Starter: d, Tasks: d, Watch: func(string) activities.Watch { return d },
 	}})

@@ -170,7 +170,7 @@ func message(id, text string) a2a.Message {
 
 func waitFor(state opt.TaskState) step {
 	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.State == state })
+		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.State == state })
 	}
 }
 
@@ -182,7 +182,7 @@ func replyAgain(n, m, gate int, answer opt.Reply) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		task := opt.TaskID(opt.PlanID(id, n), m)
 		answer.GateID = opt.GateID(task, gate)
-		if err := r.until(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
+		if err := r.untilTask(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
 			return err
 		}
 		text := "reply"
@@ -198,7 +198,7 @@ func replyAgain(n, m, gate int, answer opt.Reply) step {
 // reminded waits until the gate of a task has taken a step.
 func reminded(n, m int) step {
 	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.until(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
+		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
 	}
 }
 

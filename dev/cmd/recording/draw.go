@@ -13,9 +13,9 @@ import (
 type kind int
 
 const (
-	output kind = iota // printed
-	typed              // a command
-	deadly             // a command that ends the server
+	output  kind = iota // printed
+	typed               // a command
+	killing             // a command that ends the server
 )
 
 // A line is a line of a session.
@@ -44,7 +44,7 @@ const (
 // screen is full. Viewers that play no animation show the screen around the end of the
 // server.
 func draw(lines []line) string {
-	lines = short(lines)
+	lines = fitLines(lines)
 	at, total := times(lines)
 	var b strings.Builder
 	width, height := columns*8+2*margin, bar+margin+rowHeight*rows
@@ -55,7 +55,7 @@ text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; 
 .typed { fill: #ffffff; font-weight: bold } .deadly { fill: #ff7b72; font-weight: bold } .prompt { fill: #7ee787 }
 .asks { fill: #f2cc60 } .done { fill: #7ee787 }
 `)
-	fmt.Fprintf(&b, ".screen { transform: translateY(%dpx) }\n", -rowHeight*still(lines))
+	fmt.Fprintf(&b, ".screen { transform: translateY(%dpx) }\n", -rowHeight*stillScreen(lines))
 	b.WriteString("@media (prefers-reduced-motion: no-preference) {\n.line { animation: appear 1ms step-end both }\n")
 	b.WriteString("@keyframes appear { from { visibility: hidden } to { visibility: visible } }\n")
 	fmt.Fprintf(&b, ".screen { animation: scroll %dms step-end both }\n@keyframes scroll { 0%% { transform: translateY(0) }\n", total.Milliseconds())
@@ -88,10 +88,10 @@ func times(lines []line) (at []time.Duration, total time.Duration) {
 	return at, total + time.Second
 }
 
-// still returns the first line of the screen of the still picture: the end of the
+// stillScreen returns the first line of the screen of the still picture: the end of the
 // server is in its middle.
-func still(lines []line) int {
-	i := slices.IndexFunc(lines, func(l line) bool { return l.kind == deadly })
+func stillScreen(lines []line) int {
+	i := slices.IndexFunc(lines, func(l line) bool { return l.kind == killing })
 	return max(0, min(i-rows/2, len(lines)-rows))
 }
 
@@ -109,7 +109,7 @@ func row(l line, y int) string {
 	switch {
 	case l.kind == typed:
 		return fmt.Sprintf(`<text x="%d" y="%d"><tspan class="prompt">$ </tspan><tspan class="typed">%s</tspan></text>`, margin, y, text)
-	case l.kind == deadly:
+	case l.kind == killing:
 		return fmt.Sprintf(`<text x="%d" y="%d"><tspan class="prompt">$ </tspan><tspan class="deadly">%s</tspan></text>`, margin, y, text)
 	}
 	class := ""
@@ -122,9 +122,9 @@ func row(l line, y int) string {
 	return fmt.Sprintf(`<text x="%d" y="%d"%s>%s</text>`, margin, y, class, text)
 }
 
-// short returns lines that fit: long ones are cut, empty ones at the end of a command
-// stay one.
-func short(lines []line) (out []line) {
+// fitLines returns lines that fit the screen: long lines are cut, and of several empty lines at
+// the end of a command one is left.
+func fitLines(lines []line) (out []line) {
 	for _, l := range lines {
 		if l.text = strings.TrimRight(l.text, " "); l.kind == output && l.text == "" && (len(out) == 0 || out[len(out)-1].text == "") {
 			continue

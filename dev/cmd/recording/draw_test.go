@@ -29,7 +29,7 @@ func TestDraw(t *testing.T) {
 		{time.Second, "", output},
 		{time.Second, "", output},
 		{time.Hour, strings.Repeat("é", 200), output},
-		{time.Hour, "kill -9 $!", deadly},
+		{time.Hour, "kill -9 $!", killing},
 	})
 	wellFormed(t, picture)
 	for _, want := range []string{
@@ -51,7 +51,7 @@ func TestDraw_scrolls(t *testing.T) {
 	for range 2 * rows {
 		lines = append(lines, line{text: "x"})
 	}
-	lines[rows+3].kind = deadly
+	lines[rows+3].kind = killing
 	picture := draw(lines)
 	wellFormed(t, picture)
 	if n := strings.Count(picture, "% { transform"); n != rows+2 {

@@ -132,7 +132,7 @@ func (s *session) ready() error {
 
 // kill kills the server.
 func (s *session) kill() error {
-	s.add("kill -9 $!", deadly)
+	s.add("kill -9 $!", killing)
 	s.stop()
 	return nil
 }

@@ -45,7 +45,7 @@ func Start(t testing.TB) *Cluster {
 	c := &Cluster{CA: issuer.File, issuer: issuer, roles: &roles{byKey: map[string]authorization.Role{}}}
 	c.Addr = c.startServer(t, startPostgres(t))
 	c.admin = c.dial(t)
-	eventually(t, "Temporal answers", func(ctx context.Context) error {
+	waitUntil(t, "Temporal answers", func(ctx context.Context) error {
 		_, err := c.admin.CheckHealth(ctx, &client.CheckHealthRequest{})
 		return err
 	})
@@ -73,7 +73,7 @@ func (c *Cluster) Namespace(t testing.TB, name string, retention time.Duration, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "namespace "+name+" is known", func(ctx context.Context) error {
+	waitUntil(t, "namespace "+name+" is known", func(ctx context.Context) error {
 		_, err := c.admin.WorkflowService().CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: name})
 		return err
 	})
@@ -94,7 +94,7 @@ func (c *Cluster) AddAttributes(t testing.TB, namespace string, names ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "search attributes are known", func(context.Context) error {
+	waitUntil(t, "search attributes are known", func(context.Context) error {
 		_, err := c.Count(t, namespace, strings.Join(names, " = 'x' AND ")+" = 'x'")
 		return err
 	})
@@ -161,8 +161,8 @@ func (r *roles) GetClaims(from *authorization.AuthInfo) (*authorization.Claims, 
 	return &authorization.Claims{Subject: "key", System: r.byKey[strings.TrimPrefix(from.AuthToken, "Bearer ")]}, nil
 }
 
-// eventually calls check until it returns nil.
-func eventually(t testing.TB, what string, check func(context.Context) error) {
+// waitUntil calls check until it returns nil. The test fails if that takes too long.
+func waitUntil(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

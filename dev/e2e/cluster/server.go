@@ -28,8 +28,8 @@ const serverName = "temporal.test"
 // frontend.
 func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	t.Helper()
-	main := prepared(t, database, "temporal", "postgresql/v12/temporal")
-	visibility := prepared(t, database, "temporal_visibility", "postgresql/v12/visibility")
+	main := createDatabase(t, database, "temporal", "postgresql/v12/temporal")
+	visibility := createDatabase(t, database, "temporal_visibility", "postgresql/v12/visibility")
 	at := map[primitives.ServiceName]netip.AddrPort{}
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	services := map[string]config.Service{}
@@ -101,8 +101,8 @@ func (c *Cluster) encryption(t testing.TB) config.RootTLS {
 	}
 }
 
-// prepared creates a database with the server's own schema, by its own tool.
-func prepared(t testing.TB, at *pgserver.Server, name, schemaName string) *config.SQL {
+// createDatabase creates a database with the server's own schema, by its own tool.
+func createDatabase(t testing.TB, at *pgserver.Server, name, schemaName string) *config.SQL {
 	t.Helper()
 	cfg := func(database string) *config.SQL {
 		return &config.SQL{

@@ -80,7 +80,7 @@ func (l *Log) Adjust(o *client.Options) {
 func (l *Log) request(method string, req, reply any, send func() error) error {
 	if strings.HasPrefix(method, "Poll") {
 		err := send()
-		if subject := l.learn(reply); subject != "" {
+		if subject := l.noteType(reply); subject != "" {
 			l.add(Request, method+" "+subject)
 		}
 		return err
@@ -91,7 +91,7 @@ func (l *Log) request(method string, req, reply any, send func() error) error {
 	}
 	step := l.add(kind, strings.TrimSpace(method+" "+l.describe(req)))
 	err := send()
-	l.replied(step, req, reply, err)
+	l.addReply(step, req, reply, err)
 	return err
 }
 
@@ -106,16 +106,16 @@ func (l *Log) add(kind Kind, what string) *Step {
 	return step
 }
 
-// replied adds the reply to a step: tasks that need no poll, or an error.
-func (l *Log) replied(step *Step, req, reply any, err error) {
+// addReply adds the reply to a step: tasks that need no poll, or an error.
+func (l *Log) addReply(step *Step, req, reply any, err error) {
 	var eager []string
 	switch r := reply.(type) {
 	case *workflowservice.StartWorkflowExecutionResponse:
-		eager = append(eager, l.learn(r.GetEagerWorkflowTask()))
+		eager = append(eager, l.noteType(r.GetEagerWorkflowTask()))
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		eager = append(eager, l.learn(r.GetWorkflowTask()))
+		eager = append(eager, l.noteType(r.GetWorkflowTask()))
 		for _, task := range r.GetActivityTasks() {
-			eager = append(eager, l.learn(task))
+			eager = append(eager, l.noteType(task))
 		}
 	}
 	l.mu.Lock()
@@ -140,9 +140,9 @@ func (l *Log) replied(step *Step, req, reply any, err error) {
 	}
 }
 
-// learn remembers the type of a task and returns it, "" if reply is no task, such as that
-// to an empty poll.
-func (l *Log) learn(reply any) string {
+// noteType stores the type of the task in reply and returns it, "" if reply has no task, as
+// after an empty poll.
+func (l *Log) noteType(reply any) string {
 	task, ok := reply.(interface{ GetTaskToken() []byte })
 	if !ok || len(task.GetTaskToken()) == 0 {
 		return ""

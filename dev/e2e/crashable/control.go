@@ -11,19 +11,19 @@ import (
 	"longhaul/activities"
 )
 
-// A control asks the test for doors, which the test opens. The answer says what
-// to do then.
+// A control waits until the test opens a door, a point with a name. The answer of the test says
+// how to continue.
 type control struct{ url string }
 
-// knock waits until a door is open and returns what to do then.
-func (c control) knock(ctx context.Context, door, who string) (string, error) {
+// await waits until a door is open, and returns what the test wants to be done then.
+func (c control) await(ctx context.Context, door, who string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+door, strings.NewReader(who))
 	if err != nil {
 		return "", err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("knock at %s: %w", door, err)
+		return "", fmt.Errorf("wait at door %s: %w", door, err)
 	}
 	defer res.Body.Close()
 	behind, err := io.ReadAll(res.Body)
@@ -41,19 +41,19 @@ func door(script string) (name, rest string, ok bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(rest), ok
 }
 
-// A patient executor waits at the door in a task's description, and then does
-// what the door says, or else the rest of the description.
-type patient struct {
+// A waitingExecutor waits at the door in a task's description. Then it runs the script that the
+// test gives for the door, or else the rest of the description.
+type waitingExecutor struct {
 	activities.Executor
 	control control
 }
 
-func (p patient) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+func (p waitingExecutor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	name, rest, ok := door(w.Description)
 	if !ok {
 		return p.Executor.Execute(ctx, w, out)
 	}
-	script, err := p.control.knock(ctx, name, w.Key)
+	script, err := p.control.await(ctx, name, w.Key)
 	if err != nil {
 		return activities.Outcome{}, err
 	}
@@ -63,20 +63,20 @@ func (p patient) Execute(ctx context.Context, w activities.Work, out activities.
 	return p.Executor.Execute(ctx, w, out)
 }
 
-// A patientPlanner waits at the door in an objective's description. The door has
+// A waitingPlanner waits at the door in an objective's description. The door has
 // a list of plans, "fail" for an error, or nothing for the plans of the wrapped
 // planner.
-type patientPlanner struct {
+type waitingPlanner struct {
 	activities.Planner
 	control control
 }
 
-func (p patientPlanner) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
+func (p waitingPlanner) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	name, _, ok := door(r.Description)
 	if !ok {
 		return p.Planner.Plan(ctx, r)
 	}
-	behind, err := p.control.knock(ctx, name, r.ObjectiveID)
+	behind, err := p.control.await(ctx, name, r.ObjectiveID)
 	switch {
 	case err != nil:
 		return activities.Planned{}, err

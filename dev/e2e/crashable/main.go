@@ -33,8 +33,8 @@ func main() {
 	build := cli.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
 	var executor activities.Executor = echo.Executor{}
 	if url := os.Getenv("CRASHABLE_CONTROL"); url != "" {
-		executor = patient{executor, control{url}}
-		build.Planner = func(p activities.Planner) activities.Planner { return patientPlanner{p, control{url}} }
+		executor = waitingExecutor{executor, control{url}}
+		build.Planner = func(p activities.Planner) activities.Planner { return waitingPlanner{p, control{url}} }
 	}
 	if path := os.Getenv("CRASHABLE_TALLY"); path != "" {
 		executor = tally{executor, path}

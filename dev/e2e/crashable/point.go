@@ -39,11 +39,11 @@ func (p *point) reached(name string) bool { return p.name == name && p.left.Add(
 // pass kills the process if it must end here.
 func (p *point) pass(name string) {
 	if p.reached(name) {
-		die()
+		killSelf()
 	}
 }
 
-func die() {
+func killSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // wait for the signal
 }
@@ -101,7 +101,7 @@ func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
 	if outcome && r.at.reached("mid-record") {
 		go func() {
 			time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
-			die()
+			killSelf()
 		}()
 	}
 	err := r.Recorder.Record(ctx, batches...)

@@ -26,7 +26,7 @@ type door struct {
 	open    chan struct{} // closed when it is open
 	behind  string        // the action once it is open
 	knocked []string      // keys of rounds and ids of objectives that came
-	left    int           // how many of them left before it opened
+	left    int           // how many of them disconnected before it opened
 	changed chan struct{} // closed, and replaced, at each arrival or departure
 }
 
@@ -34,7 +34,7 @@ type door struct {
 // with the test.
 func NewControl(t testing.TB) *Control {
 	c := &Control{doors: map[string]*door{}}
-	c.server = httptest.NewServer(http.HandlerFunc(c.knock))
+	c.server = httptest.NewServer(http.HandlerFunc(c.serveKnock))
 	t.Cleanup(func() {
 		c.server.CloseClientConnections()
 		c.server.Close()
@@ -60,7 +60,7 @@ func (d *door) change() {
 	d.changed = make(chan struct{})
 }
 
-func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
+func (c *Control) serveKnock(w http.ResponseWriter, r *http.Request) {
 	who, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -84,9 +84,9 @@ func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Open lets those continue that wait at a door or come later. behind is what they
-// do then: a script or plans, "" for what the description says. Another call
-// changes behind for later arrivals.
+// Open lets all tasks and planners continue that wait at a door or arrive later. behind is what
+// they do then: a script or plans, "" for what the description says. Another call changes
+// behind for later arrivals.
 func (c *Control) Open(name, behind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

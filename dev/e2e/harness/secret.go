@@ -50,8 +50,8 @@ func forms(text string) [][]byte {
 	return out
 }
 
-// scan fails the test if a file of the site has a secret.
-func scan(s *Site) {
+// checkSecrets fails the test if a file of the site has a secret.
+func checkSecrets(s *Site) {
 	if len(s.secrets.texts) == 0 {
 		return
 	}
@@ -76,13 +76,13 @@ func scan(s *Site) {
 	s.t.Logf("Looked for %d secrets in %d files", len(s.secrets.texts), files)
 }
 
-// searched checks answers for secrets while they are read.
-type searched struct {
+// secretSearch checks answers for secrets while they are read.
+type secretSearch struct {
 	site *Site
 	next http.RoundTripper
 }
 
-func (s searched) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s secretSearch) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -90,11 +90,11 @@ func (s searched) RoundTrip(r *http.Request) (*http.Response, error) {
 	if secret := s.site.secrets.found([]byte(fmt.Sprint(answer.Header))); secret != "" {
 		s.site.t.Errorf("%s %s: the secret %q is in the header of the answer", r.Method, r.URL, secret)
 	}
-	answer.Body = &searchedBody{ReadCloser: answer.Body, site: s.site, what: r.Method + " " + r.URL.String()}
+	answer.Body = &secretSearchBody{ReadCloser: answer.Body, site: s.site, what: r.Method + " " + r.URL.String()}
 	return answer, nil
 }
 
-type searchedBody struct {
+type secretSearchBody struct {
 	io.ReadCloser
 	site *Site
 	what string
@@ -104,7 +104,7 @@ type searchedBody struct {
 // overlap is longer than any secret.
 const overlap = 1 << 10
 
-func (b *searchedBody) Read(p []byte) (int, error) {
+func (b *secretSearchBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.last = append(b.last, p[:n]...)
 	if secret := b.site.secrets.found(b.last); secret != "" {

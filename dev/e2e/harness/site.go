@@ -77,7 +77,7 @@ func (s *Site) URL() string { return "http://" + s.Addr }
 // Client returns a client of the API, which need not run yet.
 func (s *Site) Client() *Client {
 	c := NewClient(s.URL())
-	c.HTTP.Transport = searched{s, c.HTTP.Transport}
+	c.HTTP.Transport = secretSearch{s, c.HTTP.Transport}
 	return c
 }
 
@@ -143,7 +143,7 @@ func (s *Site) end() {
 	for _, p := range s.Started() {
 		p.Kill()
 	}
-	scan(s)
+	checkSecrets(s)
 	if !s.t.Failed() {
 		return
 	}

@@ -23,8 +23,8 @@ type Event struct {
 	Data string
 }
 
-// What an event says.
-type said struct {
+// An eventBody has the members of an event that tests read.
+type eventBody struct {
 	Result struct {
 		Task         *Task `json:"task"`
 		StatusUpdate *struct {
@@ -40,7 +40,7 @@ type said struct {
 	Error *RPCError `json:"error"`
 }
 
-func (e Event) said() (s said) {
+func (e Event) body() (s eventBody) {
 	if err := json.Unmarshal([]byte(e.Data), &s); err != nil {
 		s.Error = &RPCError{Message: fmt.Sprintf("event %d is no JSON: %v", e.ID, err)}
 	}
@@ -49,7 +49,7 @@ func (e Event) said() (s said) {
 
 // State returns the state in e, "" if there is none.
 func (e Event) State() string {
-	s := e.said()
+	s := e.body()
 	switch {
 	case s.Result.Task != nil:
 		return s.Result.Task.State
@@ -62,16 +62,16 @@ func (e Event) State() string {
 // Progress reports whether e says how far a task is that works on: the journal has no
 // separate event for it.
 func (e Event) Progress() bool {
-	u := e.said().Result.StatusUpdate
+	u := e.body().Result.StatusUpdate
 	return u != nil && u.Metadata.Progress != nil && e.State() == "WORKING"
 }
 
 // Task returns the task that e shows, nil if it is an update.
-func (e Event) Task() *Task { return e.said().Result.Task }
+func (e Event) Task() *Task { return e.body().Result.Task }
 
 // Gate returns the gate at which the task begins to wait, nil if e has none.
 func (e Event) Gate() *Gate {
-	if u := e.said().Result.StatusUpdate; u != nil {
+	if u := e.body().Result.StatusUpdate; u != nil {
 		return u.Metadata.OpenWOP.Interrupt
 	}
 	return nil
@@ -134,7 +134,7 @@ func (s *Stream) Next() (Event, error) {
 		name, value, _ := strings.Cut(line, ": ")
 		switch {
 		case line == "" && e.Data != "":
-			if rpc := e.said().Error; rpc != nil {
+			if rpc := e.body().Error; rpc != nil {
 				return e, rpc
 			}
 			return e, nil
@@ -277,14 +277,14 @@ func (f *Follower) read(s *Stream, last int64) (now int64, end bool, err error) 
 			return last, true, fmt.Errorf("follow %s: a snapshot instead of what follows on event %d: %s", f.TaskID, last, e.Data)
 		}
 		last = e.ID
-		f.keep(e)
+		f.add(e)
 		if ended(e.State()) {
 			return last, true, nil
 		}
 	}
 }
 
-func (f *Follower) keep(e Event) {
+func (f *Follower) add(e Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events = append(f.events, e)

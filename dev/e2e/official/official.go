@@ -44,13 +44,13 @@ type agent struct{}
 func (agent) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		if c.StoredTask != nil {
-			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(Stamp()+" "+said(c.Message))), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
+			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(Stamp()+" "+textOf(c.Message))), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
 			return
 		}
 		if !yield(a2a.NewSubmittedTask(c, c.Message), nil) || !yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, nil), nil) {
 			return
 		}
-		for command := range strings.SplitSeq(said(c.Message), ";") {
+		for command := range strings.SplitSeq(textOf(c.Message), ";") {
 			if !run(ctx, c, strings.Fields(command), yield) {
 				return
 			}
@@ -124,7 +124,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func said(m *a2a.Message) (text string) {
+func textOf(m *a2a.Message) (text string) {
 	for _, p := range m.Parts {
 		text += p.Text()
 	}

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("say what to do\n" + usage)
 	}
-	scale, err := scales(args[1:])
+	scale, err := parseScales(args[1:])
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return t.Stop()
 }
 
-// scales reads the flags.
-func scales(args []string) (map[string]int, error) {
+// parseScales returns the number of processes by service, from the flags.
+func parseScales(args []string) (map[string]int, error) {
 	scale := map[string]int{}
 	for i := 0; i < len(args); i++ {
 		value, found := strings.CutPrefix(args[i], "--scale=")
