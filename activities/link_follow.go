@@ -91,7 +91,7 @@ func (w taskWaiter) waitForEnd(ctx context.Context, tenant, taskID, objectiveID 
 			return err == nil, err
 		}
 		if open != nil {
-			if enough, err := open(); enough || err != nil {
+			if done, err := open(); done || err != nil {
 				return false, err
 			}
 			open = nil

@@ -127,12 +127,12 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	}
 	c, d := next.config, next.Delivery
 	out := Delivered{N: d.N, State: d.State, Notice: d.Notice, Status: opt.DeliveryDue}
-	leave, ok := p.hosts.acquire(next.url)
+	release, ok := p.hosts.acquire(next.url)
 	if !ok {
 		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, maxBusyDoublings), deliveryID(d)).Milliseconds()
 		return out, nil
 	}
-	defer leave()
+	defer release()
 	began := time.Now()
 	tried := next.attempt(ctx)
 	if ctx.Err() != nil {

@@ -78,8 +78,8 @@ func (h *handoff) nextPoll() time.Duration {
 // status returns the text of a status for clients.
 func (h *handoff) status(s inStatus) string {
 	way := fmt.Sprintf("(handoff %d of at most %d)", h.memo.Hops.Hops, h.executor.cfg.Agents.Hops)
-	if said := cleanLine(statusText(s), maxLine); said != "" {
-		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, said, way)
+	if text := cleanLine(statusText(s), maxLine); text != "" {
+		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, text, way)
 	}
 	if readState(s.State) == "" {
 		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, cleanLine(s.State, 40), way)

@@ -146,11 +146,11 @@ func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 
 // message returns the message that starts the remote task.
 func (h *handoff) message() outMessage {
-	said := cmp.Or(h.input.Message, h.work.Description, text(h.work.Messages), h.work.Name)
+	text := cmp.Or(h.input.Message, h.work.Description, text(h.work.Messages), h.work.Name)
 	for _, r := range h.work.Refined {
-		said += "\n\n" + r.Remark()
+		text += "\n\n" + r.Remark()
 	}
-	m := outMessage{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Parts: []outPart{textPart(said)}, Metadata: h.metadata()}
+	m := outMessage{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Parts: []outPart{textPart(text)}, Metadata: h.metadata()}
 	if len(h.input.Data) > 0 {
 		m.Parts = append(m.Parts, dataPart(h.input.Data))
 	}

@@ -157,8 +157,8 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 		m.Asked = nil
 		return h.park(0, ""), nil
 	}
-	said := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.answerParts(reply), Metadata: h.metadata()}
-	_, err = r.send(ctx, said, h.input.Accept)
+	message := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.answerParts(reply), Metadata: h.metadata()}
+	_, err = r.send(ctx, message, h.input.Accept)
 	m.Asked, m.Problem = nil, ""
 	var t *callError
 	switch {
@@ -202,9 +202,9 @@ func (q question) answerParts(r opt.Reply) []outPart {
 	}
 	var out []outPart
 	for _, a := range r.Answers {
-		var said string
-		if json.Unmarshal(a.Answer, &said) == nil {
-			out = append(out, textPart(said))
+		var plain string
+		if json.Unmarshal(a.Answer, &plain) == nil {
+			out = append(out, textPart(plain))
 			continue
 		}
 		out = append(out, dataPart(a.Answer))

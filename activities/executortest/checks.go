@@ -91,11 +91,11 @@ func (cfg Config) playTwice(ctx context.Context, w activities.Work) (Played, err
 	if err != nil {
 		return p, err
 	}
-	again, err := cfg.play(ctx, w)
+	second, err := cfg.play(ctx, w)
 	if err != nil {
 		return p, fmt.Errorf("the second time: %w", err)
 	}
-	if a, b := p.visibleText(), again.visibleText(); a != b {
+	if a, b := p.visibleText(), second.visibleText(); a != b {
 		return p, fmt.Errorf("the second run of the same work has another result:\n%s\n%s", a, b)
 	}
 	return p, nil

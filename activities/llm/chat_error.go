@@ -97,9 +97,9 @@ func explain(ctx context.Context, err error, schema bool) error {
 }
 
 func (a serverError) explain() error {
-	wait, told := retryAfter(a.header)
+	wait, ok := retryAfter(a.header)
 	switch {
-	case a.status == http.StatusTooManyRequests, a.status >= 500 && told:
+	case a.status == http.StatusTooManyRequests, a.status >= 500 && ok:
 		return &waitError{wait}
 	case a.status >= 500:
 		return &activities.Error{Code: CodeUnavailable, Message: fmt.Sprintf("The model's server has failed with status %d.", a.status)}
@@ -119,7 +119,7 @@ func isConnectionError(err error) bool {
 
 // retryAfter returns how long a server wants its callers to wait. Some say it in
 // milliseconds.
-func retryAfter(h http.Header) (wait time.Duration, told bool) {
+func retryAfter(h http.Header) (wait time.Duration, ok bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
 		return time.Duration(min(ms, float64(maxWait.Milliseconds())) * float64(time.Millisecond)), true
 	}

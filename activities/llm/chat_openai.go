@@ -122,16 +122,16 @@ func openAIMessage(m message) openai.ChatCompletionMessageParamUnion {
 	case byUser:
 		return openai.UserMessage(m.Text)
 	}
-	said := openai.ChatCompletionAssistantMessageParam{}
+	assistant := openai.ChatCompletionAssistantMessageParam{}
 	if m.Text != "" {
-		said.Content.OfString = param.NewOpt(m.Text)
+		assistant.Content.OfString = param.NewOpt(m.Text)
 	}
 	for _, c := range m.Calls {
-		said.ToolCalls = append(said.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+		assistant.ToolCalls = append(assistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
 			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
 				ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Args},
 			},
 		})
 	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &said}
+	return openai.ChatCompletionMessageParamUnion{OfAssistant: &assistant}
 }

@@ -150,7 +150,7 @@ func (t gates) askBudget(over Budgets) *activities.Outcome {
 			o := activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark()))
 			return &o
 		}
-		if again := t.budgets(); again.Task.exceeded(t.work.SpentHere) == (Budget{}) && again.Objective.exceeded(t.work.Spent) == (Budget{}) {
+		if budgets := t.budgets(); budgets.Task.exceeded(t.work.SpentHere) == (Budget{}) && budgets.Objective.exceeded(t.work.Spent) == (Budget{}) {
 			return nil
 		}
 	}

@@ -205,8 +205,8 @@ func (t *task) prompt() string {
 func (t *task) addMessages() {
 	m, all := t.memo, t.work.Messages
 	if m.Turns > 0 && m.Heard < len(all) {
-		for _, said := range all[m.Heard:] {
-			m.Said = append(m.Said, message{By: byUser, Text: "A client adds: " + said.Text()})
+		for _, sent := range all[m.Heard:] {
+			m.Said = append(m.Said, message{By: byUser, Text: "A client adds: " + sent.Text()})
 		}
 	}
 	m.Heard = len(all)

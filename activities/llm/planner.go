@@ -63,16 +63,16 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 		return activities.Planned{}, fmt.Errorf("schema of plans: %w", err)
 	}
 	for try := 1; ; try++ {
-		said, err := p.ask(ctx, &q)
+		got, err := p.ask(ctx, &q)
 		if err != nil {
 			return activities.Planned{}, err
 		}
-		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", said.usage.Input), zap.Int64("outputTokens", said.usage.Output), zap.Float64("cost", said.usage.Cost))
-		made, err := p.parsePlans(ctx, r, d, checked, said.text)
+		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", got.usage.Input), zap.Int64("outputTokens", got.usage.Output), zap.Float64("cost", got.usage.Cost))
+		made, err := p.parsePlans(ctx, r, d, checked, got.text)
 		if err == nil || try == maxTries {
 			return made, err
 		}
-		q.messages = append(q.messages, message{By: byModel, Text: said.text}, message{By: byUser, Text: fmt.Sprintf(
+		q.messages = append(q.messages, message{By: byModel, Text: got.text}, message{By: byUser, Text: fmt.Sprintf(
 			"This cannot be used: %v. Answer again, with nothing but the JSON value.", err)})
 	}
 }
@@ -88,21 +88,21 @@ const (
 func (p Planner) ask(ctx context.Context, q *request) (reply, error) {
 	model := p.Models.Models[p.Models.Planner.Model]
 	for waits := 0; ; waits++ {
-		said, err := p.Models.ask(ctx, model, *q, func(string) error { return nil }, p.Log)
+		got, err := p.Models.ask(ctx, model, *q, func(string) error { return nil }, p.Log)
 		var busy *waitError
 		switch {
 		case errors.Is(err, errFormat):
 			q.unforced = true
 			continue
 		case !errors.As(err, &busy) || waits == maxPlanWaits:
-			return said, err
+			return got, err
 		}
 		timer := time.NewTimer(min(cmp.Or(busy.wait, time.Second<<waits), maxPlanWait))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return said, ctx.Err()
+			return got, ctx.Err()
 		}
 	}
 }

@@ -40,10 +40,10 @@ func (s *Server) withSession(ctx context.Context, log *zap.Logger, do func(conte
 	})
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.client, MaxRetries: -1, DisableStandaloneSSE: true}
 	if len(s.Run) > 0 {
-		said := &zapio.Writer{Log: log, Level: zapcore.DebugLevel}
-		defer func() { _ = said.Close() }()
+		output := &zapio.Writer{Log: log, Level: zapcore.DebugLevel}
+		defer func() { _ = output.Close() }()
 		program := exec.CommandContext(ctx, s.Run[0], s.Run[1:]...)
-		program.Env, program.Stderr, program.WaitDelay = append([]string{}, s.env...), said, time.Second
+		program.Env, program.Stderr, program.WaitDelay = append([]string{}, s.env...), output, time.Second
 		transport = &mcp.CommandTransport{Command: program, TerminateDuration: time.Second}
 	}
 	session, err := client.Connect(ctx, transport, nil)

@@ -62,11 +62,11 @@ func (d Data) Next() string {
 	if !ok || d.Notice == opt.NoticeKind(opt.Expire) {
 		return ""
 	}
-	what := string(next.Kind)
+	kind := string(next.Kind)
 	if next.Action != "" {
-		what += " (" + string(next.Action) + ")"
+		kind += " (" + string(next.Action) + ")"
 	}
-	return fmt.Sprintf("%s at %s", what, next.At.Time().UTC().Format("2006-01-02 15:04 MST"))
+	return fmt.Sprintf("%s at %s", kind, next.At.Time().UTC().Format("2006-01-02 15:04 MST"))
 }
 
 // functions are those of templates, beside the predefined ones.

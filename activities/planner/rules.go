@@ -25,8 +25,8 @@ func (Rules) Answer(m a2a.Message) (text string, ok bool) {
 	if m.Metadata.Bool(opt.KeyPreferObjective) || len(m.Parts) != 1 || m.Parts[0].Text == nil {
 		return "", false
 	}
-	said := strings.TrimSpace(*m.Parts[0].Text)
-	sum := strings.TrimSpace(strings.TrimSuffix(questionPrefix.ReplaceAllString(said, ""), "?"))
+	question := strings.TrimSpace(*m.Parts[0].Text)
+	sum := strings.TrimSpace(strings.TrimSuffix(questionPrefix.ReplaceAllString(question, ""), "?"))
 	sum = strings.TrimSpace(strings.TrimSuffix(sum, "="))
 	value, ok := calculate(sum)
 	if !ok {

@@ -110,11 +110,11 @@ func (p *Page) refuseLink(c *service.Call, w http.ResponseWriter, r *http.Reques
 		if p.cfg.Wrong == nil {
 			return service.Caller{}, cause
 		}
-		leave, err := p.cfg.Wrong.Call(service.Caller{Principal: network(r.RemoteAddr)})
+		release, err := p.cfg.Wrong.Call(service.Caller{Principal: network(r.RemoteAddr)})
 		if err != nil {
 			return service.Caller{}, err
 		}
-		leave()
+		release()
 		return service.Caller{}, cause
 	}})
 	switch {

@@ -140,20 +140,20 @@ func providerProblem(v *visit, next string, err error) view {
 	case !ok:
 		return signInPage(v, next, notAcceptedText)
 	}
-	said := refused.Code
+	message := refused.Code
 	if refused.Description != "" {
-		said += ": " + refused.Description
+		message += ": " + refused.Description
 	}
-	said = strings.Map(func(r rune) rune {
+	message = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) { // such as those that change the direction of text
 			return ' '
 		}
 		return r
-	}, said)
-	if len(said) > longestQuote {
-		said = strings.ToValidUTF8(said[:longestQuote], "") + "…"
+	}, message)
+	if len(message) > longestQuote {
+		message = strings.ToValidUTF8(message[:longestQuote], "") + "…"
 	}
-	return signInPage(v, next, "The provider has refused ("+said+"). "+providerAdvice(refused.Code))
+	return signInPage(v, next, "The provider has refused ("+message+"). "+providerAdvice(refused.Code))
 }
 
 // providerAdvice returns what people can do about an error of the provider.

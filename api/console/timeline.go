@@ -219,26 +219,26 @@ func taskMoveText(e opt.Event) string {
 }
 
 func messageEventText(e opt.Event) string {
-	who := visible(e.Principal)
+	principal := visible(e.Principal)
 	if d := e.Decision; d != nil {
-		who = visible(d.DecidedBy)
+		principal = visible(d.DecidedBy)
 		switch {
 		case d.DecidedBy == opt.ByTimer:
 			return "No answer came in time: " + string(d.Action)
 		case d.Verdict != opt.Accepted:
-			return "An answer of " + who + " was refused: " + verdictText(d.Verdict)
+			return "An answer of " + principal + " was refused: " + verdictText(d.Verdict)
 		case d.Action != "":
-			return who + " decided: " + string(d.Action)
+			return principal + " decided: " + string(d.Action)
 		}
-		return who + " answered"
+		return principal + " answered"
 	}
 	if e.Verdict.Kept() || e.Verdict == "" {
-		if who == "" {
+		if principal == "" {
 			return "A message of the agent"
 		}
-		return who + " wrote a message"
+		return principal + " wrote a message"
 	}
-	return "A message of " + who + " was refused: " + verdictText(e.Verdict)
+	return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
 }
 
 // verdictText says why a message was refused.

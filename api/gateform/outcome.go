@@ -39,20 +39,20 @@ func Ahead(g *opt.Gate) (list []Consequence) {
 	if !ok {
 		return []Consequence{{What: "the task waits, without a deadline"}}
 	}
-	if what, known := stepTexts[next.Kind]; known {
-		list = append(list, Consequence{next.At, what})
+	if effect, known := stepTexts[next.Kind]; known {
+		list = append(list, Consequence{next.At, effect})
 	}
 	if g.ExpiresAt.IsZero() {
 		return list
 	}
-	last, what := g.Ladder[len(g.Ladder)-1], "it is rejected"
+	last, effect := g.Ladder[len(g.Ladder)-1], "it is rejected"
 	switch {
 	case g.Kind != opt.Approval:
-		what = "the task fails"
+		effect = "the task fails"
 	case last.Action == opt.Accept:
-		what = "it is accepted"
+		effect = "it is accepted"
 	}
-	return append(list, Consequence{g.ExpiresAt, what})
+	return append(list, Consequence{g.ExpiresAt, effect})
 }
 
 // outcomeWords say how an action closes a gate.

@@ -183,14 +183,14 @@ func (k *currentKeys) VerifySignature(ctx context.Context, token string) ([]byte
 	if !isDue {
 		return keys.VerifySignature(ctx, token)
 	}
-	again := k.read()
-	payload, err := again.VerifySignature(ctx, token)
+	renewed := k.read()
+	payload, err := renewed.VerifySignature(ctx, token)
 	if failed := new(url.Error); errors.As(err, &failed) {
 		return keys.VerifySignature(ctx, token)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.keys, k.due = again, k.now().Add(keysFor)
+	k.keys, k.due = renewed, k.now().Add(keysFor)
 	return payload, err
 }
 

@@ -55,9 +55,9 @@ func New(cfg Config) *Quota {
 	return &Quota{cfg: cfg, used: used}
 }
 
-// Call begins a call of c, which lasts until leave is called, once. The error is
+// Call begins a call of c, which lasts until release is called, once. The error is
 // a [service.Fault] if c calls too often or has too many calls in progress.
-func (q *Quota) Call(c service.Caller) (leave func(), err error) {
+func (q *Quota) Call(c service.Caller) (release func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.useOf(c)
@@ -75,9 +75,9 @@ func (q *Quota) Call(c service.Caller) (leave func(), err error) {
 	return q.count(&u.calls), nil
 }
 
-// Stream opens a stream of c, which lasts until leave is called, once. The error
+// Stream opens a stream of c, which lasts until release is called, once. The error
 // is a [service.Fault] if c has too many open streams.
-func (q *Quota) Stream(c service.Caller) (leave func(), err error) {
+func (q *Quota) Stream(c service.Caller) (release func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.useOf(c)
@@ -87,8 +87,8 @@ func (q *Quota) Stream(c service.Caller) (leave func(), err error) {
 	return q.count(&u.streams), nil
 }
 
-// count adds one to n until leave is called.
-func (q *Quota) count(n *int) (leave func()) {
+// count adds one to n until release is called.
+func (q *Quota) count(n *int) (release func()) {
 	*n++
 	return func() {
 		q.mu.Lock()

@@ -57,7 +57,7 @@ type Call struct {
 	Fault     *Fault     // that it failed with
 
 	quota               Quota       // nil for a call without limits
-	leave               func()      // ends its place in the quota; nil: it has none
+	releaseCall         func()      // ends its place in the quota; nil: it has none
 	callerCheck         callerCheck // of its caller, for a stream
 	operation           string      // "" until it is known to be one of ours
 	streams             bool        // it was answered with a stream
@@ -155,10 +155,10 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 			return err
 		}
 		c.callerCheck = callerCheck{steps.Authenticate, c.Caller, s.recheck, time.Now()}
-		if err := c.enterQuota(s.quota); err != nil {
+		if err := c.acquireQuota(s.quota); err != nil {
 			return err
 		}
-		defer c.leaveQuota()
+		defer c.releaseQuota()
 		operation, err := steps.Read()
 		if operation == "AnswerInterrupt" {
 			c.Answer = &Answering{} // more is known when its params are read

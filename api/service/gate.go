@@ -150,11 +150,11 @@ func conflictingDecision(m a2a.Message, decided opt.Action) error {
 // wasOffered reports whether the conversation of v shows a gate that offered an action
 // and is not open any more.
 func wasOffered(v opt.TaskView, a opt.Action) bool {
-	said := v.Task.History
+	history := v.Task.History
 	if v.Task.Status.Message != nil {
-		said = append(slices.Clone(said), *v.Task.Status.Message)
+		history = append(slices.Clone(history), *v.Task.Status.Message)
 	}
-	return slices.ContainsFunc(said, func(m a2a.Message) bool {
+	return slices.ContainsFunc(history, func(m a2a.Message) bool {
 		g := opt.GateIn(m)
 		return g != nil && g.Allows(a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
 	})

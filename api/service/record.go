@@ -135,8 +135,8 @@ func (s records) GetRun(ctx context.Context, c *Call, p IDParams) (Run, error) {
 	r.CompletedAt = v.Task.Status.At
 	if r.Status == RunFailed {
 		r.ErrorCode, r.Error = string(RunFailed), "The run has failed"
-		if said := v.Task.Status.Message; said != nil && said.Text() != "" {
-			r.Error = said.Text()
+		if message := v.Task.Status.Message; message != nil && message.Text() != "" {
+			r.Error = message.Text()
 		}
 	}
 	return r, nil

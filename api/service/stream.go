@@ -35,14 +35,14 @@ type Stream struct {
 	hierarchy   *hierarchy               // nil for a stream of a plan task
 	knowsOPT    bool                     // the client understands the extension
 
-	callerCheck callerCheck
-	leave       func()       // ends its place in the quota of the caller; nil for none
-	first       *StreamEvent // sent before all others; nil for a resumed stream
-	page        []opt.Recorded
-	seq         int64 // of the last event read from a page
-	notified    bool  // by the watch, and the journal was not read since
-	over        bool  // the task has ended: no later event will be recorded
-	done        bool  // nothing more is sent, except first
+	callerCheck   callerCheck
+	releaseStream func()       // ends its place in the quota of the caller; nil for none
+	first         *StreamEvent // sent before all others; nil for a resumed stream
+	page          []opt.Recorded
+	seq           int64 // of the last event read from a page
+	notified      bool  // by the watch, and the journal was not read since
+	over          bool  // the task has ended: no later event will be recorded
+	done          bool  // nothing more is sent, except first
 }
 
 // A StreamEvent is one event of a stream.
@@ -253,9 +253,9 @@ func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error
 
 // Close releases the stream. It does not affect the work.
 func (s *Stream) Close() {
-	if s.leave != nil {
-		s.leave()
-		s.leave = nil
+	if s.releaseStream != nil {
+		s.releaseStream()
+		s.releaseStream = nil
 	}
 	if s.watch != nil {
 		s.watch.Close()

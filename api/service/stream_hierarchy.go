@@ -99,7 +99,7 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	if h.work = h.work.after(e); ok {
 		h.progress = opt.ProgressOf(h.work)
 	}
-	if ref, ours := opt.ParseID(s.taskID); !ok || !ours || ref.Attempt != h.attempt {
+	if ref, known := opt.ParseID(s.taskID); !ok || !known || ref.Attempt != h.attempt {
 		return nil, false
 	}
 	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: place{objectiveID: h.id}.metadata(nil)}
@@ -138,7 +138,7 @@ func (h *hierarchy) progressChanged(before *opt.Progress) bool {
 
 // addProgress adds the progress to an update of the root task.
 func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
-	if ref, ours := opt.ParseID(s.taskID); !ours || ref.Attempt != h.attempt {
+	if ref, ok := opt.ParseID(s.taskID); !ok || ref.Attempt != h.attempt {
 		return
 	}
 	u.Metadata, u.Status = withProgress(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})

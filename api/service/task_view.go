@@ -86,8 +86,8 @@ func withProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task)
 			sum := sha256.Sum256([]byte(p.Said))
 			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
 		}
-		said := withTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
-		s.Message = &said
+		message := withTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
+		s.Message = &message
 	}
 	return m.With(opt.KeyProgress, p.Percent), s
 }
@@ -113,8 +113,8 @@ func showsGate(v opt.TaskView, gateID string) bool {
 	if gateID == "" || !v.State.Waiting() {
 		return false
 	}
-	said := v.Task.Status.Message
-	return said != nil && said.MessageID == gateID ||
+	message := v.Task.Status.Message
+	return message != nil && message.MessageID == gateID ||
 		slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
 }
 

@@ -127,7 +127,7 @@ func indexes(list []object) map[string]int {
 	ids := map[string]int{}
 	for i, o := range list {
 		id := o.text("id")
-		if n, there := ids[id]; there && id != "" {
+		if n, found := ids[id]; found && id != "" {
 			o.wrong("id", fmt.Sprintf("is that of the element at index %d, too", n))
 		}
 		ids[id] = i

@@ -190,9 +190,9 @@ func (p *Process) watch(r *run) {
 	r.err = errors.Join(r.cmd.Wait(), r.log.Close())
 	close(r.ended)
 	p.mu.Lock()
-	again := p.wanted && p.restartable(r.err)
+	restart := p.wanted && p.restartable(r.err)
 	p.mu.Unlock()
-	if !again {
+	if !restart {
 		return
 	}
 	select {

@@ -85,8 +85,8 @@ func (c *answerCommand) closedError(ctx context.Context, agent *client.Client, t
 // ambiguousError returns the error of an answer that was refused and names no gate. If several
 // gates are open under its task, the error says how to name one.
 func (c *answerCommand) ambiguousError(ctx context.Context, agent *client.Client, taskID string, refused error) error {
-	ref, ours := opt.ParseID(taskID)
-	if !ours || ref.TaskID != "" {
+	ref, ok := opt.ParseID(taskID)
+	if !ok || ref.TaskID != "" {
 		return refused
 	}
 	o, err := agent.GetObjective(ctx, ref.ObjectiveID)

@@ -8,13 +8,12 @@ import (
 	"syscall"
 )
 
-// onHangup handles SIGHUP until ctx ends: it signals reload, or calls leave if
-// the terminal was closed. After ctx has ended the signal is ignored, until end
-// is called.
+// onHangup handles SIGHUP until ctx ends: it signals reload, or calls onClose if the terminal was
+// closed. After ctx has ended the signal is ignored, until end is called.
 //
 // Closing a terminal sends SIGHUP to all processes on it. A server on that
 // terminal must stop then, not read its playbooks and keep running.
-func onHangup(ctx context.Context, leave func()) (reload <-chan struct{}, end func()) {
+func onHangup(ctx context.Context, onClose func()) (reload <-chan struct{}, end func()) {
 	interactive := !signal.Ignored(syscall.SIGHUP) && hasTerminal() // nohup ignores it
 	hangups, out := make(chan os.Signal, 1), make(chan struct{}, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -27,7 +26,7 @@ func onHangup(ctx context.Context, leave func()) (reload <-chan struct{}, end fu
 			case <-hangups:
 			}
 			if interactive && !hasTerminal() {
-				leave()
+				onClose()
 				return
 			}
 			select {

@@ -89,8 +89,8 @@ func (l *live) observe(tasks []a2a.Task) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range tasks {
-		ref, ours := opt.ParseID(t.ID)
-		if !ours || ref.TaskID == "" {
+		ref, ok := opt.ParseID(t.ID)
+		if !ok || ref.TaskID == "" {
 			continue
 		}
 		times, at := l.times[ref.TaskID], t.Status.At.Time()

@@ -259,10 +259,10 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	ctx, leave := context.WithCancel(ctx)
-	reload, end := onHangup(ctx, leave)
+	ctx, cancel := context.WithCancel(ctx)
+	reload, end := onHangup(ctx, cancel)
 	defer end()
-	defer leave()
+	defer cancel()
 	worker.LimitMemory()
 	s := newService(log, p.build)
 	if err := errors.Join(serveOps(ctx, s, ops), startTracing(ctx, s)); err != nil {

@@ -423,21 +423,21 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 		return "", err
 	}
 	s.callbacks.setOwnURL(url)
-	who := cfg.authority(s.journal)
+	authority := cfg.authority(s.journal)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
-	who.Describe(&info)
+	authority.Describe(&info)
 	operations := s.operations(cfg, temporal, agent, info, links)
 	s.onStop(func() error { operations.Flush(); return nil })
 	s.drainFor, s.drainHooks = cfg.DrainDelay, append(s.drainHooks, operations.Drain)
 	server := api.New(api.Config{
-		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
+		Service: operations, Authenticate: authority.Authenticate, Challenge: authority.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Console: consolePages(s, cfg, operations, who, url),
+		Console: consolePages(s, cfg, operations, authority, url),
 		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
-	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
+	over := grpc.Config{Service: operations, Authenticate: authority.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
 	s.serveGRPC(over, grpcListener, files)
 	startScheduleKeeper(s, operations, cfg.Agent == "playbooks")
 	cfg.warn(s.log, s.journal)

@@ -26,7 +26,7 @@ func rawLine(out io.Writer, raw json.RawMessage) {
 // taskIDOf returns the task of id, which may be that of a gate.
 func taskIDOf(id string) string {
 	if i := strings.LastIndexByte(id, ':'); i > 0 {
-		if _, ours := opt.ParseID(id[:i]); ours {
+		if _, ok := opt.ParseID(id[:i]); ok {
 			return id[:i]
 		}
 	}
@@ -37,7 +37,7 @@ func taskIDOf(id string) string {
 // gate.
 func objectiveIDOf(id string) string {
 	id = taskIDOf(id)
-	if ref, ours := opt.ParseID(id); ours {
+	if ref, ok := opt.ParseID(id); ok {
 		return ref.ObjectiveID
 	}
 	return id
@@ -91,8 +91,8 @@ func (c *getCommand) Run(p *program) error {
 // laterAttempt returns the root task of the latest attempt at the objective of t, "" if t is
 // no root task or that of the latest one.
 func laterAttempt(ctx context.Context, agent *client.Client, t *a2a.Task) (latest string) {
-	ref, ours := opt.ParseID(t.ID)
-	if !ours || t.ID != opt.RootID(ref.ObjectiveID, ref.Attempt) || !t.Status.State.Terminal() {
+	ref, ok := opt.ParseID(t.ID)
+	if !ok || t.ID != opt.RootID(ref.ObjectiveID, ref.Attempt) || !t.Status.State.Terminal() {
 		return ""
 	}
 	for n := max(ref.Attempt, 1) + 1; ; n++ {

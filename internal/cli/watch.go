@@ -213,7 +213,7 @@ func (w *taskWatcher) show(ctx context.Context, e client.Event) {
 	}
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
 		w.objectiveID, w.objective = o.ID, o
-	} else if ref, ours := opt.ParseID(w.taskID); ours && ref.TaskID == "" {
+	} else if ref, ok := opt.ParseID(w.taskID); ok && ref.TaskID == "" {
 		w.objectiveID = ref.ObjectiveID
 	}
 	// Changes of the plans are shown before the change of the task that they

@@ -140,13 +140,13 @@ func (g greeting) print(out io.Writer) {
 	if g.example == "" {
 		return
 	}
-	credential, how := "", ""
+	credential, note := "", ""
 	if g.authenticated {
 		credential = ` -H "Authorization: Bearer $LONGHAUL_TOKEN"`
-		how = "  export LONGHAUL_TOKEN=TOKEN    # an access token of the OpenID Connect provider\n"
+		note = "  export LONGHAUL_TOKEN=TOKEN    # an access token of the OpenID Connect provider\n"
 	}
 	if g.newKey != "" {
-		how = "  export LONGHAUL_TOKEN=$(" + g.newKey + ")    # a new API key; commands send what this variable has\n"
+		note = "  export LONGHAUL_TOKEN=$(" + g.newKey + ")    # a new API key; commands send what this variable has\n"
 	}
 	text, err := json.Marshal(g.example)
 	if err != nil {
@@ -164,7 +164,7 @@ or with any client:
       "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": %s}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, how, remoteSettings{URL: g.url, program: g.command}.command("send"), shellQuoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
+`, note, remoteSettings{URL: g.url, program: g.command}.command("send"), shellQuoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
 }
 
 // shellQuoted returns text as one argument for a shell.

@@ -86,9 +86,9 @@ func assemble(pieces []piece) []a2a.Artifact {
 	place := map[string]int{}
 	maker := map[string]string{}
 	for _, p := range pieces {
-		i, there := place[p.ArtifactID]
+		i, found := place[p.ArtifactID]
 		switch {
-		case !there:
+		case !found:
 			place[p.ArtifactID] = len(out)
 			out = append(out, p.Artifact)
 		case maker[p.ArtifactID] != p.task: // another task replaced it

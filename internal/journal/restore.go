@@ -126,9 +126,9 @@ func (j maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Diffe
 // adds to these what the batch brings.
 func (d *Difference) compare(b batch, has map[int64]string) {
 	for _, e := range b.entries {
-		digest, there := has[e.N]
+		digest, found := has[e.N]
 		switch {
-		case !there:
+		case !found:
 			d.Missing++
 			if _, before := has[e.N-1]; !before && e.N > 1 && !slices.Contains(d.Gaps, b.source) {
 				d.Gaps = append(d.Gaps, b.source)

@@ -287,8 +287,8 @@ func (o *objective) verify(ctx context.Context) (problems []Problem, err error) 
 	if missing := o.countMissing(); missing > 0 {
 		add(Incomplete, "the journal lacks %d events%s", missing, o.missingReason())
 	}
-	for _, what := range o.recordedDiff.Changed {
-		add(Changed, "the journal has other content in %s", what)
+	for _, event := range o.recordedDiff.Changed {
+		add(Changed, "the journal has other content in %s", event)
 	}
 	have, err := o.Journal.Objective(ctx, o.Tenant, o.ObjectiveID)
 	if errors.Is(err, opt.ErrUnknown) {

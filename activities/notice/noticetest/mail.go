@@ -113,9 +113,9 @@ func (s *MailServer) serveConn(conn net.Conn) {
 		return !ok
 	}
 	s.mu.Lock()
-	how, offers := s.behaviour, slices.Clone(s.behaviour.Offers)
+	behaviour, offers := s.behaviour, slices.Clone(s.behaviour.Offers)
 	s.mu.Unlock()
-	if how.Silent {
+	if behaviour.Silent {
 		_, _ = in.ReadString('\n') // until the client has had enough
 		return
 	}
@@ -147,7 +147,7 @@ func (s *MailServer) serveConn(conn net.Conn) {
 			if s.readMessage(in) {
 				say("end of DATA", "250 accepted")
 			}
-			if how.Leaves {
+			if behaviour.Leaves {
 				return
 			}
 		case "AUTH":

@@ -122,14 +122,14 @@ func (r *run) streamed(source string) int64 {
 
 // runAll handles all inputs and their consequences.
 func (d *driver) runAll() {
-	for again := true; again; {
-		again = false
+	for changed := true; changed; {
+		changed = false
 		for _, id := range slices.Clone(d.order) {
 			if r := d.runs[id]; r != nil && !d.noWorkers && !d.stoppedIDs[r.id] {
-				again = d.task(r) || again
+				changed = d.task(r) || changed
 			}
 		}
-		again = d.endFollowing() || again
+		changed = d.endFollowing() || changed
 	}
 }
 
@@ -208,9 +208,9 @@ func (d *driver) reconcile(r *run) {
 		}
 	}
 	for _, a := range wants.Activities {
-		there := slices.ContainsFunc(r.activities, func(x machine.Activity) bool { return x.Key == a.Key })
+		running := slices.ContainsFunc(r.activities, func(x machine.Activity) bool { return x.Key == a.Key })
 		switch {
-		case there || r.ended[a.Key]:
+		case running || r.ended[a.Key]:
 		case a.Stop:
 			r.end(a.Key, canceled(a.Key))
 		default:

@@ -226,8 +226,8 @@ func (w *World) Events(id string) []opt.Recorded {
 	return list
 }
 
-// enter begins a call of the engine. The caller calls leave in the end.
-func (w *World) enter(ctx context.Context, name string) (leave func(), err error) {
+// enter begins a call of the engine. The caller calls release at the end.
+func (w *World) enter(ctx context.Context, name string) (release func(), err error) {
 	w.mu.Lock()
 	before := w.before
 	w.mu.Unlock()
@@ -245,20 +245,20 @@ func (w *World) enter(ctx context.Context, name string) (leave func(), err error
 
 // Start implements [service.Engine].
 func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
-	leave, err := w.enter(ctx, "start")
+	release, err := w.enter(ctx, "start")
 	if err != nil {
 		return o, err
 	}
-	defer leave()
+	defer release()
 	id := o.Objective.ID
-	if there, ok := w.openings[id]; ok {
+	if found, ok := w.openings[id]; ok {
 		switch {
-		case there.Objective.Digest != o.Objective.Digest:
+		case found.Objective.Digest != o.Objective.Digest:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrConflict)
 		case w.runs[id] == nil:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrEnded)
 		}
-		return o.As(there.Objective), nil
+		return o.As(found.Objective), nil
 	}
 	w.openings[id] = deepCopy(o)
 	w.calls = append(w.calls, Call{Opening: new(deepCopy(o))})
@@ -318,11 +318,11 @@ func (w *World) signal(ctx context.Context, name, to string, in machine.Input, c
 
 // deliver gives an input to the run that find returns.
 func (w *World) deliver(ctx context.Context, name string, in machine.Input, call Call, find func() (*run, error)) error {
-	leave, err := w.enter(ctx, name)
+	release, err := w.enter(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	r, err := find()
 	if err != nil {
 		return err
@@ -361,9 +361,9 @@ func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error 
 
 // Ready implements [service.Engine].
 func (w *World) Ready(ctx context.Context) error {
-	leave, err := w.enter(ctx, "ready")
+	release, err := w.enter(ctx, "ready")
 	if err == nil {
-		leave()
+		release()
 	}
 	return err
 }
@@ -468,12 +468,12 @@ func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.advance(d)
-	for again := true; again; {
-		again = false
+	for changed := true; changed; {
+		changed = false
 		for _, id := range slices.Clone(w.order) {
 			r := w.runs[id]
 			for r != nil && w.fireNextTimer(r) {
-				again = true
+				changed = true
 			}
 		}
 		w.runAll()

@@ -74,9 +74,9 @@ func (p *splitSite) killOne(ctx context.Context, id, command string, which **ser
 	(*which).kill()
 	started := make(chan error, 1)
 	go func() {
-		again, err := p.start(ctx, command)
+		restarted, err := p.start(ctx, command)
 		if err == nil {
-			*which = again
+			*which = restarted
 		}
 		started <- err
 	}()

@@ -41,9 +41,9 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 		}
 		l.report(r, pairs)
 	}
-	for what, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
+	for unit, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
 		count := func(k int) []float64 { return []float64{float64(sides[k].median.Count(kind))} }
-		r.add(measured{"a", "one objective: " + what, "count", count(1), count(0), sides[0].name})
+		r.add(measured{"a", "one objective: " + unit, "count", count(1), count(0), sides[0].name})
 	}
 	return nil
 }
