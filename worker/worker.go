@@ -58,7 +58,7 @@ func (v Version) options() worker.DeploymentOptions {
 // KiB: the SDK's default of 10,000 is too much for a small machine.
 const cachedWorkflows = 1000
 
-// LimitMemory has this process keep no more than cachedWorkflows in memory. Call
+// LimitMemory limits the workflows in the memory of this process to cachedWorkflows. Call
 // it before any worker starts, also before those of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
@@ -96,7 +96,7 @@ func New(cfg Config) worker.Worker {
 	return g
 }
 
-// options are those of a worker without workflows.
+// options returns the options of a worker without workflows.
 func (cfg Config) options() worker.Options {
 	return worker.Options{
 		DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBackWait, OnFatalError: cfg.Failed, DeploymentOptions: cfg.Version.options(),

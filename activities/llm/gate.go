@@ -31,7 +31,7 @@ func show(t tool, args string) a2a.Part {
 	return a2a.DataPart(shownCall{t.Server, t.Function, json.RawMessage(args)})
 }
 
-// digest returns the digest of a call, as that of the object of its gate.
+// digest returns the digest of a call, which is the digest of the object of its gate.
 func digest(t tool, args string) string { return opt.PartsDigest([]a2a.Part{show(t, args)}) }
 
 // askApproval asks a person whether a call may be made, or uses the decision. nil means that
@@ -71,7 +71,7 @@ func (t gates) askApproval(of tool) *activities.Outcome {
 	})
 }
 
-// editedArgs returns the arguments that a person has put in the place of those of a call.
+// editedArgs returns the arguments with which a person has replaced those of a call.
 func editedArgs(of tool, parts []a2a.Part) (args string, ok bool) {
 	if len(parts) != 1 || parts[0].Data == nil {
 		return "", false

@@ -54,7 +54,7 @@ type Budget struct {
 	Cost   float64 `yaml:"cost" json:"cost,omitempty"`     // by the prices of the models
 }
 
-// Budgets are those of one task and of all tasks of its objective.
+// Budgets are the budgets of one task and of all tasks of its objective.
 type Budgets struct {
 	Task      Budget `yaml:"task" json:"task,omitzero"`
 	Objective Budget `yaml:"objective" json:"objective,omitzero"`

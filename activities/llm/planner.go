@@ -107,7 +107,7 @@ func (p Planner) ask(ctx context.Context, q *request) (reply, error) {
 	}
 }
 
-// skills lists those of playbooks.
+// skills returns the skills of the playbooks.
 func (p Planner) skills() []planner.Skill {
 	if p.Books == nil {
 		return nil

@@ -87,7 +87,7 @@ Kinds of tasks:
 	return b.String()
 }
 
-// schema is that of proposals.
+// schema returns the schema of proposals.
 func (d draft) schema() json.RawMessage {
 	type object = map[string]any
 	text := object{"type": "string", "minLength": 1, "maxLength": maxText}
@@ -122,7 +122,7 @@ func (d draft) schema() json.RawMessage {
 	return out
 }
 
-// plans returns those of a proposal.
+// plans returns the plans of a proposal.
 func (d draft) plans(a proposal) ([]opt.PlanSpec, error) {
 	if len(a.Plans) == 0 {
 		return nil, fmt.Errorf("the answer needs plans, a skill or a refusal")
@@ -188,7 +188,7 @@ func (d draft) tasks(p proposedPlan, later bool) (out []opt.TaskSpec, err error)
 	return out, nil
 }
 
-// withResults returns those of the tasks that have results which a person can decide on.
+// withResults returns the tasks with results that a person can decide on.
 func withResults(tasks []string, of []proposedTask) (out []string) {
 	for _, name := range tasks {
 		i, err := strconv.Atoi(strings.TrimPrefix(name, "task-"))

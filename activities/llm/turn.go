@@ -119,7 +119,7 @@ func (t *task) wait(d time.Duration) (activities.Outcome, error) {
 	return withMemo(activities.ParkFor(d, nil, "The model is busy."), t.memo), nil
 }
 
-// ask has a model make one turn, in the time that it may take. The cost is in the usage.
+// ask asks a model for one turn, within its timeout. The usage in the reply includes the cost.
 func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string) error, log *zap.Logger) (reply, error) {
 	limited, cancel := context.WithTimeout(ctx, of.Timeout)
 	defer cancel()

@@ -55,7 +55,7 @@ func clipText(s string) string {
 // oneLine makes each run of white space in s a single blank.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shorten cuts s to n characters, the last of which then is an ellipsis.
+// shorten returns s with at most n characters. A shortened text ends with an ellipsis.
 func shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

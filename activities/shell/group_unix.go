@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setGroup has p run in a new process group, so that a stop reaches the programs
-// that it starts.
+// setGroup makes p run in a new process group, so that a stop reaches the programs that it
+// starts.
 func setGroup(p *exec.Cmd) {
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGTERM) }

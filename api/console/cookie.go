@@ -35,9 +35,9 @@ func (k cookies) read(r *http.Request, cookie string) string {
 	return c.Value
 }
 
-// set has a browser keep a cookie for some time; a negative one removes it. A proxy may
-// say that its own connection is encrypted. A false claim only means that the browser
-// sends the cookie less often.
+// set makes a browser keep a cookie for some time; a negative time removes it. A proxy may say
+// that its connection to the browser is encrypted. If that is false, the browser only sends the
+// cookie less often.
 func (k cookies) set(v *visit, cookie, value string, age time.Duration) {
 	c := &http.Cookie{
 		Name: k.name(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,

@@ -61,11 +61,11 @@ type outcome struct {
 	At       a2a.Time
 	Feedback string
 	Answers  []answer
-	Objects  []object // in the place of the object of the decision
+	Objects  []object // that replace the object of the decision
 	Diff     []comparison
 }
 
-// An answer is one of those to a clarification.
+// An answer is the answer to one question of a clarification.
 type answer struct{ Question, Text string }
 
 // A shownReply is a reply that did not close the gate.

@@ -142,7 +142,7 @@ func (v viewer) other(as string) string {
 	return v.AsPath(as)
 }
 
-// join joins parts of a text about something, of which the first may be empty.
+// join joins two parts of a text. The first may be empty.
 func join(a, b string) string {
 	if a == "" {
 		return b

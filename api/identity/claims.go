@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// claims are those of a token.
+// claims are the claims of a token.
 type claims map[string]any
 
 // text returns a claim that is text, else "".

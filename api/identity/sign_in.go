@@ -133,7 +133,7 @@ func (s *SignIn) End(ctx context.Context, of opt.Session) string {
 	return u.String()
 }
 
-// isLocal reports whether a URL is that of a server on this machine.
+// isLocal reports whether a URL names a server on this machine.
 func isLocal(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }

@@ -43,7 +43,7 @@ const (
 	paceForget = 2 * time.Minute // after which a round without callbacks counts from the beginning
 )
 
-// A paceKey names callbacks of which only the latest counts.
+// A paceKey names a sequence of callbacks. Only the latest one counts.
 type paceKey struct {
 	taskID string
 	round  int
@@ -84,8 +84,8 @@ func paceKeyOf(in opt.Callback) (key paceKey, ok bool) {
 	return paceKey{in.TaskID, in.Round, in.Text == ""}, in.Chunk == nil && in.Outcome == nil
 }
 
-// receive delivers a callback, or has it wait. A repeat of one that is being delivered
-// gets the same result.
+// receive delivers a callback, or stores it until its time. A repeat of a callback that is
+// being delivered gets the same result.
 func (p *pacer) receive(ctx context.Context, sent opt.Callback) error {
 	key, paced := paceKeyOf(sent)
 	in := p.number(sent)

@@ -31,8 +31,8 @@ type Engine interface {
 
 // A Starter begins work.
 type Starter interface {
-	// Start starts the objective, or has it wait for its turn if its QueuedAt is
-	// set, and returns its opening. If an objective with this id and the same
+	// Start starts the objective, which waits for its turn if its QueuedAt is set, and
+	// returns its opening. If an objective with this id and the same
 	// Objective.Digest exists, it returns the opening of that one. If its digest
 	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)

@@ -28,8 +28,8 @@ type Scheduler interface {
 	// returned, and nothing is changed then.
 	ChangeSchedule(ctx context.Context, tenant, id string, change func(*opt.ScheduleState) error) error
 	RemoveSchedule(ctx context.Context, tenant, id string) error
-	// RunSchedule has a schedule start objectives beside its times. It returns before
-	// it has started them.
+	// RunSchedule makes a schedule start objectives beside its times. It returns before
+	// they were started.
 	RunSchedule(ctx context.Context, tenant, id string, b opt.Backfill) error
 }
 
@@ -328,8 +328,8 @@ func (s schedules) DeleteSchedule(ctx context.Context, c *Call, p IDParams) (str
 	return struct{}{}, scheduleFault(p.ID, s.cfg.Scheduler.RemoveSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID))
 }
 
-// TriggerSchedule has a schedule start an objective now, and waits a short time until
-// it has. A paused schedule does, too.
+// TriggerSchedule makes a schedule start an objective now, also if it is paused, and waits a
+// short time for the start.
 func (s schedules) TriggerSchedule(ctx context.Context, c *Call, p BackfillParams) (Triggered, error) {
 	before, err := s.mayRun(ctx, c, &p)
 	if err != nil {

@@ -119,8 +119,8 @@ var needs = map[string]need{
 	"tasks/updateStatus": {CreateRuns, CancelRuns, RespondApprovals},
 }
 
-// Needs returns the scopes of which a caller needs at least one for an operation;
-// ok is false for an unknown operation.
+// Needs returns the scopes for an operation: a caller needs at least one of them. ok is
+// false for an unknown operation.
 func Needs(operation string) (scopes []Scope, ok bool) {
 	scopes, ok = needs[operation]
 	return slices.Clone(scopes), ok

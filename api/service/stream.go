@@ -154,9 +154,9 @@ func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
 }
 
-// hasEvent reports whether event seq is one of those that the journal shows for the
-// objective of v, or 0. If it is not, the client has it from a journal that was lost
-// and rebuilt: the stream begins with a snapshot.
+// hasEvent reports whether seq is 0 or the number of an event that the journal shows for the
+// objective of v. If not, the client has seq from a journal that was lost and rebuilt: the
+// stream begins with a snapshot.
 func (s streams) hasEvent(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
 	if seq == 0 || seq == v.Seq {
 		return true, nil

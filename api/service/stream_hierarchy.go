@@ -144,8 +144,8 @@ func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
 	u.Metadata, u.Status = withProgress(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 }
 
-// moveRoot applies an update of the root task. The time of its status is that of
-// its last change of state.
+// moveRoot applies an update of the root task. The time of its status is the time of its latest
+// change of state.
 func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 	if u.Status.State == h.root.State {
 		u.Status.At = h.root.At

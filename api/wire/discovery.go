@@ -19,7 +19,8 @@ type discovery struct {
 	A2A             discoveryA2A      `json:"a2a"`
 }
 
-// discoveryLimits are zero where they are about envelopes, of which there are none.
+// discoveryLimits are the limits in a discovery. Those about envelopes are zero: there are
+// none.
 type discoveryLimits struct {
 	ClarificationRounds int   `json:"clarificationRounds"`
 	SchemaRounds        int   `json:"schemaRounds"`

@@ -118,14 +118,15 @@ func (s authSettings) checkListen(flag, addr string) error {
 	return nil
 }
 
-// An authority says who callers are.
+// An authority authenticates callers.
 type authority interface {
 	Authenticate(r *http.Request) (apiservice.Caller, error)
 	Challenge() string // WWW-Authenticate of a refusal
 	Describe(card *apiservice.CardInfo)
 }
 
-// authority returns what the settings ask for. keys are those of the journal.
+// authority returns the authority that the settings ask for. keys reads the API keys in the
+// journal.
 func (s authSettings) authority(keys identity.KeyReader) authority {
 	if !s.authenticates() {
 		return anonymousAuthority{}

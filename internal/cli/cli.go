@@ -42,7 +42,7 @@ type program struct {
 	files  usedFiles // of configuration
 }
 
-// commands are those of every program.
+// commands are the commands of every program.
 type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 	Config      kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
@@ -75,7 +75,7 @@ type commands struct {
 	Help    helpCommand       `cmd:"" help:"Show the commands, or the flags of one."`
 }
 
-// devCommands are those of the program with a Temporal server.
+// devCommands are the commands of the program with a Temporal server.
 type devCommands struct {
 	Dev      devCommand      `cmd:"" default:"withargs" help:"Run everything in this process: Temporal, the API and a worker. The default."`
 	Temporal temporalCommand `cmd:"" help:"Run only the built-in Temporal server."`

@@ -215,8 +215,8 @@ func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error
 	return e, chains, nil
 }
 
-// readExport reads pages of decisions, one after the other. The head is that of the last
-// one, which was read after the others.
+// readExport reads pages of decisions, one after the other. The head is the head of the last
+// page, which was read after the others.
 func readExport(in io.Reader) (*decisionExport, error) {
 	all := &decisionExport{}
 	d := json.NewDecoder(in)

@@ -19,13 +19,13 @@ import (
 	"longhaul/internal/egress"
 )
 
-// serviceLimits are those of the client for web services that do tasks. The timeouts of
-// the endpoints are shorter.
+// serviceLimits returns the limits of the client for web services that do tasks. The
+// timeouts of the endpoints are shorter.
 func serviceLimits() egress.Config {
 	return egress.Config{MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}
 }
 
-// executors returns those of the process of s by their kinds.
+// executors returns the executors of the process by kind.
 func executors(s *service, cfg workerSettings) (map[string]activities.Executor, error) {
 	all := map[string]activities.Executor{"echo": echo.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
 	if cfg.Commands != "" {

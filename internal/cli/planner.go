@@ -45,7 +45,7 @@ func (s workSettings) plannerName(planners map[string]activities.Planner) string
 	return noPlanner
 }
 
-// fallback is that of playbooks beside the planner that the settings name.
+// fallback returns the fallback of the playbooks: the planner that the settings name.
 func (s workSettings) fallback(name string, planners map[string]activities.Planner) (planner.Fallback, error) {
 	chosen := planners[name]
 	switch {

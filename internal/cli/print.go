@@ -300,7 +300,7 @@ func (p *printer) write(text string) {
 	p.tail = p.tail[max(0, len(p.tail)-2):]
 }
 
-// colors are those of the kinds of states.
+// colors are the colors of states, by kind.
 var colors = map[opt.Kind]string{
 	opt.LooksCompleted: "32", opt.LooksFailed: "31", opt.LooksWaiting: "33", opt.LooksWorking: "34", opt.LooksPending: "2", opt.LooksCanceled: "2",
 }

@@ -249,7 +249,7 @@ func embedConfig(store storeSettings, temporal temporalSettings, ui embedSetting
 }
 
 // serve starts a service and runs it until the process gets a signal to stop. A
-// second signal ends the process at once. SIGHUP has it read its playbooks again.
+// second signal ends the process at once. SIGHUP makes it read its playbooks again.
 func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Context, *service) error) error {
 	log, err := logs.logger()
 	if err != nil {

@@ -146,7 +146,7 @@ func (s *service) drain() {
 // onReload registers follow, which is called after new playbooks were loaded.
 func (s *service) onReload(follow func()) { s.reloadHooks = append(s.reloadHooks, follow) }
 
-// reload reads again what SIGHUP has a process read again.
+// reload handles SIGHUP: it reads the playbooks and the channels for notices again.
 func (s *service) reload() {
 	s.reloadPlaybooks()
 	reloadNotices(s)
@@ -246,7 +246,7 @@ func (s *service) loadModels(file string, env func(string) (string, bool)) (err 
 	return err
 }
 
-// planners are those that --planner may name.
+// planners returns the planners that --planner may name.
 func (s *service) planners() map[string]activities.Planner {
 	if s.models == nil || s.models.Planner == nil {
 		return s.build.Planners

@@ -163,7 +163,7 @@ type workerSettings struct {
 	StopAfter time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }
 
-// queues are those that the worker serves.
+// queues returns the queues that the worker serves.
 func (s workerSettings) queues() []worker.Queue {
 	var out []worker.Queue
 	for _, q := range s.Queues {
@@ -172,7 +172,7 @@ func (s workerSettings) queues() []worker.Queue {
 	return out
 }
 
-// limits are the tasks at a time by kind of executor, of which known are all.
+// limits returns how many tasks of each kind of executor run at a time. known lists all kinds.
 func (s workerSettings) limits(known []string) (map[string]int, error) {
 	out := map[string]int{}
 	for _, limit := range s.Limits {
@@ -218,7 +218,7 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 	return s.PublicURL, nil
 }
 
-// isServer reports whether a URL is that of a server.
+// isServer reports whether a text is the URL of a server.
 func isServer(rawURL string) bool {
 	u, err := url.Parse(rawURL)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")

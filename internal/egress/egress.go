@@ -155,7 +155,7 @@ func (c *Client) Do(ctx context.Context, r *http.Request) (*http.Response, error
 	return answer, nil
 }
 
-// addresses returns the addresses of a host, of which none is denied.
+// addresses returns the addresses of a host. One that is denied is an error.
 func (c *Client) addresses(ctx context.Context, t target) ([]netip.Addr, error) {
 	if t.addr.IsValid() {
 		return []netip.Addr{t.addr}, nil

@@ -47,8 +47,8 @@ type rules struct {
 	prefixes     []netip.Prefix
 }
 
-// newRules returns the rules with what else is denied: names of hosts, of which
-// "*.example.com" means everything below, addresses and prefixes.
+// newRules returns the rules. deny adds names of hosts ("*.example.com" means everything
+// below), addresses and prefixes.
 func newRules(allowPrivate bool, deny []string) (rules, error) {
 	r := rules{allowPrivate: allowPrivate, names: slices.Clone(alwaysDeniedNames), prefixes: slices.Clone(alwaysDenied)}
 	if !allowPrivate {

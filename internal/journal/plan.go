@@ -115,7 +115,7 @@ func scanPlan(row scanner) (*opt.Plan, error) {
 }
 
 // addTasks adds their tasks to plans of one objective, each in its latest
-// attempt. A plan's time of update is that of its latest task, if that is later.
+// attempt. A plan's time of update is at least the time of its latest task.
 func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 	for _, p := range to {
 		err := c.each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t

@@ -14,7 +14,7 @@ import (
 const (
 	checkEvery    = 5 * time.Second // at the events of watched objectives, in case a notification was lost
 	checkLimit    = 5 * time.Second // for the answer to that
-	notifyMost    = 7000            // bytes of one notification, of which PostgreSQL takes 8,000
+	notifyMost    = 7000            // bytes of one notification; PostgreSQL takes 8,000
 	relistenAfter = time.Second     // after a lost connection
 )
 

@@ -249,7 +249,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 	}, objectiveLock(w.p.ObjectiveID))
 }
 
-// current returns the config that is in the place of p, nil for none.
+// current returns the stored config with the task and the id of p, nil for none.
 func (j pushes) current(c *conn, p opt.PushConfig) (*opt.PushConfig, error) {
 	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(p.TaskID), p.TaskID, p.ID})
 	if err != nil || len(list) == 0 {

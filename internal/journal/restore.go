@@ -93,8 +93,8 @@ func (r restoration) restoreBatch(b batch) (added int, err error) {
 type Difference struct {
 	Missing int      // events
 	Changed []string // events that it has with other content, with their sources
-	Gaps    []string // sources of which the batches lack events before their first that are missing in the journal too
-	Known   []string // sources of which the journal has events
+	Gaps    []string // sources whose batches begin after events that the journal lacks, too
+	Known   []string // sources with events in the journal
 }
 
 // Compare compares the journal with batches of one objective, without a change.

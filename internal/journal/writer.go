@@ -42,7 +42,7 @@ type writer struct {
 	stopped  chan struct{}
 }
 
-// newWriter returns a writer with committers, of which the first has the connection c.
+// newWriter returns a writer with its committers. The first committer uses the connection c.
 func newWriter(db database, c *conn, cfg Config, tell func(changes)) *writer {
 	size := db.size()
 	w := &writer{

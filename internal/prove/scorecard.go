@@ -45,7 +45,7 @@ type Finding struct {
 	Seen       string `json:"seen"`
 }
 
-// Counts are those of the findings of one check.
+// Counts are the numbers of findings of one check.
 type Counts struct {
 	Cases      int    `json:"cases"` // that were checked
 	Lost       int    `json:"lost"`

@@ -227,7 +227,8 @@ type message struct {
 	push             string // URL of a webhook; "" for none
 }
 
-// params are those of a send. A send that waits is not used: it hides the acknowledgement.
+// params returns the params of a send that returns at once. A blocking send would hide when the
+// task was acknowledged.
 func (w *wire) params(m message) any {
 	wired := map[string]any{"messageId": m.id, "role": "ROLE_USER", "parts": []any{map[string]any{"text": m.text}}}
 	config := map[string]any{"returnImmediately": true}

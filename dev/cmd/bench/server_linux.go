@@ -2,5 +2,5 @@ package main
 
 import "syscall"
 
-// attributes has the kernel kill a server when bench is killed.
+// attributes makes the kernel kill a server when bench is killed.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

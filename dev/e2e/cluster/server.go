@@ -87,7 +87,7 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	return frontend
 }
 
-// encryption has the frontend accept only clients with a certificate.
+// encryption makes the frontend accept only clients with a certificate.
 func (c *Cluster) encryption(t testing.TB) config.RootTLS {
 	cert, key := c.issuer.Issue(t, "frontend")
 	systemCert, systemKey := c.issuer.Issue(t, systemName)

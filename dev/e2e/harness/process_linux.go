@@ -2,5 +2,5 @@ package harness
 
 import "syscall"
 
-// attributes has the kernel kill a process when the test process is killed.
+// attributes makes the kernel kill a process when the test process is killed.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
