@@ -37,10 +37,10 @@ func (s storeSettings) withJournal(p *program, f func(*journal.Journal) error) e
 	if err != nil {
 		return err
 	}
-	if box, err := s.sealer(); err == nil {
-		cfg.Sealer = box
-	} else if !errors.Is(err, errSharedKeys) { // without keys, only unencrypted data can be read
-		return err
+	if !s.lacksKeys() { // without keys, only unencrypted data can be read
+		if cfg.Sealer, err = s.sealer(); err != nil {
+			return err
+		}
 	}
 	j, err := journal.Open(p.ctx, cfg)
 	if err != nil {
@@ -60,14 +60,16 @@ func (s storeSettings) location() string {
 	return "the data directory " + s.DataDir
 }
 
-var errSharedKeys = newUsageError("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
-	"To make a key: head -c 32 /dev/urandom | base64")
+// lacksKeys reports whether the keys are missing that all processes of a journal in
+// PostgreSQL need.
+func (s storeSettings) lacksKeys() bool { return s.Journal != "" && s.SecretKeys == "" }
 
 // sealer returns what encrypts stored secrets: with the keys of the settings, or
 // else with those in the data directory.
 func (s storeSettings) sealer() (*seal.Box, error) {
-	if s.Journal != "" && s.SecretKeys == "" {
-		return nil, errSharedKeys
+	if s.lacksKeys() {
+		return nil, newUsageError("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
+			"To make a key: head -c 32 /dev/urandom | base64")
 	}
 	read := func() ([][]byte, error) { return seal.File(filepath.Join(s.DataDir, "secret.key")) }
 	if s.SecretKeys != "" {

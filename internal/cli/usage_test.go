@@ -74,3 +74,15 @@ func TestRun_help(t *testing.T) {
 		}
 	}
 }
+
+// The usage of each command is named, also after another one has made the same mistake.
+func TestRun_missingKeys(t *testing.T) {
+	for _, command := range []string{"api", "worker"} {
+		var stderr strings.Builder
+		args := []string{command, "--journal", "postgres://127.0.0.1:1/none", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+		code := Run(t.Context(), args, io.Discard, &stderr, Build{})
+		if want := "See longhaul " + command + " --help."; code != 2 || !strings.Contains(stderr.String(), "needs --secret-keys") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, no %q in\n%s", command, code, want, &stderr)
+		}
+	}
+}
