@@ -93,7 +93,7 @@ func (c *check) value(name string, n *yaml.Node, t reflect.Type) {
 func (c *check) duration(name string, n *yaml.Node) {
 	d, err := opt.ParseSpan(n.Value)
 	switch {
-	case err != nil || n.Kind != yaml.ScalarNode:
+	case err != nil || n.ShortTag() != "!!str": // the parser refuses a number, also 0
 		c.fail(n, name, "must be a duration, such as 90s, 2h or 7d")
 	case strings.Contains(n.Value, "d"):
 		n.Value, c.days = d.String(), true

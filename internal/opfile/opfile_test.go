@@ -92,6 +92,7 @@ func TestRead_mistakes(t *testing.T) {
 		{"parts: {a: {name: [secret]}}", "x.yaml:1: name: must be a text"},
 		{"parts: {a: {wait: secret}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
 		{"parts: {a: {wait: 7}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
+		{"parts: {a: {wait: 0}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
 		{"parts: {a: {wait: [7d]}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
 		{"parts: {a: {count: 1.5}}", "x.yaml:1: count: must be a whole number"},
 		{"parts: {a: {price: secret}}", "x.yaml:1: price: must be a number"},
