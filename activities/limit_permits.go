@@ -7,7 +7,8 @@ import (
 
 // permits are the permits of an executor with a limit. Free permits go to the waiting
 // tenants one after another (round-robin), so that a tenant with a few tasks does not wait
-// for all those of another one. It may be used from any goroutine.
+// for all those of another one. A round here is one permit for each waiting tenant, not the
+// round of a task. It may be used from any goroutine.
 type permits struct {
 	mu      sync.Mutex
 	free    int

@@ -17,7 +17,7 @@ const (
 
 // An outcomeCache holds the outcomes of the tasks that this worker has run. If Temporal was
 // down when a task ended, it has no outcome and runs the task again. In the same process,
-// that run returns the outcome without doing the work again. An outcome above finishedSize
+// that run returns the outcome without doing the work again. An outcome above maxCachedOutcome
 // is not stored: its task runs again.
 type outcomeCache struct {
 	outcomes *lru.Cache[string, cachedOutcome]

@@ -22,7 +22,7 @@ func cleanLine(s string, most int) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))), " "), most)
 }
 
-// cleanLines is clean with the line breaks of the text.
+// cleanLines is cleanLine with the line breaks of the text.
 func cleanLines(s string, most int) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {

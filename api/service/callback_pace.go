@@ -149,8 +149,8 @@ func (p *pacer) finishHandover(key paceKey, h *handover, in arrival, gone bool) 
 	close(h.done)
 }
 
-// dropOlder drops waiting progress that is older than a piece or an outcome that is
-// delivered now.
+// dropOlder drops waiting progress that is older than in, a delivered outcome or piece with
+// a text. An outcome also drops older wakes.
 func (p *pacer) dropOlder(in arrival) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +173,7 @@ func (e *pace) noteDelivered(n int64) {
 
 // register records a callback and returns its handover. first is set if the caller has to
 // make the handover; a repeat gets the one that has begun. The handover is nil if there is
-// nothing to deliver now: the callback waits, or repeats one that was delivered.
+// nothing to deliver now: the callback waits, or repeats one that was received.
 func (p *pacer) register(key paceKey, in arrival) (h *handover, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

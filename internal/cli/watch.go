@@ -296,7 +296,7 @@ func (w *taskWatcher) progress(ctx context.Context) {
 	w.display.progress(o)
 }
 
-// idleTicks is after how many ticks without a beginning watching says so.
+// idleTicks is after how many ticks without a beginning printIdle prints.
 const idleTicks = 5
 
 // printIdle prints once that no worker has begun the task, or that another objective of its

@@ -1,13 +1,13 @@
 package journal
 
-// measure implements [caretaker]: without the write-ahead log.
+// measure implements [maintainer]: without the write-ahead log.
 func (d *sqliteFile) measure(c *conn) (s Size, err error) {
 	var size, pages, free int64
 	_, err = c.get("SELECT page_size, page_count, freelist_count FROM pragma_page_size, pragma_page_count, pragma_freelist_count", nil, &size, &pages, &free)
 	return Size{Bytes: size * pages, Free: size * free}, err
 }
 
-// inspect implements [caretaker].
+// inspect implements [maintainer].
 func (d *sqliteFile) inspect(c *conn) (found []string, err error) {
 	err = c.each("SELECT integrity_check FROM pragma_integrity_check", nil, func(row scanner) error {
 		var line string
@@ -20,10 +20,10 @@ func (d *sqliteFile) inspect(c *conn) (found []string, err error) {
 	return found, err
 }
 
-// unlimited implements [caretaker]: statements have no limit.
+// unlimited implements [maintainer]: statements have no limit.
 func (d *sqliteFile) unlimited(*conn) error { return nil }
 
-// compact implements [caretaker]. It writes the whole file again. Others may have it
+// compact implements [maintainer]. It writes the whole file again. Others may have it
 // open: readers see their state of it until it is done. The copy in between goes into a
 // temporary file, and then through the write-ahead log, so that a crash at any moment
 // leaves the old file or the new one.

@@ -184,7 +184,7 @@ func (r *run) checkOnce(ctx context.Context, c *column, s *sentTask) {
 	}
 }
 
-// isNew reports whether no earlier check has sent the message of s again.
+// isNew reports whether checkOnce has not checked s yet.
 func (s *sentTask) isNew() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,7 +38,7 @@ type sentTask struct {
 	ended              time.Time
 	changedAt          time.Time // when the first change after markState was seen
 	markedState        string    // the state when markState was called; "" before
-	repeated           bool      // its message was sent again after its end
+	repeated           bool      // checkOnce has checked it, after its end
 }
 
 func (s *sentTask) taskID() string {

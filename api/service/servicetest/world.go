@@ -401,7 +401,7 @@ func (w *World) Gate(taskID string, g opt.Gate) {
 	w.End(taskID, opt.Outcome{State: g.State(), Gate: &g})
 }
 
-// Stop ends a stubborn task that was canceled.
+// Stop ends a canceled task that has ignored the cancellation.
 func (w *World) Stop(taskID string) {
 	w.t.Helper()
 	w.endTask(taskID, canceled)
