@@ -114,7 +114,7 @@ func (c *cards) serve(e echo.Context) error {
 // clients that accept no other card.
 func (c *cards) serveV10(e echo.Context) error { return c.send(e, wire.V10) }
 
-// serveDiscovery says what the host supports. It is the same for all versions.
+// serveDiscovery serves the features of the host. They are the same for all versions.
 func (c *cards) serveDiscovery(e echo.Context) error { return c.send(e, discovery) }
 
 // serveDescription describes the API for tools.

@@ -14,7 +14,7 @@ const (
 	readyPath  = "/readyz"
 )
 
-// serveHealth says that the process runs.
+// serveHealth answers that the process runs.
 func serveHealth(e echo.Context) error {
 	return e.JSON(http.StatusOK, map[string]string{"status": "ok"})
 }

@@ -48,7 +48,7 @@ var seamRoutes = routeTable{
 	{http.MethodGet, samplePath + "/{id}", "GetTaskRecord"},
 }
 
-// pageTable has one line for each operation of a page.
+// pageTable returns the operations of pages: one line each.
 func pageTable(s *service.Service) []*operation {
 	return []*operation{
 		pageOperation("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),

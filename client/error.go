@@ -98,7 +98,7 @@ func (e *rpcError) asError(res *http.Response) *Error {
 	return out
 }
 
-// notA2A is the error of an answer that is not JSON-RPC.
+// notA2A returns the error of an answer that is not JSON-RPC.
 func notA2A(res *http.Response) *Error {
 	kind := res.Header.Get("Content-Type")
 	if kind == "" {

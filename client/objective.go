@@ -148,7 +148,7 @@ func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Ob
 	return &page, nil
 }
 
-// Start has the agent work on an objective that waits to be started, and returns it. The
+// Start makes the agent work on an objective that waits to be started, and returns it. The
 // task to wait for has the id of the objective. Starting an objective that works already
 // changes nothing, so the call is repeated while the agent cannot be reached; one that has
 // ended is refused with the Reason [ReasonMove].
@@ -247,7 +247,7 @@ func (c objectives) AddTasks(ctx context.Context, planID string, tasks ...NewPla
 	return r.Plan, nil
 }
 
-// LinkTask has another A2A task stand in for a plan task that has not begun.
+// LinkTask makes another A2A task stand in for a plan task that has not begun.
 func (c objectives) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
 	var r MovedTask
 	if err := c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r); err != nil {

@@ -166,7 +166,8 @@ func (h *handoff) metadata() a2a.Metadata {
 	return m
 }
 
-// messageOutcome is the outcome of an agent that answers with a message in place of a task.
+// messageOutcome returns the outcome for an agent that answers with a message in place of a
+// task.
 func (h *handoff) messageOutcome(m *inMessage) activities.Outcome {
 	list := parts(m.Parts)
 	if len(list) == 0 {
@@ -180,20 +181,22 @@ func (h *handoff) originMetadata() a2a.Metadata {
 	return a2a.Metadata{}.With("longhaul/v1/agent", h.agent.name).With("longhaul/v1/contentTrust", opt.Untrusted)
 }
 
-// park is the outcome of a leg. If the task is canceled then, cancel runs.
+// park returns the outcome of a leg after which the task waits for d. If the task is canceled
+// then, cancelRemote runs.
 func (h *handoff) park(d time.Duration, says string) activities.Outcome {
 	o := activities.ParkFor(d, h.memo, says)
 	o.OnCancel = true
 	return o
 }
 
-// end is the outcome o, after which another run of the task begins with another message.
+// end returns o, and ends the remote task in the memo: another run of the task starts
+// another one.
 func (h *handoff) end(o activities.Outcome) activities.Outcome {
 	h.memo.Ended = true
 	return activities.Keeping(o, h.memo)
 }
 
-// onCallError is the outcome of a leg in which a call failed.
+// onCallError returns the outcome of a leg in which a call failed.
 func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 	var t *callError
 	if !errors.As(err, &t) {

@@ -200,7 +200,7 @@ func withResults(tasks []string, of []proposedTask) (out []string) {
 }
 
 // fill sets what spec does. objects are the tasks whose results an approval shows, and
-// results says that there are results of other tasks.
+// results is set if there are results of other tasks.
 func (d draft) fill(spec *opt.TaskSpec, t proposedTask, objects []string, results bool) (err error) {
 	if of := d.form.Executors[t.Kind]; of != nil {
 		if err := of.input.Check(t.Input); err != nil {

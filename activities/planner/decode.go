@@ -91,7 +91,7 @@ func (s *source) skill(n *yaml.Node) Skill {
 	return k
 }
 
-// members are the members that plans and tasks have in common.
+// members returns the readers of the members that plans and tasks have in common.
 func (s *source) members(p *step) table {
 	return table{
 		"name":         func(n *yaml.Node) { p.name = s.text(n) },

@@ -71,7 +71,7 @@ func (f *Fallback) refusal(m *a2a.Message, request string, skills []Skill) strin
 	return clipText(why + " The skills are:\n" + strings.Join(list, "\n"))
 }
 
-// refusalPlan is the plan for a request that is rejected.
+// refusalPlan returns the plan for a request that is rejected.
 func refusalPlan(why string) opt.PlanSpec {
 	return opt.PlanSpec{Name: "Skills", Tasks: []opt.TaskSpec{{Name: "Find a skill", Description: why, Executor: refuse.Kind}}}
 }

@@ -117,7 +117,7 @@ func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
 	return specs, nil
 }
 
-// fallback is the plan for a request that no playbook matches: a task for each
+// fallback returns the plan for a request that no playbook matches: a task for each
 // step that it names, or one for all of it.
 func fallback(f facts) opt.PlanSpec {
 	const name = "Work"

@@ -200,7 +200,7 @@ func addResult(v *visit, out view, refused *refusedForm) view {
 const reusedText = "You have sent this form before with other contents, for example in another tab. That change counts; this one was not made. " +
 	"The page shows the present state and what you wrote: look at it, and send the form again."
 
-// refusalText says why a form was refused, and what to do.
+// refusalText returns why a form was refused, and what to do.
 func refusalText(f *service.Fault, p problem) string {
 	switch {
 	case f.Reason == "STALE_REVISION":

@@ -210,8 +210,7 @@ func changeObjective(v *visit) (view, error) {
 // started, and perhaps was not.
 const unstartedField = "unstarted"
 
-// unstartedText says that a new attempt has not started, "" if that is not so, or not so
-// any more.
+// unstartedText returns the text that a new attempt has not started, "" if it has.
 func unstartedText(o *opt.Objective) string {
 	if o.Started || !o.QueuedAt.IsZero() || o.Status.Ended() {
 		return ""
@@ -230,7 +229,7 @@ func changeObjectiveText(v *visit) (view, error) {
 	})
 }
 
-// replan has new plans made in place of the open ones.
+// replan makes the planner replace the open plans.
 func replan(v *visit) (view, error) {
 	return applyObjectiveChange(v, "replan", func(c change) (int, error) {
 		o, err := c.cfg.Service.Replan(c.r.Context(), c.call, service.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})

@@ -113,8 +113,8 @@ func (c credentials) current(ctx context.Context, s opt.Session) (opt.Session, e
 	return s, opt.ErrUnavailable
 }
 
-// renew has the provider renew the credential of a session, which no other request does
-// until claimed.RenewAt. If the provider refuses, the session ends.
+// renew renews the credential of a session with the provider. No other request does so until
+// claimed.RenewAt. If the provider refuses, the session ends.
 func (c credentials) renew(ctx context.Context, claimed opt.Session) (opt.Session, error) {
 	ctx = context.WithoutCancel(ctx) // a refresh token is often valid once
 	next, err := c.provider.Renew(ctx, claimed)

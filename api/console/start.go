@@ -265,7 +265,7 @@ func start(v *visit) (view, error) {
 // and perhaps was not.
 const unpausedField = "unpaused"
 
-// unpausedText says that an objective was not paused at once, "" for one that is paused.
+// unpausedText returns the text that an objective was not paused at once, "" if it is paused.
 func unpausedText(o *opt.Objective) string {
 	switch {
 	case o.Paused:

@@ -241,7 +241,7 @@ func messageEventText(e opt.Event) string {
 	return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
 }
 
-// verdictText says why a message was refused.
+// verdictText returns why a message was refused, for people.
 func verdictText(v opt.Verdict) string {
 	switch v {
 	case opt.NotWaiting:
@@ -282,7 +282,7 @@ func textSuffix(e opt.Event) string {
 	return ". " + shorten(visible(text), 200)
 }
 
-// reasonText says in plain words what a reason means.
+// reasonText returns a reason in plain words.
 func reasonText(reason string) string {
 	if text, ok := reasons[reason]; ok {
 		return text

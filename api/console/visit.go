@@ -81,8 +81,8 @@ func (v *visit) refusal(f *service.Fault) view {
 	return problemOf(f).view()
 }
 
-// retryAfter says to the browser when a repeat of a refused request may succeed, if the service
-// says so.
+// retryAfter sets the header that says when a repeat of a refused request may succeed, if the
+// fault names a time.
 func (v *visit) retryAfter(f *service.Fault) {
 	if f.Retry > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))

@@ -204,7 +204,7 @@ func readTextAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	return nil
 }
 
-// schemaMismatch is the fault of an answer that does not fit the schema of its question.
+// schemaMismatch returns the fault of an answer that does not fit the schema of its question.
 func schemaMismatch(field string, q opt.Question, err error) error {
 	return invalid(field, fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err))
 }
@@ -253,7 +253,7 @@ func questions(gate *opt.Gate) string {
 	return strings.Join(ids, ", ")
 }
 
-// notOffered is the fault of a decision that the gate does not offer.
+// notOffered returns the fault of a decision that the gate does not offer.
 func notOffered(field string, gate *opt.Gate) error {
 	if len(gate.Actions) == 0 {
 		return invalid(field, "no action is possible at this gate")

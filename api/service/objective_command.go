@@ -46,7 +46,7 @@ func (s objectiveCommands) UpdateObjective(ctx context.Context, c *Call, p Updat
 	return ShownObjective{Objective: o, Plans: true, Tasks: true, Unconfirmed: answer.Waiting}, err
 }
 
-// Replan has plans made that replace those that have not ended. The answer shows
+// Replan makes the planner replace the plans that have not ended. The answer shows
 // the objective during the planning.
 func (s objectiveCommands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
 	if err := c.requireScopes(CreateRuns, CancelRuns); err != nil { // it also ends the open plans

@@ -25,7 +25,7 @@ type UpdateTaskStatusParams struct {
 // taskCommands changes plan tasks for clients, and cancels any task.
 type taskCommands struct{ *commands }
 
-// LinkTask has another A2A task stand in for a plan task that was not dispatched.
+// LinkTask makes another A2A task stand in for a plan task that was not dispatched.
 func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
 	t, err := s.read.planTask(ctx, c, p.ID)
 	if err == nil && t.Task.Ask != nil {

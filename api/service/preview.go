@@ -17,10 +17,10 @@ type Preview struct {
 	Refusal   string         // why the work would be rejected once it has begun, for people; "" if that is not known
 }
 
-// previews says what messages would begin.
+// previews has the operation that previews a message.
 type previews struct{ messages *messages }
 
-// PreviewObjective says what a message would begin, and begins nothing. The plans of the
+// PreviewObjective returns what a message would begin, and begins nothing. The plans of the
 // objective have other ids, and others may be made if the playbooks change meanwhile.
 func (s previews) PreviewObjective(ctx context.Context, c *Call, p SendParams) (Preview, error) {
 	if err := c.requireScopes(CreateRuns); err != nil {

@@ -394,7 +394,7 @@ func (s schedules) mayRun(ctx context.Context, c *Call, p *BackfillParams) (opt.
 	return state, err
 }
 
-// BackfillSchedule has a schedule start the objectives for times that have passed, one
+// BackfillSchedule makes a schedule start the objectives for times that have passed, one
 // after another unless the params say otherwise, and returns the runs: a
 // time that has an objective already starts no other.
 func (s schedules) BackfillSchedule(ctx context.Context, c *Call, p BackfillParams) ([]opt.ScheduleRun, error) {

@@ -165,7 +165,7 @@ func (v Version) Notice(u a2a.StatusUpdate) (mediaType string, body []byte, err 
 	return noticeTypes[v], body, err
 }
 
-// isFinal is the flag of a 0.3 status update: the stream ends with it. A stream
+// isFinal returns the flag final of a 0.3 status update: the stream ends with it. A stream
 // stays open while an authorization elsewhere is needed, and after an update that
 // only reports a change around the task.
 func isFinal(u *a2a.StatusUpdate) bool {

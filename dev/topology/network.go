@@ -48,8 +48,7 @@ func (n *network) close() {
 	}
 }
 
-// environment is what processes have of the environment of this one: none of its
-// settings.
+// environment returns the environment of processes: that of this process without settings.
 func environment(bin, home string) []string {
 	env := []string{"PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TEMPORAL_CONFIG_FILE=" + os.DevNull}
 	if tmp := os.Getenv("TMPDIR"); tmp != "" {

@@ -83,7 +83,7 @@ func (r remote) explain(err error) error {
 	return err
 }
 
-// howToStart says how to start an agent with this program.
+// howToStart returns how to start an agent with this program, for people.
 func (p *program) howToStart() string {
 	name := p.build.command()
 	if p.build.Embed != nil {

@@ -99,7 +99,7 @@ func (c *scheduleCreateCommand) Run(p *program) error {
 	return nil
 }
 
-// printNext says when a schedule starts its next objective.
+// printNext prints when a schedule starts its next objective.
 func printNext(p *program, s remoteSettings, x *client.Schedule) {
 	switch {
 	case x.Paused:
@@ -160,7 +160,7 @@ func (c *scheduleListCommand) Run(p *program) error {
 	return nil
 }
 
-// timesText says when a schedule starts objectives.
+// timesText returns when a schedule starts objectives, for people.
 func timesText(s client.Schedule) string {
 	parts := s.Cron
 	if s.Every != "" {

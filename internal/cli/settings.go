@@ -76,8 +76,8 @@ func (s apiSettings) limits() opt.Limits {
 	}
 }
 
-// links are those to pages for operators. ui is the URL of the UI in this process, "" for
-// none.
+// links returns the links to pages for operators. ui is the URL of the UI in this process,
+// "" for none.
 func (s apiSettings) links(ui, namespace string) (apiservice.Links, error) {
 	if s.TemporalUIURL != "" && !isServer(s.TemporalUIURL) {
 		return apiservice.Links{}, newUsageError("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)

@@ -20,7 +20,7 @@ type storeSettings struct {
 	Sync               string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 }
 
-// journal says where the journal is kept, after making the directory of a file.
+// journal returns the configuration of the journal. It makes the directory of a file.
 func (s storeSettings) journal() (journal.Config, error) {
 	if s.Journal != "" {
 		return journal.Config{URL: string(s.Journal), Connections: s.JournalConnections, Seal: s.EncryptJournal}, nil

@@ -22,7 +22,7 @@ func pageAfter(where string, a args, order [2]string, c opt.Cursor, limit int) (
 	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + limitParam(len(a)), a
 }
 
-// unknown is the error about a thing that does not exist or belongs to another
+// unknown returns the error for a thing that does not exist or belongs to another
 // tenant.
 func unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }
 

@@ -139,7 +139,7 @@ func (c *column) checked(check string) {
 	c.Checks[check] = n
 }
 
-// skip says why a check is not made.
+// skip records why a check is not made.
 func (c *column) skip(check, why string) {
 	n := c.Checks[check]
 	n.Skipped = why

@@ -22,7 +22,7 @@ func (s *Scorecard) WriteText(to io.Writer) error {
 	return err
 }
 
-// Verdict is the result in one sentence.
+// Verdict returns the result in one sentence.
 func (s *Scorecard) Verdict() string {
 	if s.Clean() {
 		return fmt.Sprintf("Nothing that was acknowledged was lost, repeated or out of order: %d checks.", s.Total.Cases)

@@ -132,7 +132,7 @@ func (l load) round(ctx context.Context, s *side) (result, error) {
 	}, nil
 }
 
-// cpuTime is what this process has used: server, worker, API and clients.
+// cpuTime returns the CPU time of this process: server, worker, API and clients.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -44,7 +44,7 @@ func measureStreams(ctx context.Context, s settings, r *report) error {
 	return nil
 }
 
-// subscribers has n clients subscribe to one task and returns how late its changes come.
+// subscribers subscribes n clients to one task and returns how late they receive its changes.
 func subscribers(ctx context.Context, c *harness.Client, n int, id string) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 // context's workflow.
 const queueShape = "queued"
 
-// queue has one objective wait for a person while the next one works, and
+// queue makes one objective wait for a person while the next one works, and
 // continue after that.
 func (r *recorder) queue(ctx context.Context, dir string) error {
 	first := opening(shape{name: queueShape + "-first", specs: plans("approve Go on?; say first")})

@@ -204,7 +204,7 @@ func reminded(n, m int) step {
 
 func note(text string) step { return notes(1, text)[0] }
 
-// notes are messages to the root task.
+// notes returns steps that send messages to the root task.
 func notes(n int, text ...string) []step {
 	var out []step
 	for i := range n {

@@ -20,7 +20,7 @@ func WriteFile(t testing.TB, dir, name, text string) string {
 	return path
 }
 
-// CheckFiles has SQLite check every database of the site. No process of the site
+// CheckFiles checks every database of the site with SQLite. No process of the site
 // may run.
 func (s *Site) CheckFiles(t testing.TB) {
 	t.Helper()
