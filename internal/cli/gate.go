@@ -29,10 +29,21 @@ func (p *printer) showWaiting(open func() []*opt.Gate) {
 	if atGate {
 		key = g.ID
 	}
-	p.printGate(key, g, s, question)
+	if !closedSince(p.latest) {
+		p.printGate(key, g, s, question)
+	}
 	for _, g := range open() {
 		p.printGate(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
 	}
+}
+
+// closedSince reports whether the gate that the status in e is about was closed after that
+// status. A root task shows its former status for a moment after its gate was closed.
+func closedSince(e client.Event) bool {
+	s, ok := e.TaskStatus()
+	_, open := client.Gate(e.Metadata())
+	d, closed := client.Decided(e.Metadata())
+	return ok && !open && closed && !d.At.Time().Before(s.At.Time())
 }
 
 // printGate prints a question, the object to decide on and the commands that answer. For a gate

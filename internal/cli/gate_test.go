@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +41,50 @@ func TestWatch_decided(t *testing.T) {
 	out := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}).stdout.String()
 	if !strings.HasSuffix(out, "\nShip it?: rejected by ann: not good enough\nWorking.\nCompleted.\n") {
 		t.Errorf("printed %s", out)
+	}
+}
+
+// A root task shows its former status for a moment after its gate was closed. That question
+// is not asked again, and the task does not wait.
+func TestWatch_statusBeforeDecision(t *testing.T) {
+	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"accept","decidedBy":"ann","decidedAt":"2026-03-01T09:30:01.500Z"}}`
+	for _, until := range []bool{false, true} {
+		f := newFakeAgent(t, sendEvents("1 "+wireStatus("INPUT_REQUIRED", "Ship it?", decision), "2 "+wireStatus("WORKING", "", decision), "3 "+wireStatus("COMPLETED", "", decision)))
+		f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: until}), 0, `
+Accepted by ann
+Working.
+Completed.
+`)
+	}
+}
+
+// A status after the decision at a gate is about something else.
+func TestWatch_statusAfterDecision(t *testing.T) {
+	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"accept","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.999Z"}}`
+	f := newFakeAgent(t, sendEvents("1 "+wireStatus("INPUT_REQUIRED", "Which color?", decision)))
+	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: true}), 3, `
+Accepted by ann
+
+Which color?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL `+rootID+` "your answer"
+`)
+}
+
+// An unknown id is answered with the command that lists objectives.
+func TestRun_unknownTask(t *testing.T) {
+	for _, args := range [][]string{{"get", rootID}, {"watch", rootID}, {"answer", stepID, "yes"}} {
+		f := newFakeAgent(t, func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND"}]}}`)
+		})
+		var stderr strings.Builder
+		code := Run(t.Context(), append(args, "--url", f.URL), io.Discard, &stderr, Build{})
+		if want := "To list what there is: longhaul list --url " + f.URL; code != 1 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d\n%s\nwant in it\n%s", args, code, stderr.String(), want)
+		}
 	}
 }
 

@@ -55,6 +55,7 @@ type remote struct {
 	client   *client.Client
 	noRepeat *client.Client // does not repeat calls
 	outage   *outage
+	list     string // the command that lists objectives
 }
 
 // newRemote returns the agent that the settings name. It does not connect yet.
@@ -71,7 +72,7 @@ func (s remoteSettings) newRemote(p *program) (remote, error) {
 	if s.Patience == 0 {
 		cfg.Patience = -1
 	}
-	r := remote{client: client.New(cfg), outage: t}
+	r := remote{client: client.New(cfg), outage: t, list: s.command("list")}
 	cfg.Patience, cfg.Retrying = -1, nil
 	r.noRepeat = client.New(cfg)
 	return r, nil
@@ -144,6 +145,7 @@ type taskWatcher struct {
 	objective   *client.Objective // as it was read last
 	artifactID  string            // of the last event that was about one
 	state       a2a.TaskState
+	waiting     bool // the task waits for a person, as far as the last event shows
 }
 
 // An eventStream yields the events of a stream.
@@ -193,7 +195,7 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 			case a.err != nil:
 				return w.state, a.err
 			}
-			if w.show(ctx, a.event); w.untilWaiting && w.state.Interrupted() || !w.askAtOnce && w.state == a2a.AuthRequired {
+			if w.show(ctx, a.event); w.untilWaiting && w.waiting || !w.askAtOnce && w.state == a2a.AuthRequired {
 				return w.state, nil
 			}
 		}
@@ -227,7 +229,7 @@ func (w *taskWatcher) show(ctx context.Context, e client.Event) {
 	}
 	w.display.event(e)
 	if s, ok := e.TaskStatus(); ok {
-		w.state = s.State
+		w.state, w.waiting = s.State, s.State.Interrupted() && !closedSince(e)
 		w.queued = e.Metadata().Has(opt.KeyQueuePosition)
 		if w.askAtOnce {
 			w.ask(ctx)
