@@ -116,7 +116,8 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	p.WaitDelay = stopWait
 	setGroup(p)
 	err := p.Run()
-	killGroup(p) // programs that p has started
+	var cause error // for the operator alone: it may name the program and the directory
+	killGroup(p)    // programs that p has started
 	switch {
 	case ctx.Err() != nil:
 		return activities.Outcome{}, ctx.Err()
@@ -127,10 +128,10 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	case err == nil:
 		return c.outcome(out.text)
 	default:
-		err = failure(err)
+		cause, err = err, failure(err)
 	}
 	if e.Log != nil {
-		activities.Log(ctx, e.Log).Warn("A command failed", zap.String("command", c.name), zap.Error(err), zap.ByteString("stderr", problems.text))
+		activities.Log(ctx, e.Log).Warn("A command failed", zap.String("command", c.name), zap.Error(err), zap.NamedError("cause", cause), zap.ByteString("stderr", problems.text))
 	}
 	return activities.Outcome{}, err
 }

@@ -5,6 +5,7 @@ package shell_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -180,6 +181,20 @@ func TestExecutor_Execute_log(t *testing.T) {
 	}
 	if logs.FilterField(zap.ByteString("stderr", []byte("secret\n"))).Len() != 1 {
 		t.Errorf("log: %v", logs.All())
+	}
+}
+
+// The log says why a program could not be started; clients do not see that.
+func TestExecutor_Execute_logCause(t *testing.T) {
+	core, logs := observer.New(zap.WarnLevel)
+	e := executor(t)
+	e.Log = zap.New(core)
+	_, err := e.Execute(t.Context(), task(`{"command":"missing"}`), nil)
+	if got, want := outcome(activities.Outcome{}, err), "error not-started: The command could not be started."; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if all := logs.All(); len(all) != 1 || !strings.Contains(fmt.Sprint(all[0].ContextMap()["cause"]), "no such file or directory") {
+		t.Errorf("log: %v", all)
 	}
 }
 
