@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -45,11 +44,7 @@ type compareSettings struct {
 type journalVerifyCommand struct{ compareSettings }
 
 func (c *journalVerifyCommand) Run(p *program) error {
-	cfg, err := c.journal()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(cfg.Path); cfg.URL == "" && errors.Is(err, fs.ErrNotExist) {
+	if !c.exists() {
 		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.location(), p.build.command())
 	}
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
@@ -210,6 +205,9 @@ func printProblems(out io.Writer, s rebuild.Summary) {
 type journalCompactCommand struct{ storeSettings }
 
 func (c *journalCompactCommand) Run(p *program) error {
+	if !c.exists() {
+		return fmt.Errorf("there is no journal in %s: name its directory with --data-dir", c.location())
+	}
 	return c.withJournal(p, func(j *journal.Journal) error {
 		before, err := j.Size(p.ctx)
 		if err != nil {

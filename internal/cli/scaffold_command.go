@@ -28,6 +28,9 @@ func (c *newCommand) Run(p *program) error {
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(c.Dir)
 	}
+	if err := scaffold.CheckModule(c.Module); err != nil {
+		return newUsageError("%v; name another one with --module", err)
+	}
 	made := scaffold.Config{Dir: c.Dir, Source: source, Module: c.Module}
 	files, err := scaffold.Write(made)
 	if err != nil {

@@ -25,7 +25,8 @@ func TestNew(t *testing.T) {
 	}{
 		{[]string{dir, "--longhaul", t.TempDir()}, 2, "the source of Longhaul is not there"},
 		{[]string{filepath.Join(source, "press")}, 2, "whose go.work does not have the new module: choose a directory outside"},
-		{[]string{dir, "--module", "my press"}, 1, "the path of a module, such as example.com/program"},
+		{[]string{dir, "--module", "my press"}, 2, "the path of a module, such as example.com/program"},
+		{[]string{filepath.Join(t.TempDir(), "My press")}, 2, "invalid char ' '; name another one with --module"},
 		{[]string{dir, "--module", "example.com/daily-press"}, 0, "  playbooks/release.yaml\n\nIt is built with the source of Longhaul in " + source + ". To start it:\n\n  cd " + dir + "\n  go build -o daily-press . && ./daily-press dev\n"},
 		{[]string{dir}, 1, dir + " is not empty"},
 	} {

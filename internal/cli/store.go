@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -29,6 +30,15 @@ func (s storeSettings) journal() (journal.Config, error) {
 		return journal.Config{}, fmt.Errorf("make the data directory: %w", err)
 	}
 	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync, Seal: s.EncryptJournal}, nil
+}
+
+// exists reports whether there is a journal: false only if its file is missing.
+func (s storeSettings) exists() bool {
+	if s.Journal != "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(s.DataDir, "journal.db"))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // withJournal calls f with the journal.

@@ -70,6 +70,9 @@ func checkCommand(app *kong.Application, args []string) error {
 	if slices.Contains(names, args[0]) {
 		return nil
 	}
+	if args[0] == "dev" || args[0] == "temporal" {
+		return newUsageError("this program has no Temporal inside, which the command %[1]s needs. From the source of Longhaul: go run ./dev %[1]s", args[0])
+	}
 	text := fmt.Sprintf("there is no command %s", args[0])
 	if like := similarNames(args[0], names); len(like) > 0 {
 		text += ". Did you mean " + strings.Join(like, " or ") + "?"

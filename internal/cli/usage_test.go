@@ -54,6 +54,17 @@ func TestRun_mistyped(t *testing.T) {
 	}
 }
 
+// A program without Temporal says why it lacks the commands that need it.
+func TestRun_withoutTemporal(t *testing.T) {
+	for _, word := range []string{"dev", "temporal"} {
+		var stderr strings.Builder
+		want := "longhaul: this program has no Temporal inside, which the command " + word + " needs. From the source of Longhaul: go run ./dev " + word + "\n"
+		if code := Run(t.Context(), []string{word}, io.Discard, &stderr, Build{}); code != 2 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: exit code %d\n%s\nwant\n%s", word, code, stderr.String(), want)
+		}
+	}
+}
+
 // The command help shows what the flag --help shows.
 func TestRun_help(t *testing.T) {
 	show := func(args ...string) string {

@@ -40,11 +40,19 @@ func (c Config) Title() string {
 	return string(r)
 }
 
+// CheckModule returns why path cannot be the path of a module, nil if it can.
+func CheckModule(path string) error {
+	if err := module.CheckImportPath(path); err != nil {
+		return fmt.Errorf("the path of a module, such as example.com/program: %w", err)
+	}
+	return nil
+}
+
 // Write writes the program and returns the paths of its files below Dir. It writes
 // nothing if there is something in Dir already.
 func Write(c Config) ([]string, error) {
-	if err := module.CheckImportPath(c.Module); err != nil {
-		return nil, fmt.Errorf("the path of a module, such as example.com/program: %w", err)
+	if err := CheckModule(c.Module); err != nil {
+		return nil, err
 	}
 	files, err := Files(c)
 	if err != nil {
