@@ -73,7 +73,7 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
 		return nil, nil, invalid(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
-		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what should be better")
+		return nil, nil, invalid(d.Field+"refineFeedback", "is required, unless feedback says what should be better")
 	case d.Action == opt.EditAccept && isBlank(d.Edited):
 		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it replaces the object")
 	case d.Action == opt.EditAccept:

@@ -33,6 +33,9 @@ func TestQuickstart(t *testing.T) {
 		if strings.Contains(command, "GATE-ID") && gate == "" || strings.Contains(command, "TASK-ID") && task == "" {
 			t.Fatalf("before %s\nno command has printed the ids", command)
 		}
+		if dir, ok := strings.CutPrefix(command, "./longhaul new "); ok && !strings.HasPrefix(dir, "../") {
+			t.Errorf("%s\nthe reader is in the clone, in which there can be no program", command)
+		}
 		last = s.run(strings.NewReplacer("GATE-ID", gate, "TASK-ID", task).Replace(command), code)
 		if id := gateID.FindString(last); id != "" {
 			gate = id
