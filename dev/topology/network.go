@@ -48,7 +48,7 @@ func (n *network) close() {
 	}
 }
 
-// environment returns the environment of processes: that of this process without settings.
+// environment returns the environment of processes. It has none of the settings of this process.
 func environment(bin, home string) []string {
 	env := []string{"PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TEMPORAL_CONFIG_FILE=" + os.DevNull}
 	if tmp := os.Getenv("TMPDIR"); tmp != "" {
