@@ -210,7 +210,8 @@ func changeObjective(v *visit) (view, error) {
 // started, and perhaps was not.
 const unstartedField = "unstarted"
 
-// unstartedText returns the text that a new attempt has not started, "" if it has.
+// unstartedText returns the text that a new attempt has not started, "" if it has started, is
+// in the queue or has ended.
 func unstartedText(o *opt.Objective) string {
 	if o.Started || !o.QueuedAt.IsZero() || o.Status.Ended() {
 		return ""
