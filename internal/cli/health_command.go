@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +38,9 @@ func (c *healthCommand) Run(p *program) error {
 		return fmt.Errorf("ask %s: %w", from, err)
 	}
 	res, err := http.DefaultClient.Do(req)
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return fmt.Errorf("%w\nAsk at the address for operators, which has no TLS: set LONGHAUL_OPS_ADDR for the process and this command.", err)
+	}
 	if err != nil {
 		return fmt.Errorf("no answer: %w", err)
 	}
