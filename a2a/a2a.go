@@ -1,12 +1,5 @@
 package a2a
 
-// ExtensionOPT is the URI of the Objective-Plan-Task extension.
-const ExtensionOPT = "https://github.com/zeroasterisk/a2a-opt/v1"
-
-// ExtensionHITL is the URI of an extension for the answers of people: approvals of
-// tools and answers to questions.
-const ExtensionHITL = "https://kagent.dev/extensions/hitl/v1"
-
 // A Task is the client's handle on a piece of work.
 type Task struct {
 	ID        string     `json:"id"`

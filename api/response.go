@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
@@ -95,8 +96,8 @@ func (res response) setHeaders(media string) {
 	if len(res.call.Active) == 0 {
 		return
 	}
-	h.Set(wire.HeaderExtensions, wire.JoinExtensions(res.call.Active))
+	h.Set(wire.HeaderExtensions, a2a.JoinExtensions(res.call.Active))
 	if len(res.r.Header.Values(wire.HeaderExtensions3)) > 0 {
-		h.Set(wire.HeaderExtensions3, wire.JoinExtensions(res.call.Active))
+		h.Set(wire.HeaderExtensions3, a2a.JoinExtensions(res.call.Active))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -104,27 +103,9 @@ func (c *Client) Card(ctx context.Context) (*Card, error) {
 	return &card, nil
 }
 
-// ParseExtensions returns the URIs in the values of an extension header, each
-// once and in order.
-func ParseExtensions(values ...string) []string {
-	var uris []string
-	for _, value := range values {
-		for uri := range strings.SplitSeq(value, ",") {
-			uri = strings.TrimSpace(uri)
-			if uri != "" && !slices.Contains(uris, uri) {
-				uris = append(uris, uri)
-			}
-		}
-	}
-	return uris
-}
-
-// JoinExtensions is the reverse of ParseExtensions.
-func JoinExtensions(uris ...string) string { return strings.Join(uris, ", ") }
-
 // HasOPT reports whether a header of a request or an answer names the OPT
 // extension, under either name of the header.
 func HasOPT(h http.Header) bool {
 	values := slices.Concat(h.Values(headerExtensions), h.Values("X-"+headerExtensions))
-	return slices.Contains(ParseExtensions(values...), a2a.ExtensionOPT)
+	return slices.Contains(a2a.ParseExtensions(values), a2a.ExtensionOPT)
 }

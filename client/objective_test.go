@@ -241,14 +241,7 @@ func TestCard(t *testing.T) {
 	}
 }
 
-func TestExtensions(t *testing.T) {
-	got := client.ParseExtensions(" a , b,,", "b", "", "c")
-	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" {
-		t.Errorf("parsed mismatch (-want +got):\n%s", diff)
-	}
-	if got := client.JoinExtensions("a", "b"); got != "a, b" {
-		t.Errorf("joined %q", got)
-	}
+func TestHasOPT(t *testing.T) {
 	uri := a2a.ExtensionOPT
 	for name, tt := range map[string]struct {
 		header map[string]string

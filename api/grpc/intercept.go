@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
+	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/internal/tracing"
@@ -108,7 +109,7 @@ func (s callStream) Context() context.Context { return s.ctx }
 func header(c *service.Call) metadata.MD {
 	md := metadata.Pairs("x-request-id", c.RequestID, "a2a-version", string(wire.V10))
 	if len(c.Active) > 0 {
-		md.Set("a2a-extensions", wire.JoinExtensions(c.Active))
+		md.Set("a2a-extensions", a2a.JoinExtensions(c.Active))
 	}
 	return md
 }
