@@ -22,7 +22,7 @@ func TestStream_recordsBatches(t *testing.T) {
 	out, err := run(t, r, w, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 		chunk(t, s, "a", "1", false)
 		chunk(t, s, "b", "2", true)
-		if err := wait(ctx, time.Second); err != nil {
+		if err := activities.Sleep(ctx, time.Second); err != nil {
 			return activities.Outcome{}, err
 		}
 		chunk(t, s, "a", "3", true)
@@ -91,7 +91,7 @@ func TestStream_writesAfterACallHasEnded(t *testing.T) {
 		call, end := context.WithCancel(ctx)
 		err := s.Chunk(call, artifact("a", "1"), false)
 		end()
-		if err := errors.Join(err, wait(ctx, time.Second)); err != nil {
+		if err := errors.Join(err, activities.Sleep(ctx, time.Second)); err != nil {
 			return activities.Outcome{}, err
 		}
 		if n := r.count(); n != 1 {
@@ -138,7 +138,7 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 		for i := range 3 {
 			told = s.Chunk(ctx, artifact("a", fmt.Sprint(i)), i == 2)
-			if err := wait(ctx, 60*time.Millisecond); err != nil {
+			if err := activities.Sleep(ctx, 60*time.Millisecond); err != nil {
 				return activities.Outcome{}, err
 			}
 		}
@@ -186,7 +186,7 @@ func TestStream_cannotBeRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := run(t, &recorder{refuse: 1 << 30}, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 				chunk(t, s, "a", "1", false)
-				if err := wait(ctx, time.Second); err != nil {
+				if err := activities.Sleep(ctx, time.Second); err != nil {
 					return activities.Outcome{}, err
 				}
 				told := s.Chunk(ctx, artifact("a", "2"), true)
@@ -242,14 +242,4 @@ func lines(batches []opt.Batch) []string {
 		out = append(out, "batch "+b.Source)
 	}
 	return out
-}
-
-// wait waits for d or until ctx is done, in simulated time.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -197,7 +197,7 @@ func (h *handoff) cancelRemote(ctx context.Context) activities.Outcome {
 				return o
 			}
 		}
-		if !sleep(ctx, cancelPause) {
+		if activities.Sleep(ctx, cancelPause) != nil {
 			return unknown
 		}
 		task, err = r.get(ctx, m.TaskID)
@@ -214,18 +214,6 @@ func (h *handoff) stopOutcome(t inTask) (activities.Outcome, bool) {
 		return activities.Failed(CodeTooLarge, problem), true
 	}
 	return h.endOutcome(t, changed)
-}
-
-// sleep waits for d. It returns false if ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }
 
 // prompt returns the question in a status for people.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 )
 
 // maxPoints bounds an article; later points of the outline are left out.
@@ -75,7 +76,7 @@ func (r *run) writeArticle(ctx context.Context, c command) error {
 	pieces := article(plainText(r.work.Input))
 	for i, text := range pieces {
 		if i > 0 {
-			if err := pause(ctx, c.duration); err != nil {
+			if err := activities.Sleep(ctx, c.duration); err != nil {
 				return err
 			}
 		}

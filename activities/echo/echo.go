@@ -27,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -78,7 +77,7 @@ type run struct {
 func (r *run) runCommand(ctx context.Context, c command) (*activities.Outcome, error) {
 	switch c.verb {
 	case "work":
-		return nil, pause(ctx, c.duration)
+		return nil, activities.Sleep(ctx, c.duration)
 	case "fail":
 		return r.fail(c)
 	case "panic":
@@ -119,7 +118,7 @@ func (r *run) stream(ctx context.Context, c command) error {
 	r.sayOnly = true
 	for i := range c.count {
 		if i > 0 {
-			if err := pause(ctx, c.duration); err != nil {
+			if err := activities.Sleep(ctx, c.duration); err != nil {
 				return err
 			}
 		}
@@ -195,15 +194,4 @@ func names(results []activities.Result) []string {
 		}
 	}
 	return out
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -97,12 +97,8 @@ func (p Planner) ask(ctx context.Context, q *request) (reply, error) {
 		case !errors.As(err, &busy) || waits == maxPlanWaits:
 			return got, err
 		}
-		timer := time.NewTimer(min(cmp.Or(busy.wait, time.Second<<waits), maxPlanWait))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return got, ctx.Err()
+		if err := activities.Sleep(ctx, min(cmp.Or(busy.wait, time.Second<<waits), maxPlanWait)); err != nil {
+			return got, err
 		}
 	}
 }

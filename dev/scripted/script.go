@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"time"
 
@@ -69,15 +68,4 @@ func actFor(messageID string) act {
 		}
 	}
 	return act{}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

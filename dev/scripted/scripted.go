@@ -55,7 +55,7 @@ type Executor struct{}
 // run is harmless.
 func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	a := actFor(scriptID(w))
-	if err := pause(ctx, a.works); err != nil {
+	if err := activities.Sleep(ctx, a.works); err != nil {
 		return activities.Outcome{}, err
 	}
 	switch {
