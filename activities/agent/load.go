@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -68,21 +67,16 @@ func Load(path string, r Reader) (Agents, error) {
 	if err := opfile.Read(path, "agents", &out); err != nil {
 		return Agents{}, err
 	}
-	var wrong []error
+	var wrong error
 	switch {
 	case len(out.List) == 0:
 		return Agents{}, fmt.Errorf("%s: the file needs agents", path)
 	case out.Hops < 0 || out.Hops > 100:
-		wrong = append(wrong, fmt.Errorf("%s: hops must be 1 to 100", path))
+		wrong = fmt.Errorf("%s: hops must be 1 to 100", path)
 	case out.Hops == 0:
 		out.Hops = defaultHops
 	}
-	for _, name := range slices.Sorted(maps.Keys(out.List)) {
-		if err := out.List[name].prepare(name, r); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: agent %s: %w", path, name, err))
-		}
-	}
-	return out, errors.Join(wrong...)
+	return out, errors.Join(wrong, opfile.Each(path, "agent", out.List, func(a *Agent, name string) error { return a.prepare(name, r) }))
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)

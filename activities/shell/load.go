@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -47,13 +45,7 @@ func Load(path string) (map[string]*Command, error) {
 	if len(form.Commands) == 0 {
 		return nil, fmt.Errorf("%s: the file needs commands", path)
 	}
-	var wrong []error
-	for _, name := range slices.Sorted(maps.Keys(form.Commands)) {
-		if err := form.Commands[name].prepare(name); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: command %s: %w", path, name, err))
-		}
-	}
-	return form.Commands, errors.Join(wrong...)
+	return form.Commands, opfile.Each(path, "command", form.Commands, (*Command).prepare)
 }
 
 // prepare checks c and reads its templates.

@@ -3,8 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"longhaul/activities"
@@ -47,13 +45,7 @@ func Load(path string, lookup func(string) (string, bool), check func(rawURL str
 	if len(form.Endpoints) == 0 {
 		return nil, fmt.Errorf("%s: the file needs endpoints", path)
 	}
-	var wrong []error
-	for _, name := range slices.Sorted(maps.Keys(form.Endpoints)) {
-		if err := form.Endpoints[name].prepare(name, lookup, check); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: endpoint %s: %w", path, name, err))
-		}
-	}
-	return form.Endpoints, errors.Join(wrong...)
+	return form.Endpoints, opfile.Each(path, "endpoint", form.Endpoints, func(e *Endpoint, name string) error { return e.prepare(name, lookup, check) })
 }
 
 // prepare checks e and sets its defaults.

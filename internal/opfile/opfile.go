@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +47,18 @@ func Read(path, what string, to any) error {
 	var wrong []error
 	for _, p := range Decode(doc, to) {
 		wrong = append(wrong, p.In(path))
+	}
+	return errors.Join(wrong...)
+}
+
+// Each calls prepare for the members of a map of a file, in the order of their names. The
+// error lists all mistakes; what says what a member is.
+func Each[T any](path, what string, members map[string]T, prepare func(member T, name string) error) error {
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if err := prepare(members[name], name); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %s %s: %w", path, what, name, err))
+		}
 	}
 	return errors.Join(wrong...)
 }
