@@ -151,16 +151,22 @@ func (c *caller) page(ctx context.Context, path string, query url.Values, result
 	}
 	return c.repeatCall(ctx, func() error {
 		res, body, err := c.get(ctx, path)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case res.StatusCode != http.StatusOK:
-			return pageError(res, body)
-		case json.Unmarshal(body, result) != nil:
-			return notA2A(res)
 		}
-		return nil
+		return readPage(res, body, result)
 	})
+}
+
+// readPage reads the answer of a page beside A2A.
+func readPage(res *http.Response, body []byte, result any) error {
+	switch {
+	case res.StatusCode != http.StatusOK:
+		return pageError(res, body)
+	case json.Unmarshal(body, result) != nil:
+		return notA2A(res)
+	}
+	return nil
 }
 
 // get reads a document by plain HTTP, once.

@@ -185,13 +185,8 @@ func (c schedules) submit(ctx context.Context, method, path string, body, result
 		}
 	}
 	res, answer, err := c.exchange(ctx, method, path, content)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case res.StatusCode != http.StatusOK:
-		return pageError(res, answer)
-	case json.Unmarshal(answer, result) != nil:
-		return notA2A(res)
 	}
-	return nil
+	return readPage(res, answer, result)
 }

@@ -52,12 +52,8 @@ func (j apiKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error
 // APIKeys returns all keys, the oldest first, also those that were revoked.
 func (j apiKeys) APIKeys(ctx context.Context) (list []opt.APIKey, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		list = nil
-		return c.each(selectAPIKey+" ORDER BY created_at, id", nil, func(row scanner) error {
-			k, err := scanAPIKey(row)
-			list = append(list, k)
-			return err
-		})
+		list, err = all(c, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
+		return err
 	})
 	return list, err
 }

@@ -164,6 +164,22 @@ func (c *conn) each(query string, a args, scan func(scanner) error) error {
 	return rows.Err()
 }
 
+// all returns what read makes of each row of a query.
+func all[T any](c *conn, query string, a args, read func(scanner) (T, error)) (list []T, err error) {
+	err = c.each(query, a, func(row scanner) error {
+		v, err := read(row)
+		list = append(list, v)
+		return err
+	})
+	return list, err
+}
+
+// scanID reads a row that is an id.
+func scanID(row scanner) (id string, err error) {
+	err = row.Scan(&id)
+	return id, err
+}
+
 // broken reports whether the connection to a server has ended.
 func (c *conn) broken() bool {
 	closed := false

@@ -141,12 +141,7 @@ func selectObjectives(from, rest string) string {
 // objectives reads the objectives that the rest of the query selects, without
 // plans.
 func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err error) {
-	err = c.each(selectObjectives(from, rest), a, func(row scanner) error {
-		o, err := scanObjective(row)
-		list = append(list, o)
-		return err
-	})
-	return list, err
+	return all(c, selectObjectives(from, rest), a, scanObjective)
 }
 
 func scanObjective(row scanner) (*opt.Objective, error) {

@@ -85,13 +85,8 @@ func lastNumbers(c *conn, objectiveID string) (map[string]int64, error) {
 
 // addHandled adds to kept which commands the objective has answered, and which
 // letters it has judged.
-func addHandled(c *conn, kept *opt.Kept) error {
-	err := c.each("SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", args{kept.Objective.ID}, func(row scanner) error {
-		var id string
-		err := row.Scan(&id)
-		kept.Answered = append(kept.Answered, id)
-		return err
-	})
+func addHandled(c *conn, kept *opt.Kept) (err error) {
+	kept.Answered, err = all(c, "SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", args{kept.Objective.ID}, scanID)
 	if err != nil {
 		return err
 	}

@@ -84,15 +84,9 @@ func addPlans(c *conn, o *opt.Objective) error {
 
 // plans reads the plans that where selects, in order and without tasks.
 func plans(c *conn, where string, a ...any) (list []*opt.Plan, err error) {
-	err = c.each(`SELECT p.doc, p.status, p.reason, p.stopping, p.started, p.paused, p.run,
+	return all(c, `SELECT p.doc, p.status, p.reason, p.stopping, p.started, p.paused, p.run,
 			p.name, p.description, p.metadata, p.dependencies, p.updated_at
-		FROM plans p WHERE `+where+" ORDER BY p.position", a,
-		func(row scanner) error {
-			p, err := scanPlan(row)
-			list = append(list, p)
-			return err
-		})
-	return list, err
+		FROM plans p WHERE `+where+" ORDER BY p.position", a, scanPlan)
 }
 
 func scanPlan(row scanner) (*opt.Plan, error) {

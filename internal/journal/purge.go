@@ -95,13 +95,7 @@ func (p *purge) step(c *conn) (did bool, err error) {
 	if did, err = removeRemaining(c); did || err != nil {
 		return did, err
 	}
-	var ids []string
-	err = c.each(endedLongest, args{p.before, min(atOnce, p.most-len(p.removed))}, func(row scanner) error {
-		var id string
-		err := row.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := all(c, endedLongest, args{p.before, min(atOnce, p.most-len(p.removed))}, scanID)
 	if err == nil {
 		found := len(ids)
 		ids, err = p.reserve(c, ids)

@@ -138,13 +138,9 @@ func newTaskReader(s *store) taskReader {
 // objectives of other tenants have none.
 func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT link FROM tasks"+indexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
-			args{objectiveID, tenant}, func(row scanner) error {
-				var link string
-				err := row.Scan(&link)
-				links = append(links, link)
-				return err
-			})
+		links, err = all(c, "SELECT link FROM tasks"+indexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+			args{objectiveID, tenant}, scanID)
+		return err
 	})
 	return links, err
 }
@@ -256,12 +252,7 @@ func selectViews(from, rest string) string {
 
 // tasks reads the tasks that rest selects, with the parts that are wanted.
 func tasks(c *conn, from, rest string, a args, want opt.TaskWant) ([]opt.TaskView, error) {
-	var rows []viewRow
-	err := c.each(selectViews(from, rest), a, func(row scanner) error {
-		v, err := scanView(row)
-		rows = append(rows, v)
-		return err
-	})
+	rows, err := all(c, selectViews(from, rest), a, scanView)
 	views := make([]opt.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {
