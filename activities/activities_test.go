@@ -439,6 +439,12 @@ func TestRun_workerStopsAfter(t *testing.T) {
 			return activities.Outcome{}, ctx.Err()
 		}),
 	}})
+	givesBack(t, acts, stop, work)
+}
+
+// givesBack checks that a worker that stops gives a task back.
+func givesBack(t *testing.T, acts *activities.Activities, stop chan struct{}, work activities.Work) {
+	t.Helper()
 	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 	env.SetWorkerStopChannel(stop)
 	env.RegisterActivity(acts)

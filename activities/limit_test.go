@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities"
 )
@@ -138,13 +137,7 @@ func TestRun_limitWorkerStops(t *testing.T) {
 	}()
 	<-began
 	close(stop)
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	env.SetWorkerStopChannel(stop)
-	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work})
-	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
-		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-	}
+	givesBack(t, acts, stop, work)
 	cancel()
 	<-ended
 }

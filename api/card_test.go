@@ -11,13 +11,7 @@ import (
 
 func (s *fixture) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return s.serve(t, http.MethodGet, path, "", headers...)
 }
 
 func TestCard_notModified(t *testing.T) {

@@ -25,11 +25,7 @@ func TestCORS(t *testing.T) {
 	} {
 		s := newService(t, func(c *config) { c.Origins = tc.origins })
 		for _, method := range []string{http.MethodOptions, http.MethodPost} {
-			r := httptest.NewRequestWithContext(t.Context(), method, "/a2a", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`))
-			r.Header.Set("Origin", tc.origin)
-			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
-			h := w.Header()
+			h := s.serve(t, method, "/a2a", `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`, "Origin", tc.origin).Header()
 			if got := h.Get("Access-Control-Allow-Origin"); got != tc.want {
 				t.Errorf("%v: %s from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)
 			}

@@ -116,17 +116,27 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// post sends a request with headers, given as name and value in turn.
-func (s *fixture) post(t *testing.T, body string, headers ...string) *httptest.ResponseRecorder {
+// serve answers a request with headers, given as name and value in turn. The last value
+// of a name counts.
+func (s *fixture) serve(t *testing.T, verb, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/a2a", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
+	var content io.Reader
+	if body != "" {
+		content = strings.NewReader(body)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), verb, path, content)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w
+}
+
+// post sends a request in JSON-RPC.
+func (s *fixture) post(t *testing.T, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.serve(t, http.MethodPost, "/a2a", body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 // call calls a method of 1.0 and returns its result, or an error object, as a tree.

@@ -3,7 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,15 +16,7 @@ import (
 // page calls a page; body is for a POST.
 func (s *fixture) page(t *testing.T, verb, path, body string, headers ...string) (int, node) {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
-	if verb == http.MethodGet {
-		r.Body = http.NoBody
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := s.serve(t, verb, path, body, headers...)
 	return w.Code, parse(t, w.Body.Bytes())
 }
 

@@ -3,7 +3,6 @@ package api_test
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -53,10 +52,7 @@ func TestCodec(t *testing.T) {
 		{"/v1/codec/decode", "Bearer acme/ann all", decoded, http.StatusForbidden, "payloads:read"}, // it is not a scope within a tenant
 		{"/v1/codec/decode", "Bearer nobody", decoded, http.StatusUnauthorized, ""},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.path, strings.NewReader(tt.body))
-		r.Header.Set("Authorization", tt.auth)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := s.serve(t, http.MethodPost, tt.path, tt.body, "Authorization", tt.auth)
 		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
 			t.Errorf("%s of %s by %s: status %d: %s", tt.path, tt.body, tt.auth, w.Code, w.Body)
 		}
@@ -74,10 +70,7 @@ func TestCodec_off(t *testing.T) {
 // A browser that runs Temporal's UI asks first whether it may send what it sends.
 func TestCodec_preflight(t *testing.T) {
 	s := newService(t, func(c *config) { c.Codec, c.Origins = mirror{}, []string{"https://temporal.example.com"} })
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/v1/codec/decode", nil)
-	r.Header.Set("Origin", "https://temporal.example.com")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := s.serve(t, http.MethodOptions, "/v1/codec/decode", "", "Origin", "https://temporal.example.com")
 	h := w.Header()
 	if h.Get("Access-Control-Allow-Origin") != "https://temporal.example.com" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") ||
 		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "X-Namespace") || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") {

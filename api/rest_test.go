@@ -21,14 +21,7 @@ import (
 // rest sends a request of 1.0 over plain HTTP.
 func (s *fixture) rest(t *testing.T, verb, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
-	r.Header.Set("A2A-Version", "1.0")
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return s.serve(t, verb, path, body, append([]string{"A2A-Version", "1.0"}, headers...)...)
 }
 
 // Both bindings return the same bytes.

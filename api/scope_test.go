@@ -90,12 +90,7 @@ func (s *fixture) plain(t *testing.T, route, auth string) *httptest.ResponseReco
 	t.Helper()
 	verb, path, _ := strings.Cut(route, " ")
 	path = strings.NewReplacer("{id}", taskID, "{taskId}", taskID, "{config}", "c", "{event}", "1").Replace(path)
-	r := httptest.NewRequestWithContext(t.Context(), verb, path, nil)
-	r.Header.Set("A2A-Version", "1.0")
-	r.Header.Set("Authorization", auth)
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return s.rest(t, verb, path, "", "Authorization", auth)
 }
 
 func wantForbidden(t *testing.T, what string, w *httptest.ResponseRecorder) {

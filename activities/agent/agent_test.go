@@ -64,6 +64,13 @@ func task(message string) activities.Work {
 	return activities.Work{Input: json.RawMessage(fmt.Sprintf(`{"agent":"other","message":%q}`, message))}
 }
 
+// attempt is the first attempt at a task with an id.
+func attempt(id, message string) activities.Work {
+	w := task(message)
+	w.TaskID, w.Round, w.Attempt, w.Key = id, 1, 1, id+":1"
+	return w
+}
+
 func TestExecutor(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.name, func(t *testing.T) {
@@ -229,8 +236,7 @@ func TestExecutor_findsItsTask(t *testing.T) {
 func TestExecutor_memoComesFirst(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	var at []string
-	w := task("go")
-	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	w := attempt("task-1", "go")
 	_, err := executortest.Player{Executor: executor(t, f, ""), Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		var m struct{ MessageID, TaskID string }
 		if err := json.Unmarshal(o.Memo, &m); err != nil {
@@ -280,8 +286,7 @@ func TestExecutor_cancel(t *testing.T) {
 func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
-	w := task("long")
-	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	w := attempt("task-1", "long")
 	chosen, err := e.Execute(t.Context(), w, &executortest.Stream{})
 	if err != nil {
 		t.Fatal(err)
@@ -309,8 +314,7 @@ func TestExecutor_cannotList(t *testing.T) {
 			return 0, nil
 		}
 		e := executor(t, f, "")
-		w := task("go")
-		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		w := attempt("task-1", "go")
 		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
 		if err != nil {
 			t.Fatal(err)
@@ -340,8 +344,8 @@ func TestExecutor_push(t *testing.T) {
 				}
 			}
 			var waits []int64
-			w := task("long")
-			w.TaskID, w.Round, w.Attempt, w.Key, w.WakeURL = "task-1", 1, 1, "task-1:1", "https://here.example.com/wake/secret"
+			w := attempt("task-1", "long")
+			w.WakeURL = "https://here.example.com/wake/secret"
 			_, _ = executortest.Player{Executor: executor(t, f, ", no-stream: true"), Legs: 9, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 				waits = append(waits, o.Park.Wait/1000)
 				return nil
@@ -364,8 +368,7 @@ func TestExecutor_push(t *testing.T) {
 func TestExecutor_stream(t *testing.T) {
 	for _, d := range dialects {
 		f := newFake(t, d.version, d.rest)
-		w := task("stream")
-		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		w := attempt("task-1", "stream")
 		e, pieces := executor(t, f, ""), []string{}
 		for {
 			out := &executortest.Stream{}
@@ -465,8 +468,7 @@ func TestExecutor_chooses(t *testing.T) {
 func TestExecutor_neverDowngrades(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
-	w := task("go")
-	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	w := attempt("task-1", "go")
 	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
 	if err != nil {
 		t.Fatal(err)
@@ -560,8 +562,7 @@ func TestExecutor_trouble(t *testing.T) {
 			}
 			return 0, nil
 		}
-		w := task("go")
-		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		w := attempt("task-1", "go")
 		var o activities.Outcome
 		for range 3 {
 			var err error
@@ -641,8 +642,7 @@ func TestExecutor_keepsItsContext(t *testing.T) {
 	e := executor(t, f, "")
 	plan := opt.PlanID(opt.DerivedObjectiveID("acme", "ann", "m"), 1)
 	for _, id := range []string{opt.TaskID(plan, 1), opt.RootID(opt.TaskID(plan, 1), 2), opt.TaskID(plan, 2)} {
-		w := task("go")
-		w.TaskID, w.Round, w.Attempt, w.Key = id, 1, 1, id+":1"
+		w := attempt(id, "go")
 		play(t, e, w)
 	}
 	sends := f.params("send")
@@ -661,8 +661,7 @@ func TestExecutor_streamWaits(t *testing.T) {
 	for message, want := range map[string]int64{"replace": 1000, "stream": 0} {
 		f := newFake(t, "1.0", false)
 		var waits []int64
-		w := task(message)
-		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		w := attempt("task-1", message)
 		_, _ = executortest.Player{Executor: executor(t, f, ""), Legs: 6, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 			waits = append(waits, o.Park.Wait)
 			return nil

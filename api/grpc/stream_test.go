@@ -122,13 +122,9 @@ func TestStream_refused(t *testing.T) {
 	}
 }
 
-// A heartbeat looks for events that no watch has announced.
-func TestStream_deafWatch(t *testing.T) {
-	s := newService(t, func(c *config) {
-		c.Heartbeat = time.Millisecond
-		c.Watch = func(string) service.Watch { return never{} }
-	})
-	id := s.send(t, "m", "slow").GetId()
+// follow subscribes to a task, and reads the first event.
+func (s *fixture) follow(t *testing.T, id string) grpc.ServerStreamingClient[a2apb.StreamResponse] {
+	t.Helper()
 	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +132,17 @@ func TestStream_deafWatch(t *testing.T) {
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
+	return stream
+}
+
+// A heartbeat looks for events that no watch has announced.
+func TestStream_deafWatch(t *testing.T) {
+	s := newService(t, func(c *config) {
+		c.Heartbeat = time.Millisecond
+		c.Watch = func(string) service.Watch { return never{} }
+	})
+	id := s.send(t, "m", "slow").GetId()
+	stream := s.follow(t, id)
 	s.finish(id)
 	if got, err := rest(stream); err != nil || len(got) != 3 {
 		t.Errorf("events %q, error %v", got, err)
@@ -152,13 +159,7 @@ func (never) Close()             {}
 func TestShutdown(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").GetId()
-	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := s.follow(t, id)
 	if err := s.grpc.Shutdown(t.Context()); err != nil {
 		t.Errorf("Shutdown: %v", err)
 	}

@@ -9,21 +9,11 @@ import (
 	"go.uber.org/zap"
 
 	apiservice "longhaul/api/service"
-	"longhaul/internal/journal"
-	"longhaul/internal/seal"
 )
 
 // The page for signing in offers what --auth accepts.
 func TestConsolePages(t *testing.T) {
-	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
+	j, box := sealedJournal(t)
 	s := &service{log: zap.NewNop(), journal: j, sealer: box}
 	operations := apiservice.New(apiservice.Config{Journal: j})
 	defer operations.Close()

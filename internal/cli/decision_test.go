@@ -92,8 +92,8 @@ WHEN GATE WHO ACTION VERDICT
 	}
 }
 
-// keeper returns a keeper of signing keys, and the file with its public keys.
-func keeper(t *testing.T) (k *signing.Keeper, file string) {
+// sealedJournal returns a journal in memory, and what encrypts its secrets.
+func sealedJournal(t *testing.T) (*journal.Journal, *seal.Box) {
 	t.Helper()
 	box, err := seal.New(make([]byte, 32))
 	if err != nil {
@@ -104,6 +104,13 @@ func keeper(t *testing.T) (k *signing.Keeper, file string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
+	return j, box
+}
+
+// keeper returns a keeper of signing keys, and the file with its public keys.
+func keeper(t *testing.T) (k *signing.Keeper, file string) {
+	t.Helper()
+	j, _ := sealedJournal(t)
 	k = signing.New(signing.Config{Store: j})
 	set, err := k.PublicKeys(t.Context())
 	if err != nil {

@@ -18,13 +18,15 @@ import (
 	"longhaul/opt"
 )
 
-// The planner that --planner names has its skills on the card, after those of playbooks.
-func TestWorkSettings_planner(t *testing.T) {
-	own := fstest.MapFS{"books/tea.yaml": {Data: []byte(`
+const teaBook = `
 name: tea
 skills: [{id: brew, name: Brew, description: Brews tea, tags: [x]}]
 plans: [{name: Brew, tasks: [{name: Boil}]}]
-`)}}
+`
+
+// The planner that --planner names has its skills on the card, after those of playbooks.
+func TestWorkSettings_planner(t *testing.T) {
+	own := fstest.MapFS{"books/tea.yaml": {Data: []byte(teaBook)}}
 	planners := map[string]activities.Planner{"poet": poet{}, "clerk": poet{}}
 	for _, tt := range []struct {
 		settings workSettings
@@ -89,11 +91,7 @@ func (poet) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "rhyme"
 // A planner in the file of --models is used without --planner, and has a skill on the
 // card. Without one the card has no such skill.
 func TestWorkSettings_modelPlanner(t *testing.T) {
-	own := fstest.MapFS{"tea.yaml": {Data: []byte(`
-name: tea
-skills: [{id: brew, name: Brew, description: Brews tea, tags: [x]}]
-plans: [{name: Brew, tasks: [{name: Boil}]}]
-`)}}
+	own := fstest.MapFS{"tea.yaml": {Data: []byte(teaBook)}}
 	const model = "models: {main: {provider: openai, url: 'http://127.0.0.1:1', model: m, key: NONE}}\n"
 	for _, tt := range []struct {
 		file, flag string

@@ -27,6 +27,18 @@ type Turn struct {
 	Stall      func() bool // called after the text; true holds the stream until the caller leaves
 }
 
+// end returns why the model stops: calls if it calls tools, else rest, unless t says
+// something else.
+func (t Turn) end(calls, rest string) string {
+	switch {
+	case t.End != "":
+		return t.End
+	case len(t.Calls) > 0:
+		return calls
+	}
+	return rest
+}
+
 // A Call is a call of a tool in a turn.
 type Call struct{ Name, Args string }
 
@@ -230,15 +242,7 @@ func (e *events) openAI() {
 		chunk(object{"tool_calls": []object{{"index": i, "id": fmt.Sprintf("id-%d", i), "type": "function", "function": object{"name": c.Name, "arguments": c.Args[:half]}}}}, nil)
 		chunk(object{"tool_calls": []object{{"index": i, "function": object{"arguments": c.Args[half:]}}}}, nil)
 	}
-	end := e.t.End
-	switch {
-	case end != "":
-	case len(e.t.Calls) > 0:
-		end = "tool_calls"
-	default:
-		end = "stop"
-	}
-	chunk(object{}, end)
+	chunk(object{}, e.t.end("tool_calls", "stop"))
 	e.send("", object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []object{},
 		"usage": object{"prompt_tokens": e.t.Input, "completion_tokens": e.t.Output, "total_tokens": e.t.Input + e.t.Output}})
 	_, _ = io.WriteString(e.w, "data: [DONE]\n\n")
@@ -271,14 +275,6 @@ func (e *events) claude() {
 		block(object{"type": "tool_use", "id": fmt.Sprintf("id-%d", i), "name": c.Name, "input": object{}},
 			object{"type": "input_json_delta", "partial_json": c.Args[:half]}, object{"type": "input_json_delta", "partial_json": c.Args[half:]})
 	}
-	end := e.t.End
-	switch {
-	case end != "":
-	case len(e.t.Calls) > 0:
-		end = "tool_use"
-	default:
-		end = "end_turn"
-	}
-	e.send("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": end}, "usage": object{"output_tokens": e.t.Output}})
+	e.send("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": e.t.end("tool_use", "end_turn")}, "usage": object{"output_tokens": e.t.Output}})
 	e.send("message_stop", object{"type": "message_stop"})
 }
