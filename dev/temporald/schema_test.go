@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -115,7 +117,7 @@ func waitForKill(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.Dial(client.Options{HostPort: s.Addr(), Logger: silent{}})
+	c, err := client.Dial(client.Options{HostPort: s.Addr(), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -303,7 +305,7 @@ func refused(t *testing.T, cfg temporald.Config, wants ...string) {
 
 func connect(t *testing.T, s *temporald.Server, namespace ...string) client.Client {
 	t.Helper()
-	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: silent{}})
+	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,11 +349,3 @@ func eventually(t *testing.T, f func() error) {
 		}
 	}
 }
-
-// silent is a logger for the SDK that discards everything.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"longhaul/activities"
 	"longhaul/dev/e2e/harness"
 )
 
@@ -86,7 +87,7 @@ func untilEnded(ctx context.Context, c *harness.Client, id string) error {
 		if err != nil || task.Ended() {
 			return err
 		}
-		pause(ctx, 20*time.Millisecond)
+		_ = activities.Sleep(ctx, 20*time.Millisecond)
 	}
 }
 

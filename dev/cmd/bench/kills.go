@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"longhaul/activities"
 	"longhaul/dev/e2e/harness"
 )
 
@@ -116,6 +117,6 @@ func resume(ctx context.Context, c *harness.Client, id string, last int64) error
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		pause(ctx, 10*time.Millisecond)
+		_ = activities.Sleep(ctx, 10*time.Millisecond)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -64,24 +63,15 @@ func (e stamping) Execute(ctx context.Context, w activities.Work, out activities
 	before, _ := time.ParseDuration(found[1])
 	n, _ := strconv.Atoi(found[2])
 	apart, _ := time.ParseDuration(found[3])
-	pause(ctx, before)
+	_ = activities.Sleep(ctx, before) // the end says whether it was canceled
 	for i := range n {
 		piece := a2a.Artifact{ArtifactID: "stamps", Parts: []a2a.Part{a2a.TextPart(official.Stamp())}}
 		if err := out.Chunk(ctx, piece, i == n-1); err != nil {
 			return activities.Outcome{}, err
 		}
-		pause(ctx, apart)
+		_ = activities.Sleep(ctx, apart)
 	}
 	return activities.Completed(), ctx.Err()
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // A site is one installation of Longhaul, or the official server: where it runs and
@@ -137,9 +127,9 @@ func (at *site) start(ctx context.Context, command string) (*server, error) {
 		return nil, err
 	}
 	p := &server{exec.Command(self, args...), make(chan struct{})}
-	p.Stdout, p.Stderr, p.SysProcAttr = log, log, attributes()
+	p.Stdout, p.Stderr, p.SysProcAttr = log, log, harness.Attributes()
 	p.Env = append(os.Environ(), at.env...)
-	if err := errors.Join(p.Start()); err != nil {
+	if err := p.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
@@ -175,24 +165,8 @@ func (at *site) ready(ctx context.Context, p *server, command string) error {
 			}
 			return err
 		}
-		return answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
+		return harness.Answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
 	})
-}
-
-func answers(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, res.Status)
-	}
-	return nil
 }
 
 // kill ends the process with SIGKILL.

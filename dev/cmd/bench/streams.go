@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"longhaul/activities"
 	"longhaul/dev/e2e/harness"
 )
 
@@ -176,7 +177,7 @@ func reply(ctx context.Context, c *harness.Client, taskID string) (sent time.Tim
 		if _, err = c.Send(ctx, harness.Message{ID: "answer-" + taskID, TaskID: taskID, Text: "blue"}); err == nil {
 			return sent, nil
 		}
-		pause(ctx, 10*time.Millisecond)
+		_ = activities.Sleep(ctx, 10*time.Millisecond)
 	}
 	return sent, err
 }
@@ -196,6 +197,6 @@ func untilState(ctx context.Context, c *harness.Client, id, state string) error 
 		if task.Ended() {
 			return fmt.Errorf("task %s is %s, want %s", id, task.State, state)
 		}
-		pause(ctx, 20*time.Millisecond)
+		_ = activities.Sleep(ctx, 20*time.Millisecond)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"longhaul/activities"
 	"longhaul/activities/echo"
@@ -55,7 +57,7 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer func() { _ = s.Stop() }()
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: quiet{}, Adjust: hideIdentity})
+	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: hideIdentity})
 	if err != nil {
 		return err
 	}
@@ -293,10 +295,3 @@ func hideQueueName(q *taskqueue.TaskQueue) {
 		q.Name = "sticky"
 	}
 }
-
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"longhaul/dev/e2e/harness"
 )
 
 // A node is a process that runs clients. js/driver.mjs describes its input and
@@ -43,17 +45,7 @@ func startNode(t *testing.T, dir, binding string) *node {
 	cmd := exec.Command("node", filepath.Join(installed(t, dir), "main.mjs"), binding)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start node: %v", err)
-	}
+	in, out := harness.Start(t, cmd)
 	n := &node{in: in, ended: make(chan struct{}), calls: map[int]chan line{}}
 	go n.listen(out)
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"log/slog"
 	"net/netip"
 	"os"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/server/common/authorization"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -124,7 +126,7 @@ func (c *Cluster) dial(t testing.TB) client.Client {
 	if err != nil || !roots.AppendCertsFromPEM(pem) {
 		t.Fatalf("read %s: %v", c.CA, err)
 	}
-	dialed, err := client.NewLazyClient(client.Options{HostPort: c.Addr, Logger: silent{},
+	dialed, err := client.NewLazyClient(client.Options{HostPort: c.Addr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 		ConnectionOptions: client.ConnectionOptions{TLS: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -190,11 +192,3 @@ func free(t testing.TB) netip.AddrPort {
 	}
 	return addr
 }
-
-// silent is a logger for the SDK that discards everything.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

@@ -37,13 +37,13 @@ func TestScale(t *testing.T) {
 	c := harness.NewClient(url)
 
 	one := run(ctx, t, c, "one", jobs)
-	if busy := harness.MostAtOnce(lines(t, tally)); busy > slots {
+	if busy := harness.MostAtOnce(harness.Tally(t, tally)); busy > slots {
 		t.Errorf("one worker ran %d tasks at a time, want at most %d", busy, slots)
 	}
 	must(t, top.Scale(ctx, "worker", 4))
-	before := len(lines(t, tally))
+	before := len(harness.Tally(t, tally))
 	four := run(ctx, t, c, "four", jobs)
-	if busy := harness.MostAtOnce(lines(t, tally)[before:]); busy <= 2*slots || busy > 4*slots {
+	if busy := harness.MostAtOnce(harness.Tally(t, tally)[before:]); busy <= 2*slots || busy > 4*slots {
 		t.Errorf("four workers ran %d tasks at a time, want more than %d and at most %d", busy, 2*slots, 4*slots)
 	}
 	t.Logf("%d tasks of %d ms: one worker %v, four workers %v: %.1f times as fast", jobs, job, one, four, one.Seconds()/four.Seconds())
@@ -67,13 +67,4 @@ func run(ctx context.Context, t *testing.T, c *harness.Client, name string, n in
 	}
 	all.Wait()
 	return time.Since(began)
-}
-
-func lines(t *testing.T, tally string) []harness.TallyLine {
-	t.Helper()
-	list, err := harness.ReadTally(tally)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
 }

@@ -42,7 +42,7 @@ func TestCrash_processesApart(t *testing.T) {
 				}
 			})
 		}
-		await(t, processes[command].Ended(), time.Duration(1000+rand.IntN(1500))*time.Millisecond)
+		processes[command].AwaitEnd(time.Duration(1000+rand.IntN(1500)) * time.Millisecond)
 		processes[command].Kill()
 		processes[command] = w.start(command, "")
 		w.nextRound(false)
@@ -50,7 +50,6 @@ func TestCrash_processesApart(t *testing.T) {
 	w.nextRound(true)
 	group.Wait()
 	all := w.settle()
-	w.objectives(t)
 	stop(processes)
 	w.checkStopped(all)
 }
@@ -108,7 +107,6 @@ func TestStopped_workers(t *testing.T) {
 	if got := gates(all[f.TaskID]); !slices.Equal(got, []string{gate}) {
 		t.Errorf("gates = %q, want %q once", got, gate)
 	}
-	w.objectives(t)
 	stop(processes)
 	w.checkStopped(all)
 }
@@ -173,7 +171,6 @@ func TestStopped_temporal(t *testing.T) {
 		}
 	}
 	all := w.settle()
-	w.objectives(t)
 	stop(processes)
 	w.checkStopped(all)
 }

@@ -57,7 +57,6 @@ func TestChaos(t *testing.T) {
 	group.Wait()
 	steady(ctx, t, "http://"+top.Addr("proxy", 7420))
 	all := w.settle()
-	w.objectives(t)
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
 	receiver.check(t, all)

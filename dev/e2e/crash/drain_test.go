@@ -33,7 +33,6 @@ func TestDrain_worker(t *testing.T) {
 	processes[harness.Worker].Stop()
 	processes[harness.Worker] = second
 	all := w.settle()
-	w.objectives(t)
 	if got := w.failures(task); !slices.Equal(got, []string{"WorkerStopped"}) {
 		t.Errorf("the task began again because of %q, want WorkerStopped", got)
 	}

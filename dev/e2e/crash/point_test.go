@@ -42,7 +42,7 @@ func TestCrash_namedPoints(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			await(t, p.Ended(), within)
+			p.AwaitEnd(within)
 			if !p.Killed() {
 				t.Fatal("the point was not reached")
 			}
@@ -51,7 +51,6 @@ func TestCrash_namedPoints(t *testing.T) {
 			streaming := planTask(w.acked()[0], 1, 1)
 			w.follow(streaming, 0)
 			all := w.settle()
-			w.objectives(t)
 			if task, err := w.c.Get(w.ctx(), streaming); err != nil || len(task.Artifacts) != 1 || task.Artifacts[0].Text != pieces(4) {
 				t.Errorf("the streamed artifacts are %+v, %v", task, err)
 			}
@@ -65,11 +64,7 @@ func TestCrash_namedPoints(t *testing.T) {
 // checkAttempts checks how many attempts there were at certain rounds of tasks.
 func (w *world) checkAttempts(want map[string]int) {
 	w.t.Helper()
-	lines, err := harness.ReadTally(w.tally)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for key, r := range harness.Rounds(lines) {
+	for key, r := range harness.Rounds(harness.Tally(w.t, w.tally)) {
 		place := strings.SplitN(key, "-", 3)[2]
 		if n := want[place]; n != 0 && len(r) != n {
 			w.t.Errorf("%d attempts at %s, want %d", len(r), key, n)
@@ -98,7 +93,7 @@ func TestCrash_sameSendManyTimes(t *testing.T) {
 				})
 			}
 			if point != "" {
-				await(t, p.Ended(), within)
+				p.AwaitEnd(within)
 				p = w.start(harness.AllInOne, "")
 			}
 			clients.Wait()
@@ -110,7 +105,6 @@ func TestCrash_sameSendManyTimes(t *testing.T) {
 			w.ack(ids[0], completes(0))
 			w.follow(ids[0], 0)
 			all := w.settle()
-			w.objectives(t)
 			p.Stop()
 			w.checkStopped(all)
 			if point == "" { // otherwise it may have killed the first attempt
@@ -146,7 +140,6 @@ func TestCrash_afterReply(t *testing.T) {
 		p = w.start(harness.AllInOne, "")
 	}
 	all := w.settle()
-	w.objectives(t)
 	p.Stop()
 	w.checkStopped(all)
 }

@@ -55,7 +55,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 			w.nextRound(true)
 			break
 		}
-		await(t, p.Ended(), time.Duration(1500+rand.IntN(2500))*time.Millisecond)
+		p.AwaitEnd(time.Duration(1500+rand.IntN(2500)) * time.Millisecond)
 		w.count(most)
 		if !p.Killed() {
 			select {
@@ -71,7 +71,6 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	}
 	group.Wait()
 	all := w.settle()
-	w.objectives(t)
 	t.Logf("%d objectives, of which there were at a kill at the most %v; killed at %v; %d streams, opened again %d times",
 		len(w.tasks), most, killed, len(w.followers), w.resumes())
 
@@ -100,18 +99,6 @@ func (w *world) count(most map[string]int) {
 	}
 	for status, n := range now {
 		most[status] = max(most[status], n)
-	}
-}
-
-// await waits until a process has ended, at most for a time.
-func await(t *testing.T, ended <-chan struct{}, most time.Duration) {
-	t.Helper()
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
-	case <-t.Context().Done():
 	}
 }
 

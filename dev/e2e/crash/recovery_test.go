@@ -26,13 +26,12 @@ func TestCrash_recovery(t *testing.T) {
 	}
 	var kills []time.Time
 	for range 3 {
-		await(t, p.Ended(), 4*time.Second)
+		p.AwaitEnd(4 * time.Second)
 		kills = append(kills, time.Now())
 		p.Kill()
 		p = w.start(harness.AllInOne, "")
 	}
 	all := w.settle()
-	w.objectives(t)
 	p.Stop()
 	w.checkStopped(all)
 	j := openJournal(t, w.site)

@@ -30,13 +30,12 @@ func TestCrash_continuesAsNew(t *testing.T) {
 		})
 	}
 	for range 3 {
-		await(t, p.Ended(), 2*time.Second)
+		p.AwaitEnd(2 * time.Second)
 		p.Kill()
 		p = w.start(harness.AllInOne, "")
 	}
 	group.Wait()
 	all := w.settle()
-	w.objectives(t)
 	for _, kind := range []string{"Objective", "Plan"} {
 		if _, _, renewed := w.workflows(kind); renewed == 0 {
 			t.Errorf("no %s continued as new", kind)

@@ -16,11 +16,7 @@ const heartbeat = 5 * time.Second
 // the journal.
 func checkTally(t *testing.T, path string, j *journal) {
 	t.Helper()
-	lines, err := harness.ReadTally(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rounds := harness.Rounds(lines)
+	rounds := harness.Rounds(harness.Tally(t, path))
 	again := 0
 	for key, r := range rounds {
 		task, round, err := harness.SplitKey(key)

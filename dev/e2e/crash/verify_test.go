@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,8 +13,8 @@ import (
 // streams holds, by task, all events that a late reader gets.
 type streams map[string][]harness.Event
 
-// settle waits until all acknowledged work has ended, checks its results, and
-// reads all of its streams from the beginning.
+// settle waits until all acknowledged work has ended, checks its results and what else
+// there is, and reads all of its streams from the beginning.
 func (w *world) settle() streams {
 	w.t.Helper()
 	all := streams{}
@@ -42,6 +41,7 @@ func (w *world) settle() streams {
 		}
 		w.check(task, want)
 	}
+	w.objectives()
 	return all
 }
 
@@ -111,28 +111,28 @@ func objectiveOf(taskID string) string {
 
 // objectives checks that the journal and Temporal have exactly the acknowledged
 // objectives, and those of calls with an unknown result.
-func (w *world) objectives(t *testing.T) {
-	t.Helper()
+func (w *world) objectives() {
+	w.t.Helper()
 	list, err := w.c.Objectives(w.ctx())
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	unknown := 0
 	for _, o := range list {
 		if w.tasks[o.ID] == nil {
 			unknown++
 			if o.Status != "submitted" {
-				t.Errorf("no client has seen objective %s, which is %s", o.ID, o.Status)
+				w.t.Errorf("no client has seen objective %s, which is %s", o.ID, o.Status)
 			}
 		}
 	}
 	if unknown > w.lost {
-		t.Errorf("no client has seen %d objectives; at most %d may be so", unknown, w.lost)
+		w.t.Errorf("no client has seen %d objectives; at most %d may be so", unknown, w.lost)
 	}
 	if got, want := len(list)-unknown, len(w.tasks); got != want {
-		t.Errorf("the journal has %d of %d objectives", got, want)
+		w.t.Errorf("the journal has %d of %d objectives", got, want)
 	}
-	harness.Eventually(t, within, "Temporal has a workflow for each objective", func() error {
+	harness.Eventually(w.t, within, "Temporal has a workflow for each objective", func() error {
 		all, running, _ := w.workflows("Objective")
 		// An unacknowledged objective may be in Temporal and not yet in the
 		// journal.

@@ -113,9 +113,7 @@ func (d *deployment) says(p *harness.Process, texts ...string) {
 func (d *deployment) refuses(command string, env []string, texts ...string) {
 	d.t.Helper()
 	p := d.Launch(command, env...)
-	select {
-	case <-p.Ended():
-	case <-time.After(within):
+	if !p.AwaitEnd(within) {
 		d.t.Errorf("%s does not end", command)
 	}
 	log, err := os.ReadFile(p.LogPath)

@@ -2,12 +2,14 @@ package elsewhere_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
 
 	"longhaul/a2a"
@@ -28,7 +30,7 @@ func TestFairness(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Stop() })
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: silent{}, Adjust: patient})
+	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +106,3 @@ func (p probe) Execute(ctx context.Context, _ activities.Work, _ activities.Stre
 	p <- activity.GetInfo(ctx).Priority.FairnessKey
 	return activities.Completed(), nil
 }
-
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

@@ -45,18 +45,6 @@ func (p pair) begin(t *testing.T) string {
 	return task.ID
 }
 
-// await waits until a task is in a state, and returns it.
-func await(t *testing.T, s *harness.Site, id, state string) (task *harness.Task) {
-	t.Helper()
-	harness.Eventually(t, within, "the task is "+state, func() (err error) {
-		if task, err = s.Client().Get(t.Context(), id); err == nil && task.State != state {
-			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
-		}
-		return err
-	})
-	return task
-}
-
 // remote waits until the writers have a task in a state, and returns its id.
 func (p pair) remote(t *testing.T, state string) (id string) {
 	t.Helper()
@@ -87,7 +75,7 @@ func (p pair) answer(t *testing.T, root *harness.Task, text string) {
 // completed checks the end: the letter has come up, and the writers wrote once.
 func (p pair) completed(t *testing.T, root, want string) {
 	t.Helper()
-	task := await(t, p.desk, root, "COMPLETED")
+	task := p.desk.Client().AwaitState(t, within, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || task.Artifacts[0].Text != want {
 		t.Errorf("the artifacts are %+v, want %q", task.Artifacts, want)
 	}
@@ -112,7 +100,7 @@ func TestHandoff_questions(t *testing.T) {
 	p := newPair(t, "  - {name: Draft, description: 'ask Which tone?; ask How long?; say Dear neighbors'}\n", "")
 	p.writers.Start(harness.AllInOne)
 	p.desk.Start(harness.AllInOne)
-	root := await(t, p.desk, p.begin(t), "INPUT_REQUIRED")
+	root := p.desk.Client().AwaitState(t, within, p.begin(t), "INPUT_REQUIRED")
 	if want := "Agent writers asks: Which tone?"; root.Gate == nil || root.Gate.Kind != "clarification" || !strings.Contains(root.Message, want) {
 		t.Errorf("the desk asks %q at %+v, want %q", root.Message, root.Gate, want)
 	}
@@ -124,13 +112,7 @@ func TestHandoff_questions(t *testing.T) {
 		t.Errorf("the remote task does not say how it was handed over: %s", raw)
 	}
 	p.answer(t, root, "friendly")
-	harness.Eventually(t, within, "the second question is asked", func() error {
-		task, err := p.desk.Client().Get(t.Context(), root.ID)
-		if err == nil && (task.State != "INPUT_REQUIRED" || !strings.Contains(task.Message, "Agent writers asks: How long?")) {
-			err = fmt.Errorf("the task is %s: %s", task.State, task.Message)
-		}
-		return err
-	})
+	p.desk.Client().AwaitText(t, within, root.ID, "Agent writers asks: How long?")
 	p.answer(t, root, "short")
 	p.completed(t, root.ID, "Which tone? friendly\nHow long? short\nDear neighbors")
 }
@@ -144,14 +126,14 @@ func TestHandoff_approval(t *testing.T) {
 `, ", no-push: true, no-stream: true")
 	p.writers.Start(harness.AllInOne)
 	p.desk.Start(harness.AllInOne)
-	root := await(t, p.desk, p.begin(t), "INPUT_REQUIRED")
+	root := p.desk.Client().AwaitState(t, within, p.begin(t), "INPUT_REQUIRED")
 	if root.Gate == nil || root.Gate.Kind != "approval" || !strings.Contains(root.Message, "Agent writers asks: Good?") || !strings.Contains(string(root.Raw), "Dear neighbors") {
 		t.Fatalf("the desk shows %s", root.Raw)
 	}
 	if _, err := p.desk.Client().Send(t.Context(), harness.Reply("reject", root.ID, root.Gate.ID, "reject")); err != nil {
 		t.Fatal(err)
 	}
-	if failed := await(t, p.desk, root.ID, "FAILED"); !strings.Contains(failed.Message, "Agent writers failed") {
+	if failed := p.desk.Client().AwaitState(t, within, root.ID, "FAILED"); !strings.Contains(failed.Message, "Agent writers failed") {
 		t.Errorf("the desk says %q", failed.Message)
 	}
 	p.remote(t, "FAILED")
@@ -168,10 +150,10 @@ func TestHandoff_writersKilled(t *testing.T) {
 	p.remote(t, "WORKING")
 	w.Kill()
 	w = p.writers.Start(harness.AllInOne)
-	root := await(t, p.desk, id, "INPUT_REQUIRED")
+	root := p.desk.Client().AwaitState(t, within, id, "INPUT_REQUIRED")
 	w.Kill()
 	p.answer(t, root, "friendly")
-	await(t, p.desk, id, "WORKING")
+	p.desk.Client().AwaitState(t, within, id, "WORKING")
 	p.writers.Start(harness.AllInOne)
 	p.completed(t, id, "Which tone? friendly\nDear neighbors")
 }
@@ -187,7 +169,7 @@ func TestHandoff_deskKilled(t *testing.T) {
 	d.Kill()
 	p.remote(t, "INPUT_REQUIRED")
 	d = p.desk.Start(harness.AllInOne)
-	root := await(t, p.desk, id, "INPUT_REQUIRED")
+	root := p.desk.Client().AwaitState(t, within, id, "INPUT_REQUIRED")
 	d.Kill()
 	d = p.desk.Start(harness.AllInOne)
 	p.answer(t, root, "friendly")
@@ -234,8 +216,8 @@ func TestHandoff_cancel(t *testing.T) {
 		if _, err := p.desk.Client().Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		await(t, p.desk, id, "CANCELED")
-		task := await(t, p.desk, "task-"+strings.TrimPrefix(id, "obj-")+"-1-0", "CANCELED")
+		p.desk.Client().AwaitState(t, within, id, "CANCELED")
+		task := p.desk.Client().AwaitState(t, within, "task-"+strings.TrimPrefix(id, "obj-")+"-1-0", "CANCELED")
 		if !strings.Contains(task.Message, want) {
 			t.Errorf("down %t: the canceled task says %q, want %q", down, task.Message, want)
 		}

@@ -36,17 +36,7 @@ func js(t *testing.T, version, binding string) string {
 	src := filepath.Join("js", version)
 	cmd := exec.Command("node", filepath.Join(harness.NodeProgram(t, src, filepath.Join(src, "main.mjs"), filepath.Join("js", "agent.mjs")), "main.mjs"), binding)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start node: %v", err)
-	}
+	in, out := harness.Start(t, cmd)
 	t.Cleanup(func() {
 		_ = in.Close() // which ends the process
 		_ = cmd.Wait()

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"strings"
+	"testing"
 	"time"
 )
 
@@ -245,4 +247,55 @@ func (c *Client) List(ctx context.Context, params map[string]any) (*TaskList, er
 		return nil, err
 	}
 	return &out, nil
+}
+
+// Await gets a task, at once and then every few milliseconds, until it is as is says, and
+// returns it. The test ends if that takes too long.
+func (c *Client) Await(t testing.TB, within time.Duration, id, what string, is func(*Task) bool) (task *Task) {
+	t.Helper()
+	Eventually(t, within, id+" "+what, func() (err error) {
+		if task, err = c.Get(t.Context(), id); err == nil && !is(task) {
+			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
+		}
+		return err
+	})
+	return task
+}
+
+// AwaitState waits until a task is in a state, and returns it. The test ends at once if
+// the task has ended in another one.
+func (c *Client) AwaitState(t testing.TB, within time.Duration, id, state string) *Task {
+	t.Helper()
+	return c.Await(t, within, id, "is "+state, func(task *Task) bool {
+		t.Helper()
+		if task.Ended() && task.State != state {
+			t.Fatalf("%s has ended %s, want %s: %s", id, task.State, state, task.Message)
+		}
+		return task.State == state
+	})
+}
+
+// AwaitEnd waits until a task has ended, and returns it.
+func (c *Client) AwaitEnd(t testing.TB, within time.Duration, id string) *Task {
+	t.Helper()
+	return c.Await(t, within, id, "ends", (*Task).Ended)
+}
+
+// AwaitGate waits until a task waits at a gate, and returns the gate. The test ends at once
+// if the task has ended.
+func (c *Client) AwaitGate(t testing.TB, within time.Duration, id string) *Gate {
+	t.Helper()
+	return c.Await(t, within, id, "waits at a gate", func(task *Task) bool {
+		t.Helper()
+		if task.Ended() {
+			t.Fatalf("%s has ended %s: %s", id, task.State, task.Message)
+		}
+		return task.Gate != nil
+	}).Gate
+}
+
+// AwaitText waits until the status of a task has a text with part in it.
+func (c *Client) AwaitText(t testing.TB, within time.Duration, id, part string) {
+	t.Helper()
+	c.Await(t, within, id, "says "+part, func(task *Task) bool { return strings.Contains(task.Message, part) })
 }

@@ -44,7 +44,7 @@ func launch(s *Site, command, logPath string, env []string) (*Process, error) {
 	cmd.Env = slices.Concat(environment(), s.Env, env)
 	cmd.Dir = filepath.Dir(s.Dir)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = Attributes()
 	p := &Process{Command: command, LogPath: logPath, site: s, cmd: cmd, log: log, ended: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -135,6 +135,20 @@ func (p *Process) ready() error {
 	}
 }
 
+// AwaitEnd waits until the process has ended, at most for a time and until the end of
+// the test. It reports whether the process has ended.
+func (p *Process) AwaitEnd(most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-timer.C:
+	case <-p.site.t.Context().Done():
+	}
+	return false
+}
+
 // Logged returns nil once the process has logged text.
 func (p *Process) Logged(text string) error {
 	log, err := os.ReadFile(p.LogPath)
@@ -148,7 +162,12 @@ func (p *Process) Logged(text string) error {
 func (s *Site) Answers(path string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+path, nil)
+	return Answers(ctx, s.URL()+path)
+}
+
+// Answers returns nil if a GET of a URL is answered with 200.
+func Answers(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
@@ -158,7 +177,7 @@ func (s *Site) Answers(path string) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", path, res.Status)
+		return fmt.Errorf("%s answers %s", url, res.Status)
 	}
 	return nil
 }

@@ -2,5 +2,6 @@ package harness
 
 import "syscall"
 
-// attributes makes the kernel kill a process when the test process is killed.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// Attributes makes the kernel kill a process that is started with them when this one is
+// killed. Other systems cannot do so.
+func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

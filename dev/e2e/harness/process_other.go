@@ -4,4 +4,5 @@ package harness
 
 import "syscall"
 
-func attributes() *syscall.SysProcAttr { return nil }
+// Attributes returns nil: the system cannot kill a process when another one is killed.
+func Attributes() *syscall.SysProcAttr { return nil }

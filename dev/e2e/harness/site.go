@@ -2,12 +2,14 @@ package harness
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"longhaul/internal/freeport"
 )
@@ -168,17 +170,9 @@ func FreeAddr(t testing.TB) string {
 // for tests that read its state. The caller closes it.
 func (s *Site) Temporal(t testing.TB) client.Client {
 	t.Helper()
-	c, err := client.Dial(client.Options{HostPort: s.TemporalAddr, Logger: quiet{}})
+	c, err := client.Dial(client.Options{HostPort: s.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
-
-// quiet discards the SDK's log.
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -44,6 +45,16 @@ func ReadTally(path string) ([]TallyLine, error) {
 		lines = append(lines, l)
 	}
 	return lines, nil
+}
+
+// Tally is ReadTally for a file that can be read.
+func Tally(t testing.TB, path string) []TallyLine {
+	t.Helper()
+	lines, err := ReadTally(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }
 
 // MostAtOnce returns how many of the runs in lines ran at the same time, at most.

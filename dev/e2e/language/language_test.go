@@ -67,41 +67,16 @@ func start(t *testing.T, site *harness.Site, dir, program string, args ...string
 	return w
 }
 
+// typeScript returns a directory with the worker in TypeScript of the example.
+func typeScript(t *testing.T) string {
+	t.Helper()
+	return harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+}
+
 // kill ends the worker at once.
 func (w *worker) kill() {
 	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
-}
-
-// says waits until the root task reports a text that has part in it.
-func says(ctx context.Context, t *testing.T, c *harness.Client, id, part string) {
-	t.Helper()
-	harness.Eventually(t, within, "the task says "+part, func() error {
-		task, err := c.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		if text := task.Message; !strings.Contains(text, part) {
-			return fmt.Errorf("it is %s and says %q", task.State, text)
-		}
-		return nil
-	})
-}
-
-// ends waits for the end of a task.
-func ends(ctx context.Context, t *testing.T, c *harness.Client, id, state string) *harness.Task {
-	t.Helper()
-	var task *harness.Task
-	harness.Eventually(t, within, "the task ends", func() (err error) {
-		if task, err = c.Get(ctx, id); err == nil && !task.Ended() {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
-	if task.State != state {
-		t.Fatalf("the task ended %s: %s", task.State, task.Message)
-	}
-	return task
 }
 
 // words returns a message with n words.
@@ -113,17 +88,15 @@ func words(id string, n int) harness.Message {
 // the last heartbeat was, and clients see the progress all the time.
 func TestTypeScript_killed(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+	dir := typeScript(t)
 	first := start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
-	root := sent(ctx, t, c, words("m", 8))
-	says(ctx, t, c, root, "Counted 3 of 8 words.")
+	root := sent(t, c, words("m", 8))
+	c.AwaitText(t, within, root, "Counted 3 of 8 words.")
 	first.kill()
 	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
-	task := ends(ctx, t, c, root, "COMPLETED")
+	task := c.AwaitState(t, within, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":8`) {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
@@ -136,7 +109,7 @@ func TestTypeScript_types(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "node_modules/typescript/bin/tsc",
 		"--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", "worker.ts")
-	cmd.Dir = harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+	cmd.Dir = typeScript(t)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -146,18 +119,16 @@ func TestTypeScript_types(t *testing.T) {
 // two keys encrypts what Longhaul writes, and all of them decrypt.
 func TestEncrypted(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	keys := []string{base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)), base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))}
 	binary := filepath.Join(t.TempDir(), "words")
 	harness.Go(t, filepath.Join(example, "go"), "build", "-o", binary, ".")
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+	dir := typeScript(t)
 	for _, program := range [][]string{{binary}, {"node", "--import", "tsx", "worker.ts"}} {
 		site := newSite(t, filepath.Join(example, "playbook.yaml"), "LONGHAUL_PAYLOAD_KEYS="+keys[0]+","+keys[1])
 		site.Env = []string{"LONGHAUL_PAYLOAD_KEYS=" + keys[1] + ", " + keys[0]}
 		start(t, site, dir, program[0], program[1:]...)
 		c := site.Client()
-		task := ends(ctx, t, c, sent(ctx, t, c, words("m", 3)), "COMPLETED")
+		task := c.AwaitState(t, within, sent(t, c, words("m", 3)), "COMPLETED")
 		if !strings.Contains(string(task.Raw), `"words":3`) {
 			t.Errorf("%s: the result is %+v", program[0], task.Artifacts)
 		}
@@ -167,18 +138,16 @@ func TestEncrypted(t *testing.T) {
 // A task that is canceled stops its worker.
 func TestTypeScript_canceled(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+	dir := typeScript(t)
 	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
-	root := sent(ctx, t, c, words("m", 600))
-	says(ctx, t, c, root, "Counted 1 of 600 words.")
-	if _, err := c.Cancel(ctx, root); err != nil {
+	root := sent(t, c, words("m", 600))
+	c.AwaitText(t, within, root, "Counted 1 of 600 words.")
+	if _, err := c.Cancel(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
-	ends(ctx, t, c, root, "CANCELED")
+	c.AwaitState(t, within, root, "CANCELED")
 }
 
 // playbook returns a file with a playbook that has the activity of tests.mjs with a name
@@ -210,9 +179,9 @@ func tried(t *testing.T, activity string) *harness.Site {
 }
 
 // sent sends a message and returns the id of its root task.
-func sent(ctx context.Context, t *testing.T, c *harness.Client, m harness.Message) string {
+func sent(t *testing.T, c *harness.Client, m harness.Message) string {
 	t.Helper()
-	root, err := c.Send(ctx, m)
+	root, err := c.Send(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,15 +191,13 @@ func sent(ctx context.Context, t *testing.T, c *harness.Client, m harness.Messag
 // Temporal repeats an activity that fails, as often as the task may be attempted.
 func TestJavaScript_fails(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	c := tried(t, "flaky").Client()
-	good := sent(ctx, t, c, harness.Message{ID: "good", Text: "good"})
-	if task := ends(ctx, t, c, good, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "Attempt 2." {
+	good := sent(t, c, harness.Message{ID: "good", Text: "good"})
+	if task := c.AwaitState(t, within, good, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "Attempt 2." {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
-	broken := sent(ctx, t, c, harness.Message{ID: "broken", Text: "broken"})
-	if task := ends(ctx, t, c, broken, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
+	broken := sent(t, c, harness.Message{ID: "broken", Text: "broken"})
+	if task := c.AwaitState(t, within, broken, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
 		t.Errorf("it says %q", task.Message)
 	}
 }
@@ -238,34 +205,30 @@ func TestJavaScript_fails(t *testing.T) {
 // Clients see the texts in the heartbeats of an activity.
 func TestJavaScript_beats(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	c := tried(t, "beats").Client()
-	root := sent(ctx, t, c, harness.Message{ID: "m", Text: "go"})
-	says(ctx, t, c, root, "Beat ")
-	task, err := c.Get(ctx, root)
+	root := sent(t, c, harness.Message{ID: "m", Text: "go"})
+	c.AwaitText(t, within, root, "Beat ")
+	task, err := c.Get(t.Context(), root)
 	if err != nil || len(task.Artifacts) != 1 || !strings.HasPrefix(task.Artifacts[0].Text, "beat ") {
 		t.Errorf("the artifacts are %+v, %v", task.Artifacts, err)
 	}
-	if _, err := c.Cancel(ctx, root); err != nil {
+	if _, err := c.Cancel(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
-	ends(ctx, t, c, root, "CANCELED")
+	c.AwaitState(t, within, root, "CANCELED")
 }
 
 // Clients see after a minute that no worker has taken a task, which continues to wait.
 func TestGo_comesLate(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
-	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
 	binary := filepath.Join(t.TempDir(), "words")
 	harness.Go(t, filepath.Join(example, "go"), "build", "-o", binary, ".")
 	c := site.Client()
-	root := sent(ctx, t, c, words("m", 5))
-	says(ctx, t, c, root, `Waiting for a worker of queue "words".`)
+	root := sent(t, c, words("m", 5))
+	c.AwaitText(t, within, root, `Waiting for a worker of queue "words".`)
 	start(t, site, "", binary)
-	task := ends(ctx, t, c, root, "COMPLETED")
+	task := c.AwaitState(t, within, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":5`) {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}

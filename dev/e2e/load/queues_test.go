@@ -35,7 +35,7 @@ func TestQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	others.Stop()
-	if list := tallied(t, tally); len(list) != 0 {
+	if list := harness.Tally(t, tally); len(list) != 0 {
 		t.Errorf("a worker without the queue for work did %+v", list)
 	}
 
@@ -51,7 +51,7 @@ func TestQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, time.Minute, "the long task runs", func() error {
-		if n := len(tallied(t, tally)); n != 3 {
+		if n := len(harness.Tally(t, tally)); n != 3 {
 			return fmt.Errorf("%d lines", n)
 		}
 		return nil
@@ -72,7 +72,7 @@ func TestQueues(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("no worker made the delivery")
 	}
-	for _, l := range tallied(t, tally) {
+	for _, l := range harness.Tally(t, tally) {
 		if l.PID != work.PID() {
 			t.Errorf("process %d ran %s, want %d", l.PID, l.Key, work.PID())
 		}
@@ -101,7 +101,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := tallied(t, tally)
+	list := harness.Tally(t, tally)
 	busiest := harness.MostAtOnce(list)
 	if len(list) != 2*tasks || busiest != most {
 		t.Errorf("%d tasks ran at a time, in %d lines; want %d, in %d", busiest, len(list), most, 2*tasks)
@@ -115,13 +115,4 @@ func newTallied(t *testing.T, env string) (site *harness.Site, tally string) {
 	site = harness.NewSite(t, harness.Crashable)
 	site.Env = []string{"CRASHABLE_TALLY=" + tally, "LONGHAUL_CALL_TIMEOUT=60s", env}
 	return site, tally
-}
-
-func tallied(t *testing.T, path string) []harness.TallyLine {
-	t.Helper()
-	list, err := harness.ReadTally(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
 }

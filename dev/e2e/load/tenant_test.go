@@ -169,11 +169,7 @@ func (h *tenants) left() int {
 // begins lists the beginnings of tasks in order.
 func (h *tenants) begins() []harness.TallyLine {
 	h.t.Helper()
-	list, err := harness.ReadTally(h.tally)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	list = slices.DeleteFunc(list, func(l harness.TallyLine) bool { return l.What != "begin" })
+	list := slices.DeleteFunc(harness.Tally(h.t, h.tally), func(l harness.TallyLine) bool { return l.What != "begin" })
 	slices.SortStableFunc(list, func(a, b harness.TallyLine) int { return a.At.Compare(b.At) })
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -108,17 +107,6 @@ func begin(t *testing.T, c *harness.Client) *harness.Task {
 	return task
 }
 
-func await(t *testing.T, c *harness.Client, id, state string) {
-	t.Helper()
-	harness.Eventually(t, within, "the task is "+state, func() error {
-		task, err := c.Get(t.Context(), id)
-		if err == nil && task.State != state {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
-}
-
 func equals(got, want []string) error {
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("got %q, want %q", got, want)
@@ -142,15 +130,7 @@ func page(t *testing.T, link string, form url.Values) (status int, text string) 
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	page, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res, page := harness.Do(t, r)
 	return res.StatusCode, string(page)
 }
 
@@ -173,7 +153,7 @@ func TestNotice_answerLink(t *testing.T) {
 	p := site.Start(harness.AllInOne)
 	c := site.Client()
 	root := begin(t, c)
-	await(t, c, root.ID, "INPUT_REQUIRED")
+	c.AwaitState(t, within, root.ID, "INPUT_REQUIRED")
 	harness.Eventually(t, within, "both were tried", func() error {
 		if _, refused := hook.got(); refused == 0 || !slices.ContainsFunc(deliveries(t, site, root.ID), func(d delivery) bool {
 			return d.ConfigID == "notice:mail" && d.Tries > 0 && d.Attempts[0].Error == "smtp 421"
@@ -198,7 +178,7 @@ func TestNotice_answerLink(t *testing.T) {
 	if status, text := page(t, first, nil); status != http.StatusOK || !strings.Contains(text, "Go on?") {
 		t.Errorf("the page: %d\n%s", status, text)
 	}
-	await(t, c, root.ID, "INPUT_REQUIRED")
+	c.AwaitState(t, within, root.ID, "INPUT_REQUIRED")
 	noted(t, site, root.ID, 4)
 
 	p.Kill()
@@ -206,7 +186,7 @@ func TestNotice_answerLink(t *testing.T) {
 	if status, text := page(t, first, url.Values{"action": {"accept"}}); status/100 != 2 {
 		t.Fatalf("the answer: %d\n%s", status, text)
 	}
-	await(t, c, root.ID, "COMPLETED")
+	c.AwaitState(t, within, root.ID, "COMPLETED")
 	for what, link := range map[string]string{"the same link": first, "that of the reminder": second} {
 		if status, text := page(t, link, url.Values{"action": {"reject"}}); status != http.StatusConflict {
 			t.Errorf("%s, again: %d\n%s", what, status, text)
@@ -244,7 +224,7 @@ func TestNotice_ladder(t *testing.T) {
 	site.Start(harness.Worker)
 	c := site.Client()
 	root := begin(t, c)
-	await(t, c, root.ID, "FAILED")
+	c.AwaitState(t, within, root.ID, "FAILED")
 	harness.Eventually(t, within, "all notices come to the webhook", func() error {
 		got, _ := hook.got()
 		return equals(got, []string{"opened", "remind", "escalate", "reassign", "expire"})
@@ -291,13 +271,9 @@ type delivery struct {
 func deliveries(t *testing.T, site *harness.Site, rootID string) []delivery {
 	t.Helper()
 	id := "task-" + strings.TrimPrefix(rootID, "obj-") + "-1-0"
-	res, err := http.Get(site.URL() + "/v1/tasks/" + id + "/deliveries")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	_, page := harness.Get(t, site.URL()+"/v1/tasks/"+id+"/deliveries")
 	var out struct{ Deliveries []delivery }
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+	if err := json.Unmarshal(page, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Deliveries

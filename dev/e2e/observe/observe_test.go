@@ -76,13 +76,7 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, within, "the task is completed", func() error {
-		got, err := c.Get(ctx, task.ID)
-		if err == nil && got.State != "COMPLETED" {
-			err = fmt.Errorf("it is %s", got.State)
-		}
-		return err
-	})
+	c.AwaitState(t, within, task.ID, "COMPLETED")
 	outgoing := <-told
 	if !strings.HasPrefix(outgoing, "00-"+traceID+"-") {
 		t.Errorf("the web service got the trace %q, want %s", outgoing, traceID)
@@ -102,7 +96,7 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	documented(t, scrape(t, ops))
-	if code, body := get(t, "http://"+ops+"/readyz"); code != http.StatusOK || body != `{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`+"\n" {
+	if code, body := harness.Get(t, "http://"+ops+"/readyz"); code != http.StatusOK || string(body) != `{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`+"\n" {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
 	process.Stop()
@@ -143,23 +137,9 @@ func documented(t *testing.T, scrape string) {
 
 func scrape(t *testing.T, ops string) string {
 	t.Helper()
-	code, body := get(t, "http://"+ops+"/metrics")
+	code, body := harness.Get(t, "http://"+ops+"/metrics")
 	if code != http.StatusOK {
 		t.Fatalf("/metrics: %d %s", code, body)
 	}
-	return body
-}
-
-func get(t *testing.T, url string) (int, string) {
-	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(body)
+	return string(body)
 }

@@ -40,10 +40,7 @@ func changing(t *testing.T, s *service) {
 func specs(scripts ...string) []harness.PlanTask { return harness.NewPlan("", scripts...).Tasks }
 
 func (c *client) addTasks() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor()
 	p := c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": specs("say two", "say three")}).Plan
 	if len(p.Tasks) != 3 || p.Tasks[2].Name != "say three" || p.Tasks[2].Index != 2 || p.Tasks[2].Status != "pending" {
 		c.Errorf("the plan is %+v", p)
@@ -77,10 +74,7 @@ func (c *client) addDependent() {
 }
 
 func (c *client) addPlans() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor()
 	late := harness.NewPlan("q", "say two")
 	if p := c.add(o.ID, late); p.Status != "pending" {
 		c.Errorf("a new plan is %s", p.Status)
@@ -167,10 +161,7 @@ func (c *client) stale() {
 // undisturbed makes every change around a running task. The task must not run
 // again.
 func (c *client) undisturbed() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "say two"))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor(harness.NewPlan("q", "say two"))
 	plan := o.Plans[0].ID
 	c.call("objectives/update", params{"id": o.ID, "name": "y", "metadata": map[string]any{"a": 1}})
 	c.call("plans/update", params{"id": plan, "name": "y", "description": "z"})
@@ -285,10 +276,7 @@ func (c *client) retryLarge() {
 
 // retryAtOnce retries an objective at once after a client has failed it.
 func (c *client) retryAtOnce() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor()
 	c.move(o.Plans[0].ID, "failed")
 	c.until(o.ID, "it has failed", func(o *harness.Objective) bool { return o.Status == "failed" })
 	c.move(o.ID, "submitted")

@@ -95,10 +95,7 @@ func (c *client) worksWhileReplanned() {
 
 // resumes resumes an objective after a pause. It shows no status in between.
 func (c *client) resumes() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor()
 	c.move(o.ID, "blocked")
 	c.move(o.ID, "working")
 	c.control.Open(door, "say done")

@@ -133,10 +133,7 @@ func (c *client) pause() {
 }
 
 func (c *client) pauseAtTheEnd() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "say two"))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, door := c.atDoor(harness.NewPlan("q", "say two"))
 	c.move(o.ID, "blocked")
 	c.control.Open(door, "say one")
 	c.becomes(o.ID, "blocked/operator completed[completed] pending[pending]")
@@ -327,10 +324,7 @@ func (c *client) cancelHand() {
 // failPlan fails a working plan, and its objective fails after the plan has
 // stopped.
 func (c *client) failPlan() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	c.move(o.ID, "working")
-	c.await(door)
+	o, _ := c.atDoor()
 	c.move(o.Plans[0].ID, "failed")
 	o = c.until(o.ID, "it has ended", func(o *harness.Objective) bool { return o.Status == "failed" })
 	c.is(o, "failed failed[canceled]")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -102,15 +101,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 	if header != "" {
 		req.Header.Set(header, harness.Extension)
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		tr.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		tr.Fatal(err)
-	}
+	res, answer := harness.Do(tr, req)
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, answer, "", "  "); err != nil {
 		tr.Fatalf("%v: %s", err, answer)

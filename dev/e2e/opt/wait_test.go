@@ -54,6 +54,17 @@ func (c *client) await(door string) {
 	}
 }
 
+// atDoor begins an objective whose first plan has one task, which waits at a door, and
+// waits until it is there. The other plans come after that one.
+func (c *client) atDoor(others ...*harness.Plan) (o *harness.Objective, door string) {
+	c.Helper()
+	door = c.newDoor()
+	o = c.create("x", append([]*harness.Plan{harness.NewPlan("p", "await "+door)}, others...)...)
+	c.move(o.ID, "working")
+	c.await(door)
+	return o, door
+}
+
 // stopped waits until the work at a door was stopped.
 func (c *client) stopped(door string) {
 	c.Helper()

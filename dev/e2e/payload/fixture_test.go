@@ -7,7 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -82,7 +83,7 @@ func startElsewhere(t *testing.T, site *harness.Site, keys ...string) (stop func
 	t.Helper()
 	c := cipher(t, keys...)
 	connection, err := client.Dial(client.Options{
-		HostPort: site.TemporalAddr, Logger: quiet{}, DataConverter: workflows.NewDataConverter(c), FailureConverter: workflows.NewFailureConverter(c),
+		HostPort: site.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), DataConverter: workflows.NewDataConverter(c), FailureConverter: workflows.NewFailureConverter(c),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,40 +107,6 @@ func try(ctx context.Context, work struct {
 		return "", errors.New("not yet " + work.Input.Text)
 	}
 	return "Done with " + work.Input.Text, nil
-}
-
-// asked waits until a task waits for a person, and returns its gate.
-func asked(t *testing.T, c *harness.Client, id string) (gate *harness.Gate) {
-	t.Helper()
-	harness.Eventually(t, within, "a person is asked", func() error {
-		task, err := c.Get(t.Context(), id)
-		if err != nil {
-			return err
-		}
-		if task.Ended() {
-			t.Fatalf("the task ended as %s: %s", task.State, task.Message)
-		}
-		if gate = task.Gate; gate == nil {
-			return fmt.Errorf("it is %s: %s", task.State, task.Message)
-		}
-		return nil
-	})
-	return gate
-}
-
-// completes waits until a task has completed.
-func completes(t *testing.T, c *harness.Client, id string) {
-	t.Helper()
-	harness.Eventually(t, within, "the task completes", func() error {
-		task, err := c.Get(t.Context(), id)
-		if err == nil && task.Ended() && task.State != "COMPLETED" {
-			t.Fatalf("the task ended as %s: %s", task.State, task.Message)
-		}
-		if err == nil && !task.Ended() {
-			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
-		}
-		return err
-	})
 }
 
 // send begins work with the canary in a text of so many bytes.
@@ -211,7 +178,7 @@ func replay(h *historypb.History, c workflows.Cipher) error {
 	r.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
-	return r.ReplayWorkflowHistory(quiet{}, h)
+	return r.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), h)
 }
 
 // filesWith lists the files of the embedded Temporal that have a text. It must not run.
@@ -244,11 +211,3 @@ func isFailure(h *historypb.History, c workflows.Cipher) bool {
 	}
 	return false
 }
-
-// quiet discards the SDK's log.
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}

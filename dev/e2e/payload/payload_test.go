@@ -29,10 +29,10 @@ func TestEncrypted(t *testing.T) {
 			small, large := send(t, c, "small", 1), send(t, c, "large", 100<<10) // the latter leaves the history for the journal
 			schedule(t, site)
 			for _, id := range []string{small, large} {
-				reply(t, c, "answer-"+id, asked(t, c, id))
+				reply(t, c, "answer-"+id, c.AwaitGate(t, within, id))
 			}
-			completes(t, c, small)
-			completes(t, c, large)
+			c.AwaitState(t, within, small, "COMPLETED")
+			c.AwaitState(t, within, large, "COMPLETED")
 			all, shown := histories(t, site)
 			readable := bytes.Contains(shown, []byte(canary))
 			if want := tt.keys == nil; readable != want {
@@ -86,7 +86,7 @@ func TestRotation(t *testing.T) {
 	c := site.Client()
 	stop := startElsewhere(t, site)
 	begun := map[string]string{"plain": send(t, c, "plain", 1)}
-	gates := map[string]*harness.Gate{"plain": asked(t, c, begun["plain"])}
+	gates := map[string]*harness.Gate{"plain": c.AwaitGate(t, within, begun["plain"])}
 	for _, step := range []struct {
 		name string
 		keys []string
@@ -96,11 +96,11 @@ func TestRotation(t *testing.T) {
 		process = site.Start(harness.AllInOne, env(step.keys...))
 		stop = startElsewhere(t, site, step.keys...)
 		id := send(t, c, step.name, 1)
-		begun[step.name], gates[step.name] = id, asked(t, c, id)
+		begun[step.name], gates[step.name] = id, c.AwaitGate(t, within, id)
 	}
 	for name, id := range begun {
 		reply(t, c, "answer-"+name, gates[name])
-		completes(t, c, id)
+		c.AwaitState(t, within, id, "COMPLETED")
 	}
 	all, _ := histories(t, site)
 	for _, id := range begun {
@@ -142,7 +142,7 @@ func TestWrongKey(t *testing.T) {
 	startElsewhere(t, site, oldKey)
 	c := site.Client()
 	waiting := send(t, c, "waiting", 1)
-	gate := asked(t, c, waiting)
+	gate := c.AwaitGate(t, within, waiting)
 	right.Stop()
 	wrong := site.Start(harness.Worker, env(wrongKey))
 	reply(t, c, "answer", gate) // is a signal
@@ -152,11 +152,11 @@ func TestWrongKey(t *testing.T) {
 	})
 	right = site.Start(harness.Worker, env(oldKey)) // both at a time: some activities meet the wrong one
 	other := send(t, c, "other", 1)
-	reply(t, c, "answer-other", asked(t, c, other))
+	reply(t, c, "answer-other", c.AwaitGate(t, within, other))
 	wrong.Stop()
-	reply(t, c, "answer-fresh", asked(t, c, fresh))
+	reply(t, c, "answer-fresh", c.AwaitGate(t, within, fresh))
 	for _, id := range []string{waiting, fresh, other} {
-		completes(t, c, id)
+		c.AwaitState(t, within, id, "COMPLETED")
 	}
 	all, _ := histories(t, site)
 	for id, h := range all {

@@ -69,7 +69,7 @@ func TestReload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := await(t, c, before.ID, "INPUT_REQUIRED").Gate
+	gate := c.AwaitState(t, within, before.ID, "INPUT_REQUIRED").Gate
 
 	books.write("new", "  - {name: Say, description: say new}\n")
 	hangUp()
@@ -95,7 +95,7 @@ func TestReload(t *testing.T) {
 	if _, err := c.Send(ctx, harness.Reply("go", before.ID, gate.ID, "accept")); err != nil {
 		t.Fatal(err)
 	}
-	if task := await(t, c, before.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "old" {
+	if task := c.AwaitState(t, within, before.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "old" {
 		t.Errorf("the work that was begun before made %+v", task.Artifacts)
 	}
 	p.Stop()
@@ -108,18 +108,6 @@ func made(t *testing.T, c *harness.Client, id, want string) {
 	if err != nil || task.State != "COMPLETED" || len(task.Artifacts) != 1 || task.Artifacts[0].Text != want {
 		t.Errorf("%s made %+v, error %v; want %s", id, task, err, want)
 	}
-}
-
-// await waits until a task is in a state.
-func await(t *testing.T, c *harness.Client, id, state string) (task *harness.Task) {
-	t.Helper()
-	harness.Eventually(t, within, id+" is "+state, func() (err error) {
-		if task, err = c.Get(t.Context(), id); err == nil && task.State != state {
-			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
-		}
-		return err
-	})
-	return task
 }
 
 // Tasks are retried as they say, also after time-outs that only Temporal notices.
@@ -162,7 +150,7 @@ func TestRetries(t *testing.T) {
 		}
 		return nil
 	})
-	await(t, c, root.ID, "COMPLETED")
+	c.AwaitState(t, within, root.ID, "COMPLETED")
 	if err := look(); err != nil {
 		t.Fatal(err)
 	}

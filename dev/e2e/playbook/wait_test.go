@@ -37,7 +37,7 @@ func TestWait_workersKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := await(t, c, root.ID, "INPUT_REQUIRED").Gate
+	gate := c.AwaitState(t, within, root.ID, "INPUT_REQUIRED").Gate
 	f := c.Follow(ctx, gate.TaskID, 0)
 	defer f.Stop()
 	taken := func(n int) *harness.Gate {
@@ -79,7 +79,7 @@ func TestWait_workersKilled(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if task := await(t, c, root.ID, "FAILED"); task.Message != "No answer came within 20s." {
+	if task := c.AwaitState(t, within, root.ID, "FAILED"); task.Message != "No answer came within 20s." {
 		t.Errorf("the root task says %q", task.Message)
 	}
 	for _, p := range []*harness.Process{api, worker, temporal} {

@@ -4,7 +4,6 @@ package program_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,7 +38,7 @@ func TestNew(t *testing.T) {
 	all.Kill()
 	site.Start(harness.AllInOne)
 	accept(ctx, t, site, first)
-	done := ended(ctx, t, site, first)
+	done := site.Client().AwaitEnd(t, within, first.ID)
 	const sum = "66a045b452102c59d840ec097d59d9467e13a3f34f6494e539ffd32c1bb35f18  hello.txt"
 	if done.State != "COMPLETED" || len(done.Artifacts) != 1 || done.Artifacts[0].Text != sum {
 		t.Errorf("the release ended %s %q with %+v, want the artifact %s", done.State, done.Message, done.Artifacts, sum)
@@ -49,7 +48,7 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	accept(ctx, t, site, second)
-	if done := ended(ctx, t, site, second); done.State != "FAILED" || !strings.Contains(done.Message, "The files are not those that were approved.") {
+	if done := site.Client().AwaitEnd(t, within, second.ID); done.State != "FAILED" || !strings.Contains(done.Message, "The files are not those that were approved.") {
 		t.Errorf("the release of changed files ended %s %q", done.State, done.Message)
 	}
 }
@@ -72,16 +71,4 @@ func accept(ctx context.Context, t *testing.T, site *harness.Site, task *harness
 	if _, err := site.Client().SendUntil(ctx, harness.Reply("accept-"+task.ID, task.ID, task.Gate.ID, "accept")); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// ended waits for the end of a task.
-func ended(ctx context.Context, t *testing.T, site *harness.Site, of *harness.Task) (task *harness.Task) {
-	t.Helper()
-	harness.Eventually(t, within, "the task has ended", func() (err error) {
-		if task, err = site.Client().Get(ctx, of.ID); err == nil && !task.Ended() {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
-	return task
 }

@@ -71,31 +71,10 @@ func add(t *testing.T, c *harness.Client, taskID, id, url string) {
 // accept waits for the gate of a task and opens it.
 func accept(t *testing.T, c *harness.Client, taskID string) {
 	t.Helper()
-	var gate string
-	harness.Eventually(t, within, "the task asks", func() error {
-		task, err := c.Get(t.Context(), taskID)
-		if err == nil && task.Gate == nil {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		if err == nil {
-			gate = task.Gate.ID
-		}
-		return err
-	})
-	if _, err := c.SendUntil(t.Context(), harness.Reply("reply-"+taskID, taskID, gate, "accept")); err != nil {
+	gate := c.AwaitGate(t, within, taskID)
+	if _, err := c.SendUntil(t.Context(), harness.Reply("reply-"+taskID, taskID, gate.ID, "accept")); err != nil {
 		t.Error(err)
 	}
-}
-
-func completes(t *testing.T, c *harness.Client, taskID string) {
-	t.Helper()
-	harness.Eventually(t, within, "the task completes", func() error {
-		task, err := c.Get(t.Context(), taskID)
-		if err == nil && task.State != "COMPLETED" {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
 }
 
 // Receivers that are slow, dead or refuse delay neither the task nor others.
@@ -113,7 +92,7 @@ func TestPush(t *testing.T) {
 	}
 	add(t, c, id, "down", "http://127.0.0.1:9/")
 	accept(t, c, id)
-	completes(t, c, id)
+	c.AwaitState(t, within, id, "COMPLETED")
 
 	r.await(t, "inline", id, "SUBMITTED", "WORKING", "INPUT_REQUIRED", "WORKING", "COMPLETED")
 	for _, path := range []string{"plain", "fails-twice", "busy-once", "refuses"} {
@@ -199,13 +178,9 @@ func checkRequest(t *testing.T, n notice) {
 // checkSignature verifies a delivery with the keys that the site publishes.
 func checkSignature(t *testing.T, site *harness.Site, n notice) {
 	t.Helper()
-	res, err := http.Get(site.URL() + "/.well-known/jwks.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	_, keys := harness.Get(t, site.URL()+"/.well-known/jwks.json")
 	var set jose.JSONWebKeySet
-	if err := json.NewDecoder(res.Body).Decode(&set); err != nil {
+	if err := json.Unmarshal(keys, &set); err != nil {
 		t.Fatal(err)
 	}
 	token, err := jwt.ParseSigned(n.header.Get("X-Longhaul-Signature"), []jose.SignatureAlgorithm{jose.ES256})
@@ -266,11 +241,7 @@ func TestPush_killedAtPoints(t *testing.T) {
 				accept(t, c, task.ID)
 				ids <- task.ID
 			})
-			select {
-			case <-p.Ended():
-			case <-time.After(within):
-			}
-			if !p.Killed() {
+			if p.AwaitEnd(within); !p.Killed() {
 				t.Fatal("the point was not reached")
 			}
 			site.Start(harness.AllInOne)
@@ -333,7 +304,7 @@ func TestPush_receiverIsDown(t *testing.T) {
 		ids = append(ids, send(t, c, fmt.Sprint("m", i), config("hook", r.url("hook")), "say done").ID)
 	}
 	for _, id := range ids {
-		completes(t, c, id)
+		c.AwaitState(t, within, id, "COMPLETED")
 		harness.Eventually(t, within, "it was attempted", func() error {
 			if states, err := r.states("hook", id); err != nil || len(states) != 1 {
 				return fmt.Errorf("%v, %v", states, err)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +16,6 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/harness"
@@ -61,14 +58,7 @@ func (r *room) begin(contextID, script string) *harness.Task {
 // until waits until a task is in a state.
 func (r *room) until(task *harness.Task, state string) *harness.Task {
 	r.t.Helper()
-	var now *harness.Task
-	harness.Eventually(r.t, 90*time.Second, task.ID+" "+state, func() (err error) {
-		if now, err = r.Get(r.ctx, task.ID); err == nil && now.State != state {
-			err = fmt.Errorf("it is %s", now.State)
-		}
-		return err
-	})
-	return now
+	return r.AwaitState(r.t, 90*time.Second, task.ID, state)
 }
 
 // runs waits until an executor has begun a round of the only task of an objective.
@@ -110,13 +100,9 @@ func place(t *testing.T, task *harness.Task) int {
 // and checks that each began after the end of the one before.
 func (r *room) turns(roots ...*harness.Task) []string {
 	r.t.Helper()
-	lines, err := harness.ReadTally(r.tally)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	var order []string
 	running := ""
-	for _, l := range lines {
+	for _, l := range harness.Tally(r.t, r.tally) {
 		if !slices.ContainsFunc(roots, func(root *harness.Task) bool { return strings.HasPrefix(l.Key, strings.TrimSuffix(key(root, 1), "1")) }) {
 			continue
 		}
@@ -397,10 +383,7 @@ func (r *room) soon(task *harness.Task, state string) {
 // the last has ended.
 func (r *room) checkHistories() {
 	r.t.Helper()
-	temporal, err := client.Dial(client.Options{HostPort: r.site.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	temporal := r.site.Temporal(r.t)
 	defer temporal.Close()
 	runs, longest := 0, int64(0)
 	harness.Eventually(r.t, time.Minute, "the context's workflow has ended", func() error {

@@ -57,21 +57,10 @@ func (w *world) send(m harness.Message, state string) {
 		w.Fatalf("send %s: %v", m.ID, err)
 	}
 	w.tasks = append(w.tasks, task.ID)
-	w.until(task.ID, state)
+	w.c.AwaitState(w.T, within, task.ID, state)
 	if state == "INPUT_REQUIRED" {
 		w.gates = append(w.gates, task.ID)
 	}
-}
-
-func (w *world) until(id, state string) {
-	w.Helper()
-	harness.Eventually(w.T, within, id+" "+state, func() error {
-		task, err := w.c.Get(w.Context(), id)
-		if err == nil && task.State != state {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
 }
 
 // work begins work of every kind.
@@ -106,13 +95,7 @@ func (w *world) finish() {
 		}
 	}
 	for _, id := range w.tasks {
-		harness.Eventually(w.T, within, id+" ends", func() error {
-			task, err := w.c.Get(w.Context(), id)
-			if err == nil && !task.Ended() {
-				err = fmt.Errorf("it is %s", task.State)
-			}
-			return err
-		})
+		w.c.AwaitEnd(w.T, within, id)
 	}
 }
 

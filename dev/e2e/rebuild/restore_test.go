@@ -65,7 +65,7 @@ func TestRestore(t *testing.T) {
 			}
 			w.finish()
 			for _, id := range w.tasks {
-				w.until(id, "COMPLETED")
+				w.c.AwaitState(w.T, within, id, "COMPLETED")
 			}
 			if w.run("verify", &s) || s.Equal != len(w.tasks) {
 				t.Errorf("in the end: %+v, want %d equal objectives", s, len(w.tasks))
@@ -87,13 +87,7 @@ func (w *world) passes(key string) {
 	if _, err := w.c.SendUntil(w.Context(), harness.Reply(key+"-first", id, first, "accept")); err != nil {
 		w.Fatal(err)
 	}
-	harness.Eventually(w.T, within, "the next gate", func() error {
-		task, err := w.c.Get(w.Context(), id)
-		if err == nil && (task.Gate == nil || task.Gate.ID == first) {
-			err = fmt.Errorf("it is %s", task.State)
-		}
-		return err
-	})
+	w.c.Await(w.T, within, id, "waits at the next gate", func(task *harness.Task) bool { return task.Gate != nil && task.Gate.ID != first })
 }
 
 func command(t *testing.T, name string, args ...string) {

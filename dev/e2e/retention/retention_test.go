@@ -5,11 +5,13 @@ package retention_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/workflows"
@@ -20,7 +22,7 @@ const within = 60 * time.Second
 // dial returns a client of the Temporal of a site.
 func dial(t *testing.T, site *harness.Site) client.Client {
 	t.Helper()
-	c, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: silent{}})
+	c, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +76,9 @@ func TestRetention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, within, "an objective that nobody starts expires", func() error {
-		task, err := c.Get(ctx, idle.ID)
-		if err == nil && (task.State != "CANCELED" || task.Message != "No client started this objective within 1s, so it was canceled.") {
-			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
-		}
-		return err
-	})
+	if task := c.AwaitState(t, within, idle.ID, "CANCELED"); task.Message != "No client started this objective within 1s, so it was canceled." {
+		t.Errorf("an objective without a start says %q", task.Message)
+	}
 
 	for _, id := range []string{done.ID, idle.ID} {
 		harness.Eventually(t, within, "what has ended is gone", func() error { return gone(ctx, site, temporal, id) })
@@ -105,11 +103,3 @@ func TestRetention(t *testing.T) {
 	}
 	p.Stop()
 }
-
-// silent is a logger for the SDK that discards everything.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

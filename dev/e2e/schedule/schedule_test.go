@@ -276,11 +276,7 @@ func TestSchedule_crash(t *testing.T) {
 	api.Stop()
 	for _, point := range []string{"engine-started:2", "accepted:3"} {
 		killed := in.site.Launch(harness.API, "CRASHABLE_POINT="+point)
-		select {
-		case <-killed.Ended():
-		case <-time.After(within):
-		}
-		if !killed.Killed() {
+		if killed.AwaitEnd(within); !killed.Killed() {
 			t.Fatalf("the point %s was not reached", point)
 		}
 	}

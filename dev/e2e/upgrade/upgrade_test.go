@@ -98,16 +98,7 @@ func (d *drill) begin(n int, version string) (ids []string) {
 		d.expects[task.ID] = version
 	}
 	for _, id := range ids {
-		harness.Eventually(d, within, "it waits for a person", func() error {
-			task, err := d.client.Get(d.Context(), id)
-			if err == nil && task.Gate == nil {
-				err = fmt.Errorf("%s is %s: %s", id, task.State, task.Message)
-			}
-			if err == nil {
-				d.gates[id] = task.Gate.TaskID
-			}
-			return err
-		})
+		d.gates[id] = d.client.AwaitGate(d, within, id).TaskID
 	}
 	return ids
 }
@@ -122,19 +113,9 @@ func (d *drill) finish(ids []string) {
 		}
 	}
 	for _, id := range ids {
-		harness.Eventually(d, within, "it completes", func() error {
-			task, err := d.client.Get(d.Context(), id)
-			switch {
-			case err != nil:
-				return err
-			case task.State != "COMPLETED":
-				return fmt.Errorf("%s is %s: %s", id, task.State, task.Message)
-			}
-			if text := artifacts(task); text != d.expects[id] {
-				d.Errorf("the work of %s was done by %q, want %q", id, text, d.expects[id])
-			}
-			return nil
-		})
+		if text := artifacts(d.client.AwaitState(d, within, id, "COMPLETED")); text != d.expects[id] {
+			d.Errorf("the work of %s was done by %q, want %q", id, text, d.expects[id])
+		}
 	}
 }
 

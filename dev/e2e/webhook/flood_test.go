@@ -43,17 +43,17 @@ func TestService_sendsManyCallbacks(t *testing.T) {
 	}
 	took := time.Since(began)
 	last := fmt.Sprintf("Packed %d of %d.", callbacks, callbacks)
-	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, last) })
+	c.AwaitText(t, within, root.ID, last)
 
 	// An API that gets a signal to stop delivers the callbacks that wait.
 	send("soon", `{"text":"Nearly sent."}`)
 	send("sooner", `{"text":"Nearly there."}`)
 	api.Stop()
 	s.start(harness.API)
-	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Nearly there.") })
+	c.AwaitText(t, within, root.ID, "Nearly there.")
 
 	send("done", `{"outcome":{"state":"completed"}}`)
-	task := until(ctx, t, c, root.ID, (*harness.Task).Ended)
+	task := c.AwaitEnd(t, within, root.ID)
 	if task.State != "COMPLETED" || len(task.Artifacts) != 1 || strings.Count(task.Artifacts[0].Text, ";") != pieces {
 		t.Errorf("the task is %s with %+v, want %d pieces", task.State, task.Artifacts, pieces)
 	}

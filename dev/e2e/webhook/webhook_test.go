@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -80,12 +79,7 @@ func callback(t *testing.T, url, key, body string) int {
 		t.Fatal(err)
 	}
 	r.Header.Set("Idempotency-Key", key)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	_, _ = io.Copy(io.Discard, res.Body)
+	res, _ := harness.Do(t, r)
 	return res.StatusCode
 }
 
@@ -117,18 +111,6 @@ func (s site) start(command string) *harness.Process {
 	return s.Start(command, strings.Split(s.env, "\x00")...)
 }
 
-func until(ctx context.Context, t *testing.T, c *harness.Client, id string, is func(*harness.Task) bool) *harness.Task {
-	t.Helper()
-	var task *harness.Task
-	harness.Eventually(t, within, "the task gets there", func() (err error) {
-		if task, err = c.Get(ctx, id); err == nil && !is(task) {
-			err = fmt.Errorf("it is %s and says %q", task.State, task.Message)
-		}
-		return err
-	})
-	return task
-}
-
 // A service accepts a task. The worker and the API are killed; the service sends each
 // callback twice while no worker runs. No callback is lost or counted twice.
 func TestService_sendsCallbacksLater(t *testing.T) {
@@ -144,7 +126,7 @@ func TestService_sendsCallbacksLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := shop.next(t, 1)
-	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Waiting for shop.") })
+	c.AwaitText(t, within, root.ID, "Waiting for shop.")
 	worker.Kill()
 	api.Kill()
 	s.start(harness.API)
@@ -170,11 +152,11 @@ func TestService_sendsCallbacksLater(t *testing.T) {
 		t.Errorf("a forged URL: %d", got)
 	}
 	s.start(harness.Worker)
-	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Half of it is packed.") })
+	c.AwaitText(t, within, root.ID, "Half of it is packed.")
 	if got := callback(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`); got != http.StatusAccepted {
 		t.Errorf("the outcome: %d", got)
 	}
-	task := until(ctx, t, c, root.ID, (*harness.Task).Ended)
+	task := c.AwaitEnd(t, within, root.ID)
 	if task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "tea" {
 		t.Errorf("the task is %s with %+v", task.State, task.Artifacts)
 	}
@@ -205,7 +187,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 	if got := callback(t, w.CallbackURL, "ask", `{"outcome":{"state":"input-required","gate":{"kind":"approval","title":"Send it by air?","actions":["accept","reject"]}}}`); got != http.StatusAccepted {
 		t.Fatalf("the question: %d", got)
 	}
-	gate := until(ctx, t, c, root.ID, func(task *harness.Task) bool { return task.Gate != nil }).Gate
+	gate := c.AwaitGate(t, within, root.ID)
 	if _, err := c.Send(ctx, harness.Reply("r", gate.TaskID, gate.ID, "accept")); err != nil {
 		t.Fatal(err)
 	}
@@ -216,14 +198,14 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 	if got := callback(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`); got != http.StatusAccepted {
 		t.Errorf("the outcome of the former round: %d", got)
 	}
-	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Waiting for shop.") })
+	c.AwaitText(t, within, root.ID, "Waiting for shop.")
 	if _, err := c.Cancel(ctx, root.ID); err != nil {
 		t.Fatal(err)
 	}
 	if last := shop.next(t, 3); !last.Cancel {
 		t.Errorf("the service gets %+v", last)
 	}
-	if task := until(ctx, t, c, root.ID, (*harness.Task).Ended); task.State != "CANCELED" {
+	if task := c.AwaitEnd(t, within, root.ID); task.State != "CANCELED" {
 		t.Errorf("the task is %s", task.State)
 	}
 }
