@@ -82,7 +82,7 @@ func (c *healthCommand) url() (string, error) {
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", newUsageError("%s %q is not an address, such as 127.0.0.1:9420", flag, addr)
+		return "", fmt.Errorf("%s %q is not an address, such as 127.0.0.1:9420", flag, addr)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1" // the process listens on all addresses of this machine

@@ -71,7 +71,11 @@ func checkCommand(app *kong.Application, args []string) error {
 		return nil
 	}
 	if args[0] == "dev" || args[0] == "temporal" {
-		return newUsageError("this program has no Temporal inside, which the command %[1]s needs. From the source of Longhaul: go run ./dev %[1]s", args[0])
+		err := fmt.Sprintf("this program has no Temporal inside, which the command %s needs: use api and worker with a Temporal elsewhere", args[0])
+		if app.Name == "longhaul" {
+			err += ", or from the source of Longhaul: go run ./dev " + args[0]
+		}
+		return newUsageError("%s", err)
 	}
 	text := fmt.Sprintf("there is no command %s", args[0])
 	if like := similarNames(args[0], names); len(like) > 0 {

@@ -54,13 +54,19 @@ func TestRun_mistyped(t *testing.T) {
 	}
 }
 
-// A program without Temporal says why it lacks the commands that need it.
+// A program without Temporal says why it lacks the commands that need it, and what to use.
 func TestRun_withoutTemporal(t *testing.T) {
-	for _, word := range []string{"dev", "temporal"} {
-		var stderr strings.Builder
-		want := "longhaul: this program has no Temporal inside, which the command " + word + " needs. From the source of Longhaul: go run ./dev " + word + "\n"
-		if code := Run(t.Context(), []string{word}, io.Discard, &stderr, Build{}); code != 2 || !strings.HasPrefix(stderr.String(), want) {
-			t.Errorf("%s: exit code %d\n%s\nwant\n%s", word, code, stderr.String(), want)
+	for name, source := range map[string]string{"": ", or from the source of Longhaul: go run ./dev ", "poems": ""} {
+		for _, word := range []string{"dev", "temporal"} {
+			var stderr strings.Builder
+			want := "this program has no Temporal inside, which the command " + word + " needs: use api and worker with a Temporal elsewhere" + source
+			if source != "" {
+				want += word
+			}
+			code := Run(t.Context(), []string{word}, io.Discard, &stderr, Build{Name: name})
+			if code != 2 || !strings.Contains(stderr.String(), ": "+want+"\n") {
+				t.Errorf("%s: exit code %d\n%s\nwant\n%s", word, code, stderr.String(), want)
+			}
 		}
 	}
 }
