@@ -68,7 +68,7 @@ func files(text string) fstest.MapFS { return fstest.MapFS{"books/a.yaml": {Data
 // A program without Embed has no command dev; one with it starts its Temporal first.
 func TestRun_embed(t *testing.T) {
 	var stderr strings.Builder
-	if code := longhaul.Run(t.Context(), []string{"dev"}, io.Discard, &stderr, longhaul.Program{Name: "shouter"}); code != 2 || !strings.Contains(stderr.String(), "shouter: there is no command dev") {
+	if code := longhaul.Run(t.Context(), []string{"dev"}, io.Discard, &stderr, longhaul.Program{Name: "shouter"}); code != 2 || !strings.Contains(stderr.String(), "shouter: this program has no Temporal inside") {
 		t.Errorf("without: exit code %d\n%s", code, stderr.String())
 	}
 	stderr.Reset()
