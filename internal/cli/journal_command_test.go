@@ -11,15 +11,24 @@ import (
 
 // Commands for a journal that is there do not make one in a directory that was mistyped.
 func TestJournal_missing(t *testing.T) {
-	for command, want := range map[string]string{"verify": "journal rebuild makes it", "compact": "name its directory with --data-dir"} {
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"journal", "verify"}, 1, "there is no journal in the data directory DIR; longhaul journal rebuild makes it"},
+		{[]string{"journal", "compact"}, 1, "there is no journal in the data directory DIR: name its directory with --data-dir"},
+		{[]string{"keys", "list"}, 0, "There are no API keys in the data directory DIR"},
+		{[]string{"keys", "revoke", "abc"}, 1, "there is no API key with this id in the data directory DIR"},
+	} {
 		dir := filepath.Join(t.TempDir(), "mistyped")
 		var out strings.Builder
-		code := Run(t.Context(), []string{"journal", command, "--data-dir", dir}, &out, &out, Build{})
-		if code != 1 || !strings.Contains(out.String(), "there is no journal in the data directory "+dir) || !strings.Contains(out.String(), want) {
-			t.Errorf("%s: exit code %d\n%s", command, code, out.String())
+		code := Run(t.Context(), append(tt.args, "--data-dir", dir), &out, &out, Build{})
+		if code != tt.code || !strings.Contains(out.String(), strings.ReplaceAll(tt.want, "DIR", dir)) {
+			t.Errorf("%s: exit code %d\n%s", tt.args, code, out.String())
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s has made the directory: %v", command, err)
+			t.Errorf("%s has made the directory: %v", tt.args, err)
 		}
 	}
 }

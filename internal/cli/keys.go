@@ -68,10 +68,13 @@ type keysListCommand struct{ storeSettings }
 
 func (c *keysListCommand) Run(p *program) error {
 	var list []opt.APIKey
-	err := c.withJournal(p, func(j *journal.Journal) (err error) {
-		list, err = j.APIKeys(p.ctx)
-		return err
-	})
+	var err error
+	if c.exists() { // otherwise it would be made
+		err = c.withJournal(p, func(j *journal.Journal) (err error) {
+			list, err = j.APIKeys(p.ctx)
+			return err
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
@@ -110,9 +113,12 @@ type keysRevokeCommand struct {
 
 func (c *keysRevokeCommand) Run(p *program) error {
 	id := identity.KeyID(c.ID)
-	err := c.withJournal(p, func(j *journal.Journal) error {
-		return j.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
-	})
+	err := opt.ErrUnknown
+	if c.exists() { // otherwise it would be made
+		err = c.withJournal(p, func(j *journal.Journal) error {
+			return j.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
+		})
+	}
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
 		return fmt.Errorf("there is no API key with this id in %s: see %s keys list", c.location(), p.build.command())
