@@ -308,8 +308,8 @@ func (m *Plan) Wants() Wants {
 		}
 	}
 	settled := s.Plan.Settled()
-	untold := s.Report.N > s.Delivered && !s.Alone && s.Report.N > 0
-	if untold && (!settled || s.Directive.ReportEnd) {
+	undelivered := s.Report.N > s.Delivered && !s.Alone && s.Report.N > 0
+	if undelivered && (!settled || s.Directive.ReportEnd) {
 		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
 	}
 	if settled && len(w.Signals) == 0 && !m.tasks().working() {

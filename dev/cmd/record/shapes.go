@@ -26,8 +26,9 @@ type shape struct {
 	long  bool
 	hasty bool
 	added int // plans added meanwhile
-	limit int // seconds after which gates without a ladder expire
 	steps []step
+
+	limits opt.Limits // of the objective
 }
 
 // A step is something that happens during the work.
@@ -70,7 +71,8 @@ var shapes = []shape{
 	{name: "ladder-accepted", specs: asked(opt.Gate{Ladder: []opt.Step{
 		{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"other"}}}, {Kind: opt.Expire, After: 2, Action: opt.Accept},
 	}})},
-	{name: "gate-limit", limit: 1, specs: plans("approve Go on?; say never")},
+	{name: "gate-limit", limits: opt.Limits{GateTimeout: 1}, specs: plans("approve Go on?; say never")},
+	{name: "worker-limit", limits: opt.Limits{WorkerTimeout: 10}, text: "say planned"},
 	{name: "refined", specs: asked(opt.Gate{}), steps: []step{
 		reply(1, 1, opt.Reply{Action: opt.Refine, Refine: &opt.Refinement{Scope: "whole", Text: "shorter"}}), replyAgain(1, 1, 2, opt.Reply{Action: opt.Accept}),
 	}},
@@ -157,7 +159,7 @@ func opening(sh shape) opt.Opening {
 		},
 		Plans: sh.specs, Idle: sh.idle,
 	}
-	o.Objective.Limits.GateTimeout = sh.limit
+	o.Objective.Limits = sh.limits
 	if !sh.idle {
 		o.Message = &request
 	}
