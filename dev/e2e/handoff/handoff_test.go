@@ -112,7 +112,9 @@ func TestHandoff_questions(t *testing.T) {
 		t.Errorf("the remote task does not say how it was handed over: %s", raw)
 	}
 	p.answer(t, root, "friendly")
-	p.desk.Client().AwaitText(t, within, root.ID, "Agent writers asks: How long?")
+	p.desk.Client().Await(t, within, root.ID, "asks the second question", func(task *harness.Task) bool {
+		return task.State == "INPUT_REQUIRED" && strings.Contains(task.Message, "Agent writers asks: How long?")
+	})
 	p.answer(t, root, "short")
 	p.completed(t, root.ID, "Which tone? friendly\nHow long? short\nDear neighbors")
 }
