@@ -42,8 +42,8 @@ type Program struct {
 	Version     string // of the program and on the agent card; "" means that of Longhaul
 	Description string // of the agent, on its card; "" describes Longhaul
 
-	Executors map[string]Executor // added to echo, shell and the others of every program, or in place of those; by the name for playbooks
-	Default   string              // name of the executor of tasks that name none; "" means echo
+	Executors map[string]Executor // added to shell and the others of every program, or in place of those; by the name for playbooks
+	Default   string              // name of the executor of tasks that name none; "" means echo where that is on (dev, --echo), and elsewhere such tasks are refused
 	Playbooks fs.FS               // whose *.yaml files replace the bundled playbook, unless --playbooks is given; nil for none
 	Planners  map[string]Planner  // plan messages that no playbook takes, if --planner names one of them
 	Agents    map[string]Agent    // decide about messages in place of playbooks, if --agent names one of them
@@ -97,7 +97,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, p Program
 
 // Check returns the mistakes in the playbooks of p, by file and line, and executors that
 // they name and the program does not have. It starts nothing, so it is for tests.
-// others are executors that flags add, such as shell.
+// others are executors that flags add, such as shell or echo.
 func (p Program) Check(others ...string) error { return p.build().Check(others...) }
 
 func (p Program) build() cli.Build {

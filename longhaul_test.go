@@ -51,8 +51,12 @@ func TestProgram_Check(t *testing.T) {
 	}{
 		{name: "longhaul itself"},
 		{"own work", longhaul.Program{Executors: executors, Playbooks: files(playbook)}, nil, ""},
-		{"no executor", longhaul.Program{Playbooks: files(playbook)}, nil, `books/a.yaml:3: there is no executor "shout"; known are echo, refuse`},
+		{"no executor", longhaul.Program{Playbooks: files(playbook)}, nil, `books/a.yaml:3: there is no executor "shout"; known are refuse`},
 		{"an executor of a flag", longhaul.Program{Playbooks: files(playbook)}, []string{"shout"}, ""},
+		{"echo is off", longhaul.Program{Playbooks: files(strings.ReplaceAll(playbook, "shout,", "echo,"))}, nil, `books/a.yaml:3: there is no executor "echo"`},
+		{"echo is on", longhaul.Program{Playbooks: files(strings.ReplaceAll(playbook, "executor: shout, ", ""))}, []string{"echo"}, ""},
+		{"no default", longhaul.Program{Executors: executors, Playbooks: files(strings.ReplaceAll(playbook, "executor: shout, ", ""))}, nil, "books/a.yaml:3: the task names no executor"},
+		{"its default", longhaul.Program{Executors: executors, Default: "shout", Playbooks: files(strings.ReplaceAll(playbook, "executor: shout, ", ""))}, nil, ""},
 		{"mistakes", longhaul.Program{Playbooks: files("name: a\nsteps: []")}, nil, `books/a.yaml:2: a playbook has no member "steps"`},
 		{"no files", longhaul.Program{Playbooks: fstest.MapFS{}}, nil, "load playbooks: no *.yaml among the files of the program"},
 	} {

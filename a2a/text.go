@@ -1,7 +1,9 @@
 package a2a
 
 import (
+	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -56,9 +58,37 @@ func contents(parts []Part) string {
 
 // cut returns text on one line with at most longestText characters.
 func cut(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = VisibleLine(text)
 	if utf8.RuneCountInString(text) <= longestText {
 		return text
 	}
 	return string([]rune(text)[:longestText]) + "…"
+}
+
+// Visible returns a text of others as people may see it: characters that control a terminal,
+// change the direction of text or cannot be seen are written out, such as ‹U+202E›. Tabs and line
+// breaks stay. Every output for people uses it, so that no text can look like something else.
+func Visible(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	if !strings.ContainsFunc(text, isHidden) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if isHidden(r) {
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// VisibleLine is [Visible] on one line.
+func VisibleLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
+
+// isHidden reports whether r is written out. Some characters of scripts, signs and hyphenation
+// are not.
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && r != '\u200c' && r != '\u200d' && r != '\u00ad')
 }

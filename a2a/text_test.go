@@ -34,3 +34,26 @@ func TestTypes_printReadably(t *testing.T) {
 		}
 	}
 }
+
+// No text of others controls a terminal, changes the direction of what follows or hides.
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain, ä 茶\tand\nlines":       "plain, ä 茶\tand\nlines",
+		"lines\r\nof forms":            "lines\nof forms",
+		"\x1b]0;title\x07":             "‹U+001B›]0;title‹U+0007›",
+		"\u009b2J\rx":                  "‹U+009B›2J‹U+000D›x",
+		"a\u202egnp.exe \u2066x\u200f": "a‹U+202E›gnp.exe ‹U+2066›x‹U+200F›",
+		"zero\u200bwidth\ufeff":        "zero‹U+200B›width‹U+FEFF›",
+		"tags \U000e0041":              "tags ‹U+E0041›",
+		"a\u2028b":                     "a‹U+2028›b",
+		"\xffx":                        "\uFFFDx",
+		"👩\u200d👧 می\u200cخواهم soft\u00ad": "👩\u200d👧 می\u200cخواهم soft\u00ad",
+	} {
+		if got := a2a.Visible(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := a2a.VisibleLine(" a\r\nb\x1b "); got != "a b‹U+001B›" {
+		t.Errorf("on one line: %q", got)
+	}
+}

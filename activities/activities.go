@@ -19,6 +19,12 @@ type Recorder interface {
 	Record(ctx context.Context, batches ...opt.Batch) error
 }
 
+// Stuck notes where clients see it that the events of an objective are not taken. A repeat
+// changes nothing.
+type Stuck interface {
+	Stuck(ctx context.Context, objectiveID string, s opt.Stuck) error
+}
+
 // A KeptReader reads what the journal keeps of an objective whose attempt has
 // ended. If the journal does not have it, the error wraps opt.ErrUnknown.
 type KeptReader interface {
@@ -33,9 +39,10 @@ type Callbacks interface {
 // Config says what the activities work with.
 type Config struct {
 	Executors  map[string]Executor
-	Default    string // the executor of tasks that name none
+	Default    string // the executor of tasks that name none; "" fails them
 	Planner    Planner
 	Recorder   Recorder
+	Stuck      Stuck // nil notes it only in the log
 	Kept       KeptReader
 	Blobs      Blobs                          // nil leaves large contents in histories
 	Purger     Purger                         // nil for a worker that cannot purge
@@ -46,6 +53,7 @@ type Config struct {
 	Push       *Push          // nil for a worker that delivers nothing
 	Callbacks  Callbacks      // nil for a worker that does not know the URL of the API
 	Limits     map[string]int // tasks that run at a time, by kind of executor; others have no limit
+	Quotas     opt.Quotas     // of tenants
 	Slots      Lender         // nil: tasks that wait because of a limit keep their slots
 	StopAfter  time.Duration  // how long running tasks may continue when the worker stops
 	Observer   Observer       // nil observes nothing
@@ -56,7 +64,9 @@ type Config struct {
 type Activities struct {
 	cfg      Config
 	pusher   *pusher // nil for a worker that delivers nothing
+	stuck    stuckObjectives
 	finished outcomeCache
+	tenants  *tenantPermits
 }
 
 // New returns activities that work with cfg.
@@ -68,29 +78,47 @@ func New(cfg Config) *Activities {
 		cfg.Observer = unobserved{}
 	}
 	cfg.Executors = observeExecutors(cfg.Executors, cfg)
-	return &Activities{cfg, newPusher(cfg.Push, cfg.Log), newOutcomeCache()}
+	return &Activities{
+		cfg, newPusher(cfg), newStuckObjectives(cfg), newOutcomeCache(),
+		&tenantPermits{quotas: cfg.Quotas, slots: cfg.Slots, to: cfg.Observer, used: map[string]*tenantUse{}},
+	}
 }
 
 // ErrNoPlan is wrapped by the error of a planner that cannot make a plan for a request. It is
 // final.
 var ErrNoPlan = errors.New("no plan")
 
-// Record writes batches to the journal. A second run changes nothing.
+// Record writes batches to the journal. A second run changes nothing. Events that the
+// journal refuses for good are a final error; others are repeated, since a journal with a gap
+// takes them once that is closed, and a newer program may know their kind.
 func (a *Activities) Record(ctx context.Context, batches []opt.Batch) error {
-	return a.cfg.Recorder.Record(ctx, batches...)
+	err := a.cfg.Recorder.Record(ctx, batches...)
+	if rewound, ok := errors.AsType[*opt.RewoundError](err); ok {
+		return temporal.NewNonRetryableApplicationError("The journal has other events: "+rewound.Error(), RewoundError, nil, rewound)
+	}
+	if len(batches) > 0 {
+		a.stuck.note(ctx, batches[0].ObjectiveID, err)
+	}
+	return err
 }
 
 // A KeptRequest says what Load reads.
 type KeptRequest struct {
 	Tenant      string `json:"tenant"`
 	ObjectiveID string `json:"objectiveId"`
+	Source      string `json:"source,omitempty"`
+	After       int64  `json:"after,omitempty"` // event of Source that the journal has had; 0 for a run that begins
 }
 
 // Load reads from the journal an objective that is about to be retried. It
-// changes nothing.
+// changes nothing. While the journal lacks an event that it has had, since an older copy of it
+// was restored, Load fails and may be tried again.
 func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) {
 	kept, err := a.cfg.Kept.Kept(ctx, r.Tenant, r.ObjectiveID)
-	if errors.Is(err, opt.ErrUnknown) {
+	if err == nil && kept.Recorded[r.Source] < r.After {
+		err = fmt.Errorf("the journal has lost event %d of %s, until it is rebuilt", r.After, r.Source)
+	}
+	if errors.Is(err, opt.ErrUnknown) && r.After == 0 {
 		return kept, temporal.NewNonRetryableApplicationError(err.Error(), JournalError, nil)
 	}
 	return kept, err
@@ -150,8 +178,9 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
 
 // runTry does one try at an attempt: it records what rides, runs the task and returns the
 // outcome.
-func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (Outcome, error) {
-	w, err := a.prepareRun(ctx, in)
+func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outcome, err error) {
+	w, refused, err := a.prepareRun(ctx, in)
+	defer func() { out.Refused = refused }()
 	switch {
 	case errors.Is(err, errContentLost):
 		return Failed("content-lost", "A large content that the task works with is lost: only the journal had it."), nil
@@ -166,6 +195,8 @@ func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (Outcome,
 	switch {
 	case in.Returned != nil:
 		executor = returnedOutcome{*in.Returned}
+	case kind == "":
+		return Failed("unknown-executor", "The task names no executor, and the worker has no default."), nil
 	case !ok:
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
@@ -175,6 +206,13 @@ func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (Outcome,
 	if a.cfg.Callbacks != nil {
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
+	if in.Returned == nil && !w.Cancel {
+		release, err := a.tenants.acquire(ctx, w.Tenant)
+		if err != nil {
+			return Outcome{}, err
+		}
+		defer release()
+	}
 	return a.execute(ctx, executor, w, try)
 }
 
@@ -183,23 +221,24 @@ var errContentLost = errors.New("a large content is lost")
 // prepareRun records what rides and adds the large contents to the work. It sends heartbeats
 // meanwhile: without them Temporal would start a second run of the task while the journal
 // is slow, and both runs would do the work. It returns the error of ctx if Temporal has
-// timed this run out.
-func (a *Activities) prepareRun(ctx context.Context, in RunInput) (Work, error) {
+// timed this run out. If the journal refuses for good what rides, the task runs all the same.
+func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refused *opt.RewoundError, err error) {
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	if len(in.Ride) > 0 {
-		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
-			return Work{}, journalError(err)
+		err := a.cfg.Recorder.Record(ctx, in.Ride...)
+		if err != nil && !errors.As(err, &refused) {
+			return Work{}, nil, journalError(err)
 		}
 	}
-	w, err := a.contents(in.Work.ObjectiveID).attachWork(ctx, in.Work)
+	w, err = a.contents(in.Work.ObjectiveID).attachWork(ctx, in.Work)
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return Work{}, errContentLost
+		return Work{}, refused, errContentLost
 	case err != nil:
-		return Work{}, journalError(err)
+		return Work{}, nil, journalError(err)
 	}
-	return w, ctx.Err()
+	return w, refused, ctx.Err()
 }
 
 // contents returns the large contents of an objective.
@@ -233,6 +272,9 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	}
 	if problem := checkGate(out.Gate); problem != nil {
 		out = Failed("invalid-gate", fmt.Sprintf("The task opened an invalid gate: %v.", problem))
+	}
+	if out.Code != "" && !opt.IsPlainID(out.Code) {
+		out.Code = ReasonFailed // it is shown and copied
 	}
 	if out, err = stream.finish(ctx, out); err != nil {
 		return Outcome{}, journalError(err)

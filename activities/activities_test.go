@@ -40,10 +40,17 @@ func TestRun_passesOutcomeOn(t *testing.T) {
 			activities.Completed(artifact("a", "text")),
 			activities.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{artifact(opt.ArtifactID(taskID, "a"), "text")}, Try: 1},
 		},
-		"failed":   {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Try: 1}},
-		"rejected": {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Try: 1}},
-		"waiting":  {gate, gate},
-		"reminded": {late, late},
+		"failed":              {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Try: 1}},
+		"rejected":            {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Try: 1}},
+		"waiting":             {gate, gate},
+		"reminded":            {late, late},
+		"a code to be copied": {activities.Failed("no; touch x", "No."), activities.Outcome{State: opt.TaskFailed, Code: "failed", Message: "No.", Try: 1}},
+		"an id to be copied": {activities.WaitFor(opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "x; touch x", Question: "Why?"}}}),
+			activities.Outcome{State: opt.TaskFailed, Code: "invalid-gate", Try: 1,
+				Message: `The task opened an invalid gate: the question "Why?" needs an id of its own: 1 to 64 letters, digits, dots, hyphens and underscores.`}},
+		"two objects": {activities.WaitFor(opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept}, ArtifactData: []byte(`"shown"`), Object: []a2a.Part{a2a.TextPart("digested")}}),
+			activities.Outcome{State: opt.TaskFailed, Code: "invalid-gate", Try: 1,
+				Message: "The task opened an invalid gate: it has an object and artifact data, which are two things to decide on: give one of them."}},
 		"reminded at once": {never, activities.Outcome{State: opt.TaskFailed, Code: "invalid-gate", Try: 1,
 			Message: "The task opened an invalid gate: step 1: must be between one second and 366 days after the gate opens."}},
 	} {
@@ -67,6 +74,7 @@ func TestRun_choosesExecutor(t *testing.T) {
 		{"a", "", "a", "I am a."},
 		{"a", "b", "b", "I am b."},
 		{"a", "c", "unknown-executor", `No worker here runs tasks of kind "c".`},
+		{"", "", "unknown-executor", "The task names no executor, and the worker has no default."},
 		{"gone", "", "unknown-executor", `No worker here runs tasks of kind "gone".`},
 	} {
 		w := work
@@ -473,22 +481,23 @@ func TestLoad(t *testing.T) {
 	acts := activities.New(activities.Config{Kept: former{"t/o": want}})
 	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 	env.RegisterActivity(acts)
-	load := func(tenant, id string) (kept opt.Kept, err error) {
-		value, err := env.ExecuteActivity(acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id})
+	load := func(tenant, id string, after int64) (kept opt.Kept, err error) {
+		value, err := env.ExecuteActivity(acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after})
 		if err == nil {
 			err = value.Get(&kept)
 		}
 		return kept, err
 	}
-	got, err := load("t", "o")
+	got, err := load("t", "o", 7)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("kept (-want +got), error %v:\n%s", err, diff)
 	}
 	for _, tt := range []struct {
 		tenant, id string
+		after      int64
 		final      bool
-	}{{"rival", "o", true}, {"t", "gone", true}, {"t", "down", false}} {
-		_, err := load(tt.tenant, tt.id)
+	}{{"rival", "o", 0, true}, {"t", "gone", 0, true}, {"t", "down", 0, false}, {"t", "o", 8, false}, {"t", "gone", 8, false}} {
+		_, err := load(tt.tenant, tt.id, tt.after)
 		if app := application(t, err); app.NonRetryable() != tt.final {
 			t.Errorf("%s of %s: %v, final %t", tt.id, tt.tenant, err, app.NonRetryable())
 		}
@@ -597,4 +606,42 @@ func (r *recorder) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.batches)
+}
+
+// A refuser has other events than those that it gets.
+type refuser struct{ recorder }
+
+func (r *refuser) Record(ctx context.Context, batches ...opt.Batch) error {
+	_ = r.recorder.Record(ctx, batches...)
+	return fmt.Errorf("record: %w", &opt.RewoundError{Source: batches[0].Source, Epoch: 3, Event: 7})
+}
+
+// Events that the journal refuses for good are a final error with what the journal has.
+func TestRecord_refused(t *testing.T) {
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	acts := activities.New(activities.Config{Recorder: &refuser{}})
+	env.RegisterActivity(acts)
+	_, err := env.ExecuteActivity(acts.Record, []opt.Batch{{Source: "plan"}})
+	var has opt.RewoundError
+	app := application(t, err)
+	if err := app.Details(&has); err != nil || !app.NonRetryable() || app.Type() != activities.RewoundError || has != (opt.RewoundError{Source: "plan", Epoch: 3, Event: 7}) {
+		t.Errorf("non-retryable %t, type %q, details %+v, error %v", app.NonRetryable(), app.Type(), has, err)
+	}
+}
+
+// If they ride, the task runs all the same. The artifacts that it cannot stream come with its
+// outcome.
+func TestRun_refusedRide(t *testing.T) {
+	cfg := activities.Config{Recorder: &refuser{}, Default: "test", Executors: map[string]activities.Executor{
+		"test": executor(func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+			return activities.Completed(), s.Chunk(ctx, artifact("a", "made"), true)
+		}),
+	}}
+	out, err := runInput(t, cfg, activities.RunInput{Work: work, Ride: []opt.Batch{{Source: "plan"}}})
+	if err != nil || out.State != opt.TaskCompleted || out.Refused == nil || out.Refused.Epoch != 3 {
+		t.Fatalf("outcome %+v, error %v", out, err)
+	}
+	if len(out.Artifacts) != 1 || len(out.Streamed) != 0 {
+		t.Errorf("%d artifacts, streamed %v", len(out.Artifacts), out.Streamed)
+	}
 }

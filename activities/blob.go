@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -12,7 +11,7 @@ import (
 // Blobs keeps contents that are too large for histories, for as long as their
 // objective is kept. Writing the same blob again changes nothing.
 type Blobs interface {
-	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
+	WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error // by their ids
 	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
 }
 
@@ -29,10 +28,11 @@ func (c contents) detach(ctx context.Context, parts []a2a.Part) ([]a2a.Part, err
 		return parts, nil
 	}
 	light, blobs := a2a.Detach(parts)
-	for _, id := range slices.Sorted(maps.Keys(blobs)) {
-		if err := c.blobs.WriteBlob(ctx, c.objectiveID, id, blobs[id]); err != nil {
-			return nil, fmt.Errorf("keep a large part: %w", err)
-		}
+	if len(blobs) == 0 {
+		return light, nil
+	}
+	if err := c.blobs.WriteBlobs(ctx, c.objectiveID, blobs); err != nil {
+		return nil, fmt.Errorf("keep large parts: %w", err)
 	}
 	return light, nil
 }

@@ -43,6 +43,8 @@ const (
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal"
 	RefusedError       = "Refused"
+	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
+	RewoundError       = "Rewound" // its details are an [opt.RewoundError]
 )
 
 // finalFailure turns the error of an attempt into a final error for Temporal, since
@@ -50,7 +52,7 @@ const (
 func finalFailure(err error) error {
 	kind, text := ExecutorError, err.Error()
 	var coded *Error
-	if errors.As(err, &coded) && coded.Code != "" {
+	if errors.As(err, &coded) && opt.IsPlainID(coded.Code) {
 		kind, text = ExecutorError+":"+coded.Code, cmp.Or(coded.Message, "The task failed.")
 	}
 	return temporal.NewNonRetryableApplicationError(text, kind, nil)

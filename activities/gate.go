@@ -13,6 +13,8 @@ func checkGate(g *opt.Gate) error {
 	switch {
 	case g == nil:
 		return nil
+	case len(g.Object) > 0 && g.ArtifactData != nil:
+		return errors.New("it has an object and artifact data, which are two things to decide on: give one of them")
 	case g.Kind == opt.Approval && len(g.Actions) == 0:
 		return errors.New("an approval needs actions")
 	case g.Kind == opt.Clarification && len(g.Questions) == 0:
@@ -27,8 +29,8 @@ func checkGate(g *opt.Gate) error {
 	}
 	seen := map[string]bool{}
 	for _, q := range g.Questions {
-		if q.ID == "" || seen[q.ID] {
-			return fmt.Errorf("the question %q needs an id of its own", q.Question)
+		if !opt.IsPlainID(q.ID) || seen[q.ID] {
+			return fmt.Errorf("the question %q needs an id of its own: 1 to 64 letters, digits, dots, hyphens and underscores", q.Question)
 		}
 		seen[q.ID] = true
 		if q.Schema == nil {

@@ -1,11 +1,16 @@
 package activities
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A Lender has the slots of a worker.
 type Lender interface {
 	// Lend gives the slot of a task to another one until retake is called.
 	Lend() (retake func())
+	// Crowded reports whether no slot is free since more tasks wait than may lend theirs.
+	Crowded() bool
 }
 
 // limitedExecutor is an executor that runs a limited number of tasks at a time in this process.
@@ -36,18 +41,40 @@ func (l limitedExecutor) acquire(ctx context.Context, tenant string) error {
 	}
 	l.to.Waiting(l.kind, 1)
 	defer l.to.Waiting(l.kind, -1)
-	if l.slots != nil {
-		defer l.slots.Lend()()
+	return l.permits.wait(ctx, permit, l.slots, nil)
+}
+
+// waitTick is how often a task that waits asks whether it is sent back.
+const waitTick = 500 * time.Millisecond
+
+// wait waits until a task gets its permit, without its slot. It withdraws the permit with an
+// error when ctx ends, the worker stops, or isSentBack says so; nil never does.
+func (p *permits) wait(ctx context.Context, permit *permit, slots Lender, isSentBack func() bool) error {
+	if slots != nil {
+		defer slots.Lend()()
 	}
-	var err error
-	select {
-	case <-permit.free:
-		return nil
-	case <-stopSignal(ctx):
-		err = errStopped()
-	case <-ctx.Done():
-		err = ctx.Err()
+	var tick <-chan time.Time
+	if isSentBack != nil {
+		ticker := time.NewTicker(waitTick)
+		defer ticker.Stop()
+		tick = ticker.C
 	}
-	l.permits.withdraw(permit)
-	return err
+	for {
+		var err error
+		select {
+		case <-permit.free:
+			return nil
+		case <-stopSignal(ctx):
+			err = errStopped()
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-tick:
+			if !isSentBack() {
+				continue
+			}
+			err = errQuota(ctx)
+		}
+		p.withdraw(permit)
+		return err
+	}
 }

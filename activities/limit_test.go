@@ -11,8 +11,13 @@ import (
 	"longhaul/activities"
 )
 
-// A lender counts the slots that are lent.
-type lender struct{ lent atomic.Int32 }
+// A lender counts the slots that are lent, and is crowded while more are than it says.
+type lender struct {
+	lent atomic.Int32
+	most int32 // 0 for any number
+}
+
+func (l *lender) Crowded() bool { return l.most > 0 && l.lent.Load() > l.most }
 
 func (l *lender) Lend() (retake func()) {
 	l.lent.Add(1)

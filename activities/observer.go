@@ -13,6 +13,7 @@ type Observer interface {
 	Ran(executor, outcome string, took time.Duration)
 	Running(executor string, change int) // of the number of tasks
 	Waiting(executor string, change int) // of the number of tasks, for the limit of the executor
+	Exceeded(quota string)               // by a task or notice, which waits
 }
 
 // observeExecutors returns the executors of a worker: those of cfg within their limits, and
@@ -64,3 +65,4 @@ type unobserved struct{}
 func (unobserved) Ran(string, string, time.Duration) {}
 func (unobserved) Running(string, int)               {}
 func (unobserved) Waiting(string, int)               {}
+func (unobserved) Exceeded(string)                   {}

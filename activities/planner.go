@@ -28,5 +28,6 @@ type Request struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Message     *a2a.Message `json:"message,omitempty"` // untrusted
-	Keep        bool         `json:"keep,omitempty"`    // the objective has plans, which stay unless the planner returns better ones
+	Replan      bool         `json:"replan,omitempty"`  // the objective has plans, which the new ones replace; without new ones they continue
+	Keep        bool         `json:"keep,omitempty"`    // with Replan: the plans stay unless the planner returns better ones
 }

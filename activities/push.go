@@ -53,6 +53,7 @@ type Push struct {
 	Notice  func(version string, u a2a.StatusUpdate) (mediaType string, body []byte, err error)
 	Signer  Signer                                 // nil signs nothing
 	To      Notifier                               // nil for a worker without channels for notices
+	Places  NoticePlaces                           // needed with To if tenants have a quota of notices
 	Tried   func(class string, took time.Duration) // called after each attempt; may be nil
 	PerHost int                                    // attempts at a time at one host; 0 means 20
 }
@@ -74,7 +75,7 @@ const (
 	maxBusyDoublings = 6           // the host was busy so often: the wait doubles no more
 	drainFor         = time.Second // time to discard the body of an answer
 	perHost          = 20
-	busyOutcome      = "waits for other deliveries to the same host"
+	busyOutcome      = "other deliveries to the same host"
 )
 
 // A DeliverRequest is the input of Deliver: the config, and the outcome of the
@@ -107,9 +108,13 @@ type pusher struct {
 	log     *zap.Logger
 	hosts   *hosts
 	outages outages
+	quotas  opt.Quotas
+	held    outages // tenants whose notices wait, by hour
+	to      Observer
 }
 
-func newPusher(p *Push, log *zap.Logger) *pusher {
+func newPusher(cfg Config) *pusher {
+	p := cfg.Push
 	if p == nil {
 		return nil
 	}
@@ -117,7 +122,10 @@ func newPusher(p *Push, log *zap.Logger) *pusher {
 	if most == 0 {
 		most = perHost
 	}
-	return &pusher{Push: *p, log: log, hosts: &hosts{most: most, used: map[string]int{}}, outages: outages{open: map[string]bool{}}}
+	return &pusher{
+		Push: *p, log: cfg.Log, hosts: &hosts{most: most, used: map[string]int{}}, outages: outages{open: map[string]bool{}},
+		quotas: cfg.Quotas, held: outages{open: map[string]bool{}}, to: cfg.Observer,
+	}
 }
 
 func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, error) {
@@ -133,6 +141,13 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		return out, nil
 	}
 	defer release()
+	if next.tenant != "" {
+		wait, err := p.hold(ctx, &next)
+		if wait > 0 || err != nil {
+			out.Busy, out.Outcome, out.Wait = true, heldOutcome, wait.Milliseconds()
+			return out, err
+		}
+	}
 	began := time.Now()
 	tried := next.attempt(ctx)
 	if ctx.Err() != nil {
@@ -161,6 +176,7 @@ type dueDelivery struct {
 	url     string         // attempts to the same host share its permits
 	host    string         // for logs
 	attempt func(context.Context) Tried
+	tenant  string // of a notice; "" for a state
 }
 
 // nextDue returns the earliest delivery that is due; ok is false if there is none.
@@ -169,7 +185,7 @@ func (p *pusher) nextDue(ctx context.Context, r DeliverRequest) (next dueDeliver
 		return p.nextNotice(ctx, r, channel)
 	}
 	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
-	return dueDelivery{d, c, c.URL, egress.Host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
+	return dueDelivery{d, c, c.URL, egress.Host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }, ""}, ok, err
 }
 
 // attempt sends one request.

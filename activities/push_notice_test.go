@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
 	"longhaul/opt"
@@ -110,4 +113,52 @@ func TestActivities_Deliver_outage(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log mismatch (-want +got):\n%s", diff)
 	}
+}
+
+// A notice above the quota of its tenant waits, without an attempt, until there may be room. One
+// that has waited for a day is dead. The log says so once in an hour, for all.
+func TestActivities_Deliver_quota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zapcore.InfoLevel)
+		j, to, seen := noticeDue(), &channels{}, &watcher{}
+		a := activities.New(activities.Config{
+			Log: zap.New(core), Observer: seen, Quotas: quotas(t, "mail:notices-per-hour=3"), Push: &activities.Push{Journal: j, To: to, Places: j, Notice: notice},
+		})
+		deliver := func() activities.Delivered {
+			t.Helper()
+			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		j.due[0].Since = a2a.At(time.Now())
+		for full, least := range map[time.Duration]time.Duration{time.Second: 5 * time.Minute, 40 * time.Minute: 40*time.Minute - time.Millisecond} {
+			j.full = full
+			out := deliver()
+			if wait := time.Duration(out.Wait) * time.Millisecond; !out.Busy || out.Status != opt.DeliveryDue || to.got != "" || wait < least || wait > least+time.Minute {
+				t.Errorf("with room in %v: %+v, sent %q", full, out, to.got)
+			}
+		}
+		if len(logs.All()) != 1 || logs.All()[0].ContextMap()["tenant"] != "mail" {
+			t.Errorf("logged %v", logs.All())
+		}
+		j.full = 0
+		if out := deliver(); out.Status != opt.DeliveryDone || to.got == "" {
+			t.Errorf("with room: %+v, sent %q", out, to.got)
+		}
+		j.due, to.got, j.full = noticeDue().due, "", time.Minute
+		j.due[0].Since = a2a.At(time.Now().Add(-25 * time.Hour))
+		if out := deliver(); out.Status != opt.DeliveryDead || to.got != "" {
+			t.Errorf("after a day: %+v, sent %q", out, to.got)
+		}
+		const place = "task/notice:mail/7 of mail, one of 3"
+		want := []string{place, place, place, "7:3 0  delivered", place, "7:3 0 quota dead"}
+		if diff := cmp.Diff(want, j.noted); diff != "" {
+			t.Errorf("noted (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"notices-per-hour", "notices-per-hour", "notices-per-hour"}, seen.quotas); diff != "" {
+			t.Errorf("exceeded (-want +got):\n%s", diff)
+		}
+	})
 }

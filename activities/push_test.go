@@ -30,6 +30,12 @@ type pushJournal struct {
 	due     []opt.Delivery
 	noted   []string           // of each attempt: number, HTTP status, class, status after it
 	changed opt.DeliveryStatus // of a delivery after an attempt during which its config was changed; "" for none
+	full    time.Duration      // until a tenant may send another notice; 0 for now
+}
+
+func (j *pushJournal) TakeNotice(_ context.Context, tenant, delivery string, limit int64) (a2a.Time, bool, error) {
+	j.noted = append(j.noted, fmt.Sprintf("%s of %s, one of %d", delivery, tenant, limit))
+	return a2a.At(time.Now().Add(j.full)), j.full == 0, nil
 }
 
 func (j *pushJournal) NextDelivery(context.Context, string, string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -35,6 +36,7 @@ type stream struct {
 	pending   []opt.Event
 	artifacts []a2a.Artifact // assembled, in the order they began
 	err       error          // of the last write; the next Chunk reports it
+	refused   bool           // the journal has other events of this try: the outcome brings the artifacts
 }
 
 // newStream returns a stream that writes until it is stopped or ctx, the context
@@ -156,12 +158,18 @@ func (s *stream) wakeWriter() {
 func (s *stream) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.refused {
+		s.pending = nil
+	}
 	if len(s.pending) == 0 {
 		return s.err
 	}
 	err := s.detach(ctx)
 	if err == nil {
 		err = s.record(ctx)
+	}
+	if errors.As(err, new(*opt.RewoundError)) { // the workflow was reset, and the task runs again under its number
+		s.refused, err = true, nil
 	}
 	if err != nil {
 		s.err = &recordError{err}
@@ -190,6 +198,9 @@ func SourceOf(w Work) string {
 	if w.Leg > 0 {
 		name += fmt.Sprintf(".leg-%d", w.Leg)
 	}
+	if w.Epoch > 1 {
+		name += fmt.Sprintf(".epoch-%d", w.Epoch)
+	}
 	return name
 }
 
@@ -217,6 +228,9 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	}
 	artifacts := slices.Clone(s.artifacts) // the slice in out belongs to the executor
 	for _, a := range artifacts {
+		if s.refused {
+			break
+		}
 		out.Streamed = append(out.Streamed, a.ArtifactID)
 	}
 	for _, a := range out.Artifacts {

@@ -27,8 +27,8 @@ type Config struct {
 	// "https://app.example.com" or "*"; nil for none.
 	Origins []string
 	// Hosts are the host names that requests may use, in lower case; nil for any.
-	// IP addresses are always allowed. If callers are not authenticated, this
-	// refuses pages whose own host name resolves to this server.
+	// IP addresses are always allowed. This refuses pages whose own host name resolves
+	// to this server.
 	Hosts []string
 	// LenientVersion accepts A2A 1.0 method names without an A2A-Version header.
 	// By the specification such a request is one of 0.3, which has no method with

@@ -130,6 +130,30 @@ func TestChanges_unanswered(t *testing.T) {
 	}
 }
 
+// While the events of an objective are not taken, reads show why, and a change is refused
+// with the reason. Both end with the next event.
+func TestChanges_stuck(t *testing.T) {
+	s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
+	s.have(t)
+	s.world.Sleep()
+	if err := s.world.Journal().Stuck(t.Context(), objectiveID, opt.Stuck{Since: a2a.At(time.Now()), Reason: "The journal lacks events."}); err != nil {
+		t.Fatal(err)
+	}
+	get := `{"id":"` + objectiveID + `"}`
+	shown := func() string {
+		return s.must(t, "objectives/get", get).at("objective", "metadata", "longhaul/v1/stuck", "reason").String() +
+			s.must(t, "GetTask", get).at("metadata", "longhaul/v1/stuck", "reason").String()
+	}
+	if got := shown(); got != "The journal lacks events.The journal lacks events." {
+		t.Errorf("reads show %q", got)
+	}
+	if text := wantCode(t, s.call(t, "objectives/update", change("objectives/update", 0, "")), "-32603"); !strings.Contains(text, "The journal lacks events.") {
+		t.Errorf("the error says %q", text)
+	}
+	s.world.Wake()
+	s.until(t, func() bool { return shown() == "" })
+}
+
 // A change that arrives after its caller's wait is refused. A repeat is a new
 // try.
 func TestChanges_late(t *testing.T) {
@@ -150,6 +174,26 @@ func TestChanges_late(t *testing.T) {
 	}
 	if got := s.revision(); got != before+1 {
 		t.Errorf("%d changes were made", got-before)
+	}
+}
+
+// A change is made once although the clock of the API is minutes behind or ahead of the
+// workflows' clock.
+func TestChanges_clock(t *testing.T) {
+	for _, ahead := range []time.Duration{-5 * time.Minute, 5 * time.Minute} {
+		s := newService(t, func(c *config) {
+			now := c.Now
+			c.Now = func() time.Time { return now().Add(ahead) }
+		})
+		s.have(t)
+		before := s.revision()
+		s.must(t, "plans/create", change("plans/create", 0, ""))
+		if got := s.revision(); got != before+1 {
+			t.Errorf("the clock is ahead by %v: %d changes were made", ahead, got-before)
+		}
+		if n := len(s.world.Commands()); n > 2*3 { // three changes, each at most twice
+			t.Errorf("the clock is ahead by %v: %d commands were sent", ahead, n)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -89,6 +90,8 @@ func (s *fixture) setUp(t *testing.T, text string) {
 			s.world.Sleep()
 		case "journal down":
 			s.journal.fail(errors.New("disk on fire at /dev/secret"))
+		case "a second passes":
+			s.world.Advance(time.Second)
 		default:
 			t.Fatalf("setup does not know %q", line)
 		}

@@ -1,9 +1,12 @@
 package api_test
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 )
 
 // A service that is about to stop reports that it drains, and still serves requests.
@@ -27,4 +30,34 @@ func TestReadiness_draining(t *testing.T) {
 	get("/readyz", http.StatusServiceUnavailable, `{"status":"draining","engine":"ready","journal":"ready"}`)
 	get("/healthz", http.StatusOK, `{"status":"ok"}`)
 	get("/.well-known/agent-card.json", http.StatusOK, "")
+}
+
+// Anyone may ask whether the service is ready. The engine and the journal are asked once a second
+// for all who do.
+func TestReadiness_remembered(t *testing.T) {
+	s := newService(t)
+	asked := 0
+	s.world.Before(func(_ context.Context, call string) error {
+		asked++
+		return nil
+	})
+	ask := func(n int) {
+		for range n {
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)); w.Code != http.StatusOK {
+				t.Errorf("status %d", w.Code)
+			}
+		}
+	}
+	ask(100)
+	s.world.Advance(999 * time.Millisecond)
+	ask(100)
+	if asked != 1 {
+		t.Errorf("200 requests asked the engine %d times, want once", asked)
+	}
+	s.world.Advance(time.Millisecond)
+	ask(100)
+	if asked != 2 {
+		t.Errorf("a second later the engine was asked %d times, want twice", asked)
+	}
 }

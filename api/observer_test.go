@@ -14,6 +14,7 @@ type observed struct {
 	mu      sync.Mutex
 	calls   []string
 	gates   []string
+	quotas  []string
 	streams int
 }
 
@@ -31,6 +32,12 @@ func (o *observed) Streaming(change int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.streams += change
+}
+
+func (o *observed) Exceeded(quota string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.quotas = append(o.quotas, quota)
 }
 
 func (o *observed) Answered(kind string, _ time.Duration) {

@@ -39,7 +39,7 @@ func table(s *service.Service) []*operation {
 		coreOperation("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", pushing(s, wire.ReadGetPush, s.GetPush, wire.WritePush)),
 		coreOperation("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", pushing(s, wire.ReadListPushes, s.ListPushes, wire.WritePushPage)),
 		coreOperation("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", pushing(s, wire.ReadDeletePush, s.DeletePush, wire.WriteNothing)),
-		coreOperation("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.Nothing, s.ExtendedCard, wire.Version.PureCard)),
+		coreOperation("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.ReadExtendedCard, s.ExtendedCard, wire.Version.PureCard)),
 
 		optOperation("objectives/create", reply(s, wire.ReadCreateObjective, s.CreateObjective, wire.Version.NewObjective)),
 		optOperation("objectives/get", reply(s, wire.ReadGetObjective, s.GetObjective, wire.Version.Objective)),

@@ -144,6 +144,29 @@ func TestAddTasks(t *testing.T) {
 	}
 }
 
+// In a request an empty list of dependencies, by which a task or a plan begins at once, differs
+// from none, by which it keeps its place in the list.
+func TestPlanCreate_order(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for on, want := range map[string]bool{``: true, `,"dependencies":null`: true, `,"dependencies":[]`: false} {
+		n := s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"x"`+on+`,"tasks":[{"name":"a"},{"name":"b"`+on+`}]}`)
+		more := s.must(t, "plans/addTasks", `{"id":"`+n.at("plan", "id").String()+`","tasks":[{"name":"c"`+on+`}]}`)
+		o := s.world.Objective(objectiveID)
+		p := o.Plan(more.at("plan", "id").String())
+		for i, b := range map[int]int{1: len(p.Before(p.Tasks[1])), 2: len(p.Before(p.Tasks[2])), 3: len(o.Before(p))} {
+			if (b == 1) != want {
+				t.Errorf("with %q, %d waits for %d others", on, i, b)
+			}
+		}
+		for _, path := range [][]string{{"plan"}, {"plan", "tasks", "1"}, {"plan", "tasks", "2"}} {
+			if shown := more.at(append(path, "metadata", "longhaul/v1/atOnce")...).String(); (shown != "true") != want {
+				t.Errorf("with %q, %v is shown as %v", on, path, more.at(path...))
+			}
+		}
+	}
+}
+
 // failedOptional makes a working objective whose first plan was optional and
 // failed after its first task.
 func (s *fixture) failedOptional(t *testing.T) {
@@ -227,7 +250,12 @@ func TestPlanUpdate_reorders(t *testing.T) {
 		"before the start": {nil, `"dependencies":["PLAN"],"name":"New"`, `["PLAN"] pending New 1`},
 		"while it waits":   {works, `"dependencies":["PLAN"]`, `["PLAN"] blocked Plan 2 1`},
 		"held no more": {func(t *testing.T, s *fixture) { depends(t, s); works(t, s) }, `"dependencies":[]`,
-			`[] pending Plan 2 1`},
+			`[] working Plan 2 1`},
+		"free, after a place in the list": {nil, `"dependencies":[]`, `[] pending Plan 2 1`},
+		"free again": {func(t *testing.T, s *fixture) { s.must(t, "plans/update", `{"id":"`+secondID+`","dependencies":[]}`) },
+			`"dependencies":[]`, `[] pending Plan 2 0`},
+		"free at once":      {works, `"dependencies":[]`, `[] working Plan 2 1`},
+		"with a status":     {nil, `"dependencies":[],"status":"skipped"`, `[] skipped Plan 2 1`},
 		"null":              {nil, `"dependencies":null,"name":"New"`, `[] pending New 1`},
 		"none":              {depends, `"dependencies":[]`, `[] pending Plan 2 1`},
 		"sent back as read": {depends, `"dependencies":["PLAN"]`, `["PLAN"] pending Plan 2 0`},
@@ -267,11 +295,12 @@ func TestPlanUpdate_reordersNothing(t *testing.T) {
 		"a cycle": {func(t *testing.T, s *fixture) {
 			s.must(t, "plans/update", `{"id":"`+secondID+`","dependencies":["`+planID+`"]}`)
 		}, `"dependencies":["SECOND"]`, "-32602", "dependencies"},
-		"begun":                    {update(planID, "working"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
-		"ended":                    {update(planID, "skipped"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
-		"of an ended objective":    {update(objectiveID, "canceled"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
-		"together with a status":   {nil, `"dependencies":["SECOND"],"status":"working"`, "-32602", "dependencies"},
-		"by one that has not seen": {nil, `"dependencies":["SECOND"],"longhaul/v1/revision":7`, "-32001", "STALE_REVISION"},
+		"on what follows it in the list": {nil, `"dependencies":["SECOND"]`, "-32602", "dependencies"},
+		"begun":                          {update(planID, "working"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
+		"ended":                          {update(planID, "skipped"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
+		"of an ended objective":          {update(objectiveID, "canceled"), `"dependencies":["SECOND"]`, "-32001", "INVALID_STATE_TRANSITION"},
+		"together with a status":         {nil, `"dependencies":["SECOND"],"status":"working"`, "-32602", "dependencies"},
+		"by one that has not seen":       {nil, `"dependencies":["SECOND"],"longhaul/v1/revision":7`, "-32001", "STALE_REVISION"},
 	} {
 		s := newService(t)
 		s.have(t)

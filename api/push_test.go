@@ -219,6 +219,19 @@ func TestCreatePush_idempotencyKey(t *testing.T) {
 	wantList(t, "configs", s.pushed(t, id), "1.0 https://a.example.com   ")
 }
 
+// Deliveries can have every scheme whose credentials need no challenge.
+func TestPush_schemes(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.send(t, "m", "slow").at("id").String()
+	for scheme, taken := range map[string]bool{"ApiKey": true, "bearer": true, "Digest": false, "NTLM": false, "two words": false} {
+		params := `{"taskId":"` + id + `","id":"` + scheme + `","url":"https://client.example.com/hook","authentication":{"scheme":"` + scheme + `","credentials":"k"}}`
+		answer := s.call(t, "CreateTaskPushNotificationConfig", params)
+		if got := answer.at("result", "authentication", "scheme").String() == scheme; got != taken {
+			t.Errorf("%s: %v", scheme, answer)
+		}
+	}
+}
+
 // With push off, the card and all methods say so, also for params that are wrong.
 func TestPush_off(t *testing.T) {
 	s := newService(t)

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,10 +75,11 @@ func TestIntegers_asStrings(t *testing.T) {
 // A client may escape the colons of paths.
 func TestREST_escapedColons(t *testing.T) {
 	s := newService(t)
-	id := s.send(t, "m", "slow").at("id").String()
-	for _, base := range []string{"", "/a2a/rest", "/acme", "/a2a/rest/acme"} {
+	for n, base := range []string{"", "/a2a/rest", "/acme", "/a2a/rest/acme"} {
+		name := fmt.Sprint("m", n)
+		id := s.send(t, name, "slow").at("id").String()
 		for _, colon := range []string{"%3A", "%3a"} {
-			body := `{"message":` + message("m", "slow", "") + `}`
+			body := `{"message":` + message(name, "slow", "") + `}`
 			if w := s.rest(t, "POST", base+"/message"+colon+"send", body); w.Code != 200 {
 				t.Errorf("%s/message%ssend: %d %s", base, colon, w.Code, w.Body)
 			}

@@ -61,7 +61,7 @@ func (res response) refuse(f *service.Fault) {
 		res.request.status = http.StatusTooManyRequests
 	}
 	status, media, body := res.binding.refusal(res.request, res.r, f, res.failure(f))
-	if status == http.StatusServiceUnavailable || f.Kind == service.RateLimited {
+	if status == http.StatusServiceUnavailable || f.Kind == service.RateLimited || status == http.StatusTooManyRequests && f.Retry > 0 {
 		res.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
 	res.send(status, media, body)

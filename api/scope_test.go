@@ -147,6 +147,36 @@ func TestScopes_send(t *testing.T) {
 	}
 }
 
+// A caller who may write to work and not read it gets no contents of it by writing, neither by a
+// note to a task nor by a message in its context.
+func TestScopes_sendReadsNothing(t *testing.T) {
+	const create, respond = service.CreateRuns, service.RespondApprovals
+	for name, params := range map[string]string{
+		"a note":                  message("n", "faster", `,"taskId":"obj-`+u("m")+`"`),
+		"a note to a plan task":   message("n", "faster", `,"taskId":"task-`+u("m")+`-1-0"`),
+		"by metadata":             message("n", "faster", `,"metadata":{"opt/v1/taskId":"task-`+u("m")+`-1-0"}`),
+		"in its context":          message("n", "faster", `,"contextId":"obj-`+u("m")+`"`),
+		"all about the objective": message("n", "faster", `,"taskId":"obj-`+u("m")+`","metadata":{"opt/v1/historyScope":"objective"}`),
+	} {
+		s := newService(t)
+		s.send(t, "m", "slow secret words")
+		s.world.Stream("task-"+u("m")+"-1-0", opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("a secret result")}}})
+		n := s.call(t, "SendMessage", `{"message":`+params+`,"configuration":{"returnImmediately":true}}`, "Authorization", limitedTo(create, respond))
+		if n.has("error") || n.at("result", "task", "id").String() == "" || n.at("result", "task", "status", "state").String() == "" {
+			t.Errorf("%s: %v", name, n)
+		}
+		if text := fmt.Sprint(n); strings.Contains(text, "secret") || strings.Contains(text, "faster") {
+			t.Errorf("%s: the answer has contents: %s", name, text)
+		}
+		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":`+strings.Replace(params, `"n"`, `"n2"`, 1)+`}}`,
+			"Authorization", limitedTo(create, respond), "A2A-Version", "1.0")
+		wantForbidden(t, name+" as a stream", w)
+		if n := s.call(t, "SendMessage", `{"message":`+strings.Replace(params, `"n"`, `"n3"`, 1)+`,"configuration":{"returnImmediately":true}}`); !strings.Contains(fmt.Sprint(n), "secret") && name != "in its context" {
+			t.Errorf("%s: a caller who may read gets no contents: %v", name, n)
+		}
+	}
+}
+
 // A change of the extension needs the scopes of its effects.
 func TestScopes_changes(t *testing.T) {
 	const create, cancel, respond = service.CreateRuns, service.CancelRuns, service.RespondApprovals

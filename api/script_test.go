@@ -41,7 +41,7 @@ func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 		plan.Tasks = append(plan.Tasks, gate, opt.TaskSpec{Name: "Last"})
 	}
 	if word(request) == "two" {
-		plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: "Second"}, opt.TaskSpec{Name: "Third", Dependencies: []string{"task-0", "task-1"}})
+		plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: "Second", Dependencies: []string{}}, opt.TaskSpec{Name: "Third", Dependencies: []string{"task-0", "task-1"}})
 	}
 	return servicetest.Made{Plans: []opt.PlanSpec{plan}}, request != nil && word(request) != "quiet"
 }

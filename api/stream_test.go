@@ -28,34 +28,26 @@ func TestStream_noGapNoRepeat(t *testing.T) {
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
-	opened, total := make(chan struct{}), make(chan int)
+	const pieces, readersAtOnce = 320, 8
+	opened := make(chan struct{}, readersAtOnce)
 	go func() {
-		i := 0
-		for ; i < 300 || !closed(opened); i++ {
+		for i := range pieces {
+			if i > 0 && i <= 30*readersAtOnce && i%30 == 0 {
+				<-opened // the task does not outrun the readers that open meanwhile
+			}
 			s.world.Stream(task, opt.Chunk{Append: i > 0, Artifact: a2a.Artifact{ArtifactID: "log", Parts: []a2a.Part{{Data: json.RawMessage(strconv.Itoa(i))}}}})
 		}
 		s.world.Complete(task)
-		total <- i
 	}()
 	var readers []*reader
-	for range 8 {
+	for range readersAtOnce {
 		readers = append(readers, open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`))
+		opened <- struct{}{}
 	}
-	close(opened)
-	n := <-total
 	for i, r := range readers {
-		if err := r.consecutive(n); err != nil {
+		if err := r.consecutive(pieces); err != nil {
 			t.Errorf("reader %d: %v", i, err)
 		}
-	}
-}
-
-func closed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -366,5 +358,42 @@ func TestStream_pastItsOwnGate(t *testing.T) {
 	s.world.Wake()
 	if got := r.states(); got[len(got)-1] != "completed" {
 		t.Errorf("then come %v", got)
+	}
+}
+
+// A stream shows the whole gate with each exchange, although the journal has the exchange
+// alone; so does one that is resumed between two exchanges.
+func TestStream_exchanges(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "outline")
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+	subscribe := func(headers ...string) *reader {
+		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+task+`"}`, headers...)
+	}
+	live := subscribe()
+	live.event()
+	var want []node
+	seen := ""
+	for i := range 3 {
+		s.say(t, root, fmt.Sprint("r", i), `{"text":"I wonder"}`, "")
+		want = append(want, s.must(t, "GetTask", `{"id":"`+task+`"}`))
+		e := live.event()
+		if i == 1 {
+			seen = e.id
+		}
+		wantGate(t, "live", want[i], e)
+	}
+	wantGate(t, "resumed", want[2], subscribe("Last-Event-ID", seen).event())
+}
+
+func wantGate(t *testing.T, which string, task node, e sse) {
+	t.Helper()
+	u := e.data.at("result", "statusUpdate")
+	if diff := cmp.Diff(task.at("status", "message").String(), u.at("status", "message").String()); diff != "" {
+		t.Errorf("%s: the message (-task +stream):\n%s", which, diff)
+	}
+	if diff := cmp.Diff(task.at("metadata", "openwop", "interrupt").String(), u.at("metadata", "openwop", "interrupt").String()); diff != "" {
+		t.Errorf("%s: the gate (-task +stream):\n%s", which, diff)
 	}
 }

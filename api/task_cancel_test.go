@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"longhaul/opt"
@@ -67,15 +68,36 @@ func TestCancel_losesTheRace(t *testing.T) {
 	}
 }
 
-func TestCancel_idempotent(t *testing.T) {
+// The event of a cancellation names who asked for it.
+func TestCancel_principal(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
-	for range 2 {
-		if n := s.call(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`); n.at("result", "status", "state").String() != "TASK_STATE_CANCELED" {
-			t.Errorf("answer is %v", n)
+	id := "obj-" + u("m")
+	s.must(t, "CancelTask", `{"id":"`+id+`"}`)
+	events, err := s.world.Journal().Events(t.Context(), id, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(r opt.Recorded) bool { return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann" }
+	if !slices.ContainsFunc(events, named) {
+		t.Errorf("no event names ann: %v", events)
+	}
+}
+
+// A second cancel changes nothing, and says in both versions that the task is canceled.
+func TestCancel_again(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	if n := s.call(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`); n.at("result", "status", "state").String() != "TASK_STATE_CANCELED" {
+		t.Errorf("answer is %v", n)
+	}
+	for version, method := range map[string]string{"1.0": "CancelTask", "0.3": "tasks/cancel"} {
+		answer := s.callIn(t, version, method, `{"id":"obj-`+u("m")+`"}`)
+		wantCode(t, answer, "-32002")
+		if text := answer.at("error", "message").String(); text != "Task cannot be canceled: it is canceled" {
+			t.Errorf("%s: %v", version, answer)
 		}
 	}
-	wantCode(t, s.callIn(t, "0.3", "tasks/cancel", `{"id":"obj-`+u("m")+`"}`), "-32002")
 	if n := len(s.world.Calls()); n != 2 {
 		t.Errorf("the engine was called %d times", n)
 	}

@@ -28,8 +28,8 @@ type Plan struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	Status       opt.PlanStatus `json:"status,omitempty"`
-	Tasks        []PlanTask     `json:"tasks,omitempty"` // in their order; nil if they were not asked for
-	Dependencies []string       `json:"dependencies,omitempty"`
+	Tasks        []PlanTask     `json:"tasks,omitempty"`       // in their order; nil if they were not asked for
+	Dependencies []string       `json:"dependencies,omitzero"` // as in NewPlan; agents show [] also for none
 	Metadata     a2a.Metadata   `json:"metadata,omitempty"`
 	CreatedAt    a2a.Time       `json:"createdAt,omitzero"`
 	UpdatedAt    a2a.Time       `json:"updatedAt,omitzero"`
@@ -43,8 +43,8 @@ type PlanTask struct {
 	Name         string        `json:"name"`
 	Description  string        `json:"description,omitempty"`
 	TaskIndex    int           `json:"taskIndex"`
-	Dependencies []string      `json:"dependencies,omitempty"`
-	A2ATaskID    string        `json:"a2aTaskId,omitempty"` // "" until it was dispatched
+	Dependencies []string      `json:"dependencies,omitzero"` // as in NewPlanTask; agents show [] also for none
+	A2ATaskID    string        `json:"a2aTaskId,omitempty"`   // "" until it was dispatched
 	Status       opt.TaskState `json:"status,omitempty"`
 	Metadata     a2a.Metadata  `json:"metadata,omitempty"`
 }
@@ -69,16 +69,16 @@ type NewPlan struct {
 	Name         string        `json:"name"`
 	Description  string        `json:"description,omitempty"`
 	Tasks        []NewPlanTask `json:"tasks,omitempty"`
-	Dependencies []string      `json:"dependencies,omitempty"` // ids of plans of the same objective
+	Dependencies []string      `json:"dependencies,omitzero"` // ids of plans of the same objective; nil: it follows the last one; empty: it follows none
 	Metadata     a2a.Metadata  `json:"metadata,omitempty"`
 }
 
 // NewPlanTask asks for a task of a plan. In Dependencies, "task-0" is the first
-// task of the same request.
+// task of the same request. Nil: it follows the task before it; empty: it begins at once.
 type NewPlanTask struct {
 	Name         string   `json:"name"`
 	Description  string   `json:"description,omitempty"`
-	Dependencies []string `json:"dependencies,omitempty"`
+	Dependencies []string `json:"dependencies,omitzero"`
 }
 
 type objectiveResult struct {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"longhaul/a2a"
@@ -22,7 +23,12 @@ func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task
 // Cancel cancels a task and returns its current state, which may be before the
 // task has stopped. Canceling it again changes nothing.
 func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
-	return c.task(ctx, "CancelTask", taskParams{ID: taskID})
+	t, err := c.task(ctx, "CancelTask", taskParams{ID: taskID})
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
+		return c.Get(ctx, taskID, 0) // perhaps an earlier try of this call has canceled it, and its answer was lost
+	}
+	return t, err
 }
 
 func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task, error) {

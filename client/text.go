@@ -3,20 +3,24 @@ package client
 import (
 	"fmt"
 	"strings"
+
+	"longhaul/opt"
 )
 
 // String returns o on one line, for people.
 func (o Objective) String() string {
-	return itemText("objective", o.ID, o.Name, string(o.Status)) + countText(len(o.Plans), "plan")
+	return opt.Objective{ID: o.ID, Name: o.Name, Status: o.Status}.String() + countText(len(o.Plans), "plan")
 }
 
 // String returns p on one line, for people.
 func (p Plan) String() string {
-	return itemText("plan", p.ID, p.Name, string(p.Status)) + countText(len(p.Tasks), "task")
+	return opt.Plan{ID: p.ID, Name: p.Name, Status: p.Status}.String() + countText(len(p.Tasks), "task")
 }
 
 // String returns t on one line, for people.
-func (t PlanTask) String() string { return itemText("task", t.ID, t.Name, string(t.Status)) }
+func (t PlanTask) String() string {
+	return opt.Task{ID: t.ID, Name: t.Name, State: t.Status}.String()
+}
 
 // String returns i on one line, for people: its id, what it asks, and what may be decided.
 func (i Interrupt) String() string {
@@ -52,20 +56,7 @@ func (r ScheduleRun) String() string {
 	if r.Failure != "" {
 		return r.At.String() + ": " + r.Failure
 	}
-	return r.At.String() + ": " + itemText("objective", r.ObjectiveID, "", string(r.Status))
-}
-
-func itemText(kind, id, name, status string) string {
-	text := kind
-	for _, word := range []string{id, name} {
-		if word != "" {
-			text += " " + word
-		}
-	}
-	if status == "" {
-		return text
-	}
-	return text + ": " + status
+	return r.At.String() + ": " + opt.Objective{ID: r.ObjectiveID, Status: r.Status}.String()
 }
 
 func countText(n int, what string) string {

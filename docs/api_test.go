@@ -230,9 +230,7 @@ func TestAPI_metadata(t *testing.T) {
 // Every reason of an error has a line, and the other way round.
 func TestAPI_reasons(t *testing.T) {
 	code := literals(files(t, "api/service"), `[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|UNAVAILABLE|UNAUTHENTICATED`)
-	for _, m := range submatches(source(t, "api/wire/fault.go"), `(?:reason|plain): "([A-Z_]+)"`) {
-		code = append(code, m)
-	}
+	code = append(code, submatches(source(t, "api/wire/fault.go"), `(?:reason|plain): "([A-Z_]+)"`)...)
 	rows := tables(t, "api.md", "Errors")
 	compare(t, "reasons", code, words(rows, 0))
 

@@ -219,6 +219,51 @@ func TestArchitecture_functions(t *testing.T) {
 	}
 }
 
+// Each attack in docs/security.md has tests, which are in the packages that it names, or else
+// in dev/e2e/hostile.
+func TestSecurity_attacks(t *testing.T) {
+	_, table, _ := strings.Cut(source(t, "docs/security.md"), "| attack |")
+	named, rows := regexp.MustCompile("`(Test\\w+)`|\\(([\\w/]+)\\)"), 0
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(row, " | ")
+		if len(cells) < 3 {
+			break
+		}
+		rows++
+		in, found := "dev/e2e/hostile", 0
+		for _, m := range slices.Backward(named.FindAllStringSubmatch(cells[2], -1)) {
+			if m[2] != "" {
+				in = m[2]
+				continue
+			}
+			found++
+			if !strings.Contains(testsOf(t, in), "func "+m[1]+"(") {
+				t.Errorf("%s: %s is not in %s", cells[0], m[1], in)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s has no test", cells[0])
+		}
+	}
+	if rows < 10 {
+		t.Errorf("only %d attacks were checked", rows)
+	}
+}
+
+// testsOf returns the source of the tests of a package.
+func testsOf(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := fs.Glob(os.DirFS(".."), dir+"/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range files {
+		all.WriteString(source(t, name))
+	}
+	return all.String()
+}
+
 // The messages in docs/troubleshooting.md are in the code: the texts between the parts
 // that vary.
 func TestTroubleshooting_messages(t *testing.T) {

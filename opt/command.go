@@ -24,6 +24,9 @@ const (
 	CancelTask      CommandKind = "cancel-task"      // plan: PlanID, TaskID
 )
 
+// CommandKinds lists the kinds.
+var CommandKinds = []CommandKind{UpdateObjective, Replan, CreatePlan, UpdatePlan, AddTasks, LinkTask, MoveTask, CancelTask}
+
 // A Command is a change that a client asks for. It goes to the objective, which
 // applies it or passes it to the plan, and records the [CommandAnswer]. A repeat of
 // the command under the same id gets the first answer.
@@ -60,6 +63,19 @@ func (c Command) String() string {
 	return oneLine(string(c.Kind), about, "", c.Status, "")
 }
 
+// Shapes reports whether c has a part in the work: a principal whose commands only stop,
+// pause or continue the work is no requester of it. first is set if c starts the objective or
+// the plan, or retries it.
+func (c Command) Shapes(first bool) bool {
+	switch c.Kind {
+	case CancelTask:
+		return false
+	case UpdateObjective, UpdatePlan:
+		return first || !c.Change.Empty() || c.Status == string(ObjectivePlanning)
+	}
+	return true
+}
+
 // Starts reports whether c may start an objective that was not started, or begin work
 // on it again.
 func (c Command) Starts() bool {
@@ -73,6 +89,16 @@ func (c Command) Starts() bool {
 		return c.Start
 	}
 	return c.Kind == Replan
+}
+
+// Adds reports whether c adds work to an objective that has not ended. Starting work that was not
+// started, or has ended, is another matter: see Starts.
+func (c Command) Adds() bool {
+	switch c.Kind {
+	case Replan, CreatePlan, AddTasks:
+		return true
+	}
+	return c.Kind == UpdateObjective && c.Status == string(ObjectivePlanning)
 }
 
 // A CommandAnswer is the outcome of a command. It is recorded with the change.
@@ -108,6 +134,7 @@ type Refusal struct {
 	Field    string      `json:"field,omitempty"`
 	Problem  string      `json:"problem,omitempty"`
 	Revision int64       `json:"revision,omitempty"`
+	At       a2a.Time    `json:"at,omitzero"` // of a late one: when it was judged
 }
 
 // Error implements error.

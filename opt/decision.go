@@ -25,8 +25,9 @@ type Decision struct {
 	N           int64    `json:"n"` // 1, 2, 3 … in the chain
 	ObjectiveID string   `json:"objectiveId"`
 	PlanID      string   `json:"planId"`
-	Attempt     int      `json:"attempt"` // at the plan; each has its own chain
-	TaskID      string   `json:"taskId"`  // of the A2A task that waits
+	Attempt     int      `json:"attempt"`         // at the plan; each has its own chain
+	Epoch       int      `json:"epoch,omitempty"` // of the plan: each has its own chain, too; 0 for the first
+	TaskID      string   `json:"taskId"`          // of the A2A task that waits
 	GateID      string   `json:"interruptId"`
 	Kind        GateKind `json:"kind,omitempty"`   // of the gate, if it was open
 	Action      Action   `json:"action,omitempty"` // of an approval
@@ -36,6 +37,7 @@ type Decision struct {
 	Groups      []string `json:"groups,omitempty"` // of DecidedBy, that may decide
 	DecidedAt   a2a.Time `json:"decidedAt"`
 	MessageID   string   `json:"messageId,omitempty"`
+	ByHand      bool     `json:"byHand,omitempty"` // DecidedBy has moved the task with tasks/updateStatus, in place of a reply
 
 	ObjectDigest string `json:"objectDigest,omitempty"` // of the object of the gate
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says

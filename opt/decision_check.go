@@ -26,11 +26,10 @@ type Chains struct {
 	chains      []checkedChain
 }
 
-// A checkedChain has the hashes of the decisions of one attempt at a plan.
+// A checkedChain has the hashes of the decisions of one chain.
 type checkedChain struct {
-	planID  string
-	attempt int
-	hashes  []string
+	key    ChainHead // without its end
+	hashes []string
 }
 
 // Add checks the next decision. The error is a [*DecisionError].
@@ -61,7 +60,7 @@ func (c *Chains) add(doc json.RawMessage) string {
 	}
 	chain := c.of(d)
 	last := int64(len(chain.hashes))
-	where := fmt.Sprintf("number %d of %s, attempt %d", d.N, d.PlanID, d.Attempt)
+	where := fmt.Sprintf("number %d of %s", d.N, chain.key.Name())
 	switch {
 	case hashOf(m) != d.Hash:
 		return where + " was changed: its hash is not that of its content"
@@ -79,15 +78,17 @@ func (c *Chains) add(doc json.RawMessage) string {
 
 // of returns the chain of d.
 func (c *Chains) of(d Decision) *checkedChain {
-	if chain := c.find(d.PlanID, d.Attempt); chain != nil {
+	key := ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Epoch: d.Epoch}
+	if chain := c.find(key); chain != nil {
 		return chain
 	}
-	c.chains = append(c.chains, checkedChain{planID: d.PlanID, attempt: d.Attempt})
+	c.chains = append(c.chains, checkedChain{key: key})
 	return &c.chains[len(c.chains)-1]
 }
 
-func (c *Chains) find(planID string, attempt int) *checkedChain {
-	i := slices.IndexFunc(c.chains, func(h checkedChain) bool { return h.planID == planID && h.attempt == attempt })
+func (c *Chains) find(key ChainHead) *checkedChain {
+	key.Chain = Chain{}
+	i := slices.IndexFunc(c.chains, func(h checkedChain) bool { return h.key == key })
 	if i < 0 {
 		return nil
 	}
@@ -111,7 +112,9 @@ func (c *Chains) Count() int { return c.position }
 func (c *Chains) Heads() []ChainHead {
 	var out []ChainHead
 	for _, h := range c.chains {
-		out = append(out, ChainHead{PlanID: h.planID, Attempt: h.attempt, Chain: Chain{N: int64(len(h.hashes)), Hash: h.last()}})
+		head := h.key
+		head.Chain = Chain{N: int64(len(h.hashes)), Hash: h.last()}
+		out = append(out, head)
 	}
 	return out
 }
@@ -123,8 +126,8 @@ func (c *Chains) Reach(h DecisionHead) error {
 		return fmt.Errorf("the head is that of another objective, %s", h.ObjectiveID)
 	}
 	for _, want := range h.Chains {
-		where := fmt.Sprintf("%s, attempt %d", want.PlanID, want.Attempt)
-		chain := c.find(want.PlanID, want.Attempt)
+		where := want.Name()
+		chain := c.find(want)
 		switch {
 		case want.N < 1:
 			return fmt.Errorf("the head counts no decision of %s", where)
@@ -146,7 +149,7 @@ func (c *Chains) End(h DecisionHead) error {
 	}
 	for _, got := range c.Heads() {
 		if !slices.Contains(h.Chains, got) {
-			return fmt.Errorf("decisions were added at the end of %s, attempt %d: the head does not count all of %d", got.PlanID, got.Attempt, got.N)
+			return fmt.Errorf("decisions were added at the end of %s: the head does not count all of %d", got.Name(), got.N)
 		}
 	}
 	if h.Count != int64(c.position) {

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"longhaul/a2a"
 )
@@ -11,18 +12,27 @@ import (
 type DecisionHead struct {
 	ObjectiveID string      `json:"objectiveId"`
 	Count       int64       `json:"count"`  // of decisions, in all chains
-	Chains      []ChainHead `json:"chains"` // by plan and attempt
+	Chains      []ChainHead `json:"chains"` // by plan, attempt and epoch
 	At          a2a.Time    `json:"at"`
 
 	// Signature is a JWS of [DecisionHead.Statement]; "" if the server has no key.
 	Signature string `json:"signature,omitempty"`
 }
 
-// A ChainHead is the end of the chain of one attempt at a plan.
+// A ChainHead is the end of the chain of one attempt at a plan, in one epoch.
 type ChainHead struct {
 	PlanID  string `json:"planId"`
 	Attempt int    `json:"attempt"`
+	Epoch   int    `json:"epoch,omitempty"` // 0 for the first
 	Chain
+}
+
+// Name returns the name of the chain in messages.
+func (h ChainHead) Name() string {
+	if h.Epoch > 0 {
+		return fmt.Sprintf("%s, attempt %d, epoch %d", h.PlanID, h.Attempt, h.Epoch)
+	}
+	return fmt.Sprintf("%s, attempt %d", h.PlanID, h.Attempt)
 }
 
 // Statement returns the signed bytes: h without its signature, as JSON in the canonical

@@ -8,6 +8,14 @@
 // plan from its tasks and that of an objective from its plans. [Objective.Startable] lists
 // the plans that may start now, [Plan.Ready] the tasks.
 //
+// The order of the tasks of a plan, and of the plans of an objective: one that declares
+// dependencies begins when those are done, at once if it declares an empty list. One that
+// declares none follows the one before it in the list, which may wait itself. So those
+// of a list without dependencies run one after another, and those that are added are the
+// last. [Plan.Before] and [Objective.Before] list what one waits for. Nothing is removed
+// from a list: a plan that was skipped or replaced is done, an optional one also if it
+// failed.
+//
 // What clients send is a [Letter] (a message), a [Command] (a change) or a [Reply] (a
 // response at a gate). Each has one answer: a [Judgement] with a verdict, or a
 // [CommandAnswer]. A reply that is judged leaves a [Decision] in a [Chain].

@@ -15,7 +15,7 @@ type EventKind string
 const (
 	ObjectiveOpened   EventKind = "objective-opened"   // objective: Objective, Given, Message: the objective and its root task exist
 	ObjectiveMoved    EventKind = "objective-moved"    // objective: From, To, Reason, Status, Head
-	ObjectiveStopping EventKind = "objective-stopping" // objective: Reason, Cause, Status, Head: it ends once all plans have ended
+	ObjectiveStopping EventKind = "objective-stopping" // objective: Reason, Cause, Status, Head, Principal: it ends once all plans have ended
 	ObjectivePaused   EventKind = "objective-paused"   // objective: Head: a client has paused it
 	ObjectiveResumed  EventKind = "objective-resumed"  // objective: Head
 	ObjectiveChanged  EventKind = "objective-changed"  // objective: Change, Revision, Head, Text
@@ -33,10 +33,12 @@ const (
 	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make an object again, after it was sent back at a gate
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step
+	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
-	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict, Decision
-	CommandAnswered   EventKind = "command-answered"   // objective: Answer
+	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict, Decision, Reason
+	CommandAnswered   EventKind = "command-answered"   // objective: Answer, Principal, Reason: the kind of the command
+	SourceRewound     EventKind = "source-rewound"     // objective: Epoch, Objective with its plans, Head, Text; plan: Epoch, PlanID, Plan with its tasks, PlanHead: its workflow knows less than the journal, and continues from this state
 )
 
 // An Event is one thing that happened to an objective, a plan or a task.
@@ -44,7 +46,7 @@ const (
 // event that changes a row of the journal carries the new values, computed by the
 // owner of the row, so the journal needs no rules.
 type Event struct {
-	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it
+	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it; that of the event before for SourceRewound
 	Kind EventKind `json:"kind"`
 	At   a2a.Time  `json:"at"`
 
@@ -59,7 +61,7 @@ type Event struct {
 	Objective *Objective   `json:"objective,omitempty"`
 	Plan      *Plan        `json:"plan,omitempty"`
 	Status    *a2a.Message `json:"status,omitempty"` // the message of the agent that comes with the move
-	Gate      *Gate        `json:"gate,omitempty"`   // the gate that is open after the move
+	Gate      *Gate        `json:"gate,omitempty"`   // the gate that is open after the move, or what changes in it
 	Chunk     *Chunk       `json:"chunk,omitempty"`
 	Round     int          `json:"round,omitempty"`   // of the work on the task: each gate begins a new one
 	Try       int          `json:"try,omitempty"`     // of the attempt: more than 1 after a lost worker
@@ -79,7 +81,7 @@ type Event struct {
 	Text     *Text          `json:"text,omitempty"`     // name, description, metadata and dependencies after it
 
 	Message   *a2a.Message   `json:"message,omitempty"`
-	Principal string         `json:"principal,omitempty"` // who sent Message
+	Principal string         `json:"principal,omitempty"` // who sent Message or the command, moved the task by hand or ended the objective
 	Key       string         `json:"key,omitempty"`       // of the Letter with it
 	ForTask   string         `json:"forTask,omitempty"`   // the plan task of a reply to the root task
 	Reply     *Reply         `json:"reply,omitempty"`
@@ -87,6 +89,7 @@ type Event struct {
 	Answer    *CommandAnswer `json:"answer,omitempty"`
 	Decision  *Decision      `json:"decision,omitempty"` // the record of Reply
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
+	Epoch     int            `json:"epoch,omitempty"`    // that SourceRewound begins
 }
 
 // String returns e on one line, for people: its number and kind, and what moved where.
@@ -97,6 +100,29 @@ func (e Event) String() string {
 	}
 	return fmt.Sprint(e.N, " ", oneLine(string(e.Kind), about, "", e.To, e.Reason))
 }
+
+// EndsTasks reports whether the open tasks of a plan, or those of all plans, end with e: the
+// workflow is gone, so no events of its own will say so. See [Event.TaskEnded].
+func (e Event) EndsTasks() bool {
+	return (e.Kind == PlanMoved || e.Kind == ObjectiveMoved && ObjectiveStatus(e.To).Ended()) && e.Reason == Terminated
+}
+
+// TaskEnded returns the event with which a task in state from ends because of e.
+func (e Event) TaskEnded(contextID, taskID string, from TaskState) Event {
+	to := TaskFailed
+	if from == TaskPending {
+		to = TaskCanceled
+	}
+	status := a2a.Message{
+		MessageID: taskID + ":status", ContextID: contextID, TaskID: taskID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(TerminatedText)},
+	}
+	return Event{
+		N: e.N, Kind: TaskMoved, At: e.At, PlanID: e.PlanID, TaskID: taskID, From: string(from), To: string(to), Reason: Terminated, Status: &status,
+	}
+}
+
+// TerminatedText is the text for clients of work that has ended with the reason [Terminated].
+const TerminatedText = "The work was ended by an operator."
 
 // Fence returns a number that rises with the round, attempt, leg and try of the work on
 // a task. An event whose fence is lower than one seen before is out of date. Fences of
@@ -124,6 +150,7 @@ type ObjectiveHead struct {
 	QueuedAt a2a.Time        `json:"queuedAt,omitzero"`
 	Attempt  int             `json:"attempt"`
 	Revision int64           `json:"revision"`
+	Shapers  []string        `json:"shapers,omitempty"`
 }
 
 // A PlanHead is the part of a plan that changes during the work.
@@ -142,7 +169,7 @@ type Text struct {
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
-	Dependencies []string     `json:"dependencies,omitempty"`
+	Dependencies []string     `json:"dependencies,omitzero"`
 }
 
 // A Change holds the new values that a client gives an objective or a plan, apart

@@ -17,7 +17,7 @@ func (e Event) Check() error {
 	switch {
 	case !known:
 		return fmt.Errorf("%w: unknown kind %q", ErrMalformed, e.Kind)
-	case !has || e.N < 1:
+	case !has || e.N < 1 && e.Kind != SourceRewound:
 		return fmt.Errorf("%w of kind %s: a required member is missing", ErrMalformed, e.Kind)
 	}
 	return nil
@@ -53,12 +53,18 @@ func (e Event) complete() (has, known bool) {
 		return e.TaskID != "" && e.Link != "", true
 	case TaskMoved:
 		return e.TaskID != "" && e.To != "", true
+	case ExchangeAdded:
+		return e.TaskID != "" && e.To != "" && e.Gate != nil && len(e.Gate.Exchanges) > 0, true
 	case TaskTried:
 		return e.TaskID != "" && e.To != "" && max(e.Attempt, e.Try) > 1, true
 	case ArtifactAdded:
 		return e.TaskID != "" && e.Chunk != nil, true
 	case MessageAdded:
 		return e.TaskID != "" && e.Message != nil, true
+	case SourceRewound:
+		objective := e.Objective != nil && e.Head != nil && e.Text != nil && !slices.Contains(e.Objective.Plans, nil)
+		plan := e.PlanID != "" && e.Plan != nil && e.PlanHead != nil && !slices.Contains(e.Plan.Tasks, nil)
+		return e.Epoch > 1 && (plan || e.PlanID == "" && objective), true
 	case CommandAnswered:
 		return e.Answer != nil && e.Answer.CommandID != "", true
 	}

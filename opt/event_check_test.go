@@ -37,10 +37,12 @@ var checked = map[opt.EventKind]struct {
 	opt.TasksAdded:        {opt.Event{PlanID: plan(1), Tasks: []*opt.Task{{}}}, []string{"PlanID"}},
 	opt.TaskLinked:        {opt.Event{TaskID: task(1, 0), Link: "x"}, []string{"TaskID", "Link"}},
 	opt.TaskMoved:         {opt.Event{TaskID: task(1, 0), To: "working"}, []string{"TaskID", "To"}},
+	opt.ExchangeAdded:     {opt.Event{TaskID: task(1, 0), To: "input-required", Gate: (&opt.Gate{}).With(opt.Exchange{})}, []string{"TaskID", "To", "Gate"}},
 	opt.TaskTried:         {opt.Event{TaskID: task(1, 0), To: "working", Attempt: 2}, []string{"TaskID", "To", "Attempt"}},
 	opt.ArtifactAdded:     {opt.Event{TaskID: task(1, 0), Chunk: &opt.Chunk{}}, []string{"TaskID", "Chunk"}},
 	opt.MessageAdded:      {opt.Event{TaskID: task(1, 0), Message: &a2a.Message{}}, []string{"TaskID", "Message"}},
 	opt.CommandAnswered:   {opt.Event{Answer: &opt.CommandAnswer{CommandID: "c"}}, []string{"Answer"}},
+	opt.SourceRewound:     {opt.Event{Epoch: 2, Objective: &opt.Objective{}, Head: &opt.ObjectiveHead{}, Text: &opt.Text{}}, []string{"Epoch", "Objective", "Head", "Text"}},
 }
 
 func TestEvent_Check(t *testing.T) {
@@ -50,7 +52,10 @@ func TestEvent_Check(t *testing.T) {
 		if err := e.Check(); err != nil {
 			t.Errorf("complete %s: %v", kind, err)
 		}
-		for _, member := range append(tt.needs, "N") {
+		if kind != opt.SourceRewound { // the first event of an epoch may be about nothing that was recorded before
+			tt.needs = append(tt.needs, "N")
+		}
+		for _, member := range tt.needs {
 			lacks := e
 			reflect.ValueOf(&lacks).Elem().FieldByName(member).SetZero()
 			wantMalformed(t, string(kind)+" without "+member, lacks)
@@ -66,6 +71,7 @@ func TestEvent_Check(t *testing.T) {
 		"a plan with a task that is nil": {N: 1, Kind: opt.PlanAdded, PlanID: plan(1), Plan: &opt.Plan{ID: plan(1), Tasks: []*opt.Task{nil}}},
 		"a retry of a task that is nil":  {N: 1, Kind: opt.PlanRetried, PlanID: plan(1), PlanHead: &opt.PlanHead{}, Attempt: 2, Tasks: []*opt.Task{nil}},
 		"a new task that is nil":         {N: 1, Kind: opt.TasksAdded, PlanID: plan(1), Tasks: []*opt.Task{{}, nil}},
+		"a plan without its head":        {N: 1, Kind: opt.SourceRewound, Epoch: 2, PlanID: plan(1), Plan: &opt.Plan{}, Objective: &opt.Objective{}, Head: &opt.ObjectiveHead{}, Text: &opt.Text{}},
 		"an answer to no command":        {N: 1, Kind: opt.CommandAnswered, Answer: &opt.CommandAnswer{}},
 	} {
 		wantMalformed(t, name, e)

@@ -13,7 +13,7 @@ func ExamplePlan() {
 	o := &opt.Objective{ID: opt.NewObjectiveID([16]byte{1})}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "Report", Tasks: []opt.TaskSpec{
 		{Name: "Research"},
-		{Name: "Draw"},
+		{Name: "Draw", Dependencies: []string{}}, // else it would follow Research
 		{Name: "Write", Dependencies: []string{"task-0", "task-1"}},
 	}}, a2a.AtMillis(0))
 	if err != nil {

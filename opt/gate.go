@@ -56,7 +56,7 @@ type Gate struct {
 	Description  string          `json:"description,omitempty"`
 	ArtifactID   string          `json:"artifactId,omitempty"`
 	ArtifactType string          `json:"artifactType,omitempty"`
-	ArtifactData json.RawMessage `json:"artifactData,omitempty"`
+	ArtifactData json.RawMessage `json:"artifactData,omitempty"` // an object that is JSON; executors set it or Object, not both
 	Actions      []Action        `json:"actions,omitempty"`
 	Questions    []Question      `json:"questions,omitempty"`
 	RequestedAt  a2a.Time        `json:"requestedAt,omitzero"`
@@ -77,7 +77,9 @@ type Gate struct {
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
 	Late   int64  `json:"late,omitempty"`   // milliseconds by which they were late together: the steps left are as much later
 
+	Noted     string     `json:"noted,omitempty"`     // digest of the notes that clients have written while the gate is open; "" for none
 	Exchanges []Exchange `json:"exchanges,omitempty"` // questions and comments, oldest first, the last [MostExchanges]
+	Omitted   int        `json:"omitted,omitempty"`   // how many came before Exchanges. ObjectDigest covers them
 
 	Next *NextStep `json:"nextStep,omitempty"` // only in what [Gate.Shown] returns
 }
@@ -91,6 +93,7 @@ type Exchange struct {
 	MessageID string   `json:"messageId"`
 	AskedBy   string   `json:"askedBy"`
 	AskedAt   a2a.Time `json:"askedAt,omitzero"`
+	Cut       bool     `json:"cut,omitempty"` // the message has more than Question: a longer text, or parts that are no text
 }
 
 // Limits of the exchanges in a gate. The history of the task has all of them.
@@ -99,15 +102,53 @@ const (
 	maxExchange   = 2 << 10 // bytes of one
 )
 
-// With returns g with another exchange.
+// With returns what changes in g with another exchange, as an event has it.
 func (g *Gate) With(e Exchange) *Gate {
-	out := *g
 	if len(e.Question) > maxExchange {
 		e.Question = strings.ToValidUTF8(e.Question[:maxExchange], "") + "…"
+		e.Cut = true
 	}
-	first := max(0, len(g.Exchanges)+1-MostExchanges)
-	out.Exchanges = append(slices.Clone(g.Exchanges[first:]), e)
+	return &Gate{Kind: g.Kind, ID: g.ID, TaskID: g.TaskID, ObjectDigest: g.ObjectDigest, Noted: g.Noted, Exchanges: []Exchange{e}}
+}
+
+// Unshown returns of how many messages g does not show all. Who decides reads them in the
+// conversation of the objective.
+func (g *Gate) Unshown() int {
+	n := g.Omitted
+	for _, e := range g.Exchanges {
+		if e.Cut {
+			n++
+		}
+	}
+	return n
+}
+
+// Extended returns g after a change that With or WithNote has returned. An exchange that g has
+// stays in its place: a workflow that was set back adds it again. Two messages may have the
+// same id, but a repeat has the same text.
+func (g *Gate) Extended(by Gate) *Gate {
+	out := *g
+	out.ObjectDigest, out.Noted = by.ObjectDigest, by.Noted
+	all := slices.Clone(g.Exchanges)
+	for _, e := range by.Exchanges {
+		if !slices.ContainsFunc(all, func(had Exchange) bool {
+			return had.MessageID == e.MessageID && had.AskedBy == e.AskedBy && had.Question == e.Question
+		}) {
+			all = append(all, e)
+		}
+	}
+	more := max(0, len(all)-MostExchanges)
+	out.Exchanges, out.Omitted = all[more:], g.Omitted+more
 	return &out
+}
+
+// WithNote is With for a note to the work that g is about. ObjectDigest then covers the
+// note, too, so that no earlier view of g is accepted.
+func (g *Gate) WithNote(e Exchange) *Gate {
+	out := g.With(e)
+	out.Noted = sha256Of(a2a.Canonical(a2a.DataPart(map[string]string{"before": g.Noted, "author": e.AskedBy, "messageId": e.MessageID, "text": e.Question}).Data))
+	out.ObjectDigest = sha256Of(a2a.Canonical(a2a.DataPart(map[string]string{"object": g.Digest(), "notes": out.Noted}).Data))
+	return out
 }
 
 // A Question is one of the questions of a clarification gate.
@@ -163,6 +204,15 @@ func (r Reply) Remark() string {
 // GateID returns the id of the n-th gate of a task. It is the same on every replay.
 func GateID(taskID string, n int) string { return taskID + ":" + strconv.Itoa(n) }
 
+// epochGates is how many gates a task has room for in one epoch of its plan.
+const epochGates = 1000
+
+// GateIDIn is GateID in an epoch of the plan: a reply to a gate from before is none to the
+// gate that opens in its place.
+func GateIDIn(epoch int, taskID string, n int) string {
+	return GateID(taskID, max(epoch-1, 0)*epochGates+n)
+}
+
 // State returns the state of a task that waits at g.
 func (g *Gate) State() TaskState {
 	if g.Kind == Credential {
@@ -188,7 +238,7 @@ func (g *Gate) Prompt() string {
 // a refinement, and so on; "" for the first one and for other gates. It follows the title.
 func (g *Gate) Again() string {
 	n, err := strconv.Atoi(g.ID[strings.LastIndexByte(g.ID, ':')+1:])
-	if g.Kind != Approval || err != nil || n < 2 {
+	if n %= epochGates; g.Kind != Approval || err != nil || n < 2 {
 		return ""
 	}
 	suffix := "th"
@@ -221,12 +271,6 @@ func (g *Gate) Message(contextID, taskID string) *a2a.Message {
 // Voted reports whether a principal has voted at g.
 func (g *Gate) Voted(principal string) bool {
 	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal })
-}
-
-// WaitsFor reports whether g, of an objective that requester asked for, waits for r: r may
-// decide and has not voted.
-func (g *Gate) WaitsFor(r Responder, requester string) bool {
-	return g.Responders.Allow(r.Principal, r.Groups, requester) && !g.Voted(r.Principal)
 }
 
 // Decides reports whether an action decides at g after the votes there are. Only

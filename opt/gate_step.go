@@ -85,7 +85,7 @@ func (g *Gate) after(s Step) a2a.Time {
 func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
 	out := *g
 	out.RequestedAt, out.Taken, out.Late = at, 0, 0
-	out.Votes, out.Exchanges, out.Next = nil, nil, nil
+	out.Votes, out.Exchanges, out.Omitted, out.Next = nil, nil, 0, nil
 	if len(out.Ladder) == 0 && timeout > 0 {
 		out.Ladder = []Step{{Kind: Expire, After: int64(timeout)}}
 	}

@@ -2,6 +2,8 @@ package opt_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,5 +87,36 @@ func TestGate_Again(t *testing.T) {
 		if got := g.Again(); got != "" {
 			t.Errorf("%+v: %q", g, got)
 		}
+	}
+}
+
+// A gate says of how many messages it does not show all: none is pushed out silently, and
+// another message with the same id is another exchange.
+func TestGate_Extended(t *testing.T) {
+	long := strings.Repeat("x", 3<<10)
+	g := opt.Gate{Kind: opt.Approval}
+	say := func(id, text string, cut bool) {
+		g = *g.Extended(*g.WithNote(opt.Exchange{MessageID: id, AskedBy: "bob", Question: text, Cut: cut}))
+	}
+	check := func(when string, shown, omitted, unshown int) {
+		t.Helper()
+		if len(g.Exchanges) != shown || g.Omitted != omitted || g.Unshown() != unshown {
+			t.Errorf("%s: %d exchanges, %d omitted, %d are not all shown; want %d, %d, %d", when, len(g.Exchanges), g.Omitted, g.Unshown(), shown, omitted, unshown)
+		}
+	}
+	say("m", "harmless", false)
+	say("m", "harmless", false)
+	check("a repeat", 1, 0, 0)
+	say("m", "another", false)
+	check("another message with the id", 2, 0, 0)
+	say("file", "see the file", true)
+	say("long", long, false)
+	check("a file and a long text", 4, 0, 2)
+	for i := range opt.MostExchanges {
+		say(fmt.Sprint(i), "harmless", false)
+	}
+	check("many", opt.MostExchanges, 4, 4)
+	if g := g.Opened(a2a.AtMillis(1), 0); g.Unshown() != 0 {
+		t.Errorf("a gate that opens does not show %d messages", g.Unshown())
 	}
 }

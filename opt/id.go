@@ -18,6 +18,12 @@ var idForm = regexp.MustCompile(`^(obj|plan|task)-([a-z2-7]{26})(?:-(0|[1-9]\d{0
 // bytes or a hash.
 func NewObjectiveID(unique [16]byte) string { return "obj-" + idText.EncodeToString(unique[:]) }
 
+var plainForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+
+// IsPlainID reports whether an id or a code from an executor or another agent is one that can be
+// shown, copied and logged as it is.
+func IsPlainID(id string) bool { return plainForm.MatchString(id) }
+
 // DerivedObjectiveID returns the id of the objective that a message starts.
 // A sender that repeats a message gets the same id, so a send is idempotent
 // without a lookup table.

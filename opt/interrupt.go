@@ -17,7 +17,16 @@ type Interrupt struct {
 	ObjectiveID string
 	Objective   string // its name
 	ContextID   string
-	Principal   string // who requested the objective
+	Principal   string   // who requested the objective
+	Shapers     []string // other principals who shaped its work
+}
+
+// requesters lists all who shaped the work.
+func (i *Interrupt) requesters() []string { return append([]string{i.Principal}, i.Shapers...) }
+
+// WaitsFor reports whether i waits for r: r may decide and has not voted.
+func (i *Interrupt) WaitsFor(r Responder) bool {
+	return i.Gate.Responders.Allow(r.Principal, r.Groups, i.requesters()...) && !i.Gate.Voted(r.Principal)
 }
 
 // An InterruptFilter selects interrupts for a list. Zero members select everything.

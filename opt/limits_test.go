@@ -54,12 +54,12 @@ func TestLimits_ofPlans(t *testing.T) {
 
 func TestLimits_parallel(t *testing.T) {
 	for most, want := range map[int]string{0: "0 1 2 3", 1: "0", 2: "0 1", 5: "0 1 2 3 4"} {
-		p := planOf(t, "pending pending pending pending pending pending:0")
+		p := planOf(t, "pending pending: pending: pending: pending: pending:0")
 		p.Started, p.Limits.Parallel = true, most
 		if got := indexes(p.Ready()); got != want {
 			t.Errorf("limit %d: tasks %q, want %q", most, got, want)
 		}
-		o := objectiveOf(t, "pending pending pending pending pending pending:0")
+		o := objectiveOf(t, "pending pending: pending: pending: pending: pending:0")
 		o.Limits.Parallel = most
 		if got := places(o, o.Startable()); got != want {
 			t.Errorf("limit %d: plans %q, want %q", most, got, want)

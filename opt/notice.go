@@ -46,7 +46,7 @@ func (c Channel) Takes(n Notice) bool {
 	case c.Principal == "" && len(c.Groups) == 0:
 		return true
 	}
-	return n.Gate.Responders.Allow(c.Principal, c.Groups, n.Principal)
+	return n.Gate.Responders.Allow(c.Principal, c.Groups, n.requesters()...)
 }
 
 // channelPrefix begins the ids that channels have among those of push configs.

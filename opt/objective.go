@@ -13,7 +13,8 @@ type Objective struct {
 	ID          string          `json:"id"`
 	ContextID   string          `json:"contextId"`
 	Tenant      string          `json:"tenant"`
-	Principal   string          `json:"principal"` // who asked for it
+	Principal   string          `json:"principal"`         // who asked for it
+	Shapers     []string        `json:"shapers,omitempty"` // other principals who shaped the work
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Status      ObjectiveStatus `json:"status"`
@@ -37,6 +38,10 @@ type Objective struct {
 	Planning bool      `json:"planning,omitempty"` // a planner is at work
 	Root     TaskState `json:"root"`               // of the root task
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
+
+	Loose   bool   `json:"loose,omitempty"`   // dependencies of one of a list free all of it, as they did before version 3 of the rules
+	Rewound bool   `json:"rewound,omitempty"` // as the journal has it: the objective or a plan has begun another epoch
+	Stuck   *Stuck `json:"stuck,omitempty"`   // likewise
 }
 
 // String returns o on one line, for people.
@@ -52,7 +57,7 @@ const Replanning = "replan"
 func (o *Objective) Head() *ObjectiveHead {
 	return &ObjectiveHead{
 		Status: o.Status, Reason: o.Reason, Failure: o.Failure, Stopping: o.Stopping, Started: o.Started, Paused: o.Paused,
-		QueuedAt: o.QueuedAt, Attempt: o.Attempt, Revision: o.Revision,
+		QueuedAt: o.QueuedAt, Attempt: o.Attempt, Revision: o.Revision, Shapers: o.Shapers,
 	}
 }
 
@@ -74,10 +79,28 @@ func (o *Objective) Plan(id string) *Plan {
 	return nil
 }
 
-// Unordered reports whether the plans run as their dependencies allow, not in
-// list order.
+// Unordered reports whether several plans may run at a time: one of them declares
+// dependencies.
 func (o *Objective) Unordered() bool {
-	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return len(p.Dependencies) > 0 })
+	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return declared(p.Dependencies, o.Loose) })
+}
+
+// Follows reports whether p follows the plan before it in the list.
+func (o *Objective) Follows(p *Plan) bool {
+	return p.Dependencies == nil && !o.Loose || !o.Unordered()
+}
+
+// Before lists the plans that must be done before p may start: those that it depends on,
+// or else the one before it in the list.
+func (o *Objective) Before(p *Plan) []*Plan {
+	var out []*Plan
+	for i, b := range o.Plans {
+		next := i+1 < len(o.Plans) && o.Plans[i+1].ID == p.ID
+		if slices.Contains(p.Dependencies, b.ID) || next && o.Follows(p) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // Leaf reports whether no plan declares that it depends on p.
@@ -85,9 +108,9 @@ func (o *Objective) Leaf(p *Plan) bool {
 	return !slices.ContainsFunc(o.Plans, func(q *Plan) bool { return slices.Contains(q.Dependencies, p.ID) })
 }
 
-// Startable lists the plans that may start now, in list order. Without dependencies one
-// plan runs at a time. With them as many run as the limit allows; a plan that waits at a
-// gate counts. It does not look at other objectives of the context.
+// Startable lists the plans that may start now, in list order. If none declares
+// dependencies, one plan runs at a time, else as many as the limit allows; a plan that
+// waits at a gate counts. It does not look at other objectives of the context.
 func (o *Objective) Startable() []*Plan {
 	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.Paused || o.replanning() || o.broken() != nil {
 		return nil
@@ -102,7 +125,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Status.Ended(), p.Stopping != "" && !p.Started:
 		case p.Started:
 			free--
-		case p.Paused, !o.mayFollow(i): // a plan that was paused before it could start, starts when it is resumed
+		case p.Paused, !mayFollow(o, i): // a plan that was paused before it could start, starts when it is resumed
 		case len(out) < free:
 			out = append(out, p)
 		}
@@ -111,12 +134,11 @@ func (o *Objective) Startable() []*Plan {
 }
 
 // mayFollow reports whether the plans that the plan at index i waits for are done.
-func (o *Objective) mayFollow(i int) bool {
-	if o.Unordered() {
-		return !o.held(o.Plans[i])
-	}
-	return i == 0 || o.Plans[i-1].Done()
+func mayFollow(o *Objective, i int) bool {
+	return o.Met(o.Plans[i]) && inTurn(o.Plans, i, o.Follows, (*Plan).Done) && (o.Loose || haveEnded(o.Plans[i], o.Before, planEnded))
 }
+
+func planEnded(p *Plan) (over, last bool) { return p.Over(), false }
 
 // replanning reports whether a planner makes plans that replace the open ones.
 func (o *Objective) replanning() bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
@@ -129,16 +151,16 @@ func (o *Objective) Held() []*Plan {
 	}
 	var out []*Plan
 	for _, p := range o.Plans {
-		if p.Status == PlanPending && o.held(p) {
+		if p.Status == PlanPending && !o.Met(p) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// held reports whether p depends on a plan that is not done or does not exist yet.
-func (o *Objective) held(p *Plan) bool {
-	return slices.ContainsFunc(p.Dependencies, func(id string) bool {
+// Met reports whether all dependencies of p are done. One that does not exist yet is not.
+func (o *Objective) Met(p *Plan) bool {
+	return !slices.ContainsFunc(p.Dependencies, func(id string) bool {
 		d := o.Plan(id)
 		return d == nil || !d.Done()
 	})
@@ -285,9 +307,6 @@ func (o *Objective) retry(e Event) error {
 	o.UpdatedAt = e.At
 	return nil
 }
-
-// Met reports whether all dependencies of p are done.
-func (o *Objective) Met(p *Plan) bool { return !o.held(p) }
 
 func (o *Objective) moveRoot(e Event) error {
 	if e.TaskID != o.RootID() {

@@ -1,7 +1,9 @@
 package opt_test
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,17 +21,18 @@ func TestObjective_Reordered(t *testing.T) {
 		want        []string
 		field       string // of the error, or "move"
 	}{
-		{"another", "pending pending", 0, []string{plan(2)}, []string{plan(2)}, ""},
+		{"another", "pending pending:", 0, []string{plan(2)}, []string{plan(2)}, ""},
+		{"one that follows it in the list", "pending pending pending", 0, []string{plan(3)}, nil, "dependencies"},
 		{"each once", "pending pending pending", 2, []string{plan(2), plan(1), plan(2)}, []string{plan(2), plan(1)}, ""},
 		{"none", "pending pending:0", 1, nil, []string{}, ""},
-		{"held", "working! blocked/dependencies:0 pending", 1, []string{plan(3)}, []string{plan(3)}, ""},
+		{"held", "working! blocked/dependencies:0 pending:", 1, []string{plan(3)}, []string{plan(3)}, ""},
 		{"what has ended", "completed! pending", 1, []string{plan(1)}, []string{plan(1)}, ""},
 		{"itself", "pending pending", 1, []string{plan(1), plan(2)}, nil, "dependencies[1]"},
 		{"nothing there", "pending pending", 1, []string{plan(9)}, nil, "dependencies[0]"},
 		{"an index", "pending pending", 1, []string{"plan-0"}, nil, "dependencies[0]"},
 		{"cycle of two", "pending pending:0", 0, []string{plan(2)}, nil, "dependencies"},
 		{"cycle of three", "pending pending:0 pending:1", 0, []string{plan(3)}, nil, "dependencies"},
-		{"outside a cycle", "pending:1 pending pending:1", 1, []string{}, []string{}, ""},
+		{"outside a cycle", "pending:1 pending: pending:1", 1, []string{}, []string{}, ""},
 		{"begun", "working! pending", 0, []string{plan(2)}, nil, "move"},
 		{"begun by hand", "working/by-hand pending", 0, []string{plan(2)}, nil, "move"},
 		{"told to begin", "pending! pending", 0, []string{plan(2)}, nil, "move"},
@@ -65,11 +68,13 @@ func TestObjective_Apply_reorder(t *testing.T) {
 		on              []string
 		startable, held string
 	}{
-		{"pending pending pending", 0, []string{plan(3)}, "1 2", "0"},
-		{"working! pending pending", 1, []string{plan(3)}, "2", "1"},
-		{"working! pending pending:0", 2, []string{}, "", ""},
+		{"pending pending: pending:", 0, []string{plan(3)}, "1 2", "0"},
+		{"pending pending: pending", 0, []string{plan(3)}, "1", "0"},
+		{"working! pending pending:", 1, []string{plan(3)}, "2", "1"},
+		{"working! pending pending", 1, []string{}, "1", ""},
+		{"working! pending pending:0", 2, []string{}, "2", ""},
 		{"completed! pending pending", 2, []string{plan(1)}, "1 2", ""},
-		{"working! blocked/dependencies:0 pending", 1, []string{}, "", ""},
+		{"working! blocked/dependencies:0 pending", 1, []string{}, "1", ""},
 		{"working! blocked/dependencies:0 pending:0", 1, []string{}, "1", "2"},
 	} {
 		o := objectiveOf(t, tt.plans)
@@ -109,5 +114,57 @@ func TestPlan_DependsOn(t *testing.T) {
 		if got := p.DependsOn(tt.on); got != tt.want {
 			t.Errorf("depends on %v: %v", tt.on, got)
 		}
+	}
+}
+
+// An empty list frees a plan that follows the list, as long as it has not begun.
+func TestPlan_DependsOn_none(t *testing.T) {
+	o := objectiveOf(t, "working! pending pending:")
+	for i, want := range []bool{true, false, true} {
+		if got := o.Plans[i].DependsOn([]string{}); got != want {
+			t.Errorf("plan %d depends on nothing: %v", i, got)
+		}
+	}
+}
+
+// Of a list in which some declare dependencies, each of the others follows the one before
+// it. By rules before version 3 it follows none.
+func TestObjective_Before(t *testing.T) {
+	for _, tt := range []struct{ row, list, loose string }{
+		{"pending pending pending", "|0|1", "|0|1"},
+		{"pending pending pending pending:1", "|0|1|1", "|||1"},
+		{"pending pending: pending", "||1", "|0|1"},
+		{"pending pending:0,2 pending: pending", "|0,2||2", "|0,2||"},
+	} {
+		for _, loose := range []bool{false, true} {
+			o, p := objectiveOf(t, tt.row), planOf(t, tt.row)
+			o.Loose, p.Loose = loose, loose
+			var plans, tasks []string
+			for i := range o.Plans {
+				plans = append(plans, strings.ReplaceAll(places(o, o.Before(o.Plans[i])), " ", ","))
+				tasks = append(tasks, strings.ReplaceAll(indexes(p.Before(p.Tasks[i])), " ", ","))
+			}
+			want := map[bool]string{false: tt.list, true: tt.loose}[loose]
+			if p, q := strings.Join(plans, "|"), strings.Join(tasks, "|"); p != want || q != want {
+				t.Errorf("%s, loose %v: plans follow %s, tasks %s, want %s", tt.row, loose, p, q, want)
+			}
+		}
+	}
+}
+
+// Stored and sent as JSON, an empty list of dependencies stays one, and none stays none.
+func TestTask_dependenciesInJSON(t *testing.T) {
+	p := planOf(t, "pending pending: pending:1")
+	p.Dependencies = []string{}
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again opt.Plan
+	if err := json.Unmarshal(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, &again); diff != "" {
+		t.Errorf("the plan after JSON (-want +got):\n%s", diff)
 	}
 }

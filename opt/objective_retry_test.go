@@ -54,7 +54,7 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 	}{
 		{plans: "failed?!/timeout working!", next: "working"},
 		{plans: "failed?!/timeout pending", start: "0", next: "working"},
-		{plans: "failed?!/timeout pending pending:0", start: "0 1", held: "2", next: "working"},
+		{plans: "failed?!/timeout pending: pending:0", start: "0 1", held: "2", next: "working"},
 		{plans: "failed?!/timeout blocked!/input", set: func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, next: "blocked"},
 		{plans: "failed?!/timeout pending", set: paused, next: "blocked"},
 		{plans: "failed?!/timeout pending", set: unstarted, next: "submitted"},

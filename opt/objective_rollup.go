@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	case o.Stopping == string(ObjectiveCanceled), o.Stopping == string(ObjectiveCompleted):
 		return ObjectiveStatus(o.Stopping), o.Cause
 	case o.Stopping != "":
-		return ObjectiveFailed, whyFailed(o)
+		return ObjectiveFailed, cmp.Or(o.Cause, whyFailed(o))
 	case o.Status == ObjectiveSubmitted && !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, o.replanning():
 		return o.Status, o.Reason
 	case !open && anyPlan(o, PlanCompleted):
@@ -85,7 +86,7 @@ func (o *Objective) stuck() bool {
 	waits := false
 	for i, p := range o.Plans {
 		blocked := p.Status == PlanBlocked && p.Reason != BlockedByDependencies
-		if !p.Status.Ended() && !blocked && (p.Status == PlanWorking || o.mayFollow(i)) {
+		if !p.Status.Ended() && !blocked && (p.Status == PlanWorking || mayFollow(o, i)) {
 			return false
 		}
 		waits = waits || blocked

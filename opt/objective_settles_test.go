@@ -77,6 +77,9 @@ func newObjectiveSim(t *testing.T, seed uint64) *objectiveSim {
 					refs[i] += fmt.Sprintf("plan-%d ", j)
 				}
 			}
+			if follows := i > 0 && place[i-1] < place[i] && s.r.IntN(2) == 0; refs[i] == "" && !follows {
+				refs[i] = "-"
+			}
 		}
 	}
 	plans, err := newPlans(refs...)
@@ -137,7 +140,7 @@ func (s *objectiveSim) settle() {
 func (s *objectiveSim) direct() (changed bool) {
 	for _, p := range s.o.Startable() {
 		for i, q := range s.o.Plans {
-			before := slices.Contains(p.Dependencies, q.ID) || !s.o.Unordered() && i < slices.Index(s.o.Plans, p)
+			before := s.before(i, slices.Index(s.o.Plans, p))
 			if known := s.plans[q.ID].known.Status; before && known != opt.PlanCompleted && known != opt.PlanSkipped && (known != opt.PlanFailed || !q.Optional()) {
 				s.t.Errorf("%s starts while %s is %s", p.ID, q.ID, known)
 			}
@@ -402,8 +405,7 @@ func (s *objectiveSim) reorder() {
 
 // leadsTo reports whether p depends on another plan, directly or not.
 func (s *objectiveSim) leadsTo(to, p *opt.Plan, seen map[*opt.Plan]bool) bool {
-	for _, id := range p.Dependencies {
-		q := s.o.Plan(id)
+	for _, q := range s.o.Before(p) {
 		if q == to {
 			return true
 		}
@@ -617,6 +619,14 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 	return "stuck" // nothing works, and no person is asked
 }
 
+// before reports whether the plan at i waits for the one at j: it declares that, or no
+// plan from j on to i declares anything.
+func (s *objectiveSim) before(j, i int) bool {
+	p := s.o.Plans[i]
+	follows := j < i && !slices.ContainsFunc(s.o.Plans[j+1:i+1], func(q *opt.Plan) bool { return q.Dependencies != nil })
+	return follows || slices.Contains(p.Dependencies, s.o.Plans[j].ID)
+}
+
 // nothingToDo reports whether the objective waits for a plan.
 func (s *objectiveSim) nothingToDo() bool {
 	planning := s.o.Status == opt.ObjectivePlanning || s.o.Status == opt.ObjectiveSubmitted
@@ -628,7 +638,7 @@ func (s *objectiveSim) next() bool {
 	for i, p := range s.o.Plans {
 		turn := s.plans[p.ID].known.Status == opt.PlanPending
 		for j, q := range s.o.Plans {
-			before := slices.Contains(p.Dependencies, q.ID) || !s.o.Unordered() && j < i
+			before := s.before(j, i)
 			known := s.plans[q.ID].known.Status
 			if before && known != opt.PlanCompleted && known != opt.PlanSkipped && (known != opt.PlanFailed || !q.Optional()) {
 				turn = false

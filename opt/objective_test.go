@@ -24,21 +24,25 @@ func TestObjective_Startable(t *testing.T) {
 		{"a list waits at a gate", "blocked!/input pending", "", ""},
 		{"past a skipped plan", "skipped pending", "1", ""},
 		{"past an optional plan that failed", "failed?! pending", "1", ""},
-		{"nothing after a failure", "failed! pending pending:0", "", "2"},
-		{"nothing beside a failure", "failed! pending pending:1", "", "2"},
+		{"nothing after a failure", "failed! pending: pending:0", "", "2"},
+		{"nothing beside a failure", "failed! pending: pending:1", "", "2"},
 		{"a list waits for the first, though a client began the second", "pending working!", "", ""},
 		{"and then the first has its turn", "pending completed! pending", "0", ""},
 		{"a list stops at the first that failed", "failed! completed! pending", "", ""},
-		{"roots together", "pending pending pending:0", "0 1", "2"},
-		{"at most four", "pending pending pending pending pending pending:0", "0 1 2 3", "5"},
-		{"four with those begun", "working! blocked!/input working! pending pending pending:0", "3", "5"},
-		{"join waits for both", "completed! working! pending:0,1", "", "2"},
-		{"join of both", "completed! skipped blocked/dependencies:0,1", "2", ""},
+		{"the others of a list with dependencies keep their place", "working! pending pending pending:1", "", "3"},
+		{"beside what follows it", "completed! completed! pending pending:1", "2 3", ""},
+		{"at once, and what follows that", "working! pending: pending", "1", ""},
+		{"behind what was skipped by hand", "working! pending skipped pending pending:0", "", "4"},
+		{"roots together", "pending pending: pending:0", "0 1", "2"},
+		{"at most four", "pending pending: pending: pending: pending: pending:0", "0 1 2 3", "5"},
+		{"four with those begun", "working! blocked!/input: working!: pending: pending: pending:0", "3", "5"},
+		{"join waits for both", "completed! working!: pending:0,1", "", "2"},
+		{"join of both", "completed! skipped: blocked/dependencies:0,1", "2", ""},
 		{"shown already", "working! blocked/dependencies:0", "", ""},
 		{"past an optional failure", "failed?! pending:0", "1", ""},
 		{"begun by hand, and waits", "blocked/input pending", "0", ""},
 		{"begun by hand out of turn", "working! blocked/input pending", "", ""},
-		{"begun by hand, beside others", "blocked/input pending pending:1", "0 1", "2"},
+		{"begun by hand, beside others", "blocked/input pending: pending:1", "0 1", "2"},
 		{"begun by hand, and paused", "blocked/operator pending", "", ""},
 	}
 	for _, tt := range tests {
@@ -110,19 +114,19 @@ func TestObjective_Next(t *testing.T) {
 		{"the reason is that of the cause", "failed!/failed failed!/timeout", nil, "failed timeout", "failed"},
 		{"a plan at a gate", "blocked!/input", nil, "blocked input", "working"},
 		{"a plan at a credential", "blocked!/auth pending", nil, "blocked auth", "working"},
-		{"a plan at a gate while another works", "blocked!/input working! pending:0", nil, "working", "working"},
-		{"a plan at a gate while another can start", "blocked!/input pending pending:0", nil, "working", "working"},
+		{"a plan at a gate while another works", "blocked!/input working!: pending:0", nil, "working", "working"},
+		{"a plan at a gate while another can start", "blocked!/input pending: pending:0", nil, "working", "working"},
 		{"a plan was directed to start", "pending!", nil, "working", "working"},
 		{"a plan that was held was directed to start", "completed! blocked!/dependencies:0", nil, "working", "working"},
 		{"back from a gate", "working!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working", "working"},
 		{"the only plan is paused", "blocked!/operator", nil, "blocked plan-paused", "working"},
-		{"one paused, one at a gate", "blocked!/operator blocked!/input pending:0", nil, "blocked input", "working"},
+		{"one paused, one at a gate", "blocked!/operator blocked!/input: pending:0", nil, "blocked input", "working"},
 		{"begun by hand", "working/by-hand pending", unstarted, "working by-hand", "working"},
 		{"begun by hand, and waits", "blocked/input pending", unstarted, "blocked input", "working"},
 		{"begun by hand, and paused", "blocked/operator", unstarted, "blocked plan-paused", "working"},
 		{"one waits, one works by hand", "blocked/auth working/by-hand", unstarted, "working by-hand", "working"},
-		{"one waits, one could be started", "blocked/auth pending pending:0", unstarted, "working by-hand", "working"},
-		{"one waits, the others come after it", "pending:1 blocked/auth", unstarted, "blocked auth", "working"},
+		{"one waits, one could be started", "blocked/auth pending: pending:0", unstarted, "working by-hand", "working"},
+		{"one waits, the others come after it", "pending:1 blocked/auth:", unstarted, "blocked auth", "working"},
 		{"begun by hand and completed, the next waits", "completed blocked/input", unstarted, "blocked input", "working"},
 		{"begun by hand, and works again", "working/by-hand", func(o *opt.Objective) { unstarted(o); o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working by-hand", "working"},
 		{"begun by hand and completed", "completed", func(o *opt.Objective) { unstarted(o); o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "completed", "completed"},
@@ -130,7 +134,7 @@ func TestObjective_Next(t *testing.T) {
 		{"paused without plans", "", paused, "blocked operator", "working"},
 		{"paused at its end", "completed!", paused, "completed", "completed"},
 		{"paused at a gate", "blocked!/input pending", paused, "blocked input", "working"},
-		{"paused at a credential, while another works", "working! blocked!/auth pending:0", paused, "blocked auth", "working"},
+		{"paused at a credential, while another works", "working! blocked!/auth: pending:0", paused, "blocked auth", "working"},
 		{"paused while a plan works", "working! pending", paused, "blocked operator", "working"},
 		{"paused and failed", "failed!/timeout", paused, "failed timeout", "failed"},
 		{"canceled without plans", "", ending("canceled"), "canceled", "canceled"},
@@ -215,7 +219,7 @@ func TestObjective_expires(t *testing.T) {
 
 // The root task shows the gate that was opened first, in any plan (D15).
 func TestObjective_Next_gates(t *testing.T) {
-	o := objectiveOf(t, "working! working! pending:0")
+	o := objectiveOf(t, "working! working!: pending:0")
 	gate := func(id string, kind opt.GateKind, ms int64) *opt.Gate {
 		return &opt.Gate{ID: id, Kind: kind, Title: "About " + id, RequestedAt: a2a.AtMillis(ms)}
 	}
@@ -257,7 +261,7 @@ func TestObjective_Next_gates(t *testing.T) {
 // The root task also waits if a client has moved a task to a waiting state
 // without a gate. An open gate takes precedence, since it can be answered.
 func TestObjective_Next_waits(t *testing.T) {
-	o := objectiveOf(t, "working! working! pending:0")
+	o := objectiveOf(t, "working! working!: pending:0")
 	gate := &opt.Gate{ID: "a", Kind: opt.Approval, RequestedAt: a2a.AtMillis(20)}
 	steps := []struct {
 		plan  int
@@ -313,7 +317,7 @@ func TestObjective_Apply_byHand(t *testing.T) {
 // Before it completes, the root task shows the results of the leaf plans that it
 // has not shown yet.
 func TestObjective_Next_results(t *testing.T) {
-	o := objectiveOf(t, "working! working!:0 working!")
+	o := objectiveOf(t, "working! working!:0 working!:")
 	results := map[int]*opt.Report{
 		0: {N: 1, Status: opt.PlanCompleted, Results: []a2a.Artifact{{ArtifactID: "research"}}},
 		1: {N: 1, Status: opt.PlanCompleted, Results: []a2a.Artifact{{ArtifactID: "shown"}, {ArtifactID: "letter"}}, Shown: []string{"shown"}},
@@ -337,7 +341,7 @@ func TestObjective_Next_results(t *testing.T) {
 }
 
 func TestObjective_Next_failure(t *testing.T) {
-	o := objectiveOf(t, "working! working! pending:0")
+	o := objectiveOf(t, "working! working!: pending:0")
 	for _, s := range []struct {
 		plan   int
 		report opt.Report
@@ -429,7 +433,7 @@ func TestOpening_Event(t *testing.T) {
 
 // A plan that is stopped before it has begun does not begin.
 func TestObjective_Startable_stoppedPlan(t *testing.T) {
-	o := objectiveOf(t, "pending pending pending:0")
+	o := objectiveOf(t, "pending pending: pending:0")
 	o.Plans[0].Stopping = opt.Replanned
 	if got := places(o, o.Startable()); got != "1" {
 		t.Errorf("startable %q, want the second alone", got)
@@ -528,9 +532,12 @@ func objectiveOf(t *testing.T, row string) *opt.Objective {
 	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1, Status: opt.ObjectiveWorking, Started: true, Root: opt.TaskSubmitted}
 	for i, word := range strings.Fields(row) {
-		word, on, _ := strings.Cut(word, ":")
+		word, on, declares := strings.Cut(word, ":")
 		word, reason, _ := strings.Cut(word, "/")
 		p := &opt.Plan{ID: plan(i + 1), Reason: reason}
+		if declares {
+			p.Dependencies = []string{}
+		}
 		if on != "" {
 			for j := range strings.SplitSeq(on, ",") {
 				p.Dependencies = append(p.Dependencies, plan(number(t, j)+1))

@@ -47,8 +47,11 @@ const (
 	KeyQueuePosition   = "longhaul/v1/queuePosition" // of a task that waits for its turn in its context: 1 is next
 	KeyProgress        = "longhaul/v1/progress"      // of a root task whose plans have tasks, while it works or waits: how much is done, in percent
 	KeyPaused          = "longhaul/v1/paused"
+	KeyStuck           = "longhaul/v1/stuck"        // why what happens is not recorded at the moment, and since when
+	KeyRewound         = "longhaul/v1/rewound"      // of an objective, or of a status: it was set back in Temporal and has continued from there
 	KeySchedule        = "longhaul/v1/schedule"     // of an objective: the id of the schedule that has started it
 	KeyScheduledFor    = "longhaul/v1/scheduledFor" // the time for which it has started it
 	KeySkill           = "longhaul/v1/skill"        // of a message: the skill of the agent card, or the playbook, that it asks for
+	KeyAuthor          = "longhaul/v1/author"       // of a message that executors get: the principal who sent it
 	KeyRequestID       = "longhaul/v1/requestId"    // id of a command, which makes a repeat safe
 )

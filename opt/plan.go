@@ -7,17 +7,15 @@ import (
 	"longhaul/a2a"
 )
 
-// A Plan is an ordered set of tasks. The tasks run one after another in list order,
-// unless any of them declares dependencies: then each runs once its dependencies
-// are done, up to Limits.Parallel at a time.
+// A Plan is an ordered list of tasks, which begin as the package comment says.
 type Plan struct {
 	ID           string       `json:"id"`
 	ObjectiveID  string       `json:"objectiveId"`
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
 	Status       PlanStatus   `json:"status"`
-	Reason       string       `json:"reason,omitempty"` // code that explains the status; "" if there is nothing to explain
-	Dependencies []string     `json:"dependencies,omitempty"`
+	Reason       string       `json:"reason,omitempty"`      // code that explains the status; "" if there is nothing to explain
+	Dependencies []string     `json:"dependencies,omitzero"` // ids of plans of its objective; nil if it declares none, and so follows the list
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 	Tasks        []*Task      `json:"tasks,omitempty"`
 	CreatedAt    a2a.Time     `json:"createdAt"`
@@ -28,6 +26,8 @@ type Plan struct {
 	Paused          bool   `json:"paused,omitempty"`          // a client has paused it
 	ObjectivePaused bool   `json:"objectivePaused,omitempty"` // its objective is paused or in a replan
 	Stopping        string `json:"stopping,omitempty"`        // why it is being stopped, "" if it is not
+
+	Loose bool `json:"loose,omitempty"` // as in its objective
 
 	Kept bool `json:"kept,omitempty"` // completed in an earlier attempt
 	Run  int  `json:"run,omitempty"`  // number of its latest attempt, part of the ids of its open tasks; 0 for the first
@@ -85,26 +85,80 @@ func (p *Plan) Waiting() []*Task { return p.filter(func(t *Task) bool { return t
 // Running lists the tasks that hold a slot.
 func (p *Plan) Running() []*Task { return p.filter((*Task).Running) }
 
-// Unordered reports whether the tasks run as their dependencies allow, not in
-// list order.
+// Unordered reports whether several tasks may run at a time: one of them declares
+// dependencies.
 func (p *Plan) Unordered() bool {
-	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return len(t.Dependencies) > 0 })
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return declared(t.Dependencies, p.Loose) })
 }
 
-// DependsOn reports whether p depends on exactly the plans with these ids.
+// declared reports whether dependencies count as such; an empty list does not in a loose
+// plan or objective.
+func declared(dependencies []string, loose bool) bool {
+	return len(dependencies) > 0 || dependencies != nil && !loose
+}
+
+// follows reports whether t follows the task before it in the list.
+func follows(p *Plan, t *Task) bool { return t.Dependencies == nil && !p.Loose || !p.Unordered() }
+
+// DependsOn reports whether p declares that it depends on exactly the plans with these
+// ids. A plan that has begun follows the list no longer, so that none are the same as [].
 func (p *Plan) DependsOn(ids []string) bool {
-	return len(p.Dependencies) == len(ids) && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(p.Dependencies, id) })
+	declares := p.Dependencies != nil || hasBegun(p)
+	return declares && len(p.Dependencies) == len(ids) && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(p.Dependencies, id) })
 }
 
-// Before lists the tasks that must be done before t may start.
+// Before lists the tasks that must be done before t may start: those that it depends on
+// or else the one before it in the list, and those that it uses.
 func (p *Plan) Before(t *Task) []*Task {
-	if p.Unordered() {
-		return p.filter(func(b *Task) bool { return slices.Contains(t.needs(), b.ID) })
+	if !p.Unordered() {
+		return p.Tasks[max(0, t.Index-1):t.Index] // with those that it uses, which are before it in the list
 	}
-	if t.Index == 0 {
-		return nil
+	inList := follows(p, t)
+	return p.filter(func(b *Task) bool {
+		return slices.Contains(t.Dependencies, b.ID) || slices.Contains(t.Uses, b.ID) || inList && b.Index == t.Index-1
+	})
+}
+
+// mayBegin reports whether all is done that t waits for. In the list that is more than
+// the task right before it, which a client may have completed by hand.
+func mayBegin(p *Plan, t *Task) bool {
+	return inTurn(p.Tasks, t.Index, func(b *Task) bool { return follows(p, b) }, (*Task).Done) &&
+		!slices.ContainsFunc(p.Before(t), func(b *Task) bool { return !b.Done() }) &&
+		(p.Loose || haveEnded(t, p.Before, taskEnded))
+}
+
+// haveEnded reports whether all tasks or plans before one have ended: a client may have ended
+// one of them by hand before those whose results it passes on. ended also says whether one
+// has ended after those before it.
+func haveEnded[T comparable](t T, before func(T) []T, ended func(T) (over, last bool)) bool {
+	seen := map[T]bool{}
+	var all func(T) bool
+	all = func(t T) bool {
+		return !slices.ContainsFunc(before(t), func(b T) bool {
+			if seen[b] {
+				return false
+			}
+			seen[b] = true
+			over, last := ended(b)
+			return !over || !last && !all(b)
+		})
 	}
-	return p.Tasks[t.Index-1 : t.Index]
+	return all(t)
+}
+
+func taskEnded(t *Task) (over, last bool) {
+	return t.State.Ended(), t.State == TaskCompleted && !t.ByHand
+}
+
+// inTurn reports whether those are done that the i-th of a list of tasks or plans follows
+// in the list: each up to one that does not follow it.
+func inTurn[T any](list []T, i int, follows, done func(T) bool) bool {
+	for ; i > 0 && follows(list[i]); i-- {
+		if !done(list[i-1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Leaf reports whether no other task of the plan comes after t.
@@ -164,11 +218,7 @@ func (p *Plan) Ready() []*Task {
 		if len(ready) >= free {
 			break
 		}
-		before := p.Before(t)
-		if !p.Unordered() {
-			before = p.Tasks[:t.Index] // all of them, since a client may have completed a later one by hand
-		}
-		if (t.State == TaskPending || t.Awaits()) && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
+		if (t.State == TaskPending || t.Awaits()) && mayBegin(p, t) {
 			ready = append(ready, t)
 		}
 	}
@@ -221,7 +271,7 @@ func (p *Plan) Apply(e Event) error {
 			again := *t
 			p.Tasks[t.Index] = &again
 		}
-	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
+	case TaskMoved, ExchangeAdded, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)
 	default:
 		return fmt.Errorf("a plan cannot apply %q", e.Kind)
@@ -301,6 +351,11 @@ func (p *Plan) applyTask(e Event) error {
 			return &MoveError{string(t.State), e.To}
 		}
 		t.move(e)
+	case ExchangeAdded:
+		if t.Gate == nil || t.Gate.ID != e.Gate.ID {
+			return fmt.Errorf("gate %s: %w", e.Gate.ID, ErrUnknown)
+		}
+		t.Gate = t.Gate.Extended(*e.Gate)
 	case TaskLinked:
 		if t.State != TaskPending {
 			return &MoveError{string(t.State), "linked"}

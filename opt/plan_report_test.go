@@ -22,7 +22,7 @@ func TestPlan_Brief(t *testing.T) {
 		{"the first that waits by hand", "auth-required input-required working", []int{0, 1}, nil, "working by-hand, auth-required, by hand"},
 		{"started", "working pending", nil, started, "working"},
 		{"at a gate", "input-required", nil, started, "blocked input, 1 open"},
-		{"at a gate, and by hand", "input-required auth-required:2 pending", []int{1}, started, "working, auth-required, 1 open"},
+		{"at a gate, and by hand", "input-required auth-required:2 pending:", []int{1}, started, "working, auth-required, 1 open"},
 		{"ended by a client", "completed working", nil, func(p *opt.Plan) { p.Started, p.Status = true, opt.PlanFailed }, "failed, closing"},
 		{"completed", "completed", nil, started, "completed"},
 		{"paused at a gate", "input-required", nil, func(p *opt.Plan) { started(p); p.Paused = true }, "blocked input, 1 open"},

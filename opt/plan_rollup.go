@@ -47,7 +47,7 @@ func (p *Plan) wants() (PlanStatus, string) {
 	switch {
 	case p.Status.Ended(), p.Stopping != "" && p.open():
 		return p.Status, p.Reason
-	case p.Stopping == Replanned, p.Stopping != "" && p.Status != PlanWorking:
+	case p.Stopping == Replanned, p.Stopping != "" && p.Stopping != PlanCanceled && p.Status != PlanWorking:
 		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
 		return PlanFailed, stoppedBy(p)
@@ -109,8 +109,11 @@ func heldBy(p *Plan) string {
 // stoppedBy returns the reason of a plan that failed because it was stopped. It is
 // not "completed" for a plan whose objective a client declared completed.
 func stoppedBy(p *Plan) string {
-	if p.Stopping == string(ObjectiveCompleted) {
+	switch p.Stopping {
+	case string(ObjectiveCompleted):
 		return ObjectiveEnded
+	case PlanCanceled:
+		return string(TaskCanceled)
 	}
 	return p.Stopping
 }
@@ -137,6 +140,8 @@ func (p *Plan) broken() *Task {
 // why returns the reason for which p fails, stops or has ended.
 func (p *Plan) why() string {
 	switch t := p.broken(); {
+	case p.Stopping == PlanCanceled:
+		return string(TaskCanceled)
 	case p.Stopping != "":
 		return p.Stopping
 	case p.Status.Ended():

@@ -40,7 +40,7 @@ type planSim struct {
 	r       *rand.Rand
 	p       *opt.Plan
 	now     int64
-	list    bool                // none of the tasks has dependencies
+	list    bool                // none of the tasks declares dependencies
 	after   map[string][]string // what each task depends on
 	before  map[string]bool     // tasks that were dispatched
 	back    map[string]bool     // tasks that work again after a gate
@@ -58,18 +58,14 @@ func newPlanSim(t *testing.T, seed uint64) *planSim {
 	s.p = randomPlan(t, r)
 	for i, task := range s.p.Tasks {
 		s.after[task.ID] = task.Dependencies
-		if len(task.Dependencies) > 0 {
+		for j := i; j > 0 && s.p.Tasks[j].Dependencies == nil; j-- {
+			s.after[task.ID] = append(s.after[task.ID], s.p.Tasks[j-1].ID)
+		}
+		if task.Dependencies != nil {
 			s.list = false
 		}
 		if r.IntN(8) == 0 {
 			s.p.Tasks[i].Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
-		}
-	}
-	if s.list {
-		for i, task := range s.p.Tasks {
-			for _, earlier := range s.p.Tasks[:i] {
-				s.after[task.ID] = append(s.after[task.ID], earlier.ID)
-			}
 		}
 	}
 	s.ends = map[string][]opt.TaskState{}
@@ -91,6 +87,9 @@ func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
 				if place[j] < place[i] && r.Float64() < density {
 					refs[i] += fmt.Sprintf("task-%d ", j)
 				}
+			}
+			if follows := i > 0 && place[i-1] < place[i] && r.IntN(2) == 0; refs[i] == "" && !follows {
+				refs[i] = "-"
 			}
 		}
 	}

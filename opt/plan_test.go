@@ -29,15 +29,21 @@ func TestPlan_Ready(t *testing.T) {
 		{"all ended", "completed completed", ""},
 		{"no tasks", "", ""},
 
-		{"roots together", "pending pending pending:0", "0 1"},
-		{"at most four", "pending pending pending pending pending pending:0", "0 1 2 3"},
-		{"four with those that run", "working working working pending pending pending:0", "3"},
-		{"tasks at gates hold no slot", "input-required auth-required pending pending pending pending pending:0", "2 3 4 5"},
-		{"join waits for both", "completed working pending:0,1", ""},
-		{"join of both", "completed completed pending:0,1", "2"},
-		{"forward", "pending:1 completed", "0"},
-		{"a failure stops the others", "failed pending pending:1", ""},
-		{"past an optional failure", "failed? pending:0 pending", "1 2"},
+		{"the others of a list with dependencies keep their place", "working pending pending pending:1", ""},
+		{"next of a list with dependencies", "completed pending pending pending:1", "1"},
+		{"beside what follows it", "completed completed pending pending:1", "2 3"},
+		{"at once, and what follows that", "working pending: pending", "1"},
+		{"behind what was completed by hand", "working pending completed pending pending:0", ""},
+		{"behind one by hand that declares its own", "working pending:0 completed: pending", "3"},
+		{"roots together", "pending pending: pending:0", "0 1"},
+		{"at most four", "pending pending: pending: pending: pending: pending:0", "0 1 2 3"},
+		{"four with those that run", "working working: working: pending: pending: pending:0", "3"},
+		{"tasks at gates hold no slot", "input-required auth-required: pending: pending: pending: pending: pending:0", "2 3 4 5"},
+		{"join waits for both", "completed working: pending:0,1", ""},
+		{"join of both", "completed completed: pending:0,1", "2"},
+		{"forward", "pending:1 completed:", "0"},
+		{"a failure stops the others", "failed pending: pending:1", ""},
+		{"past an optional failure", "failed? pending:0 pending:", "1 2"},
 	}
 	for _, tt := range tests {
 		p := planOf(t, tt.tasks)
@@ -68,7 +74,7 @@ func TestPlan_Ready(t *testing.T) {
 // A task that continues after a gate may exceed the limit, since a person has
 // waited for it. No other task starts until the number is below the limit.
 func TestPlan_Ready_aboveTheLimit(t *testing.T) {
-	p := planOf(t, "working working working working working pending pending:0")
+	p := planOf(t, "working working: working: working: working: pending: pending:0")
 	p.Started = true
 	if got := indexes(p.Ready()); got != "" {
 		t.Errorf("ready %q with five at work", got)
@@ -96,8 +102,8 @@ func TestPlan_Inputs(t *testing.T) {
 		{"two ends", "completed completed:0 completed:0", "0,1,2", "|0|0", "1 2", "1 2"},
 		{"two ends that made nothing", "completed completed:0 completed:0", "0", "|0|0", "1 2", "0"},
 		{"an end that is also passed through", "completed completed:0 completed:1 completed:1", "1,2", "||1|1", "2 3", "2 1"},
-		{"roots alone", "completed completed completed:1", "0,1,2", "||1", "0 2", "0 2"},
-		{"forward", "completed:1 completed:2 completed", "2", "2|2|", "0", "2"},
+		{"roots alone", "completed completed: completed:1", "0,1,2", "||1", "0 2", "0 2"},
+		{"forward", "completed:1 completed:2 completed:", "2", "2|2|", "0", "2"},
 		{"optional failure", "completed failed? completed", "0,2", "|0|0", "2", "2"},
 	}
 	for _, tt := range tests {
@@ -268,16 +274,16 @@ func TestPlan_Next(t *testing.T) {
 		{"rejected", "rejected pending", reasons("too-hard"), "failed rejected", "rejected canceled"},
 		{"rejected without an optional task", "rejected? completed", nil, "completed", "rejected completed"},
 		{"only a rejection is the reason of one", "failed", reasons("rejected"), "failed failed", "failed"},
-		{"failed with others at gates", "failed input-required auth-required pending:0", nil, "failed failed", "failed canceled canceled canceled"},
-		{"failing while others work", "failed working pending:0", nil, "working", "failed working canceled"},
+		{"failed with others at gates", "failed input-required: auth-required: pending:0", nil, "failed failed", "failed canceled canceled canceled"},
+		{"failing while others work", "failed working: pending:0", nil, "working", "failed working canceled"},
 		{"the reason is that of the cause", "canceled failed", func(p *opt.Plan) { p.Tasks[0].Reason, p.Tasks[1].Reason = "canceled", "timeout" }, "failed timeout", "canceled failed"},
 		{"canceled by a client", "canceled pending", nil, "failed canceled", "canceled canceled"},
 		{"rejected", "rejected", nil, "failed rejected", "rejected"},
 		{"at a gate", "input-required pending", nil, "blocked input", "input-required pending"},
 		{"at a credential", "auth-required pending", nil, "blocked auth", "auth-required pending"},
-		{"at both", "auth-required input-required pending:0", nil, "blocked input", "auth-required input-required pending"},
-		{"at a gate while others work", "input-required working pending:0", nil, "working", "input-required working pending"},
-		{"at a gate while others can", "input-required pending pending:0", nil, "working", "input-required pending pending"},
+		{"at both", "auth-required input-required: pending:0", nil, "blocked input", "auth-required input-required pending"},
+		{"at a gate while others work", "input-required working: pending:0", nil, "working", "input-required working pending"},
+		{"at a gate while others can", "input-required pending: pending:0", nil, "working", "input-required pending pending"},
 		{"back from a gate", "working pending", blocked("input"), "working", "working pending"},
 		{"stopped before it started", "pending pending", func(p *opt.Plan) { p.Started, p.Stopping = false, "canceled" }, "skipped canceled", "canceled canceled"},
 		{"stopped without tasks", "", stopping(opt.PlanWorking), "failed canceled", ""},
@@ -293,7 +299,7 @@ func TestPlan_Next(t *testing.T) {
 		{"paused at its end", "completed", pausedPlan, "completed", "completed"},
 		{"paused at a gate", "input-required pending", pausedPlan, "blocked input", "input-required pending"},
 		{"paused at a credential", "auth-required", pausedPlan, "blocked auth", "auth-required"},
-		{"paused at a gate while others work", "input-required working pending:0", pausedPlan, "blocked operator", "input-required working pending"},
+		{"paused at a gate while others work", "input-required working: pending:0", pausedPlan, "blocked operator", "input-required working pending"},
 		{"paused before it began", "pending", func(p *opt.Plan) { p.Paused = true }, "blocked operator", "pending"},
 		{"paused before it was started", "pending", func(p *opt.Plan) { p.Started, p.Paused = false, true }, "pending", "pending"},
 		{"paused with its objective", "working pending", func(p *opt.Plan) { status(opt.PlanWorking)(p); p.ObjectivePaused = true }, "blocked operator", "working pending"},
@@ -368,7 +374,10 @@ func planOf(t *testing.T, row string) *opt.Plan {
 	words := strings.Fields(row)
 	refs := make([]string, len(words))
 	for i, word := range words {
-		_, on, _ := strings.Cut(word, ":")
+		_, on, declares := strings.Cut(word, ":")
+		if declares && on == "" {
+			refs[i] = "-"
+		}
 		for on := range strings.SplitSeq(on, ",") {
 			if on != "" {
 				refs[i] += "task-" + on + " "

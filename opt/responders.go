@@ -7,27 +7,37 @@ import "slices"
 type Responders struct {
 	Principals   []string `json:"principals,omitempty"`
 	Groups       []string `json:"groups,omitempty"`
-	NotRequester bool     `json:"notRequester,omitempty"` // who asked for the objective may not
+	NotRequester bool     `json:"notRequester,omitempty"` // those who shaped the work may not
+	AnonymousMay bool     `json:"anonymousMay,omitempty"` // with NotRequester: it does not hold where callers are not authenticated
 	Accepts      int      `json:"accepts,omitempty"`      // how many principals must accept; 0 for one
 	NoVeto       bool     `json:"noVeto,omitempty"`       // it takes as many rejections as Accepts to reject; else one is enough
 }
+
+// Anonymous is the principal of all callers of a server that does not authenticate them. No
+// other caller may have this name.
+const Anonymous = "local"
 
 // A Vote is a decision that did not decide alone.
 type Vote struct {
 	Action    Action   `json:"action"`
 	DecidedBy string   `json:"decidedBy"`
 	Groups    []string `json:"groups,omitempty"` // of DecidedBy, that may decide
+
+	ObjectDigest string `json:"objectDigest,omitempty"` // that DecidedBy has seen, if the reply had it
 }
 
-// Allow reports whether a principal may decide. requester is who asked for the
-// objective.
-func (r *Responders) Allow(principal string, groups []string, requester string) bool {
+// Allow reports whether a principal may decide. requesters are those who shaped the work:
+// who asked for it, started it, wrote notes to it, or changed its plans. If one of them is not
+// known, no principal may decide where requesters may not.
+func (r *Responders) Allow(principal string, groups []string, requesters ...string) bool {
 	switch {
 	case r == nil:
 		return true
-	case r.NotRequester && (principal == requester || requester == ""):
+	case r.NotRequester && r.AnonymousMay && (principal == Anonymous || !slices.Contains(requesters, principal)):
+	case r.NotRequester && (len(requesters) == 0 || slices.Contains(requesters, principal) || slices.Contains(requesters, "")):
 		return false
-	case len(r.Principals)+len(r.Groups) == 0:
+	}
+	if len(r.Principals)+len(r.Groups) == 0 {
 		return true
 	}
 	return r.names(principal, groups)

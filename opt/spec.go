@@ -47,8 +47,9 @@ func (o *Objective) NewPlans(specs []PlanSpec, at a2a.Time) ([]*Plan, error) {
 		}
 		plans = append(plans, p)
 	}
-	if planCycle(slices.Concat(o.Plans, plans)) {
-		return nil, &SpecError{"plans", "the dependencies form a cycle"}
+	all := slices.Concat(o.Plans, plans)
+	if err := cycle("plans", all, (&Objective{Plans: all, Loose: o.Loose}).Before, nameOfPlan); err != nil {
+		return nil, err
 	}
 	return plans, nil
 }
@@ -84,7 +85,7 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 	}
 	p := &Plan{
 		ID: id, ObjectiveID: o.ID, Name: spec.Name, Description: spec.Description, Status: PlanPending, Metadata: spec.Metadata,
-		CreatedAt: at, UpdatedAt: at, Limits: o.Limits,
+		CreatedAt: at, UpdatedAt: at, Limits: o.Limits, Loose: o.Loose,
 	}
 	var there []string
 	for _, s := range o.Plans {
@@ -98,14 +99,15 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 	return p, err
 }
 
-func planCycle(plans []*Plan) bool {
-	return cycle(plans, func(p *Plan) (string, []string) { return p.ID, p.Dependencies })
+// hasBegun reports whether p has begun or is about to.
+func hasBegun(p *Plan) bool {
+	return p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies)
 }
 
 // Reordered returns the ids of the plans that p would depend on after a change of
 // its dependencies, or an error if they are invalid or p has begun.
 func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) {
-	if p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies) {
+	if hasBegun(p) {
 		return nil, &MoveError{string(p.Status), "other dependencies"}
 	}
 	var known []string
@@ -116,16 +118,15 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	after := func(q *Plan) (string, []string) {
-		if q == p {
-			return q.ID, ids
-		}
-		return q.ID, q.Dependencies
+	ids = append([]string{}, ids...)
+	changed := *p
+	changed.Dependencies = ids
+	all := slices.Clone(o.Plans)
+	all[slices.Index(all, p)] = &changed
+	if err := cycle("dependencies", all, (&Objective{Plans: all, Loose: o.Loose}).Before, nameOfPlan); err != nil {
+		return nil, err
 	}
-	if cycle(o.Plans, after) {
-		return nil, &SpecError{"dependencies", "the plans form a cycle"}
-	}
-	return append([]string{}, ids...), nil
+	return ids, nil
 }
 
 // NewTasks makes tasks from specs, numbered after the tasks of p, and does not add
@@ -142,7 +143,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 	for i := range specs {
 		ids = append(ids, TaskID(p.ID, len(p.Tasks)+i))
 	}
-	unordered := p.Unordered() || slices.ContainsFunc(specs, func(s TaskSpec) bool { return len(s.Dependencies) > 0 })
+	unordered := p.Unordered() || slices.ContainsFunc(specs, func(s TaskSpec) bool { return s.Dependencies != nil })
 	tasks := make([]*Task, 0, len(specs))
 	for i, s := range specs {
 		field := fmt.Sprintf("tasks[%d].", i)
@@ -168,8 +169,9 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 			Attempts: s.Attempts, Timeout: s.Timeout, Retry: s.Retry, Uses: uses, Run: p.Run,
 		})
 	}
-	if cycle(slices.Concat(p.Tasks, tasks), func(t *Task) (string, []string) { return t.ID, t.needs() }) {
-		return nil, &SpecError{"tasks", "the dependencies form a cycle"}
+	all := slices.Concat(p.Tasks, tasks)
+	if err := cycle("tasks", all, (&Plan{Tasks: all, Loose: p.Loose}).Before, nameOfTask); err != nil {
+		return nil, err
 	}
 	return tasks, nil
 }
@@ -199,10 +201,13 @@ type references struct {
 }
 
 // resolve turns what self refers to into ids: "task-2" into ids[2], an id into
-// itself.
+// itself. They are nil if refs are.
 func (r references) resolve(field, self string, refs []string) ([]string, error) {
 	kind, ids, known := r.kind, r.ids, r.known
-	var out []string
+	if refs == nil {
+		return nil, nil
+	}
+	out := []string{}
 	for i, ref := range refs {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		id := ref
@@ -244,22 +249,50 @@ func (r references) missing(self, ref string) string {
 	return fmt.Sprintf("there is no %s %q: a dependency is %s, one of: %s", r.kind, ref, forms, strings.Join(there, ", "))
 }
 
-// cycle reports whether the dependencies of any node form a cycle. of returns the id
-// of a node and the ids it depends on; ids of unknown nodes are ignored.
-func cycle[T any](nodes []T, of func(T) (id string, dependencies []string)) bool {
-	left := map[string]bool{}
+// cycle returns an error if nodes, the plans or tasks of a list, wait for each other. It
+// names those of one cycle, each with the one that it waits for. before returns those that a
+// node waits for; name returns its name, and whether it declares dependencies.
+func cycle[T comparable](field string, nodes []T, before func(T) []T, name func(T) (string, bool)) error {
+	waits, left := map[T][]T{}, map[T]bool{}
 	for _, n := range nodes {
-		id, _ := of(n)
-		left[id] = true
+		waits[n], left[n] = before(n), true
 	}
-	for before := -1; before != len(left); {
-		before = len(left)
+	for size := -1; size != len(left); {
+		size = len(left)
 		for _, n := range nodes {
-			id, dependencies := of(n)
-			if !slices.ContainsFunc(dependencies, func(d string) bool { return left[d] }) {
-				delete(left, id)
+			if !slices.ContainsFunc(waits[n], func(b T) bool { return left[b] }) {
+				delete(left, n)
 			}
 		}
 	}
-	return len(left) > 0
+	at := slices.IndexFunc(nodes, func(n T) bool { return left[n] })
+	if at < 0 {
+		return nil
+	}
+	var path []T
+	n := nodes[at]
+	for ; !slices.Contains(path, n); n = waits[n][slices.IndexFunc(waits[n], func(b T) bool { return left[b] })] {
+		path = append(path, n)
+	}
+	var words []string
+	advice := ""
+	path = append(path[slices.Index(path, n):], n)
+	for i, b := range path[1:] {
+		one, declares := name(path[i])
+		other, _ := name(b)
+		if declares || slices.Index(nodes, b) != slices.Index(nodes, path[i])-1 {
+			words = append(words, fmt.Sprintf("%q waits for %q", one, other))
+			continue
+		}
+		words = append(words, fmt.Sprintf("%q follows %q in the list", one, other))
+		advice = "; to follow the list no longer, declare dependencies, [] for none"
+	}
+	if len(words) > mostNamed {
+		words = append(words[:mostNamed], "…")
+	}
+	return &SpecError{field, "the dependencies form a cycle: " + strings.Join(words, ", ") + advice}
 }
+
+func nameOfPlan(p *Plan) (name string, declares bool) { return p.Name, p.Dependencies != nil }
+
+func nameOfTask(t *Task) (name string, declares bool) { return t.Name, t.Dependencies != nil }

@@ -53,7 +53,9 @@ func TestObjective_NewPlans_taskReferences(t *testing.T) {
 	}{
 		{"none", []string{"", "", ""}, "||", ""},
 		{"backward", []string{"", "task-0", "task-0 task-1"}, "|0|0 1", ""},
-		{"forward", []string{"task-2 task-1", "", ""}, "2 1||", ""},
+		{"forward", []string{"task-2 task-1", "-", "-"}, "2 1||", ""},
+		{"forward in the list", []string{"task-1", ""}, "", "tasks"},
+		{"forward to the end of the list", []string{"", "task-3", "", ""}, "", "tasks"},
 		{"by id", []string{"", task(1, 0)}, "|0", ""},
 		{"twice", []string{"", "task-0 task-0"}, "|0", ""},
 		{"by index and id", []string{"", "task-0 " + task(1, 0)}, "|0", ""},
@@ -103,7 +105,8 @@ func TestObjective_NewPlans_planReferences(t *testing.T) {
 		ok   bool
 	}{
 		{"none", []string{"", ""}, true},
-		{"backward and forward", []string{"plan-2", "plan-0", ""}, true},
+		{"backward and forward", []string{"plan-2", "plan-0", "-"}, true},
+		{"forward in the list", []string{"plan-2", "", ""}, false},
 		{"by id", []string{"", plan(1)}, true},
 		{"past the end", []string{"", "plan-2"}, false},
 		{"self", []string{"plan-0"}, false},
@@ -179,6 +182,15 @@ func TestObjective_NewPlans_refusesExactlyCycles(t *testing.T) {
 				}
 			}
 		}
+		for i := range n {
+			switch {
+			case refs[i] != "":
+			case r.IntN(2) == 0:
+				refs[i] = "-"
+			case i > 0: // it follows the list
+				reach[i][i-1] = true
+			}
+		}
 		want := cyclic(reach)
 		if want {
 			cycles++
@@ -192,6 +204,10 @@ func TestObjective_NewPlans_refusesExactlyCycles(t *testing.T) {
 		if _, err := newPlans(refs...); (err != nil) != want {
 			t.Fatalf("plan dependencies %q: %v, want a cycle: %v", refs, err, want)
 		}
+	}
+	const want = `plans: the dependencies form a cycle: "p1" waits for "p3", "p3" follows "p2" in the list, "p2" follows "p1" in the list; to follow the list no longer, declare dependencies, [] for none`
+	if _, err := newPlans("", "plan-3", "", ""); err == nil || err.Error() != want {
+		t.Errorf("the error is %v", err)
 	}
 	if cycles < 500 || cycles > 2500 {
 		t.Errorf("%d of 3000 had a cycle, which tests little", cycles)
@@ -216,13 +232,20 @@ func cyclic(reach [][]bool) bool {
 }
 
 // newPlan makes plan 1 with a task for each of refs, which holds the task's
-// dependencies, parted by blanks.
+// dependencies, parted by blanks: "-" for an empty list, "" if it declares none.
 func newPlan(refs ...string) (*opt.Plan, error) {
 	spec := opt.PlanSpec{Name: "p"}
 	for i, r := range refs {
-		spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: fmt.Sprintf("t%d", i), Dependencies: strings.Fields(r)})
+		spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: fmt.Sprintf("t%d", i), Dependencies: refsOf(r)})
 	}
 	return planFrom(spec)
+}
+
+func refsOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Fields(text), func(ref string) bool { return ref == "-" })
 }
 
 // planFrom makes plan 1 from spec.
@@ -234,7 +257,7 @@ func planFrom(spec opt.PlanSpec) (*opt.Plan, error) {
 func newPlans(refs ...string) ([]*opt.Plan, error) {
 	var specs []opt.PlanSpec
 	for i, r := range refs {
-		specs = append(specs, opt.PlanSpec{Name: fmt.Sprintf("p%d", i), Dependencies: strings.Fields(r)})
+		specs = append(specs, opt.PlanSpec{Name: fmt.Sprintf("p%d", i), Dependencies: refsOf(r)})
 	}
 	return (&opt.Objective{ID: objectiveID}).NewPlans(specs, a2a.Time{})
 }

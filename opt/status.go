@@ -57,7 +57,11 @@ const (
 	Replanned      = "replanned"       // other plans replace it; it ends skipped
 	ObjectiveEnded = "objective-ended" // a client declared the objective completed while the plan worked
 	Terminated     = "terminated"      // an operator ended its workflow
+	PlanCanceled   = "plan-canceled"   // an operator canceled its workflow; it fails with the reason canceled
 )
+
+// Begins is the reason of the event of a message that has started an objective.
+const Begins = "begins"
 
 // ReasonRejected is the reason of a plan or an objective that failed because an
 // agent rejected a task, and never used otherwise. The root task is then rejected.

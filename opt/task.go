@@ -13,7 +13,7 @@ type Task struct {
 	Index        int          `json:"taskIndex"`
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
-	Dependencies []string     `json:"dependencies,omitempty"` // ids of tasks of the same plan
+	Dependencies []string     `json:"dependencies,omitzero"` // ids of tasks of the same plan; nil if it declares none, and so follows the list
 	State        TaskState    `json:"status"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 
@@ -64,9 +64,6 @@ func (t *Task) reset(attempt int) {
 		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
-
-// needs returns the ids of all tasks that t waits for.
-func (t *Task) needs() []string { return slices.Concat(t.Dependencies, t.Uses) }
 
 // Optional reports whether the plan continues if the task fails.
 func (t *Task) Optional() bool { return t.Metadata.Bool(KeyOptional) }
@@ -140,11 +137,12 @@ type Retry struct {
 }
 
 // A TaskSpec asks for a task. In Dependencies and Uses, "task-0" is the first
-// task of the same request, or of the plan it is added to.
+// task of the same request, or of the plan it is added to. Without Dependencies it
+// follows the task before it; with an empty list it follows none.
 type TaskSpec struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
-	Dependencies []string        `json:"dependencies,omitempty"`
+	Dependencies []string        `json:"dependencies,omitzero"`
 	Metadata     a2a.Metadata    `json:"metadata,omitempty"`
 	Executor     string          `json:"executor,omitempty"`
 	Input        json.RawMessage `json:"input,omitempty"`
@@ -155,12 +153,12 @@ type TaskSpec struct {
 	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
 }
 
-// A PlanSpec asks for a plan. In Dependencies, "plan-0" is the first plan of
-// the same request.
+// A PlanSpec asks for a plan. In Dependencies, which are like those of a TaskSpec,
+// "plan-0" is the first plan of the same request.
 type PlanSpec struct {
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
-	Dependencies []string     `json:"dependencies,omitempty"`
+	Dependencies []string     `json:"dependencies,omitzero"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 	Tasks        []TaskSpec   `json:"tasks,omitempty"`
 }

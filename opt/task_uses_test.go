@@ -23,8 +23,8 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 		{"later in the list", []opt.TaskSpec{{Name: "a", Uses: []string{"task-1"}}, {Name: "b"}}, nil, "tasks[0].uses[0]"},
 		{"itself", []opt.TaskSpec{{Name: "a"}, {Name: "b", Uses: []string{"task-0", "task-1"}}}, nil, "tasks[1].uses[1]"},
 		{"nothing there", []opt.TaskSpec{{Name: "a"}, {Name: "b", Uses: []string{"task-2"}}}, nil, "tasks[1].uses[0]"},
-		{"graph", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}, []string{task(1, 0)}, ""},
-		{"later in a graph", []opt.TaskSpec{{Name: "a", Uses: []string{"task-1"}}, {Name: "b"}, {Name: "c", Dependencies: []string{"task-1"}}}, []string{task(1, 1)}, ""},
+		{"graph", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b", Dependencies: []string{}}, {Name: "c", Uses: []string{"task-0"}}}, []string{task(1, 0)}, ""},
+		{"later in a graph", []opt.TaskSpec{{Name: "a", Uses: []string{"task-1"}}, {Name: "b", Dependencies: []string{}}, {Name: "c", Dependencies: []string{"task-1"}}}, []string{task(1, 1)}, ""},
 		{"cycle", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b", Uses: []string{"task-0"}}}, nil, "tasks"},
 	} {
 		p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: tt.tasks})
@@ -46,10 +46,9 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 	}
 }
 
-// A client may add a task with dependencies to a plan in list order. The list
-// order then ends, and a task still waits for the tasks that it uses.
+// A task waits for the tasks that it uses also where others declare dependencies.
 func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
-	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}})
+	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b", Dependencies: []string{}}, {Name: "c", Uses: []string{"task-0"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +60,12 @@ func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 	if got := indexes(p.Ready()); got != "0 1" {
 		t.Errorf("ready %q, want the two that need nothing", got)
 	}
+	p.Tasks[1].State = opt.TaskCompleted
+	if got := indexes(p.Ready()); got != "0 3" {
+		t.Errorf("ready %q before what it uses is there", got)
+	}
 	p.Tasks[0].State = opt.TaskCompleted
-	if got := indexes(p.Ready()); got != "1 2" {
+	if got := indexes(p.Ready()); got != "2 3" {
 		t.Errorf("ready %q once what it uses is there, want it too", got)
 	}
 }

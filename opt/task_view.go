@@ -33,6 +33,8 @@ type TaskView struct {
 	RetriedBy    string    // of a root task of an earlier attempt: the root task of the latest one
 	QueuedAt     a2a.Time  // of a root task that waits for its turn in its context
 	Position     int       // likewise: 1 is next
+	Rewound      bool      // the objective or a plan of it was set back
+	Stuck        *Stuck    // of the objective, nil if its events are recorded
 }
 
 // A TaskWant says how much of a task to read.

@@ -1,6 +1,6 @@
 package opt
 
-import "strings"
+import "longhaul/a2a"
 
 // oneLine returns words about a thing in the form "kind id name: state (reason)". The id,
 // the name, the state and the reason may be empty.
@@ -17,5 +17,5 @@ func oneLine(kind, id, name, state, reason string) string {
 	if reason != "" {
 		text += " (" + reason + ")"
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return a2a.VisibleLine(text)
 }

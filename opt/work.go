@@ -2,6 +2,7 @@ package opt
 
 import (
 	"encoding/json"
+	"strings"
 
 	"longhaul/a2a"
 )
@@ -23,16 +24,19 @@ type Work struct {
 	Executor    string          `json:"executor,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"` // from the plan, for this executor
 
-	Messages []a2a.Message `json:"messages,omitempty"` // from clients, oldest first; untrusted
+	Messages []a2a.Message `json:"messages,omitempty"` // from clients: the request, notes for the objective, notes for this task, each oldest first; untrusted
+	Notes    int           `json:"notes,omitempty"`    // how many of Messages, the last ones, came after the request
+	NotesTo  int           `json:"notesTo,omitempty"`  // how many of those, the last ones, are to this task alone
 	Results  []Result      `json:"results,omitempty"`  // of the tasks before this one
 	Replies  []Reply       `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
 	Refined  []Reply       `json:"refined,omitempty"`  // that sent back what this task made before, at gates of later tasks, oldest first
 
-	Round   int    `json:"round"`         // 1, and one more after each gate
-	Attempt int    `json:"attempt"`       // within the round: 1, and one more after each failure
-	Leg     int    `json:"leg,omitempty"` // within the attempt: 0, and one more after each park
-	Try     int    `json:"try,omitempty"` // of the leg: more than 1 if a worker that may have begun it was lost
-	Key     string `json:"key"`           // idempotency key: the same for every attempt of a round
+	Round   int    `json:"round"`           // 1, and one more after each gate
+	Attempt int    `json:"attempt"`         // within the round: 1, and one more after each failure
+	Leg     int    `json:"leg,omitempty"`   // within the attempt: 0, and one more after each park
+	Try     int    `json:"try,omitempty"`   // of the leg: more than 1 if a worker that may have begun it was lost
+	Epoch   int    `json:"epoch,omitempty"` // of the plan: more than 1 after it was set back in Temporal
+	Key     string `json:"key"`             // idempotency key: the same for every attempt of a round
 	Trust   string `json:"contentTrust"`
 
 	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one of an outcome of this task
@@ -41,6 +45,22 @@ type Work struct {
 	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
 	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
+}
+
+// RequestText returns the text of the request that began the work, "" if there is none.
+func (w Work) RequestText() string { return textOf(w.Messages[:len(w.Messages)-w.Notes]) }
+
+// NotesText returns the texts of the notes, one below the other.
+func (w Work) NotesText() string { return textOf(w.Messages[len(w.Messages)-w.Notes:]) }
+
+func textOf(messages []a2a.Message) string {
+	var texts []string
+	for _, m := range messages {
+		if text := m.Text(); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // Untrusted is the trust tag of all content from clients.
@@ -63,8 +83,9 @@ type Outcome struct {
 	Message   string         `json:"message,omitempty"`   // the same as text for clients
 	Gate      *Gate          `json:"gate,omitempty"`      // that it waits at; the plan sets its id and times
 	Try       int            `json:"try,omitempty"`       // number of the run of the activity that returned it; more than 1 after a lost worker
+	Refused   *RewoundError  `json:"refused,omitempty"`   // the journal has refused the events that the activity had to record
 
-	Park     *Park           `json:"park,omitempty"`     // with the state working: the next leg runs later
+	Park     *Park           `json:"park,omitempty"`     // with the state working: the next leg runs later. With a waiting one: it runs while the task waits, at Gate or, without one, at the gate that is open
 	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
 	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs again, with Work.Cancel
 	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
@@ -72,7 +93,8 @@ type Outcome struct {
 
 // A Park is the wait of a task between two legs of an attempt, without a worker. The next
 // leg begins when the time is over or when a callback wakes the task. A callback that has
-// an outcome ends the round at once.
+// an outcome ends the round at once. A leg may also run while the task waits at a gate: an
+// outcome that does not wait closes that, and an answer to it begins the next round.
 type Park struct {
 	Wait      int64      `json:"wait,omitempty"`      // milliseconds at most; 0 for at once, or for as long as Elsewhere takes
 	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text

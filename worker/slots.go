@@ -58,6 +58,13 @@ func (s *slots) Lend() (retake func()) {
 	return func() { s.add(0, -1) }
 }
 
+// Crowded reports whether no slot is free since more tasks wait than may lend theirs.
+func (s *slots) Crowded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting > s.most && s.used() >= s.most
+}
+
 // used returns how many slots are in use. s.mu is held.
 func (s *slots) used() int { return s.taken - min(s.waiting, s.most) }
 

@@ -19,6 +19,9 @@ func TestSlots_lend(t *testing.T) {
 	if !reserve() || reserve() {
 		t.Fatal("one slot was not reserved exactly once")
 	}
+	if s.Crowded() {
+		t.Error("crowded by a task that runs")
+	}
 	retake := s.Lend()
 	if !reserve() {
 		t.Fatal("a slot that was lent is not free")
@@ -49,6 +52,9 @@ func TestSlots_lendOneForEachThatEnds(t *testing.T) {
 			t.Fatalf("no slot for task %d", i)
 		}
 		retake = append(retake, s.Lend())
+		if crowded := i == 3; s.Crowded() != crowded { // the two that lend no slot occupy both
+			t.Errorf("crowded is %t while %d tasks wait", !crowded, i+1)
+		}
 	}
 	if reserve() {
 		t.Fatal("more slots were lent than there are")

@@ -70,7 +70,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	options := c.options(o)
-	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil}
+	input := ObjectiveInput{Opening: &o, Rules: machine.Rules, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
@@ -97,7 +97,7 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 	defer cancel()
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal,
 		machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting},
-		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents})
+		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents, Rules: machine.Rules})
 	return refusal("enter the queue of a context", err)
 }
 
@@ -254,16 +254,20 @@ func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) er
 	options := c.options(opt.Opening{Objective: o, Idle: true})
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 	options.EnableEagerStart = false
-	input := ObjectiveInput{
-		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil,
-	}
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, c.again(o, false))
 	return refusal("retry "+o.ID, err)
 }
 
-// Cancel asks for the end of an objective. It is durable once Cancel returns nil,
-// and takes effect soon.
-func (c *Client) Cancel(ctx context.Context, objectiveID string) error {
+// Cancel asks for the end of an objective, for a principal. It is durable once Cancel returns
+// nil, and takes effect soon. A run that takes no more signals, since it has as many as Temporal
+// allows, is canceled in the way of an operator, which names no principal.
+func (c *Client) Cancel(ctx context.Context, objectiveID, principal string) error {
+	if principal != "" {
+		err := c.signal(ctx, objectiveID, CancelSignal, machine.Canceled{Principal: principal})
+		if err == nil || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnavailable) {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	return refusal("cancel objective", c.cfg.Temporal.CancelWorkflow(ctx, objectiveID, ""))

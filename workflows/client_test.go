@@ -104,6 +104,30 @@ type failing struct {
 
 func (c failing) SignalWorkflow(context.Context, string, string, string, any) error { return c.err }
 
+func (c failing) CancelWorkflow(context.Context, string, string) error { return errCanceled }
+
+var errCanceled = errors.New("canceled in the way of an operator")
+
+// A run that takes no more signals is canceled all the same, and so is one for a caller without
+// a name.
+func TestClient_Cancel_withoutSignal(t *testing.T) {
+	for name, tc := range map[string]struct {
+		principal string
+		err, want error
+	}{
+		"too many signals": {"ann", &serviceerror.InvalidArgument{Message: "exceeded workflow execution limit for signal events"}, errCanceled},
+		"no principal":     {"", nil, errCanceled},
+		"signaled":         {"ann", nil, nil},
+		"ended":            {"ann", &serviceerror.NotFound{Message: "ended"}, opt.ErrEnded},
+		"unavailable":      {"ann", &serviceerror.Unavailable{Message: "down"}, opt.ErrUnavailable},
+	} {
+		err := workflows.NewClient(workflows.ClientConfig{Temporal: failing{err: tc.err}}).Cancel(t.Context(), "obj-a", tc.principal)
+		if !errors.Is(err, tc.want) || tc.want != errCanceled && errors.Is(err, errCanceled) {
+			t.Errorf("%s: %v, want %v", name, err, tc.want)
+		}
+	}
+}
+
 // A caller may repeat what failed because of our connection to Temporal, also while an
 // operator has yet to mend our credentials.
 func TestClient_Command_fails(t *testing.T) {

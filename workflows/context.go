@@ -9,6 +9,7 @@ import (
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // contextEvents is how long a Context's history may get. It is well below
@@ -18,20 +19,22 @@ const contextEvents = 3000
 // Context gives the turn in a context to one objective at a time, for as long as
 // more than one wants it.
 func Context(ctx workflow.Context, in ContextInput) error {
-	m := machine.NewContext(in.Tenant, in.ContextID)
+	m := machine.NewContext(in.Tenant, in.ContextID, rulesOf(in.Rules))
 	if in.State != nil {
 		m.State = *in.State
 	}
+	checkRules(m.State.Rules)
 	most := contextEvents
 	if in.MaxEvents > 0 {
 		most = min(in.MaxEvents, contextEvents)
 	}
-	d := newDriver(ctx, &contextPart{m}, recorder{}, most)
-	on(d, EnterSignal, func(in machine.Enter) machine.Input { return in })
-	on(d, RequestSignal, func(in machine.TurnRequest) machine.Input { return in })
-	if d.run() {
+	h := newHost(ctx, &contextPart{m}, drive.Source{}, most)
+	on(h, EnterSignal, func(in machine.Enter) machine.Input { return in })
+	on(h, RequestSignal, func(in machine.TurnRequest) machine.Input { return in })
+	if h.run() {
+		m.State.Rules = machine.Rules
 		in.State = &m.State
-		return workflow.NewContinueAsNewError(d.ctx, Context, in)
+		return workflow.NewContinueAsNewError(h.ctx, Context, in)
 	}
 	return nil
 }

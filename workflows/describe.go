@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// describe shows the state of the plan in Temporal's UI, as Markdown.
-func (p *planPart) describe(ctx workflow.Context) {
+// describe shows the state of the plan and a remark in Temporal's UI, as Markdown.
+func (p *planPart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · %s", p.State.Plan.Name, p.State.Plan.Status)
 	if p.State.Plan.Reason != "" {
@@ -31,7 +31,7 @@ func (p *planPart) describe(ctx workflow.Context) {
 	for _, t := range p.State.Plan.Waiting() {
 		b.WriteString(objectText(t.Name, t.Gate))
 	}
-	workflow.SetCurrentDetails(ctx, b.String())
+	workflow.SetCurrentDetails(ctx, b.String()+remark)
 }
 
 // mostDescribed bounds the text of an object in Temporal's UI, in bytes.
@@ -64,8 +64,8 @@ func objectText(name string, g *opt.Gate) string {
 	return fmt.Sprintf("\nTo be decided on at %q:\n\n> %s\n", name, strings.ReplaceAll(text, "\n", "\n> "))
 }
 
-// describe shows the state of the objective in Temporal's UI, as Markdown.
-func (o *objectivePart) describe(ctx workflow.Context) {
+// describe shows the state of the objective and a remark in Temporal's UI, as Markdown.
+func (o *objectivePart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", o.State.Objective.Name, o.State.Objective.Status, o.State.Objective.RootID(), o.State.Objective.Root)
 	for i, plan := range o.State.Objective.Plans {
@@ -81,28 +81,30 @@ func (o *objectivePart) describe(ctx workflow.Context) {
 			fmt.Fprintf(&b, "\nExpires at %s\n", minute(g.ExpiresAt))
 		}
 	}
-	workflow.SetCurrentDetails(ctx, b.String())
+	workflow.SetCurrentDetails(ctx, b.String()+remark)
 	o.show(ctx)
 }
 
-// describe shows the queue of the context in Temporal's UI, as Markdown.
-func (c *contextPart) describe(ctx workflow.Context) {
+// describe shows the queue of the context and a remark in Temporal's UI, as Markdown.
+func (c *contextPart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(c.State.ContextID), oneLine(c.State.Tenant))
 	if c.State.Holder != nil {
 		fmt.Fprintf(&b, "- has the turn: `%s`\n", c.State.Holder.ID)
 	}
 	fmt.Fprintf(&b, "- can continue: %d\n- wait for their first turn: %d\n- cannot continue: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
-	workflow.SetCurrentDetails(ctx, b.String())
+	workflow.SetCurrentDetails(ctx, b.String()+remark)
 }
 
 // howToAnswer returns the commands that answer a gate.
 func howToAnswer(g *opt.Gate) string {
 	switch g.Kind {
-	case opt.Credential:
-		return "continues once it has been authorized elsewhere"
 	case opt.Clarification:
 		return "answer: `longhaul answer " + g.TaskID + " TEXT`"
+	case opt.Credential:
+		if len(g.Actions) == 0 {
+			return "continues once it has been authorized elsewhere"
+		}
 	}
 	var commands []string
 	for _, a := range g.Actions {

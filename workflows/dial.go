@@ -26,7 +26,7 @@ type DialConfig struct {
 // Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
-		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, Interceptors: cfg.Traces, ExternalStorage: externalStorage(cfg.Blobs),
+		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, Interceptors: cfg.Traces, ExternalStorage: externalStorage(cfg.Blobs, cfg.Cipher),
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}

@@ -3,13 +3,11 @@
 // several objectives use at a time. The machines of package machine decide what
 // happens next; this package carries it out.
 //
-// The three workflows are alike. Each makes its machine, passes it to a driver
-// and returns the machine's result. The driver (driver.go) gives all inputs that
-// have arrived to the machine, asks the machine what it wants, starts missing
-// work, stops unwanted work, and waits for the next input. Its recorder
-// (driver_record.go) writes the machine's events to the journal, with a separate
-// activity or in the input of a task's activity (they "ride"), and always
-// before it sends others anything about them.
+// The three workflows are alike. Each makes its machine, passes it to a driver (package
+// drive) and returns the machine's result. The driver decides what to begin, to stop, to send
+// and to record; host.go does it in Temporal. Events are recorded with a separate activity or
+// in the input of a task's activity (they "ride"), and always before anything is sent to others
+// about them.
 //
 // Client is the only caller of Temporal's client; the rest of Longhaul sees it as
 // an engine that starts work and sends it messages. Messages and commands are

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -47,12 +49,12 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
+	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
+	suite.SetMetricsHandler(meter{client.MetricsNopHandler, journal})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetStartWorkflowOptions(startOptions(objectiveID))
 	env.SetTestTimeout(20 * time.Second)
 	env.SetStartTime(began)
-	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
-	journal.more = sync.NewCond(&journal.mu)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
@@ -73,7 +75,24 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	return env, journal
 }
 
-var errNotThere = errors.New("not there")
+// meter counts the signals that were skipped.
+type meter struct {
+	client.MetricsHandler
+	*recording
+}
+
+func (c meter) WithTags(map[string]string) client.MetricsHandler { return c }
+
+func (c meter) Counter(name string) client.MetricsCounter {
+	if name != "longhaul_skipped_signals" {
+		return c.MetricsHandler.Counter(name)
+	}
+	return c
+}
+
+func (c meter) Inc(n int64) { c.skipped.Add(n) }
+
+var errNotThere error = &temporal.UnknownExternalWorkflowExecutionError{}
 
 // opening returns the request for an objective with plans of one task each a
 // script; tasks of a plan are separated by "|".
@@ -127,9 +146,9 @@ type recording struct {
 	numbers map[string]int64    // last number of each source
 	events  []opt.Event
 	fail    func(b opt.Batch) error
-	more    *sync.Cond                             // lines were recorded
 	kept    *opt.Kept                              // of the former attempt
 	outside func(id, signal string, arg any) error // receives signals to workflows that are not children
+	skipped atomic.Int64                           // signals, by the metric
 }
 
 // Kept implements activities.KeptReader.
@@ -143,7 +162,6 @@ func (r *recording) Kept(context.Context, string, string) (opt.Kept, error) {
 func (r *recording) Record(_ context.Context, batches ...opt.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.more.Broadcast()
 	for _, b := range batches {
 		if err := r.record(b); err != nil {
 			return err
@@ -159,6 +177,9 @@ func (r *recording) record(b opt.Batch) error {
 		}
 	}
 	for _, e := range b.Events {
+		if _, known := r.numbers[b.Source]; !known && e.Kind == opt.SourceRewound {
+			r.numbers[b.Source] = e.N - 1
+		}
 		if e.N <= r.numbers[b.Source] {
 			continue
 		}
@@ -252,15 +273,6 @@ func (r *recording) has(line string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.lines, line)
-}
-
-// await waits until a line was recorded.
-func (r *recording) await(line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for !slices.Contains(r.lines, line) {
-		r.more.Wait()
-	}
 }
 
 // continued returns the input with which the workflow continues as new.

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -43,6 +43,7 @@ type runLog struct {
 	later     string    // the run that continues this one
 	closed    time.Time // zero while it runs
 	stopped   bool      // by an operator
+	bases     []string  // runs that an operator has reset to make this one, the oldest first
 	facts     map[string][]fact
 	children  map[int64]child // by the event that began them
 	lost      []string        // what could not be read
@@ -87,6 +88,9 @@ func (r *runLog) read(ctx context.Context, e *historypb.HistoryEvent) error {
 		for i := range r.opened {
 			r.opened[i].at, r.opened[i].certain = at, true
 		}
+	}
+	if f := e.GetWorkflowTaskFailedEventAttributes(); f.GetCause() == enumspb.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW {
+		r.bases = append(r.bases, f.GetBaseRunId())
 	}
 	if m := e.GetMarkerRecordedEventAttributes(); m.GetFailure() != nil {
 		for i := range r.opened { // an activity has recorded them later
@@ -138,7 +142,7 @@ func (r *runLog) beginObjective(in ObjectiveInput, at time.Time) {
 	case in.Opening != nil:
 		o := in.Opening.Objective
 		r.objective, r.source, r.tenant = o.ID, o.ID, o.Tenant
-		events := machine.NewObjective(*in.Opening, in.IdleFor).Handle(a2a.At(at), machine.Opened{})
+		events := machine.NewObjective(*in.Opening, in.IdleFor, rulesOf(in.Rules)).Handle(a2a.At(at), machine.Opened{})
 		r.add(r.source, fact{Event: events[0], at: at, certain: true}) // the API has recorded it
 		r.opens(events[1:], at)
 	case in.State != nil:
@@ -180,6 +184,9 @@ func (r *runLog) readActivity(ctx context.Context, e *historypb.HistoryEvent, at
 			a.at = at
 		}
 	}
+	if s := e.GetActivityTaskFailedEventAttributes(); s.GetFailure().GetApplicationFailureInfo().GetType() == activities.RewoundError {
+		delete(r.pending, s.GetScheduledEventId()) // the journal has refused them
+	}
 	s := e.GetActivityTaskCompletedEventAttributes()
 	a := r.pending[s.GetScheduledEventId()]
 	if a == nil {
@@ -190,10 +197,12 @@ func (r *runLog) readActivity(ctx context.Context, e *historypb.HistoryEvent, at
 		r.addBatches(a.batches, at, true)
 		return nil
 	}
-	r.addBatches(a.batches, a.at, true) // before the work began
 	var out opt.Outcome
 	if err := r.value(ctx, s.GetResult(), &out, "the outcome of a task"); err != nil {
 		return err
+	}
+	if out.Refused == nil {
+		r.addBatches(a.batches, a.at, true) // before the work began
 	}
 	r.addStreamed(a.work, out, at)
 	return nil
@@ -286,8 +295,8 @@ const (
 
 // A payloadReader reads payloads of histories, those that are stored as blobs too.
 type payloadReader struct {
-	data  converter.DataConverter
-	blobs Blobs // nil: none were stored
+	data   converter.DataConverter
+	stored blobDriver // without blobs, none were stored
 }
 
 func (r payloadReader) read(ctx context.Context, p *commonpb.Payload, v any) error {
@@ -308,13 +317,8 @@ func (r payloadReader) whole(ctx context.Context, p *commonpb.Payload) (*commonp
 	if err := protojson.Unmarshal(p.GetData(), &ref); err != nil {
 		return nil, fmt.Errorf("read a reference: %w", err)
 	}
-	if r.blobs == nil || ref.GetDriverName() != blobDriverName {
+	if r.stored.blobs == nil || ref.GetDriverName() != blobDriverName {
 		return nil, fmt.Errorf("payload of %s: %w", ref.GetDriverName(), opt.ErrUnknown)
 	}
-	data, err := r.blobs.ReadBlob(ctx, ref.GetClaimData()[blobObjective], ref.GetClaimData()[blobID])
-	if err != nil {
-		return nil, err
-	}
-	out := new(commonpb.Payload)
-	return out, proto.Unmarshal(data, out)
+	return r.stored.read(ctx, ref.GetClaimData()[blobObjective], ref.GetClaimData()[blobID])
 }

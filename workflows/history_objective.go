@@ -173,7 +173,13 @@ func (h *Histories) chain(ctx context.Context, workflowID, runID string) ([]*run
 		return nil, err
 	}
 	runs := []*runLog{r}
-	for r.earlier != "" {
+	for r.earlier != "" || len(r.bases) > 0 {
+		if runs, err = h.addBases(ctx, workflowID, runs); err != nil {
+			return nil, err
+		}
+		if r.earlier == "" {
+			break
+		}
 		if r, err = h.run(ctx, workflowID, r.earlier); errors.Is(err, opt.ErrEnded) {
 			break // it is retained no longer
 		}
@@ -183,6 +189,22 @@ func (h *Histories) chain(ctx context.Context, workflowID, runID string) ([]*run
 		runs = append(runs, r)
 	}
 	slices.Reverse(runs)
+	return runs, nil
+}
+
+// addBases adds the runs that an operator has reset to make the last of runs.
+func (h *Histories) addBases(ctx context.Context, workflowID string, runs []*runLog) ([]*runLog, error) {
+	for _, id := range slices.Backward(runs[len(runs)-1].bases) {
+		base, err := h.run(ctx, workflowID, id)
+		if errors.Is(err, opt.ErrEnded) {
+			continue // it is retained no longer
+		}
+		if err != nil {
+			return nil, err
+		}
+		base.stopped = false // the reset has ended it
+		runs = append(runs, base)
+	}
 	return runs, nil
 }
 
@@ -197,9 +219,17 @@ func (h *Histories) plan(ctx context.Context, c child) (runs []*runLog, err erro
 			return nil, err
 		}
 		runs = append(runs, r)
-		if runID = r.later; runID == "" {
+		if runID = r.later; runID != "" {
+			continue
+		}
+		if !r.stopped {
 			return runs, nil
 		}
+		current, err := h.chain(ctx, c.planID, "")
+		if err == nil && slices.ContainsFunc(current, func(later *runLog) bool { return slices.Contains(later.bases, c.runID) }) {
+			return current, nil // an operator has reset it
+		}
+		return runs, err
 	}
 }
 
@@ -221,7 +251,7 @@ func (h *Histories) run(ctx context.Context, workflowID, runID string) (*runLog,
 		}
 		events = append(events, e)
 	}
-	r, err := readRun(ctx, payloadReader{h.data, h.cfg.Blobs}, events)
+	r, err := readRun(ctx, payloadReader{h.data, blobDriver{h.cfg.Blobs, codec{h.cfg.Cipher}}}, events)
 	if err != nil {
 		return nil, fmt.Errorf("history of %s: %w", workflowID, err)
 	}

@@ -1,6 +1,9 @@
 package workflows
 
 import (
+	"cmp"
+	"fmt"
+
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -14,12 +17,26 @@ type ObjectiveInput struct {
 	MaxEvents int                     `json:"maxEvents,omitempty"` // events of history after which to continue as new; 0: the server decides
 	Plain     bool                    `json:"plain,omitempty"`     // the namespace has no search attributes of ours
 	IdleFor   int64                   `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
+	Rules     int                     `json:"rules,omitempty"`     // version of the rules of a run without State; 0 for the first that has this member
+	Lost      bool                    `json:"lost,omitempty"`      // with Retry: the former workflow was ended by an operator, so the objective ends
 	Encrypted bool                    `json:"encrypted,omitempty"` // payloads are encrypted, so Temporal's lists show no names
+}
+
+// rulesOf returns the version of the rules that an input names.
+func rulesOf(n int) int { return cmp.Or(n, 2) }
+
+// checkRules panics if a run has later rules than this program knows: Temporal then gives its
+// workflow task to another worker, until a newer one takes it.
+func checkRules(n int) {
+	if n > machine.Rules {
+		panic(fmt.Sprintf("this worker knows the rules up to version %d, and the run has version %d: a newer worker must take it", machine.Rules, n))
+	}
 }
 
 // RetryInput names an objective that has ended, for a command that may retry it.
 type RetryInput struct {
 	Tenant      string `json:"tenant"`
+	ContextID   string `json:"contextId,omitempty"`
 	ObjectiveID string `json:"objectiveId"`
 }
 
@@ -42,5 +59,6 @@ type ContextInput struct {
 	Tenant    string                `json:"tenant"`
 	ContextID string                `json:"contextId"`
 	MaxEvents int                   `json:"maxEvents,omitempty"`
+	Rules     int                   `json:"rules,omitempty"` // as in ObjectiveInput
 	State     *machine.ContextState `json:"state,omitempty"` // from the run before
 }

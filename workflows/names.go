@@ -21,6 +21,9 @@ const (
 	RequestSignal   = "request"   // machine.TurnRequest, from an objective to its context
 	TurnSignal      = "turn"      // machine.Turn, from a context to an objective
 	CallbackSignal  = "callback"  // opt.Callback, from the API to a plan
+	CancelSignal    = "cancel"    // machine.Canceled, from the API to an objective
+	RewindSignal    = "rewind"    // to an objective or a plan, without an argument: set the journal to what it knows
+	LostSignal      = "lost"      // machine.PlanLost, from a reconciler to an objective
 	PushSignal      = "push"      // nothing, from a worker to a push: there may be another delivery
 )
 

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -10,6 +11,7 @@ import (
 	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // Objective runs one objective until it has ended. The workflow fails or is
@@ -20,18 +22,26 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	if err != nil {
 		return nil, err
 	}
+	checkRules(m.State.Rules)
 	o := &objectivePart{Objective: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
-	d := newDriver(ctx, o, recorder{objectiveID: m.State.Objective.ID, source: m.State.Objective.ID, last: m.State.N, done: m.State.N}, in.MaxEvents)
-	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
-	on(d, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
-	on(d, ReportSignal, func(r machine.Reported) machine.Input { return r })
-	on(d, TurnSignal, func(t machine.Turn) machine.Input { return t })
-	if in.Opening != nil {
-		d.open()
+	source := drive.Source{ObjectiveID: m.State.Objective.ID, Name: m.State.Source(), N: m.State.N}
+	h := newHost(ctx, o, source, in.MaxEvents)
+	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
+	on(h, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
+	on(h, ReportSignal, func(r machine.Reported) machine.Input { return r })
+	on(h, TurnSignal, func(t machine.Turn) machine.Input { return t })
+	onRewind(h)
+	on(h, LostSignal, func(l machine.PlanLost) machine.Input { return l })
+	on(h, CancelSignal, func(c machine.Canceled) machine.Input { return c })
+	switch {
+	case in.Opening != nil:
+		h.Open()
+	case in.Lost:
+		h.Put(machine.ObjectiveLost{})
 	}
-	if d.run() {
+	if h.run() {
 		state := m.Successor()
-		return nil, workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor, Encrypted: in.Encrypted})
+		return nil, workflow.NewContinueAsNewError(h.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor, Encrypted: in.Encrypted})
 	}
 	return resultOf(&m.State.Objective)
 }
@@ -45,15 +55,19 @@ func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, 
 		m.State.Seen, m.State.Answered = filled(m.State.Seen), filled(m.State.Answered)
 		return m, nil
 	case in.Opening != nil:
-		return machine.NewObjective(*in.Opening, in.IdleFor), nil
+		return machine.NewObjective(*in.Opening, in.IdleFor, rulesOf(in.Rules)), nil
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	var kept opt.Kept
 	request := activities.KeptRequest{Tenant: in.Retry.Tenant, ObjectiveID: in.Retry.ObjectiveID}
 	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(free, loadOptions()), acts.Load, request).Get(free, &kept); err != nil {
+		if in.Retry.ContextID != "" { // it was removed meanwhile, and others wait for it to leave
+			to := contextWorkflowID(in.Retry.Tenant, in.Retry.ContextID)
+			err = errors.Join(err, workflow.SignalExternalWorkflow(free, to, "", RequestSignal, machine.Left(in.Retry.ObjectiveID)).Get(free, nil))
+		}
 		return nil, err
 	}
-	return machine.RestoreObjective(kept, in.IdleFor), nil
+	return machine.RestoreObjective(kept, in.IdleFor, rulesOf(in.Rules)), nil
 }
 
 // filled returns m, or an empty map for one that was empty when it was stored.
@@ -76,7 +90,7 @@ type objectivePart struct {
 func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ int) (workflow.Future, outcome) {
 	head := &o.State.Objective
 	if a.Kind == machine.LoadKept {
-		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID}
+		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID, Source: o.State.Source(), After: o.State.Ended}
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, loadOptions()), acts.Load, request)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 			in := machine.Loaded{Key: a.Key}
@@ -86,7 +100,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 			return in
 		}
 	}
-	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Request, Keep: o.State.Making.Keep}
+	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Asked(), Replan: o.State.Making.Replan, Keep: o.State.Making.Keep}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name, head.Limits)), acts.Plan, request)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var planned activities.Planned

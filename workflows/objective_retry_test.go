@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
@@ -78,11 +79,21 @@ func TestObjective_refusesARetry(t *testing.T) {
 	log.want(t, objectiveID, "answered c1 refused stale")
 }
 
-// An objective that was removed from the journal cannot be retried.
+// An objective that was removed from the journal cannot be retried. It leaves its context.
 func TestObjective_retriesNothing(t *testing.T) {
 	env, log := newEnv(t)
+	var sent []any
+	log.outside = func(_, _ string, arg any) error {
+		sent = append(sent, arg)
+		return nil
+	}
 	command(env, 0, "c1", statusCommand(opt.ObjectivePlanning))
-	env.ExecuteWorkflow(workflows.Objective, again)
+	in := again
+	in.Retry = &workflows.RetryInput{Tenant: "t", ContextID: "ctx", ObjectiveID: objectiveID}
+	env.ExecuteWorkflow(workflows.Objective, in)
+	if diff := cmp.Diff([]any{machine.Left(objectiveID)}, sent); diff != "" {
+		t.Errorf("signals (-want +got):\n%s", diff)
+	}
 	if err := env.GetWorkflowError(); !env.IsWorkflowCompleted() || err == nil || len(log.lines) > 0 {
 		t.Errorf("the workflow ended with %v, and recorded %v", err, log.lines)
 	}
@@ -116,8 +127,16 @@ func TestObjective_retriesAPlan(t *testing.T) {
 	command(env, time.Hour, "c1", statusCommand(opt.ObjectiveWorking))
 
 	env.OnActivity("Run", anyArg, anyArg).Return(failOnce(log))
+	var last int64
 	at(env, 2*time.Hour, func() {
 		log.kept = keptOf(t, log, o)
+		last = log.kept.Recorded[objectiveID]
+	})
+	env.OnActivity("Load", anyArg, anyArg).Return(func(_ context.Context, r activities.KeptRequest) (opt.Kept, error) {
+		if r.Source != objectiveID || r.After < last || last == 0 {
+			t.Errorf("the former attempt is read as of event %d of %s, after event %d", r.After, r.Source, last)
+		}
+		return *log.kept, nil
 	})
 	command(env, 3*time.Hour, "c2", opt.Command{Kind: opt.UpdatePlan, PlanID: planID, Status: string(opt.PlanWorking)})
 	at(env, 4*time.Hour, func() {

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,38 +117,82 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 // The workflow of a canceled objective is canceled, after the running tasks have
 // stopped.
 func TestObjective_isCanceled(t *testing.T) {
-	for name, script := range map[string]string{"running": "work 1h", "waiting": "approve Go?"} {
+	for name, tt := range map[string]struct{ script, by string }{
+		"running": {"work 1h", ""}, "waiting": {"approve Go?", ""},
+		"running, by a client": {"work 1h", "ann"}, "waiting, by a client": {"approve Go?", "ann"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			env, log := newEnv(t)
-			if name == "running" { // the simulated time does not pass while an activity runs
-				onActivity(env, "Run", env.CancelWorkflow)
+			cancel := cancelBy(env, tt.by)
+			if tt.script == "work 1h" { // the simulated time does not pass while an activity runs
+				onActivity(env, "Run", cancel)
 			} else {
-				at(env, time.Hour, env.CancelWorkflow)
+				at(env, time.Hour, cancel)
 			}
-			run(env, opening(script, "say never"))
+			run(env, opening(tt.script, "say never"))
 			if !env.IsWorkflowCompleted() || !temporal.IsCanceledError(env.GetWorkflowError()) {
 				t.Fatalf("the workflow ended with %v", env.GetWorkflowError())
 			}
 			log.wantHas(t, "objective-stopping canceled", "task-a-1-0 canceled canceled", "objective canceled", "obj-a canceled")
 			log.wantHas(t, "plan-a-2 skipped canceled", "objective canceled")
+			for _, e := range log.events {
+				if e.Kind == opt.ObjectiveStopping && e.Principal != tt.by {
+					t.Errorf("the event names %q, want %q", e.Principal, tt.by)
+				}
+			}
 		})
+	}
+}
+
+// cancelBy returns a function that cancels the objective as a principal does, or as an operator
+// for none.
+func cancelBy(env *testsuite.TestWorkflowEnvironment, principal string) func() {
+	if principal == "" {
+		return env.CancelWorkflow
+	}
+	return func() { env.SignalWorkflow(workflows.CancelSignal, machine.Canceled{Principal: principal}) }
+}
+
+// A client's cancellation does not wait behind a command whose plan does not answer, a second
+// one changes nothing, and one before the first workflow task counts.
+func TestObjective_isCanceledAtOnce(t *testing.T) {
+	for name, when := range map[string]time.Duration{"before it begins": 0, "while a command waits": time.Hour} {
+		env, log := newEnv(t)
+		cancel := cancelBy(env, "ann")
+		at(env, when, func() {
+			env.SignalWorkflow(workflows.CommandSignal, opt.Command{
+				ID: "c1", ObjectiveID: objectiveID, Kind: opt.AddTasks, PlanID: planID, Tasks: []opt.TaskSpec{{Name: "later"}},
+			})
+			cancel()
+			cancel()
+		})
+		run(env, opening("approve Go?"))
+		if !temporal.IsCanceledError(env.GetWorkflowError()) {
+			t.Fatalf("%s: the workflow ended with %v", name, env.GetWorkflowError())
+		}
+		if n := strings.Count(strings.Join(log.lines, "\n"), "objective-stopping"); n != 1 {
+			t.Errorf("%s: it was stopped %d times", name, n)
+		}
 	}
 }
 
 // A cancellation is not lost if it arrives with another signal just when the run
 // continues as new.
 func TestObjective_isCanceledWhileItContinuesAsNew(t *testing.T) {
-	env, log := newEnv(t)
-	at(env, time.Hour, func() {
-		env.SetContinueAsNewSuggested(true)
-		env.SignalWorkflowSkippingWorkflowTask(workflows.ReportSignal, machine.Reported{PlanID: "of no interest"})
-		env.CancelWorkflow()
-	})
-	run(env, unplanned())
-	if !temporal.IsCanceledError(env.GetWorkflowError()) {
-		t.Fatalf("the workflow ended with %v", env.GetWorkflowError())
+	for _, by := range []string{"", "ann"} {
+		env, log := newEnv(t)
+		cancel := cancelBy(env, by)
+		at(env, time.Hour, func() {
+			env.SetContinueAsNewSuggested(true)
+			env.SignalWorkflowSkippingWorkflowTask(workflows.ReportSignal, machine.Reported{PlanID: "of no interest"})
+			cancel()
+		})
+		run(env, unplanned())
+		if !temporal.IsCanceledError(env.GetWorkflowError()) {
+			t.Fatalf("the workflow ended with %v", env.GetWorkflowError())
+		}
+		log.want(t, objectiveID, "opened", "objective-stopping canceled", "objective canceled", "obj-a canceled")
 	}
-	log.want(t, objectiveID, "opened", "objective-stopping canceled", "objective canceled", "obj-a canceled")
 }
 
 // While the journal cannot be reached no event is lost. Events that cannot be

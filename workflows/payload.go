@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
+
+	"longhaul/activities"
 )
 
 // A Cipher encrypts payloads in Temporal. It is safe for concurrent use.
@@ -98,6 +100,15 @@ func (c codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 	return out, nil
 }
 
+// one encodes or decodes one payload.
+func (codec) one(p *commonpb.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) (*commonpb.Payload, error) {
+	out, err := code([]*commonpb.Payload{p})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
 // written reports whether a payload is as c writes it now: encrypted with its first key,
 // or not at all.
 func written(p *commonpb.Payload, c Cipher) bool {
@@ -177,11 +188,19 @@ const unreadableError = "PayloadUnreadable"
 // unreadablePause is after how long such an activity is attempted again.
 const unreadablePause = 10 * time.Second
 
-// unreadable reports whether err says that the worker of an activity could not decrypt
-// its payloads.
-func unreadable(err error) bool {
+// notBegun reports whether err says that the worker of an activity could not decrypt its
+// payloads, or that its tenant runs as many tasks there as it may.
+func notBegun(err error) bool {
 	var app *temporal.ApplicationError
-	return errors.As(err, &app) && app.Type() == unreadableError
+	return errors.As(err, &app) && (app.Type() == unreadableError || app.Type() == activities.QuotaError)
+}
+
+// sentBack reports whether err says that a worker has sent a task back before it began, and how
+// many runs of the activity may have begun before. A program of earlier does not say it.
+func sentBack(err error) (before int, ok bool) {
+	var app *temporal.ApplicationError
+	ok = errors.As(err, &app) && app.Type() == activities.QuotaError && app.Details(&before) == nil
+	return before, ok
 }
 
 // A failureConverter encrypts the texts of failures, and reads them like payloads in

@@ -15,6 +15,7 @@ import (
 	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // Plan runs one plan until it has ended, and returns its last report. The workflow
@@ -22,22 +23,24 @@ import (
 func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
 	s := &m.State
+	checkRules(s.Rules)
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
-	rec := recorder{
-		objectiveID: s.Plan.ObjectiveID, source: s.Source(), last: s.N, done: s.N,
-		rides: func() bool { return !s.Alone && !s.Directive.ReportEnd }, // else no workflow reads the result
+	source := drive.Source{
+		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
+		Rides: s.Rides,
 	}
-	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)
-	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
-	on(d, DirectiveSignal, func(in machine.Directed) machine.Input { return in })
-	on(d, CallbackSignal, func(c opt.Callback) machine.Input { return machine.Callback{Callback: c} })
+	h := newHost(ctx, &planPart{m}, source, in.MaxEvents)
+	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
+	on(h, DirectiveSignal, func(in machine.Directed) machine.Input { return in })
+	on(h, CallbackSignal, func(c opt.Callback) machine.Input { return machine.Callback{Callback: c} })
+	onRewind(h)
 	if !in.Going {
-		d.open()
+		h.Open()
 	}
-	if d.run() {
-		return PlanResult{}, workflow.NewContinueAsNewError(d.ctx, Plan, PlanInput{State: m.State, Going: true, MaxEvents: in.MaxEvents, Plain: in.Plain})
+	if h.run() {
+		return PlanResult{}, workflow.NewContinueAsNewError(h.ctx, Plan, PlanInput{State: m.State, Going: true, MaxEvents: in.MaxEvents, Plain: in.Plain})
 	}
-	return PlanResult{Report: m.State.Report, Ride: d.rec.batches()}.end()
+	return PlanResult{Report: m.State.Report, Ride: h.Rest()}.end()
 }
 
 // A planPart is the machine of a plan and the code that carries out its wants.
@@ -73,7 +76,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 }
 
 // runOptions are the options of Run. Temporal retries only after a lost worker or
-// when the journal cannot be reached; other attempts are up to the plan.
+// when the journal cannot be reached; other attempts are up to the plan, and so are tasks
+// that were sent back, which use up none of the lost workers.
 func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
@@ -82,7 +86,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second, MaximumAttempts: lostWorkers,
-			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose"},
+			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", activities.QuotaError},
 		},
 		Summary: t.Name,
 	}

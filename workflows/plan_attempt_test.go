@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -140,6 +141,7 @@ func TestPlan_countsAttemptsWithinARound(t *testing.T) {
 // this uses up no attempt. A time-out is an attempt that failed.
 func TestPlan_losesWorkers(t *testing.T) {
 	stopped := temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)
+	quota := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError)
 	keyless := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable")
 	for name, tt := range map[string]struct {
 		err     error
@@ -154,6 +156,7 @@ func TestPlan_losesWorkers(t *testing.T) {
 		"stopped":              {stopped, 5, "completed", "", 1, 6},
 		"stopped, for ever":    {stopped, 1000, "failed", "worker-lost", 1, 20},
 		"no key for payloads":  {keyless, 100, "completed", "", 1, 101}, // however often
+		"quota of the tenant":  {quota, 100, "completed", "", 1, 101},
 		"no journal":           {journalAway, 5, "completed", "", 1, 6},
 		"executor":             {failed("busy"), 2, "completed", "", 3, 3},
 		"executor, for ever":   {failed("busy"), 1000, "failed", "busy", 3, 3},
@@ -174,6 +177,45 @@ func TestPlan_losesWorkers(t *testing.T) {
 			last := log.moves(taskID)[len(log.moves(taskID))-1]
 			if last.To != tt.want || last.Reason != tt.reason || last.Attempt != tt.attempt || runs != tt.runs || len(attempts) != tt.attempt {
 				t.Errorf("%s for %q at attempt %d of %v, after %d runs", last.To, last.Reason, last.Attempt, attempts, runs)
+			}
+		})
+	}
+}
+
+// A task that is sent back before it begins uses up no try, and none that was made is forgotten:
+// the number of the try says whether an earlier one may have begun. It pauses between.
+func TestPlan_isSentBack(t *testing.T) {
+	stopped := temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)
+	keyless := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable")
+	back := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 0)
+	lost := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 1)
+	for name, tt := range map[string]struct {
+		errors []error // of the runs, before the one that completes
+		try    int     // that completes, 0 if the task fails
+		atMost time.Duration
+	}{
+		"once":                {[]error{back}, 1, 5 * time.Second},
+		"often":               {slices.Repeat([]error{back}, 100), 1, 100 * 10 * time.Minute},
+		"and one worker lost": {slices.Concat(slices.Repeat([]error{back}, 30), []error{stopped}), 2, 30 * 10 * time.Minute},
+		"after a lost worker": {[]error{stopped, stopped, lost, back}, 3, time.Minute},
+		"many workers lost":   {slices.Concat([]error{stopped, stopped, lost}, slices.Repeat([]error{back}, 9), slices.Repeat([]error{stopped}, 18)), 0, 100 * time.Minute},
+		"without a key":       {slices.Concat([]error{back, stopped}, slices.Repeat([]error{keyless}, 19)), 2, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			runs, try := 0, 0
+			env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+				if runs++; runs <= len(tt.errors) {
+					return activities.Outcome{}, tt.errors[runs-1]
+				}
+				try = in.Tries + int(activity.GetInfo(ctx).Attempt)
+				return rideAndComplete(ctx, log, in)
+			})
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+			took := env.Now().Sub(began)
+			report := result(t, env, log)
+			if try != tt.try || (report.Reason == "worker-lost") != (tt.try == 0) || took < 5*time.Second || took > tt.atMost {
+				t.Errorf("try %d of %d runs has completed it after %v; the report is %+v", try, runs, took, report)
 			}
 		})
 	}

@@ -203,13 +203,25 @@ func TestPlan_stops(t *testing.T) {
 	}
 }
 
-// A plan workflow that an operator cancels stops like one that its objective stops.
+// A plan workflow that an operator cancels stops like one that its objective stops, and has
+// failed.
 func TestPlan_isCanceled(t *testing.T) {
 	env, log := newPlanEnv(t)
 	onActivity(env, "Run", env.CancelWorkflow)
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("work 1h", "say never")))
 	result(t, env, log)
-	log.wantHas(t, "plan-stopping plan-a-1 canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled")
+	log.wantHas(t, "plan-stopping plan-a-1 plan-canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled")
+}
+
+// It has failed also if it waits for a person: skipped, it would leave its objective with
+// nothing to do.
+func TestPlan_isCanceledAtGate(t *testing.T) {
+	env, log := newPlanEnv(t)
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("approve Go on?", "say never")))
+	if report := result(t, env, log); report.Status != opt.PlanFailed || report.Reason != string(opt.TaskCanceled) {
+		t.Errorf("the report is %+v", report)
+	}
 }
 
 // A run waits for the end of its activities before it continues as new, and

@@ -131,6 +131,8 @@ func (p *push) describe(ctx workflow.Context, done activities.Delivered) {
 	switch {
 	case done.Idle:
 		workflow.SetCurrentDetails(ctx, "Nothing is due.")
+	case done.Busy:
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d) waits: %s. The next attempt is at %v.", what, done.N, done.Outcome, p.state.Next))
 	case done.Status != opt.DeliveryDue:
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): **%s** with %s.", what, done.N, done.Status, done.Outcome))
 	default:

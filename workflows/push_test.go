@@ -181,9 +181,14 @@ func TestPush_waitsForAPlace(t *testing.T) {
 	env.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
 	due := activities.Delivered{N: 1, Status: opt.DeliveryDue, Wait: 1000}
 	busy := due
-	busy.Busy = true
+	busy.Busy, busy.Outcome = true, "quota"
 	var got []int
 	answers := []activities.Delivered{busy, busy, due, busy, {Idle: true}}
+	env.RegisterDelayedCallback(func() {
+		if shown := detailsOf(t, env); !strings.Contains(shown, " (1) waits: quota. The next attempt is at ") {
+			t.Errorf("Temporal's UI shows %q", shown)
+		}
+	}, 500*time.Millisecond)
 	env.RegisterActivityWithOptions(func(_ context.Context, r activities.DeliverRequest) (activities.Delivered, error) {
 		got = append(got, r.Busy)
 		return answers[len(got)-1], nil

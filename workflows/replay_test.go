@@ -1,7 +1,9 @@
 package workflows_test
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,5 +37,46 @@ func TestReplay(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A later version of the rules, with a rule that changes the order of work, leaves runs alone that
+// began before it: every history replays in a program that has it.
+func TestReplay_laterRules(t *testing.T) {
+	replace := map[string]string{}
+	for name, changes := range map[string][]string{
+		"objective.go": {"\nconst Rules = 3\n", "\nconst Rules = 4\n", "m.State.Rules < rulesOrder", "m.State.Rules < rulesOrder || m.State.Rules == 4"},
+		"plan.go":      {"m.State.Rules < rulesOrder", "m.State.Rules < rulesOrder || m.State.Rules == 4"},
+	} {
+		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.NewReplacer(changes...).Replace(string(source))
+		for i := 1; i < len(changes); i += 2 {
+			if !strings.Contains(changed, changes[i]) {
+				t.Fatalf("%s has no %q", name, changes[i-1])
+			}
+		}
+		replace[path] = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay := filepath.Join(t.TempDir(), "overlay.json")
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(overlay, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", "TestReplay$", ".").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -21,7 +21,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"longhaul/a2a"
 	"longhaul/activities"
 )
 
@@ -117,14 +116,4 @@ func (e *Executor) Execute(ctx context.Context, w activities.Work, out activitie
 		return activities.Outcome{}, ctx.Err()
 	}
 	return h.onCallError(err)
-}
-
-// text returns the text of the latest message that has any.
-func text(messages []a2a.Message) string {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if t := messages[i].Text(); t != "" {
-			return t
-		}
-	}
-	return ""
 }

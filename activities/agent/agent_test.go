@@ -134,7 +134,7 @@ func TestExecutor_states(t *testing.T) {
 			"fail":      "failed|remote-failed: Agent other failed: No luck. Really.",
 			"reject":    "rejected|rejected_by_remote: Agent other rejected the task: Not my job.",
 			"gone":      "failed|remote-canceled: The task was canceled at agent other: It gave no reason.",
-			"ask":       "input-required|clarification|Agent other asks: Which color? [31m",
+			"ask":       "input-required|clarification|Agent other asks: Which color?‹U+001B›[31m",
 			"auth":      "auth-required|credential|Agent other needs an authorization\nLog in at https://example.com.",
 			"gate":      "input-required|approval|Agent other asks: Ship it?",
 			"questions": "input-required|clarification|Agent other asks: A?\nB?",
@@ -168,10 +168,12 @@ func TestExecutor_answers(t *testing.T) {
 	}{
 		{"ask", answer("answer", `"blue"`), "completed|result=Done: ask blue"},
 		{"ask", answer("answer", `{"rgb":[0,0,1]}`), `completed|result=Done: ask {"rgb":[0,0,1]}`},
-		{"picky", answer("answer", `"blue"`), "input-required|clarification|Agent other asks: Which color? [31m\nThe agent did not take the last answer: say please [2J"},
+		{"picky", answer("answer", `"blue"`), "input-required|clarification|Agent other asks: Which color?‹U+001B›[31m\nThe agent did not take the last answer: say please‹U+001B›[2J"},
 		{"slow", answer("answer", `"blue"`), "completed|result=Late: blue"}, // it shows its question for a while
 		{"auth", opt.Reply{Feedback: "I did."}, "completed|result=Done: auth I did."},
-		{"auth", opt.Reply{}, "completed|result=Done: auth The authorization was given."},
+		{"auth", opt.Reply{Action: opt.Accept}, "completed|result=Done: auth The authorization was given."},
+		{"auth", opt.Reply{Action: opt.Accept, Feedback: "Code 7."}, "completed|result=Done: auth The authorization was given. Code 7."},
+		{"auth", opt.Reply{Action: opt.Reject, Feedback: "No."}, "failed|no-answer: The authorization that agent other needs was refused. No."},
 		{"gate", opt.Reply{Action: opt.Accept}, `completed|result=Done: gate {"action":"accept","interruptId":"g:1","objectDigest":"d1"}`},
 		{"gate", opt.Reply{Action: opt.Reject, Feedback: "No."}, `completed|result=Done: gate {"action":"reject","feedback":"No.","interruptId":"g:1","objectDigest":"d1"}`},
 		{"questions", answer("a", `"x"`), `completed|result=Done: questions {"answers":[{"id":"a","answer":"x"}],"interruptId":"g:2"}`},

@@ -2,8 +2,9 @@ package agent
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"longhaul/a2a"
 )
 
 // Lengths of texts of an agent that clients see outside of artifacts, in bytes.
@@ -14,12 +15,7 @@ const (
 
 // cleanLine returns a text of an agent as one line of visible characters.
 func cleanLine(s string, most int) string {
-	return truncate(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))), " "), most)
+	return truncate(a2a.VisibleLine(s), most)
 }
 
 // cleanLines is cleanLine with the line breaks of the text.

@@ -23,6 +23,7 @@ type fake struct {
 	card    func(object)              // changes the card; nil leaves it
 	refuse  func(op string) *rpcFault // answers an operation with an error; nil does not
 	status  func(op string) (int, http.Header)
+	deaf    bool                 // takes answers and does nothing
 	drop    func(op string) bool // closes the connection after the effect
 
 	mu    sync.Mutex
@@ -46,6 +47,7 @@ type fakeTask struct {
 	looks                             int
 	artifacts                         []object
 	answers                           []string
+	authorized                        bool // elsewhere
 }
 
 func newFake(t *testing.T, version string, rest bool) *fake {
@@ -67,6 +69,15 @@ func (f *fake) log() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.calls...)
+}
+
+// authorize lets the first task continue, which has got its authorization elsewhere.
+func (f *fake) authorize() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.tasks["remote-1"]
+	t.authorized = true
+	t.set("working", "")
 }
 
 func (f *fake) params(op string) (all []object) {
@@ -235,7 +246,11 @@ func (f *fake) send(m object) (any, *rpcFault) {
 			return nil, &rpcFault{-32602, "say please\x1b[2J"}
 		}
 		f.by[m["messageId"].(string)] = id
-		if t.answers = append(t.answers, said); t.word != "slow" {
+		switch t.answers = append(t.answers, said); {
+		case f.deaf:
+		case t.word == "login" && !strings.Contains(said, "was given"):
+			t.set("auth-required", "Words do not log me in.")
+		case t.word != "slow":
 			t.set("working", "")
 		}
 		return f.answer(t), nil
@@ -322,13 +337,16 @@ func (t *fakeTask) step() {
 		t.make("text", fmt.Sprint("Text ", t.looks))
 	case (t.word == "ask" || t.word == "picky" || t.word == "slow") && !answered:
 		t.set("input-required", "Which color?\x1b[31m")
-	case t.word == "auth" && !answered:
+	case (t.word == "auth" || t.word == "login") && !answered && !t.authorized:
 		t.set("auth-required", "Log in at https://example.com.")
 	case t.word == "gate" && !answered:
 		t.set("input-required", "")
 		t.said = []object{{"text": "Ship it?"}, {"data": object{
 			"kind": "approval", "interruptId": "g:1", "title": "Ship it?", "actions": []string{"accept", "reject", "edit-accept"}, "objectDigest": "d1", "taskId": "x",
 		}}, {"text": "The object"}}
+	case t.word == "credential" && !answered:
+		t.set("auth-required", "")
+		t.said = []object{{"text": "Log in."}, {"data": object{"kind": "credential", "interruptId": "g:3", "title": "Log in.", "actions": []string{"accept", "reject"}, "taskId": "x"}}}
 	case t.word == "questions" && !answered:
 		t.set("input-required", "")
 		t.said = []object{{"text": "?"}, {"data": object{

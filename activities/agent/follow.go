@@ -48,6 +48,12 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 	if len(changed) > 0 {
 		m.Polls = 0
 	}
+	if m.Asked != nil { // it has what it waited for
+		m.Asked = nil
+		o := h.park(0, h.status(task.Status))
+		o.Artifacts = changed
+		return o, nil
+	}
 	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
 		return (&relay{handoff: h}).run(ctx, r, task, changed)
 	}

@@ -146,7 +146,7 @@ func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 
 // message returns the message that starts the remote task.
 func (h *handoff) message() outMessage {
-	text := cmp.Or(h.input.Message, h.work.Description, text(h.work.Messages), h.work.Name)
+	text := cmp.Or(h.input.Message, h.work.Description, h.work.RequestText(), h.work.Name)
 	for _, r := range h.work.Refined {
 		text += "\n\n" + r.Remark()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -50,7 +49,7 @@ func gateIn(s inStatus) *remoteGate {
 			continue
 		}
 		switch {
-		case g.Kind == opt.Approval && slices.Contains(g.Actions, opt.Accept):
+		case (g.Kind == opt.Approval || g.Kind == opt.Credential) && slices.Contains(g.Actions, opt.Accept):
 			return &g
 		case g.Kind == opt.Clarification && len(g.Questions) > 0 && len(g.Questions) <= maxQuestions:
 			return &g
@@ -62,11 +61,18 @@ func gateIn(s inStatus) *remoteGate {
 // openGate opens a gate for a remote task that waits for a person, after the artifacts that
 // the task does not have yet. asks is false right after an answer, while the agent still
 // shows the question that was answered.
+//
+// While the gate is for an authorization the remote task is watched, since it may get that
+// elsewhere and continue by itself.
 func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
 	m := &h.memo
-	if m.State == m.Answered && m.Polls < askAgainAfterPolls {
+	switch authorizes := readState(t.Status.State) == a2a.AuthRequired; {
+	case m.State == m.Answered && m.Polls < askAgainAfterPolls:
 		return o, false
+	case m.Asked != nil && authorizes && m.Asked.Status == m.State:
+		return h.watch(nil, changed), true
 	}
+	m.Asked = nil
 	if len(changed) > 0 {
 		o := h.park(0, h.status(t.Status))
 		o.Artifacts = changed
@@ -76,9 +82,14 @@ func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outco
 	var gate opt.Gate
 	switch g := gateIn(t.Status); {
 	case readState(t.Status.State) == a2a.AuthRequired:
-		q.Kind = opt.Credential
-		gate = opt.Gate{Kind: opt.Credential, Title: fmt.Sprintf("Agent %s needs an authorization", h.agent.name), Description: prompt(t.Status)}
-	case g != nil:
+		if q.Kind = opt.Credential; g != nil && g.Kind == opt.Credential {
+			q.Gate = g.ID
+		}
+		gate = opt.Gate{
+			Kind: opt.Credential, Title: fmt.Sprintf("Agent %s needs an authorization", h.agent.name), Description: prompt(t.Status),
+			Actions: []opt.Action{opt.Accept, opt.Reject},
+		}
+	case g != nil && g.Kind != opt.Credential:
 		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
 		gate = h.gate(g, t.Status)
 	default:
@@ -89,9 +100,20 @@ func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outco
 		gate.Description = strings.TrimSpace("The agent did not take the last answer: " + m.Problem + "\n" + gate.Description)
 	}
 	m.Asked, m.Answered = q, ""
+	if q.Kind == opt.Credential {
+		return h.watch(&gate, nil), true
+	}
 	waits := activities.Keeping(activities.WaitFor(gate), h.memo)
 	waits.OnCancel = true
 	return waits, true
+}
+
+// watch returns the outcome of a task that waits at a gate, which it opens if it is not nil,
+// while the remote task is looked at from time to time.
+func (h *handoff) watch(gate *opt.Gate, changed []a2a.Artifact) activities.Outcome {
+	o := h.park(h.nextPoll(), "")
+	o.State, o.Gate, o.Artifacts = opt.TaskAuthRequired, gate, changed
+	return o
 }
 
 func (h *handoff) askPrefix() string { return "Agent " + h.agent.name + " asks: " }
@@ -108,8 +130,6 @@ func dataOf(s inStatus) json.RawMessage {
 	return nil
 }
 
-var questionForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
 // gate returns a gate of the task for one of the agent. An approval offers accept and
 // reject alone: the other actions need the object as the agent stores it.
 func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
@@ -125,7 +145,7 @@ func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 	}
 	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, maxPrompt)}
 	for i, q := range g.Questions {
-		if !questionForm.MatchString(q.ID) || slices.ContainsFunc(out.Questions, func(other opt.Question) bool { return other.ID == q.ID }) {
+		if !opt.IsPlainID(q.ID) || slices.ContainsFunc(out.Questions, func(other opt.Question) bool { return other.ID == q.ID }) {
 			return opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.askPrefix() + prompt(s)}}}
 		}
 		asked := opt.Question{ID: q.ID, Question: cleanLines(q.Question, 2*maxLine)}
@@ -145,9 +165,13 @@ func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	m, r, q := &h.memo, h.remote(), *h.memo.Asked
 	reply, ok := h.reply()
-	if !ok || reply.DecidedBy == opt.ByTimer {
+	switch {
+	case !ok || reply.DecidedBy == opt.ByTimer:
 		h.abandonRemote(ctx)
 		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("The question of agent %s was not answered.", h.agent.name))), nil
+	case q.Kind == opt.Credential && reply.Action == opt.Reject:
+		h.abandonRemote(ctx)
+		return h.end(activities.Failed(CodeNoAnswer, strings.TrimSpace(fmt.Sprintf("The authorization that agent %s needs was refused. %s", h.agent.name, cleanLine(reply.Feedback, maxLine))))), nil
 	}
 	task, err := r.get(ctx, m.TaskID)
 	if err != nil {
@@ -165,11 +189,16 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	case errors.As(err, &t) && t.kind == refused && t.code == codeParams:
 		m.Problem = t.text
 		return h.park(0, ""), nil
+	case t != nil && t.code != 0 && q.Kind == opt.Credential: // some agents take no message while they wait for an authorization
+		m.Problem = t.text
 	case err != nil && (t == nil || t.kind != refused):
 		m.Asked = &q
 		return activities.Outcome{}, err
 	}
-	m.Answered, m.Polls, m.Down = q.Status, 0, nil
+	m.Polls, m.Down = 0, nil
+	if q.Kind != opt.Credential || reply.Action != "" { // words authorize nothing
+		m.Answered = q.Status
+	}
 	return h.park(0, fmt.Sprintf("Agent %s has the answer.", h.agent.name)), nil
 }
 
@@ -185,9 +214,10 @@ func (h *handoff) reply() (opt.Reply, bool) {
 // answerParts returns the parts of the message to the agent: the decision at one of its gates,
 // or the answer in the form in which a person gave it.
 func (q question) answerParts(r opt.Reply) []outPart {
-	if q.Gate != "" {
+	words := q.Kind == opt.Credential && r.Action == ""
+	if q.Gate != "" && !words {
 		decision := map[string]any{"interruptId": q.Gate}
-		if q.Kind == opt.Approval {
+		if q.Kind != opt.Clarification {
 			decision["action"] = r.Action
 		} else {
 			decision["answers"] = r.Answers
@@ -201,6 +231,9 @@ func (q question) answerParts(r opt.Reply) []outPart {
 		return []outPart{dataPart(mustJSON(decision))}
 	}
 	var out []outPart
+	if q.Kind == opt.Credential && !words {
+		out = append(out, textPart("The authorization was given."))
+	}
 	for _, a := range r.Answers {
 		var plain string
 		if json.Unmarshal(a.Answer, &plain) == nil {
@@ -211,9 +244,6 @@ func (q question) answerParts(r opt.Reply) []outPart {
 	}
 	if r.Feedback != "" {
 		out = append(out, textPart(r.Feedback))
-	}
-	if len(out) == 0 {
-		out = append(out, textPart("The authorization was given."))
 	}
 	return out
 }

@@ -251,6 +251,7 @@ func TestCheckGate(t *testing.T) {
 		{"ladder", opt.Gate{Kind: opt.Credential, Title: "Log in", Ladder: []opt.Step{{Kind: opt.Expire, After: 60}}}, ""},
 		{"wrong ladder", opt.Gate{Kind: opt.Credential, Title: "Log in", Ladder: []opt.Step{{Kind: opt.Escalate, After: 60}}}, "step 1: escalate needs the principals or groups that may answer then"},
 		{"data", opt.Gate{Kind: opt.Approval, ArtifactData: json.RawMessage("{")}, "the artifact data of a gate is not JSON"},
+		{"two objects", opt.Gate{Kind: opt.Approval, ArtifactData: json.RawMessage("1"), Object: make([]a2a.Part, 1)}, "a gate has both an object and artifact data"},
 		{"approval", opt.Gate{Kind: opt.Approval, Title: "x", Actions: []opt.Action{opt.Accept, opt.Refine}}, ""},
 		{"no title", opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept}}, "an approval needs a title"},
 		{"no action", opt.Gate{Kind: opt.Approval, Title: "x"}, "an approval offers no action"},

@@ -118,6 +118,8 @@ func hidden(r rune) bool {
 
 func checkWaiting(o activities.Outcome) error {
 	switch {
+	case o.Gate == nil && o.Park != nil: // the gate before stays open
+		return checkParked(o)
 	case o.Gate == nil:
 		return fmt.Errorf("an outcome in state %q needs a gate", o.State)
 	case o.Gate.State() != o.State:
@@ -135,6 +137,9 @@ func CheckGate(g opt.Gate) error {
 	}
 	if err := g.CheckLadder(); err != nil {
 		return err
+	}
+	if g.ArtifactData != nil && len(g.Object) > 0 {
+		return errors.New("a gate has both an object and artifact data")
 	}
 	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
 		return errors.New("the artifact data of a gate is not JSON")

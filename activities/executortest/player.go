@@ -9,7 +9,6 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
 )
 
 // A Player runs a round of a task as the plan does: leg after leg, each with the memo
@@ -50,7 +49,7 @@ func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
 		if err != nil {
 			return played, fmt.Errorf("leg %d: %w", played.Legs-1, err)
 		}
-		if o.Park == nil {
+		if o.Park == nil || o.Gate != nil {
 			return played, nil
 		}
 		if p.Parked != nil {
@@ -156,7 +155,7 @@ func checkMemo(o activities.Outcome) error {
 	if o.Memo != nil && !json.Valid(o.Memo) {
 		return errors.New("the memo is not JSON")
 	}
-	if o.Park != nil && o.State != opt.TaskWorking {
+	if o.Park != nil && o.State.Ended() {
 		return fmt.Errorf("an outcome in state %q parks", o.State)
 	}
 	return nil

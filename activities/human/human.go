@@ -80,6 +80,9 @@ func (f Form) gate() (*opt.Gate, error) {
 		if q.Question == "" || seen[q.ID] {
 			return nil, fmt.Errorf("question %d needs a text and an id of its own", i+1)
 		}
+		if !opt.IsPlainID(q.ID) {
+			return nil, fmt.Errorf("question %d: an id has 1 to 64 letters, digits, dots, hyphens and underscores", i+1)
+		}
 		if q.Schema != nil {
 			if _, err := schema.Parse(q.Schema); err != nil {
 				return nil, fmt.Errorf("question %d: %w", i+1, err)

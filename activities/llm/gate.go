@@ -36,7 +36,7 @@ func digest(t tool, args string) string { return opt.PartsDigest([]a2a.Part{show
 
 // askApproval asks a person whether a call may be made, or uses the decision. nil means that
 // the next call has a result, or may be made.
-func (t gates) askApproval(of tool) *activities.Outcome {
+func (t gates) askApproval(of tool, by *opt.Responders) *activities.Outcome {
 	next := &t.memo.Open[0]
 	now := digest(of, next.Args)
 	why := ""
@@ -63,11 +63,19 @@ func (t gates) askApproval(of tool) *activities.Outcome {
 			return nil
 		}
 	}
+	actions := []opt.Action{opt.Accept, opt.Reject, opt.EditAccept}
+	if by == byOthers {
+		why += " Who asked for the work may not decide, unless the policy of the tool says so."
+	}
+	if by.Several() {
+		actions = actions[:2] // each of them must accept the same call
+	}
 	return t.open(aboutCall, opt.Gate{
 		Kind: opt.Approval, Title: fmt.Sprintf("Call the tool %s?", of.title()),
 		Description: strings.TrimSpace("A model wants to call this tool with these arguments. " + why),
-		Actions:     []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
+		Actions:     actions,
 		Object:      []a2a.Part{show(of, next.Args)},
+		Responders:  by,
 	})
 }
 
@@ -90,9 +98,9 @@ const (
 	stop     = "stop"
 )
 
-// askUnknown asks a person what to do about a call that may have been made, or uses the
+// askUnknown asks one of by what to do about a call that may have been made, or uses the
 // answer. nil means that the next call has a result, or may be made again.
-func (t gates) askUnknown(of tool) *activities.Outcome {
+func (t gates) askUnknown(of tool, by *opt.Responders) *activities.Outcome {
 	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutUnknown {
 		t.memo.Asked = nil
 		switch answered := onlyAnswer(reply); answered {
@@ -109,7 +117,7 @@ func (t gates) askUnknown(of tool) *activities.Outcome {
 	}
 	choices, _ := json.Marshal(map[string]any{"type": "string", "enum": []string{runAgain, skip, stop}}) // cannot fail
 	return t.open(aboutUnknown, opt.Gate{
-		Kind: opt.Clarification,
+		Kind: opt.Clarification, Responders: by,
 		Description: fmt.Sprintf("A call of the tool %s was begun, and its result was lost, for example with a worker. The arguments: %s",
 			of.title(), shortened(t.memo.Open[0].Args)),
 		Questions: []opt.Question{{

@@ -24,7 +24,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/schema"
 )
@@ -190,7 +189,7 @@ func (t *task) prompt() string {
 		text = t.work.Description
 	}
 	if text == "" {
-		text = latest(t.work.Messages)
+		text = t.work.RequestText()
 	}
 	if text == "" {
 		text = t.work.Name
@@ -201,23 +200,14 @@ func (t *task) prompt() string {
 	return text
 }
 
-// addMessages gives the model the messages of clients since its last turn.
+// addMessages gives the model the messages of clients since its last turn: those after the
+// request.
 func (t *task) addMessages() {
-	m, all := t.memo, t.work.Messages
-	if m.Turns > 0 && m.Heard < len(all) {
-		for _, sent := range all[m.Heard:] {
-			m.Said = append(m.Said, message{By: byUser, Text: "A client adds: " + sent.Text()})
-		}
+	m, w := t.memo, t.work
+	all, own := w.Messages[:len(w.Messages)-w.NotesTo], w.Messages[len(w.Messages)-w.NotesTo:]
+	m.Heard = max(m.Heard, len(w.Messages)-w.Notes)
+	for _, sent := range slices.Concat(all[min(m.Heard, len(all)):], own[min(m.HeardTo, len(own)):]) {
+		m.Said = append(m.Said, message{By: byUser, Text: "A client adds: " + sent.Text()})
 	}
-	m.Heard = len(all)
-}
-
-// latest returns the text of the latest message that has any.
-func latest(messages []a2a.Message) string {
-	for _, m := range slices.Backward(messages) {
-		if text := m.Text(); text != "" {
-			return text
-		}
-	}
-	return ""
+	m.Heard, m.HeardTo = len(all), len(own)
 }

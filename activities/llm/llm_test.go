@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -350,25 +351,36 @@ func TestExecutor_turns(t *testing.T) {
 	}
 }
 
-// Messages that clients send while the task works reach the model.
+// Messages that clients send while the task works reach the model, each once: those for the
+// objective stand before those for the task, whichever came first.
 func TestExecutor_hears(t *testing.T) {
-	w := newWorld(t, llmtest.Turns(use("desk__look", `{"text":"x"}`), say("Done.")))
+	look := func(id string) llmtest.Turn { return use("desk__look", `{"text":"`+id+`"}`) }
+	w := newWorld(t, llmtest.Turns(look("1"), look("2"), look("3"), say("Done.")))
 	p := w.player()
 	p.Parked = nil
-	task := work(`{"model":"main","prompt":"x","tools":["desk/look"]}`)
-	var said bool
+	note := func(text string) a2a.Message { return a2a.Message{Parts: []a2a.Part{a2a.TextPart(text)}} }
+	own, root := note("And hurry"), note("In blue")
 	inner := p.Executor
 	p.Executor = executorFunc(func(ctx context.Context, w activities.Work, s activities.Stream) (activities.Outcome, error) {
-		if w.Leg > 0 {
-			said = true
-			w.Messages = append(w.Messages, a2a.Message{Parts: []a2a.Part{a2a.TextPart("And hurry")}})
+		switch {
+		case w.Leg == 0:
+		case w.Leg < 3: // a turn, and the calls before it
+			w.Messages, w.Notes, w.NotesTo = append(w.Messages, own), 1, 1
+		default:
+			w.Messages, w.Notes, w.NotesTo = append(w.Messages, root, own), 2, 1
 		}
 		return inner.Execute(ctx, w, s)
 	})
-	play(t, p, task)
-	last := w.server.Requests()[1]
-	if !said || last.Messages[len(last.Messages)-1].Text != "A client adds: And hurry" {
-		t.Errorf("the model was asked %+v", last.Messages)
+	play(t, p, work(`{"model":"main","prompt":"x","tools":["desk/look"]}`))
+	requests := w.server.Requests()
+	var heard []string
+	for _, m := range requests[len(requests)-1].Messages {
+		if text, ok := strings.CutPrefix(m.Text, "A client adds: "); ok {
+			heard = append(heard, text)
+		}
+	}
+	if !slices.Equal(heard, []string{"And hurry", "In blue"}) {
+		t.Errorf("after %d turns the model has heard %q", len(requests), heard)
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 // A memo holds the progress of a task. It is stored as JSON after each leg: add members,
 // never rename one.
 type memo struct {
-	Said  []message `json:"said,omitempty"`  // after the prompt
-	Tools []tool    `json:"tools,omitempty"` // that the model may call, as they were listed at the start
-	Heard int       `json:"heard,omitempty"` // how many messages of clients the model has
+	Said    []message `json:"said,omitempty"`    // after the prompt
+	Tools   []tool    `json:"tools,omitempty"`   // that the model may call, as they were listed at the start
+	Heard   int       `json:"heard,omitempty"`   // how many messages of clients the model has, without those to the task alone
+	HeardTo int       `json:"heardTo,omitempty"` // how many of those
 
 	Open     []call   `json:"open,omitempty"`     // calls of the latest message that have no result yet, the next one first
 	Accepted string   `json:"accepted,omitempty"` // digest of the next call, if a person has accepted it

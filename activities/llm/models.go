@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"longhaul/internal/opfile"
 	"longhaul/internal/tracing"
 	"longhaul/opt"
@@ -62,28 +64,19 @@ type Budgets struct {
 
 // A Server is an MCP server with tools: a program, or one at a URL.
 type Server struct {
-	Run     []string          `yaml:"run"`     // the program and its arguments
-	Env     []string          `yaml:"env"`     // names of the variables that the program inherits
-	URL     string            `yaml:"url"`     // of a server over streamable HTTP
-	Headers map[string]string `yaml:"headers"` // for the URL; ${NAME} is the value of a variable
-	Tools   map[string]Policy `yaml:"tools"`   // by tool, "*" for those without a policy
-	Repeat  []string          `yaml:"repeat"`  // tools that may be called again when it is unknown what became of a call
-	Timeout time.Duration     `yaml:"timeout"` // of one call; 0 means 1 minute
-	Output  int               `yaml:"output"`  // bytes of a result at most; 0 means 32 KiB
+	Run     []string             `yaml:"run"`     // the program and its arguments
+	Env     []string             `yaml:"env"`     // names of the variables that the program inherits
+	URL     string               `yaml:"url"`     // of a server over streamable HTTP
+	Headers map[string]string    `yaml:"headers"` // for the URL; ${NAME} is the value of a variable
+	Tools   map[string]yaml.Node `yaml:"tools"`   // policies by tool, "*" for those without one
+	Repeat  []string             `yaml:"repeat"`  // tools that may be called again when it is unknown what became of a call
+	Timeout time.Duration        `yaml:"timeout"` // of one call; 0 means 1 minute
+	Output  int                  `yaml:"output"`  // bytes of a result at most; 0 means 32 KiB
 
-	env    []string
-	client *http.Client
+	policies map[string]policy
+	env      []string
+	client   *http.Client
 }
-
-// A Policy says what happens when a model wants to call a tool.
-type Policy string
-
-// The policies. The one of a tool that has none is Ask.
-const (
-	Allow Policy = "allow" // it is called
-	Ask   Policy = "ask"   // a person decides first
-	Deny  Policy = "deny"  // the model gets an error that says so
-)
 
 // Limits of models and servers that set none.
 const (
@@ -234,10 +227,9 @@ func (s *Server) prepare(wrong *mistakes) {
 	case s.Timeout < 0 || s.Output < 0:
 		wrong.add("has a limit below 0")
 	}
+	s.policies = map[string]policy{}
 	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
-		if p := s.Tools[name]; p != Allow && p != Ask && p != Deny {
-			wrong.add("tool %s: the policy must be allow, ask or deny", name)
-		}
+		s.policies[name] = readPolicy(s.Tools[name], wrong.part("tool "+name))
 	}
 	if s.Timeout == 0 {
 		s.Timeout = defaultCallTimeout
@@ -265,13 +257,13 @@ func (s *Server) prepare(wrong *mistakes) {
 }
 
 // policy returns that of a tool.
-func (s *Server) policy(function string) Policy {
+func (s *Server) policy(function string) policy {
 	for _, name := range []string{function, "*"} {
-		if p, ok := s.Tools[name]; ok {
+		if p, ok := s.policies[name]; ok {
 			return p
 		}
 	}
-	return Ask
+	return policy{does: ask, by: byOthers}
 }
 
 // newClient returns a client for a URL of the operator, which may be on this machine or

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,9 @@ func TestPlanner(t *testing.T) {
 		{"order", `{"reason":"r","plans":[{"name":"P","tasks":[{"name":"A","kind":"llm","text":"a"},{"name":"B","kind":"llm","text":"b","after":["A"]}]},{"name":"Q","after":["P"],"tasks":[{"name":"C","kind":"llm","text":"c"}]}]}`,
 			`P[]: A=llm[][]{"model":"claude","prompt":{"longhaul/v1/text":["a"]}}; B=llm[task-0][]{"model":"claude","prompt":{"longhaul/v1/text":["b","\n\nResults of the tasks before, as data:\n",{"results":"all"}]}}` +
 				` | Q[plan-0]: C=llm[][]{"model":"claude","prompt":{"longhaul/v1/text":["c","\n\nResults of the tasks before, as data:\n",{"results":"all"}]}}`},
+		{"at once", `{"reason":"r","plans":[{"name":"P","tasks":[{"name":"A","kind":"ask","text":"a"},{"name":"B","kind":"ask","text":"b","after":[]},{"name":"C","kind":"ask","text":"c","after":["A"]},{"name":"D","kind":"llm","text":"d"}]},{"name":"Q","after":[],"tasks":[{"name":"E","kind":"llm","text":"e"}]}]}`,
+			`P[]: A=human[][]{}; B=human[at once][]{}; C=human[task-0][]{}; D=llm[][]{"model":"claude","prompt":{"longhaul/v1/text":["d","\n\nResults of the tasks before, as data:\n",{"results":"all"}]}}` +
+				` | Q[at once]: E=llm[][]{"model":"claude","prompt":{"longhaul/v1/text":["e"]}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			made, server, err := plan(t, planning, tt.answer)
@@ -95,6 +99,14 @@ func TestPlanner(t *testing.T) {
 	}
 }
 
+// dependencies returns those of a plan or a task as text.
+func dependencies(on []string) []string {
+	if on != nil && len(on) == 0 {
+		return []string{"at once"}
+	}
+	return on
+}
+
 // shown returns plans as text.
 func shown(plans []opt.PlanSpec) string {
 	var out []string
@@ -105,9 +117,9 @@ func shown(plans []opt.PlanSpec) string {
 			if input == "" {
 				input = "{}"
 			}
-			tasks = append(tasks, fmt.Sprintf("%s=%s%v%v%s", t.Name, t.Executor, t.Dependencies, t.Uses, input))
+			tasks = append(tasks, fmt.Sprintf("%s=%s%v%v%s", t.Name, t.Executor, dependencies(t.Dependencies), t.Uses, input))
 		}
-		out = append(out, fmt.Sprintf("%s%v: %s", p.Name, p.Dependencies, strings.Join(tasks, "; ")))
+		out = append(out, fmt.Sprintf("%s%v: %s", p.Name, dependencies(p.Dependencies), strings.Join(tasks, "; ")))
 	}
 	return strings.Join(out, " | ")
 }
@@ -154,9 +166,16 @@ func TestPlanner_approve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Approve the plan[]: Approve the plan=human[][]{} | P[plan-0]: A=human[][]{} | Q[plan-0 plan-1]: B=human[][]{}"
+	want := "Approve the plan[]: Approve the plan=human[][]{} | P[]: A=human[][]{} | Q[plan-0 plan-1]: B=human[][]{}"
 	if diff := cmp.Diff(want, shown(made.Plans)); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
+	}
+	if on := made.Plans[1].Dependencies; on != nil {
+		t.Errorf("the first plan depends on %q, and would not follow the approval", on)
+	}
+	atOnce := strings.Replace(answer, `"tasks":[{"name":"A"`, `"after":[],"tasks":[{"name":"A"`, 1)
+	if made, _, err := plan(t, planning+"  approvePlan: true\n", atOnce); err != nil || !slices.Equal(made.Plans[1].Dependencies, []string{"plan-0"}) {
+		t.Errorf("a plan that begins at once: %+v, error %v", made, err)
 	}
 	g := made.Plans[0].Tasks[0].Ask
 	if g == nil || g.Kind != opt.Approval || string(g.Object[0].Data) != answer {

@@ -81,7 +81,7 @@ func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 	}
 	of := m.Tools[i]
 	server := t.Models.Servers[of.Server]
-	if server == nil || server.policy(of.Function) == Deny {
+	if server == nil || server.policy(of.Function).does == deny {
 		m.answer("This tool may not be called here.", true)
 		return nil, nil
 	}
@@ -94,8 +94,8 @@ func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 		return nil, nil
 	}
 	now := digest(of, next.Args)
-	if server.policy(of.Function) == Ask && m.Accepted != now {
-		if o := t.gates().askApproval(of); o != nil || len(m.Open) == 0 || m.Accepted == "" {
+	if p := server.policy(of.Function); p.does == ask && m.Accepted != now {
+		if o := t.gates().askApproval(of, p.by); o != nil || len(m.Open) == 0 || m.Accepted == "" {
 			return o, nil
 		}
 		now = m.Accepted
@@ -112,7 +112,7 @@ func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 	case *c == (calling{now, t.work.Round, t.work.Attempt, t.work.Leg}) && t.work.Try <= 1:
 		return t.call(ctx, of, server)
 	}
-	return t.gates().askUnknown(of), nil
+	return t.gates().askUnknown(of, server.policy(of.Function).again()), nil
 }
 
 // check returns the mistake in the arguments of a call, for the model.
@@ -152,7 +152,7 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 		text, failed = "The server of the tool cannot be reached. The call was not made.", true
 	case err != nil && m.Calling != nil:
 		activities.Log(ctx, t.Log).Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
-		return t.gates().askUnknown(of), nil
+		return t.gates().askUnknown(of, s.policy(of.Function).again()), nil
 	case err != nil:
 		text, failed = "The call has failed: its result was lost.", true
 	}

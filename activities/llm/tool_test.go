@@ -164,7 +164,7 @@ func TestExecutor_ask(t *testing.T) {
 			w := newWorld(t, llmtest.Turns(use("guarded__note", `{"text":"x"}`), say("Done.")))
 			p := play(t, w.player(), work(asking))
 			g := p.Outcome.Gate
-			if g == nil || g.Kind != opt.Approval || g.Title != "Call the tool guarded/note?" || string(g.Object[0].Data) != `{"server":"guarded","tool":"note","arguments":{"text":"x"}}` {
+			if g == nil || g.Kind != opt.Approval || !g.Responders.NotRequester || g.Title != "Call the tool guarded/note?" || string(g.Object[0].Data) != `{"server":"guarded","tool":"note","arguments":{"text":"x"}}` {
 				t.Fatalf("outcome %+v, gate %+v", p.Outcome, g)
 			}
 			if len(w.tools.Calls()) != 0 {
@@ -244,7 +244,7 @@ func TestExecutor_crash(t *testing.T) {
 			played := play(t, p, work(fmt.Sprintf(`{"model":"main","prompt":"x","tools":[%q]}`, tt.tool)))
 			if tt.answer != "" {
 				g := played.Outcome.Gate
-				if g == nil || g.Kind != opt.Clarification || len(w.tools.Calls()) != 1 {
+				if g == nil || g.Kind != opt.Clarification || g.Responders != nil || len(w.tools.Calls()) != 1 {
 					t.Fatalf("calls %q, outcome %+v", w.tools.Calls(), played.Outcome)
 				}
 				answer, _ := json.Marshal(tt.answer)
@@ -255,6 +255,18 @@ func TestExecutor_crash(t *testing.T) {
 				t.Errorf("calls %q, the model got %q, outcome %+v", got, lastResult(w), played.Outcome)
 			}
 		})
+	}
+}
+
+// Who may decide about a call may decide whether it is made again, and no one else.
+func TestExecutor_crashAfterApproval(t *testing.T) {
+	w := newWorld(t, llmtest.Turns(use("guarded__note", `{"text":"x"}`), say("Done.")))
+	p := play(t, w.player(), work(asking))
+	twice := w.player()
+	twice.Twice = true
+	g := play(t, twice, next(p, opt.Reply{Action: opt.Accept, ObjectDigest: p.Outcome.Gate.Digest()})).Outcome.Gate
+	if g == nil || g.Kind != opt.Clarification || g.Responders == nil || !g.Responders.NotRequester {
+		t.Errorf("the gate is %+v", g)
 	}
 }
 

@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -37,6 +38,37 @@ func newData(n opt.Notice, deliveryID string) Data {
 	}
 }
 
+// visible returns d as templates show it to people, with all its texts as [a2a.Visible] has them.
+func (d Data) visible() Data {
+	var all map[string]any
+	raw, _ := json.Marshal(d) // all of its types have a form in JSON
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	_ = decoder.Decode(&all)
+	raw, _ = json.Marshal(visible(all))
+	shown := Data{Interrupt: &opt.Gate{}}
+	_ = json.Unmarshal(raw, &shown)
+	shown.Interrupt.ArtifactData = d.Interrupt.ArtifactData // in its order; Object shows it
+	return shown
+}
+
+// visible returns the JSON value v with visible texts.
+func visible(v any) any {
+	switch v := v.(type) {
+	case string:
+		return a2a.Visible(v)
+	case []any:
+		for i := range v {
+			v[i] = visible(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = visible(v[name])
+		}
+	}
+	return v
+}
+
 // headlines begin the titles of notices, by kind.
 var headlines = map[opt.NoticeKind]string{
 	opt.NoticeKind(opt.Remind): "Reminder: ", opt.NoticeKind(opt.Escalate): "Escalated: ", opt.NoticeKind(opt.Reassign): "Reassigned: ",
@@ -54,7 +86,10 @@ func (d Data) Headline() string {
 
 // Object returns the object of the gate as text, "" if it is large or has several
 // parts.
-func (d Data) Object() string { return a2a.DataText(d.Interrupt.ArtifactData) }
+func (d Data) Object() string { return a2a.Visible(a2a.DataText(d.Interrupt.ArtifactData)) }
+
+// Messages returns how many notes and questions there are at the gate.
+func (d Data) Messages() int { return d.Interrupt.Omitted + len(d.Interrupt.Exchanges) }
 
 // Next returns what happens if the gate stays open, and when; "" if nothing does.
 func (d Data) Next() string {
@@ -76,7 +111,7 @@ var functions = template.FuncMap{
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		err := enc.Encode(v)
-		return strings.TrimSuffix(b.String(), "\n"), err
+		return a2a.Visible(strings.TrimSuffix(b.String(), "\n")), err
 	},
 	"cut": func(most int, text string) string { // at most so many characters
 		if r := []rune(text); len(r) > most {

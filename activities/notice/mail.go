@@ -12,10 +12,10 @@ import (
 	"strings"
 	"text/template"
 	"time"
-	"unicode"
 
 	"github.com/wneessen/go-mail"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
 )
@@ -58,6 +58,8 @@ Task: {{.Task}}
 To be decided on:
 
 {{cut 8000 .}}
+{{end}}{{with .Messages}}
+Messages to this work that are not shown here: {{.}}.
 {{end}}{{with .Next}}
 Without an answer: {{.}}.
 {{end}}{{if .AnswerURL}}
@@ -77,6 +79,7 @@ func (m mailbox) check(d Data) error {
 
 // message returns the message about a notice. Its id is the same for each attempt.
 func (m mailbox) message(d Data, attempt int) (*mail.Msg, error) {
+	d = d.visible()
 	subject, err := executeTemplate(m.subject, d)
 	if err != nil {
 		return nil, err
@@ -110,10 +113,9 @@ func (m mailbox) id(about string) string {
 // longestSubject is the length of a subject in characters.
 const longestSubject = 200
 
-// oneLine returns text without control characters, so that it cannot begin another
-// header.
+// oneLine returns text on one line, so that it cannot begin another header.
 func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	text = a2a.VisibleLine(text)
 	if r := []rune(text); len(r) > longestSubject {
 		return string(r[:longestSubject]) + "…"
 	}

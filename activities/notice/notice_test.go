@@ -264,6 +264,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	}
 	again := attempt("mail") // after a refinement
 	again.Gate.ID = opt.GateID(again.TaskID, 2)
+	again.Gate.Exchanges, again.Gate.Omitted = []opt.Exchange{{Question: "Why?"}}, 2
 	if got := c.Notify(t.Context(), again); got != (activities.Tried{}) {
 		t.Errorf("%+v", got)
 	}
@@ -312,6 +313,10 @@ https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T0
 	if diff := gocmp.Diff(wantBody, m.Text); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
+	messages := "\nMessages to this work that are not shown here: 3.\n"
+	if last := s.Accepted()[len(want)-1].Text; !strings.Contains(last, messages) {
+		t.Errorf("no %q in %s", messages, last)
+	}
 	var recipients []string
 	for _, line := range s.Lines()[:6] {
 		if to, ok := strings.CutPrefix(line, "RCPT TO:"); ok {
@@ -354,6 +359,32 @@ func TestChannels_Notify_injection(t *testing.T) {
 	}
 	if n := len(s.Accepted()); n != 9 {
 		t.Errorf("%d messages, want 9", n)
+	}
+}
+
+// Nothing of a gate can control what shows a mail or a message in a chat.
+func TestChannels_Notify_visible(t *testing.T) {
+	const evil = "a\u202eb\x1b]0;t\x07"
+	s, r := noticetest.NewMailServer(t), &receiver{}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	n := attempt("mail")
+	n.Gate.Title, n.Gate.Description, n.TaskName, n.Objective, n.Principal = evil, evil, evil, evil, evil
+	n.Gate.Questions = []opt.Question{{ID: "a", Question: evil}}
+	n.Gate.ArtifactData = a2a.DataPart(evil).Data
+	if got := open(t, notice.Config{}, mailTo(s, `tls: none`)).Notify(t.Context(), n); got != (activities.Tried{}) {
+		t.Fatalf("mail: %+v", got)
+	}
+	m := s.Accepted()[0]
+	n.Channel = "hook"
+	chat := `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"text": {{json .Headline}}, "all": {{json .}}}'}]`
+	if got := open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+server.URL).Notify(t.Context(), n); got != (activities.Tried{Status: 200}) {
+		t.Fatalf("webhook: %+v", got)
+	}
+	for name, text := range map[string]string{"mail": m.Subject() + m.Text, "chat": r.body} {
+		if strings.ContainsAny(text, "\u202e\x1b\x07") || strings.Count(text, "‹U+202E›") < 4 {
+			t.Errorf("%s: %q", name, text)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func (w webhook) content(d Data) ([]byte, error) {
 	if w.body == nil {
 		return json.Marshal(d)
 	}
-	text, err := executeTemplate(w.body, d)
+	text, err := executeTemplate(w.body, d.visible())
 	if err == nil && strings.HasSuffix(w.media, "json") && !json.Valid([]byte(text)) {
 		err = errors.New("template: its output is not JSON: write {{json .Headline}} for a text")
 	}

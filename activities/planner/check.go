@@ -79,19 +79,17 @@ func (s checks) resolveUses(p *plan, index map[string]int) {
 	}
 }
 
-// before returns the tasks that run before the i-th: in a list all above it, else
-// its direct and indirect dependencies.
+// before returns the tasks that run before the i-th: those that it depends on, or else
+// the one above it, and those before them.
 func (p *plan) before(i int) map[int]bool {
 	found := map[int]bool{}
-	if !slices.ContainsFunc(p.tasks, func(t *task) bool { return len(t.dependencies) > 0 }) {
-		for n := range i {
-			found[n] = true
-		}
-		return found
-	}
 	var visit func(int)
 	visit = func(i int) {
-		for _, d := range p.tasks[i].dependencies {
+		on := p.tasks[i].dependencies
+		if on == nil && i > 0 {
+			on = []string{opt.TaskPlace(i - 1)}
+		}
+		for _, d := range on {
 			n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
 			if !found[n] {
 				found[n] = true
@@ -134,8 +132,8 @@ func (s checks) resolve(kind string, line int, steps []*step) map[string]int {
 			}
 		}
 	}
-	if hasCycle(steps) {
-		s.wrong.add(s.file, line, "the dependencies of the %ss form a cycle", kind)
+	if problem := cycleOf(kind, steps); problem != "" {
+		s.wrong.add(s.file, line, "%s", problem)
 	}
 	return index
 }
@@ -160,16 +158,19 @@ func (s checks) indexNames(kind string, steps []*step) map[string]int {
 	return index
 }
 
-// hasCycle reports whether the dependencies of steps lead back to one of them.
-func hasCycle(steps []*step) bool {
+// cycleOf says how steps wait for each other; "" if they do not.
+func cycleOf(kind string, steps []*step) string {
 	spec := opt.PlanSpec{Name: "check"}
-	for _, p := range steps {
-		t := opt.TaskSpec{Name: "check"}
-		for _, d := range p.dependencies {
-			t.Dependencies = append(t.Dependencies, strings.Replace(d, "plan-", "task-", 1))
+	for i, p := range steps {
+		t := opt.TaskSpec{Name: fmt.Sprintf("%s-%d", kind, i), Dependencies: slices.Clone(p.dependencies)}
+		for j, d := range t.Dependencies {
+			t.Dependencies[j] = strings.Replace(d, "plan-", "task-", 1)
 		}
 		spec.Tasks = append(spec.Tasks, t)
 	}
-	_, err := (&opt.Objective{Limits: opt.Limits{Tasks: len(steps)}}).NewPlan(spec, a2a.Time{})
-	return err != nil
+	var wrong *opt.SpecError
+	if _, err := (&opt.Objective{Limits: opt.Limits{Tasks: len(steps)}}).NewPlan(spec, a2a.Time{}); errors.As(err, &wrong) {
+		return wrong.Problem
+	}
+	return ""
 }

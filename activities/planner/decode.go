@@ -94,10 +94,13 @@ func (s *source) skill(n *yaml.Node) Skill {
 // members returns the readers of the members that plans and tasks have in common.
 func (s *source) members(p *step) table {
 	return table{
-		"name":         func(n *yaml.Node) { p.name = s.text(n) },
-		"description":  func(n *yaml.Node) { p.description = s.text(n) },
-		"dependencies": func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { p.refs = append(p.refs, ref{n.Line, s.str(n)}) }) },
-		"optional":     func(n *yaml.Node) { p.optional = s.flag(n) },
+		"name":        func(n *yaml.Node) { p.name = s.text(n) },
+		"description": func(n *yaml.Node) { p.description = s.text(n) },
+		"dependencies": func(n *yaml.Node) {
+			p.dependencies = []string{} // an empty list is not none
+			s.list(n, func(n *yaml.Node) { p.refs = append(p.refs, ref{n.Line, s.str(n)}) })
+		},
+		"optional": func(n *yaml.Node) { p.optional = s.flag(n) },
 	}
 }
 

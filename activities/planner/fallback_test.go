@@ -3,6 +3,7 @@ package planner_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,22 @@ plans: [{name: P, tasks: [{name: T}]}]
 	}
 }
 
+// A replan that no skill takes is refused with the skills, so that the plans continue: it made
+// a plan that rejects the request, in the place of good ones.
+func TestPlaybooks_With_replan(t *testing.T) {
+	books := load(t, `
+name: tea
+default: false
+match: {keywords: [tea]}
+plans: [{name: Brew, tasks: [{name: Boil}]}]
+`).With(planner.Fallback{Takes: func(string) bool { return false }, Skills: []planner.Skill{{ID: "coffee", Description: "Makes coffee"}}})
+	m := message("Sing a song")
+	got, err := books.Plan(t.Context(), activities.Request{Message: &m, Replan: true})
+	if !errors.Is(err, activities.ErrNoPlan) || !strings.Contains(err.Error(), "Makes coffee") || len(got.Plans) > 0 {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+}
+
 // The planner of the fallback plans requests that match no playbook, also again.
 func TestPlaybooks_With_planner(t *testing.T) {
 	poet := &poet{}
@@ -122,4 +139,24 @@ type poet struct{ err error }
 
 func (p *poet) Plan(context.Context, activities.Request) (activities.Planned, error) {
 	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Verses", Tasks: []opt.TaskSpec{{Name: "Rhyme"}}}}}, p.err
+}
+
+// Playbooks without any, and with a fallback that takes nothing, reject every request.
+func TestPlaybooks_None(t *testing.T) {
+	nothing := planner.Fallback{Takes: planner.Nothing}
+	some := load(t, "name: tea\ndefault: true\nplans: [{name: Brew, tasks: [{name: Boil}]}]\n")
+	for name, tt := range map[string]struct {
+		books *planner.Playbooks
+		want  bool
+	}{
+		"none":                  {(&planner.Playbooks{}).With(nothing), true},
+		"the default executor":  {&planner.Playbooks{}, false},
+		"a fallback with skill": {(&planner.Playbooks{}).With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{ID: "echo"}}}), false},
+		"a planner":             {(&planner.Playbooks{}).With(planner.Fallback{Takes: planner.Everything, Planner: some}), false},
+		"a playbook":            {some.With(nothing), false},
+	} {
+		if got := tt.books.None(); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
 }

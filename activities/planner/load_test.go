@@ -1,7 +1,6 @@
 package planner_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +50,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"member of a plan", "…\n- name: Q\n  executor: echo", `x.yaml:8: a plan has no member "executor"`},
 		{"plan dependency", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [P, R]", `x.yaml:9: there is no plan "R" here`},
 		{"plan depends on task", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [task-0]", `x.yaml:9: there is no plan "task-0" here`},
-		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", "x.yaml:1: the dependencies of the plans form a cycle"},
+		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", `x.yaml:1: the dependencies form a cycle: "plan-0" waits for "plan-1", "plan-1" waits for "plan-0"`},
 
 		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor"`},
 		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
@@ -61,7 +60,8 @@ func TestLoad_refuses(t *testing.T) {
 		{"index", "…\n  - name: U\n    dependencies: [task-2]", `x.yaml:8: there is no task "task-2" here`},
 		{"huge index", "…\n  - name: U\n    dependencies: [task-99999999999999999999]", `x.yaml:8: there is no task "task-99999999999999999999" here`},
 		{"depends on itself", "…\n  - name: U\n    dependencies: [task-1]", "x.yaml:8: a task cannot depend on itself"},
-		{"circle", "…\n  - {name: U, dependencies: [V]}\n  - {name: V, dependencies: [U]}", "x.yaml:4: the dependencies of the tasks form a cycle"},
+		{"circle", "…\n  - {name: U, dependencies: [V]}\n  - {name: V, dependencies: [U]}", `x.yaml:4: the dependencies form a cycle: "task-1" waits for "task-2", "task-2" waits for "task-1"`},
+		{"circle by the list", "…\n  - {name: U, dependencies: [V]}\n  - {name: V}", `x.yaml:4: the dependencies form a cycle: "task-1" waits for "task-2", "task-2" follows "task-1" in the list; to follow the list no longer, declare dependencies, [] for none`},
 		{"attempts", "…\n  - name: U\n    attempts: 0", "x.yaml:8: must be a whole number from 1 to 100"},
 		{"timeout", "…\n  - name: U\n    timeout: 90", "x.yaml:8: must be a duration of whole seconds, such as 90s, 2h or 7d, of 720h at the most"},
 		{"timeout in parts of a second", "…\n  - name: U\n    timeout: 1500ms", "x.yaml:8: must be a duration of whole seconds, such as 90s, 2h or 7d, of 720h at the most"},
@@ -166,15 +166,6 @@ const (
 // complete puts the first six lines of a good playbook where "…" is.
 func complete(file string) string {
 	return strings.Replace(file, "…", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n  - name: T", 1)
-}
-
-// numbered repeats line with 1, 2, 3 …
-func numbered(line string, n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, line, i+1)
-	}
-	return b.String()
 }
 
 func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {

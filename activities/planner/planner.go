@@ -9,6 +9,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,6 +40,12 @@ type Skill struct {
 // executor takes every request.
 func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} }
 
+// None reports whether every request is rejected, since there are neither playbooks nor a
+// fallback that takes any.
+func (p *Playbooks) None() bool {
+	return len(p.list) == 0 && p.fallback != nil && !p.fallback.hasPlanner() && len(p.fallback.Skills) == 0
+}
+
 // Skills lists what the playbooks offer, in their order, and then the fallback. Do not change the slices
 // in them.
 func (p *Playbooks) Skills() []Skill {
@@ -66,6 +73,8 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 		return p.fallback.plan(ctx, r)
 	case r.Keep:
 		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
+	case why != "" && r.Replan:
+		return activities.Planned{}, fmt.Errorf("%w: %s", activities.ErrNoPlan, why)
 	case why != "":
 		return activities.Planned{Plans: []opt.PlanSpec{refusalPlan(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
 	}
@@ -156,14 +165,31 @@ func (p *Playbooks) CheckLimits(limits opt.Limits) error {
 	return wrong.err()
 }
 
-// CheckExecutors reports the tasks whose executor is not one of known, by file
-// and line. The default executor and human tasks are always known.
-func (p *Playbooks) CheckExecutors(known ...string) error {
+// CheckExecutors reports the tasks whose executor is not one of known, by file and line.
+// fallback is the default executor, of tasks that name none; "" for none.
+func (p *Playbooks) CheckExecutors(fallback string, known ...string) error {
+	return p.CheckEachExecutor(func(executor string) error {
+		switch executor = cmp.Or(executor, fallback); {
+		case slices.Contains(known, executor):
+			return nil
+		case executor == "":
+			return fmt.Errorf("the task names no executor, and there is no default; known are %s", strings.Join(known, ", "))
+		}
+		return fmt.Errorf("there is no executor %q; known are %s", executor, strings.Join(known, ", "))
+	})
+}
+
+// CheckEachExecutor reports the errors of check, by file and line. It gets the executor of each
+// task that is not for people, "" for one that names none.
+func (p *Playbooks) CheckEachExecutor(check func(executor string) error) error {
 	var wrong problems
 	for _, b := range p.list {
 		for _, t := range b.tasks() {
-			if t.executor != "" && t.form == nil && !slices.Contains(known, t.executor) {
-				wrong.add(b.file, t.line, "there is no executor %q; known are %s", t.executor, strings.Join(known, ", "))
+			if t.form != nil {
+				continue
+			}
+			if err := check(t.executor); err != nil {
+				wrong.add(b.file, t.line, "%v", err)
 			}
 		}
 	}

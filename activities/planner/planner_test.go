@@ -252,12 +252,20 @@ plans:
   - {name: V}
   - {name: W, human: {approve: Go}}
 `)
-	err := books.CheckExecutors("echo", "http")
-	if err == nil || err.Error() != `0.yaml:7: there is no executor "htpp"; known are echo, http` {
-		t.Errorf("got %v", err)
-	}
-	if err := books.CheckExecutors("echo", "htpp"); err != nil {
-		t.Errorf("got %v, want none", err)
+	for _, tt := range []struct {
+		fallback string
+		known    []string
+		want     string
+	}{
+		{"echo", []string{"echo", "http"}, `0.yaml:7: there is no executor "htpp"; known are echo, http`},
+		{"echo", []string{"echo", "htpp"}, ""},
+		{"", []string{"echo", "htpp"}, "0.yaml:9: the task names no executor, and there is no default; known are echo, htpp"},
+		{"gone", []string{"echo", "htpp"}, `0.yaml:9: there is no executor "gone"; known are echo, htpp`},
+	} {
+		err := books.CheckExecutors(tt.fallback, tt.known...)
+		if got := fmt.Sprint(err); err != nil && got != tt.want || err == nil && tt.want != "" {
+			t.Errorf("default %q, known %v: error %v, want %q", tt.fallback, tt.known, err, tt.want)
+		}
 	}
 }
 
@@ -291,7 +299,7 @@ func TestBundled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := books.CheckExecutors("echo"); err != nil {
+	if err := books.CheckExecutors("", "echo"); err != nil {
 		t.Error(err)
 	}
 	for _, text := range append([]string{"demo", "Research AI safety papers and write a summary", "Please write me a poem; panic"}, books.Skills()[0].Examples...) {

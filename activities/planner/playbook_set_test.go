@@ -38,10 +38,10 @@ func TestPlaybookSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("at first", "first")
-	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("htpp") }); err == nil {
+	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "htpp") }); err == nil {
 		t.Error("Require accepted a check that fails")
 	}
-	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("echo") }); err != nil {
+	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "echo") }); err != nil {
 		t.Error(err)
 	}
 	file = named("second", "htpp")

@@ -59,7 +59,7 @@ plans:
   tasks:
   - {name: D, dependencies: [C, B], input: '{{results "A"}}'}
   - {name: C, dependencies: [A]}
-  - {name: A}
+  - {name: A, dependencies: []}
   - {name: B}
 `)
 	_, specs, _, err := books.Match(message("tea"))

@@ -75,7 +75,7 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.S
 		return activities.Rejected(CodeInput, fmt.Sprintf("There is no command %q on this worker.", in.Command)), nil
 	}
 	call, problem := c.call(facts{
-		Values: in.Values, Text: text(w.Messages), Description: w.Description, Objective: w.Objective, Results: results(w.Results),
+		Values: in.Values, Text: w.RequestText(), Notes: w.NotesText(), Description: w.Description, Objective: w.Objective, Results: results(w.Results),
 		TaskID: w.TaskID, Key: w.Key,
 	})
 	if problem != "" {
@@ -161,16 +161,6 @@ func (c *Command) outcome(out []byte) (activities.Outcome, error) {
 	return activities.Completed(a2a.Artifact{ArtifactID: "output", Name: c.name, Parts: []a2a.Part{part}}), nil
 }
 
-// text returns the text of the latest message that has any.
-func text(messages []a2a.Message) string {
-	for _, m := range slices.Backward(messages) {
-		if t := m.Text(); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // results returns the texts of the artifacts of earlier tasks, in order.
 func results(list []activities.Result) string {
 	var texts []string
@@ -187,7 +177,8 @@ func results(list []activities.Result) string {
 // facts are the data for the templates of a command.
 type facts struct {
 	Values      map[string]any // of the input of the task
-	Text        string         // of the latest message of a client
+	Text        string         // of the request
+	Notes       string         // texts of the messages after it
 	Description string         // of the task
 	Objective   string         // its name
 	Results     string         // texts of the tasks before

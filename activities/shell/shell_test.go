@@ -77,7 +77,7 @@ func TestExecutor_Execute(t *testing.T) {
 	t.Setenv("SHELL_TEST_HIDDEN", "hidden")
 	e := executor(t)
 	for _, tt := range []struct{ input, want string }{
-		{`{"command":"say","values":{"text":"$(id); 'x' && \"y\" > z","n":7}}`, `$(id); 'x' && "y" > z|n=7|latest|result one` + "\nresult two|"},
+		{`{"command":"say","values":{"text":"$(id); 'x' && \"y\" > z","n":7}}`, `$(id); 'x' && "y" > z|n=7|the request|result one` + "\nresult two|"},
 		{`{"command":"repeat"}`, "Objective: Description"},
 		{`{"command":"there"}`, "/\n"},
 		{`{"command":"env"}`, "SHELL_TEST_SHOWN=shown\nLONGHAUL_TASK_ID=task-1\nLONGHAUL_KEY=key-1\n"},
@@ -97,7 +97,8 @@ func TestExecutor_Execute(t *testing.T) {
 	} {
 		w := task(tt.input)
 		w.TaskID, w.Key, w.Objective, w.Description = "task-1", "key-1", "Objective", "Description"
-		w.Messages = []a2a.Message{{Parts: []a2a.Part{a2a.TextPart("earlier")}}, {Parts: []a2a.Part{a2a.TextPart("latest")}}}
+		w.Messages = []a2a.Message{{Parts: []a2a.Part{a2a.TextPart("the request")}}, {Parts: []a2a.Part{a2a.TextPart("a note")}}}
+		w.Notes = 1
 		for _, text := range []string{"result one", "result two"} {
 			w.Results = append(w.Results, activities.Result{Artifacts: []a2a.Artifact{{Parts: []a2a.Part{a2a.TextPart(text)}}}})
 		}

@@ -10,15 +10,18 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -36,13 +39,21 @@ type Verifier interface {
 	Verify(token string) (opt.AnswerLink, error)
 }
 
+// A KeyLister lists all API keys, also those that were revoked.
+type KeyLister interface {
+	APIKeys(ctx context.Context) ([]opt.APIKey, error)
+}
+
 // A Config has the parts and settings of a Page.
 type Config struct {
 	Service Service
 	Links   Verifier
-	Expired error         // that Links returns about a link that has expired
-	Wrong   service.Quota // of addresses that send links which are not valid; nil: no limits
-	Log     *zap.Logger   // nil discards logs
+	Console string           // path of the gates in the console, before an id; "" without a console
+	Expired error            // that Links returns about a link that has expired
+	Keys    KeyLister        // what the principals of links may do still; nil: all that their links say
+	Wrong   service.Quota    // of addresses that send links which are not valid; nil: no limits
+	Now     func() time.Time // nil: time.Now
+	Log     *zap.Logger      // nil discards logs
 }
 
 // A Page serves answer links. It is safe for concurrent use.
@@ -64,9 +75,12 @@ func New(cfg Config) *Page {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	sum := sha256.Sum256([]byte(style))
 	return &Page{
-		cfg: cfg, layout: template.Must(template.New("page").Parse(layout)), style: template.CSS(style), //nolint:gosec // our own file
+		cfg: cfg, layout: template.Must(template.New("page").Funcs(template.FuncMap{"visible": a2a.Visible}).Parse(layout)), style: template.CSS(style), //nolint:gosec // our own file
 		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 			"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	}
@@ -94,13 +108,43 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 		p.write(w, http.StatusForbidden, content{Title: "Not sent from this page", Text: "Open the link again and answer there."})
 		return
 	}
-	caller := service.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []service.Scope{service.RespondApprovals}}
-	authenticate := func() (service.Caller, error) { return caller, nil }
+	authenticate := func() (service.Caller, error) { return p.caller(r.Context(), link) }
 	if r.Method == http.MethodPost {
 		p.answer(c, w, r, link, authenticate)
 	} else {
 		p.show(c, w, r, link, authenticate)
 	}
+}
+
+var errRevoked = errors.New("no API key of the principal of the link may answer any more")
+
+// caller returns who uses a link. A principal with API keys has the rights that its valid
+// keys have now: the link ends with the last key that may answer, and its groups are those
+// that a key still has.
+func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (service.Caller, error) {
+	out := service.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []service.Scope{service.RespondApprovals}}
+	if p.cfg.Keys == nil {
+		return out, nil
+	}
+	keys, err := p.cfg.Keys.APIKeys(ctx)
+	if err != nil {
+		return service.Caller{}, fmt.Errorf("%w: read the API keys of the principal of a link: %w", opt.ErrUnavailable, err)
+	}
+	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool { return k.Tenant != link.Tenant || k.Principal != link.Principal })
+	if len(keys) == 0 {
+		return out, nil
+	}
+	now := a2a.At(p.cfg.Now())
+	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool {
+		return !k.Valid(now) || !slices.Contains(k.Scopes, string(service.RespondApprovals))
+	})
+	if len(keys) == 0 {
+		return service.Caller{}, errRevoked
+	}
+	out.Groups = slices.DeleteFunc(slices.Clone(link.Groups), func(g string) bool {
+		return !slices.ContainsFunc(keys, func(k opt.APIKey) bool { return slices.Contains(k.Groups, g) })
+	})
+	return out, nil
 }
 
 // refuseLink answers a request with a token that is not valid. An address that sends many
@@ -170,7 +214,7 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 	case fault != nil:
 		p.refuse(w, fault)
 	default:
-		p.write(w, http.StatusOK, newContent(open, link))
+		p.write(w, http.StatusOK, newContent(open, link, p.cfg.Console))
 	}
 }
 

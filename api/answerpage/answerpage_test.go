@@ -81,7 +81,7 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: service.CardInfo{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now, Log: zap.New(core),
 	}
-	page := answerpage.Config{Links: s.links, Expired: signing.ErrLinkExpired, Log: cfg.Log}
+	page := answerpage.Config{Console: "/console/inbox/", Links: s.links, Keys: s.world.Journal(), Now: s.world.Now, Expired: signing.ErrLinkExpired, Log: cfg.Log}
 	for _, f := range change {
 		f(&cfg, &page)
 	}
@@ -329,6 +329,28 @@ func answersOnce(t *testing.T, repeats service.Idempotency) {
 	}
 }
 
+// Messages of which the page does not show all could not be seen by who accepts, so the page
+// offers no accept.
+func TestPage_unshown(t *testing.T) {
+	s := begin(t, approval())
+	path := s.link(t, 1)
+	for i := range opt.MostExchanges + 1 {
+		if page := s.serve(t, http.MethodGet, path, "").Body.String(); strings.Contains(page, "not all is shown") || !strings.Contains(page, `value="accept"`) {
+			t.Errorf("after %d questions the page is %s", i, page)
+		}
+		s.post(t, path, "action", "ask", "question", fmt.Sprint("Why ", i))
+	}
+	page := s.serve(t, http.MethodGet, path, "").Body.String()
+	for text, want := range map[string]bool{
+		"Messages to this work of which not all is shown here: 1.": true, `href="/console/inbox/`: true, `value="reject"`: true,
+		`value="accept"`: false, `value="edit-accept"`: false, "Why 0<": false,
+	} {
+		if strings.Contains(page, text) != want {
+			t.Errorf("the page has %q: %t, want %t\n%s", text, !want, want, page)
+		}
+	}
+}
+
 // At a gate that several have to accept, a link votes once, and cannot change the
 // vote.
 func TestPage_votes(t *testing.T) {
@@ -398,9 +420,50 @@ func TestPage_refused(t *testing.T) {
 	}
 }
 
+// A link to a principal with API keys has the rights of those that are valid when it is used.
+func TestPage_revoked(t *testing.T) {
+	editors := approval()
+	editors.Responders = &opt.Responders{Groups: []string{"editors"}}
+	const answered, refused = "200 Thank you, your answer was recorded", "403 Others answer here now"
+	all := []string{string(service.RespondApprovals)}
+	for name, tc := range map[string]struct {
+		keys []opt.APIKey
+		page string
+	}{
+		"no keys":               {nil, answered},
+		"valid":                 {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all}}, answered},
+		"one of two is revoked": {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Groups: []string{"editors"}, Scopes: all}}, answered},
+		"revoked":               {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
+		"expired":               {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, ExpiresAt: a2a.AtMillis(1)}}, refused},
+		"without the group":     {[]opt.APIKey{{Scopes: all}, {Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
+		"without the right":     {[]opt.APIKey{{Groups: []string{"editors"}}}, refused},
+		"another's":             {[]opt.APIKey{{Principal: "bob", Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Tenant: "rival", Scopes: all, RevokedAt: a2a.AtMillis(1)}}, answered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, editors)
+			for i, k := range tc.keys {
+				if k.ID, k.Hash = fmt.Sprint(i), []byte{1}; k.Tenant == "" {
+					k.Tenant = "acme"
+				}
+				if k.Principal == "" {
+					k.Principal = "ann"
+				}
+				if err := s.world.Journal().AddAPIKey(t.Context(), k); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := s.link(t, 1)
+			if tc.page == refused {
+				want(t, "page", s.serve(t, http.MethodGet, path, ""), refused)
+			}
+			want(t, "answer", s.post(t, path, "action", "accept"), tc.page)
+		})
+	}
+}
+
 func (s *site) cancel(t *testing.T) {
 	t.Helper()
-	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m")); err != nil {
+	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m"), "carl"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -489,10 +552,14 @@ func TestPage_objects(t *testing.T) {
 	if strings.Contains(page, `value="edit-accept"`) {
 		t.Error("several parts can be edited")
 	}
+	console := `<a href="/console/inbox/` + opt.GateID(s.task, 1) + `">`
+	if strings.Contains(page, `value="accept"`) || !strings.Contains(page, `value="reject"`) || !strings.Contains(page, console) {
+		t.Errorf("an object with a file that is not shown can be accepted, or nothing leads to the console:\n%s", page)
+	}
 	g.Object = []a2a.Part{a2a.TextPart(strings.Repeat("0123456789 ", 100_000))}
 	s = begin(t, g)
 	page = s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String()
-	if !strings.Contains(page, "Text (1100000 bytes, too large to be shown here)") || strings.Contains(page, "0123456789") {
+	if !strings.Contains(page, "Text (1100000 bytes, too large to be shown here)") || strings.Contains(page, `value="accept"`) || strings.Contains(page, "0123456789") {
 		t.Error("a large text is not only named")
 	}
 }

@@ -84,7 +84,7 @@ func TestPage_inputs(t *testing.T) {
 		`{"type":"integer","minimum":0.5,"maximum":9}`:                         `step="1" max="9"`,
 		`{"type":"number","exclusiveMinimum":0,"maximum":1.5}`:                 `a number, more than 0, at most 1.5</p>` + "\n" + `<input type="number" id="answer-0" name="answer-0" step="any" max="1.5"`,
 		`{"type":"boolean"}`:                                                   `<label><input type="radio" name="answer-0" value="true" required> Yes</label>`,
-		`{"enum":[100,"a <b>",true]}`:                                          "<option>100</option>\n<option>a &lt;b&gt;</option>\n<option>true</option>",
+		`{"enum":[100,"a <b>",true]}`:                                          "<option value=\"100\">100</option>\n<option value=\"a &lt;b&gt;\">a &lt;b&gt;</option>\n<option value=\"true\">true</option>",
 		`{"type":"array","items":{"type":"integer"}}`:                          `as JSON</p>`,
 		`{"type":["integer","null"]}`:                                          `<textarea`,
 		`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":true}`: `<textarea`,

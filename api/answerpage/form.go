@@ -29,6 +29,9 @@ type gate struct {
 	Next []string // what happens without an answer
 
 	Object    []object
+	Unshown   int    // messages that are covered by an accept and of which the page does not show all
+	Hidden    bool   // not all of Object or of the messages is shown, so it cannot be accepted here
+	Console   string // path of the gate in the console, if Hidden; "" for none
 	Exchanges []opt.Exchange
 	gateform.Form
 }
@@ -39,14 +42,25 @@ type object struct {
 	HasText    bool
 }
 
-func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
+// newContent returns the page of an open gate. console is as in [Config].
+func newContent(open service.OpenInterrupt, link opt.AnswerLink, console string) content {
 	g := open.Gate
 	out := &gate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
 		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, open.Object),
 	}
+	if g.Kind == opt.Approval {
+		out.Unshown = g.Unshown()
+	}
+	out.Hidden = out.Unshown > 0
 	for _, p := range open.Object {
-		out.Object = append(out.Object, newObject(p))
+		o := newObject(p)
+		out.Object, out.Hidden = append(out.Object, o), out.Hidden || !o.HasText
+	}
+	if out.Hidden {
+		if out.Accepts, out.Edits = false, false; console != "" {
+			out.Console = console + url.PathEscape(g.ID)
+		}
 	}
 	c := content{Title: cmp.Or(g.Title, "A task waits for an answer") + g.Again(), Gate: out}
 	if len(out.Questions) == 0 && len(g.Actions) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service"
+	"longhaul/opt"
 )
 
 // Limits of what a page shows of artifacts and messages. The parts of artifacts can be
@@ -43,7 +44,7 @@ func artifactsOf(v *visit, t a2a.Task, b *budget) (out []shownArtifact, more int
 			more++
 			continue
 		}
-		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(visible(a.Description), 500)}
+		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(a2a.Visible(a.Description), 500)}
 		for i, p := range a.Parts {
 			if b.parts--; b.parts < 0 {
 				shown.More = len(a.Parts) - i
@@ -68,14 +69,14 @@ func artifactName(a a2a.Artifact) string {
 	if a.Name == "" {
 		return "an artifact"
 	}
-	return "“" + shorten(visible(a.Name), mostLetters) + "”"
+	return "“" + shorten(a2a.Visible(a.Name), mostLetters) + "”"
 }
 
 // partOf returns a part as a page shows it, without a download. Large contents, to which
 // the part refers, are not read.
 func partOf(m markdown, p a2a.Part, b *budget) object {
 	if p.Ref != nil {
-		o := object{Name: shorten(visible(p.Filename), mostLetters), About: join(shorten(visible(p.MediaType), 40), sizeText(p.Ref.Size))}
+		o := object{Name: shorten(a2a.Visible(p.Filename), mostLetters), About: join(shorten(a2a.Visible(p.MediaType), 40), sizeText(p.Ref.Size))}
 		if p.Ref.Member == "raw" && isImage(mediaType(p)) {
 			o.Image = "image"
 		}
@@ -150,6 +151,20 @@ func download(v *visit) (view, error) {
 	return view{File: fileOf(p, fmt.Sprintf("artifact-%d", n+1))}, nil
 }
 
+// downloadMessages sends all messages of the latest attempt at an objective as a file.
+func downloadMessages(v *visit) (view, error) {
+	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: v.r.PathValue("id")})
+	if err != nil {
+		return view{}, err
+	}
+	t, err := v.cfg.Service.GetTask(v.r.Context(), v.call, service.TaskParams{ID: shown.Objective.RootID(), History: -1, Scope: opt.ScopeObjective})
+	if err != nil {
+		return view{}, err
+	}
+	data, err := json.MarshalIndent(t.History, "", "  ")
+	return view{File: &file{Name: "messages.json", Type: "application/json", Data: data}}, err
+}
+
 // fileOf returns a part as a file. Its type says that it is text, an image or neither, and
 // never what a browser would open as a page.
 func fileOf(p a2a.Part, name string) *file {
@@ -185,7 +200,7 @@ func fileName(name string) string {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("-_.() ", r):
 			return r
-		case isHidden(r), r == '\n', r == '\t':
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			return -1
 		}
 		return '_'

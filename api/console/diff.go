@@ -62,7 +62,7 @@ func compareObjects(before, after []a2a.Part) (out []comparison) {
 			case max(len(a), len(b)) > mostCompared:
 				c.Note = "It has changed, and is too large to be compared here."
 			default:
-				c.Rows, c.More = rowsOf(visible(a), visible(b))
+				c.Rows, c.More = rowsOf(a2a.Visible(a), a2a.Visible(b))
 			}
 		}
 		if len(after) > 1 || len(before) > 1 {
@@ -75,7 +75,7 @@ func compareObjects(before, after []a2a.Part) (out []comparison) {
 
 // partName returns the name of the n-th part of an object.
 func partName(p a2a.Part, n int) string {
-	if name := shorten(visible(p.Filename), mostLetters); name != "" {
+	if name := shorten(a2a.Visible(p.Filename), mostLetters); name != "" {
 		return name
 	}
 	return "part " + strconv.Itoa(n+1)

@@ -32,6 +32,7 @@ type gatePage struct {
 	Who         string // who may answer, "" for everyone
 	Votes       []string
 	Exchanges   []opt.Exchange
+	Unshown     int    // messages of which Exchanges have not all
 	Refined     string // how often the object was sent back, "" if never
 	Remark      string // with which it was sent back last
 	RemarkBy    string
@@ -96,12 +97,12 @@ func (v gates) read() (service.ShownInterrupt, error) {
 func (v gates) view(s service.ShownInterrupt, w written) view {
 	g := &s.Gate
 	p := gatePage{
-		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: visible(g.Description),
-		ObjectiveID: s.ObjectiveID, Objective: shorten(visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
-		Task: shorten(visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: visible(s.Principal),
-		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Digest: g.ObjectDigest, Written: w,
+		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.Description),
+		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
+		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
+		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
 	}
-	if whole := strings.TrimSpace(visible(g.Title)); whole != shorten(whole, titleWidth) {
+	if whole := strings.TrimSpace(a2a.Visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
 	p.Objects, p.MoreObjects = v.viewer(p.Path, "parts").objects(g.Object)
@@ -109,7 +110,7 @@ func (v gates) view(s service.ShownInterrupt, w written) view {
 		p.Refined = "It was sent back " + timesText(s.Refined) + " before."
 	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
-		p.Remark, p.RemarkBy = visible(b.Reply.Reply.Remark()), visible(b.Reply.Decision.DecidedBy)
+		p.Remark, p.RemarkBy = a2a.Visible(b.Reply.Reply.Remark()), a2a.Visible(b.Reply.Decision.DecidedBy)
 		p.Diff = compareObjects(b.Object, g.Object)
 	}
 	if s.Open {
@@ -158,7 +159,7 @@ func (v gates) viewer(path, section string) viewer {
 // are none.
 func (v gates) addForm(p *gatePage, s service.ShownInterrupt) {
 	switch {
-	case s.Gate.Kind == opt.Credential:
+	case s.Gate.Kind == opt.Credential && len(s.Gate.Actions) == 0:
 		p.Why = "The task waits for an authorization elsewhere. It continues by itself once it has that."
 	case v.isPending(s):
 		p.Stored = true
@@ -189,7 +190,7 @@ func (v gates) addOutcome(p *gatePage, s service.ShownInterrupt) {
 		return
 	}
 	d := last.Decision
-	o := &outcome{Word: cmp.Or(gateform.Word(d.Action), string(d.Action)), By: visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
+	o := &outcome{Word: cmp.Or(gateform.Word(d.Action), string(d.Action)), By: a2a.Visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
 	if o.ByTimer && d.Action == "" {
 		o.Word = "Closed"
 	}
@@ -198,7 +199,7 @@ func (v gates) addOutcome(p *gatePage, s service.ShownInterrupt) {
 	if r == nil {
 		return
 	}
-	o.Feedback = visible(r.Remark())
+	o.Feedback = a2a.Visible(r.Remark())
 	for _, a := range r.Answers {
 		o.Answers = append(o.Answers, answer{questionOf(&s.Gate, a.ID), shownText(a2a.DataText(a.Answer))})
 	}
@@ -217,17 +218,17 @@ func shownText(s string) string {
 	if cut {
 		text += "…"
 	}
-	return visible(text)
+	return a2a.Visible(text)
 }
 
 // questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {
 	for _, q := range g.Questions {
 		if q.ID == id {
-			return visible(cmp.Or(q.Question, q.ID))
+			return a2a.Visible(cmp.Or(q.Question, q.ID))
 		}
 	}
-	return visible(id)
+	return a2a.Visible(id)
 }
 
 // verdicts say why a reply did not count.
@@ -243,7 +244,7 @@ func (v gates) otherReplies(s service.ShownInterrupt) (out []shownReply) {
 		if d.Closed {
 			continue
 		}
-		reply := shownReply{By: visible(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
+		reply := shownReply{By: a2a.Visible(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
 		if d.Action == opt.Ask {
 			reply.Verdict = "decides nothing"
 		}
@@ -299,13 +300,13 @@ func respondersText(r *opt.Responders) string {
 			text += fmt.Sprintf(", and %d to reject", r.Accepts)
 		}
 	}
-	return visible(text)
+	return a2a.Visible(text)
 }
 
 // voteTexts returns the votes at a gate, for people.
 func voteTexts(g *opt.Gate) (out []string) {
 	for _, v := range g.Votes {
-		out = append(out, visible(v.DecidedBy)+": "+string(v.Action))
+		out = append(out, a2a.Visible(v.DecidedBy)+": "+string(v.Action))
 	}
 	return out
 }

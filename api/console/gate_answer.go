@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"longhaul/a2a"
 	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -32,13 +33,13 @@ func (w written) Answer(n int) string { return w.Text("answer", "answer-"+strcon
 
 // Kept returns all that was written, for a page that has no form any more.
 func (w written) Kept() (texts []string) {
-	names := []string{"feedback", "edited", "question"}
+	names := []string{"feedback", "edited", "question", "words"}
 	for i := 0; w.values.Has("answer-" + strconv.Itoa(i)); i++ {
 		names = append(names, "answer-"+strconv.Itoa(i))
 	}
 	for _, name := range names {
 		if text := w.values.Get(name); text != "" {
-			texts = append(texts, visible(text))
+			texts = append(texts, a2a.Visible(text))
 		}
 	}
 	return texts
@@ -144,5 +145,5 @@ func (v gates) closedByOther(s service.ShownInterrupt) string {
 	case v.call.Principal:
 		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 	}
-	return visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+	return a2a.Visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -120,6 +121,30 @@ func TestGate_ask(t *testing.T) {
 	contains(t, "the page", p.text, "Said here ann", "Why <b>now</b>?", "Your answer", "decides nothing")
 	if s.open(t) != gate {
 		t.Error("the question has closed the gate")
+	}
+}
+
+// The page counts the messages of which it does not show all, and leads to a file that has all
+// of them.
+func TestGate_unshown(t *testing.T) {
+	s := begin(t, approval())
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	var p page
+	for i := range opt.MostExchanges + 1 {
+		p = b.get("/console/inbox/" + gate)
+		lacks(t, "the page", p.text, "not all is shown")
+		p = b.answer(gate, p, "action", "ask", "question", fmt.Sprintf("Why %d?", i))
+	}
+	lacks(t, "the page", p.text, "Why 0?")
+	contains(t, "the page", p.text, "Messages of which not all is shown here: 1.", "Why 20?")
+	_, rest, _ := strings.Cut(p.html, `id="unshown"`)
+	_, rest, _ = strings.Cut(rest, `href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	file := b.get(path)
+	contains(t, "the file", file.html, "Why 0?", "Why 20?")
+	if kind := file.header.Get("Content-Disposition"); !safeName.MatchString(kind) {
+		t.Errorf("the file is sent as %q", kind)
 	}
 }
 

@@ -88,8 +88,8 @@ func (in inbox) Filtered() bool { return in.Text+in.Objective+in.Context != "" }
 // cardOf returns an open gate as the inbox shows it.
 func cardOf(i opt.Interrupt, now time.Time) card {
 	c := card{
-		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(visible(i.Objective), titleWidth), Task: shorten(visible(i.TaskName), titleWidth),
-		Principal: shorten(visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
+		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(a2a.Visible(i.Objective), titleWidth), Task: shorten(a2a.Visible(i.TaskName), titleWidth),
+		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
 	}
 	if !c.Due.IsZero() {
 		ahead := aheadOf(&i.Gate)
@@ -108,7 +108,7 @@ func gateTitle(g *opt.Gate) string {
 	if title == "" && len(g.Questions) > 0 {
 		title = g.Questions[0].Question
 	}
-	if title = shorten(visible(title), titleWidth); strings.TrimSpace(title) == "" {
+	if title = shorten(a2a.Visible(title), titleWidth); strings.TrimSpace(title) == "" {
 		title = "A task waits for an answer"
 	}
 	return title + g.Again()

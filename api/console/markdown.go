@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
+
+	"longhaul/a2a"
 )
 
 // A markdown writes Markdown of others as HTML that is inert: no HTML of its own, no
@@ -26,10 +28,10 @@ func newMarkdown() markdown {
 // html returns source as HTML.
 func (m markdown) html(source string) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := m.engine.Convert([]byte(visible(source)), &b); err != nil {
+	if err := m.engine.Convert([]byte(a2a.Visible(source)), &b); err != nil {
 		return "", err
 	}
-	return template.HTML(visible(b.String())), nil //nolint:gosec // inertNodes write no HTML of the source
+	return template.HTML(a2a.Visible(b.String())), nil //nolint:gosec // inertNodes write no HTML of the source
 }
 
 // inertNodes writes the nodes that would do more than show text.

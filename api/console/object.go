@@ -75,7 +75,7 @@ func (v viewer) objects(parts []a2a.Part) (out []object, more int) {
 
 // object returns a part with at most some bytes of it.
 func (v viewer) object(p a2a.Part, most int) object {
-	o := object{Name: shorten(visible(p.Filename), mostLetters), About: mediaType(p)}
+	o := object{Name: shorten(a2a.Visible(p.Filename), mostLetters), About: mediaType(p)}
 	text, kind := "", v.kind(p)
 	switch {
 	case p.Raw != nil:
@@ -86,7 +86,7 @@ func (v viewer) object(p a2a.Part, most int) object {
 		return o
 	case p.URL != nil:
 		if o.Link = webLink(*p.URL); o.Link != "" {
-			o.Text = shorten(visible(*p.URL), 200)
+			o.Text = shorten(a2a.Visible(*p.URL), 200)
 			return o
 		}
 		text = *p.URL
@@ -107,7 +107,7 @@ func (v viewer) object(p a2a.Part, most int) object {
 			return o
 		}
 	}
-	o.Text = visible(text)
+	o.Text = a2a.Visible(text)
 	if p.Text != nil && kind == asText {
 		o.Other = v.other(asMarkdown)
 	}

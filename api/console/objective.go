@@ -140,7 +140,7 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 			p.Gates = append(p.Gates, t.Gate)
 		}
 	}
-	return addResult(v, view{Template: "objective", Title: visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	return addResult(v, view{Template: "objective", Title: a2a.Visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
 // eventsOf returns the id of the task whose events report the changes of o, "" if o has
@@ -155,8 +155,10 @@ func eventsOf(o *opt.Objective) string {
 func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 	look := opt.LookOfPlan(p)
 	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason), planForms: forms.ofPlan(p)}
-	for _, id := range p.Dependencies {
-		s.After = append(s.After, nameOfPlan(o, id))
+	if o.Unordered() {
+		for _, b := range o.Before(p) {
+			s.After = append(s.After, nameOfPlan(o, b.ID))
+		}
 	}
 	for i, t := range p.Tasks {
 		r := taskRow{Task: t, Key: taskKey(t), Number: i + 1, Note: taskNote(t)}
@@ -173,10 +175,10 @@ func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 // taskNote returns why a task is in its state, or what it does; "" for nothing.
 func taskNote(t *opt.Task) string {
 	if t.Failure != "" {
-		return shorten(visible(t.Failure), 300)
+		return shorten(a2a.Visible(t.Failure), 300)
 	}
 	if t.State == opt.TaskWorking && t.Said != "" {
-		return shorten(visible(t.Said), 200)
+		return shorten(a2a.Visible(t.Said), 200)
 	}
 	if t.Reason == "" || t.Gate != nil {
 		return ""
@@ -226,7 +228,7 @@ func titleOfGate(g *opt.Gate) string {
 }
 
 // gatePath returns the address of the page of a gate.
-func gatePath(id string) string { return Path + "/inbox/" + url.PathEscape(id) }
+func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
 
 // workflowKey is the key in the metadata of a task for the page of its workflow.
 const workflowKey = "longhaul/v1/workflowUrl"

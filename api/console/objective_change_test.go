@@ -145,6 +145,7 @@ func TestChange_objective(t *testing.T) {
 	b.press(path, "change", "fail").wants(t, "Declared failed.", "The objective was declared failed.")
 	b.press(path, "change", "retry-planned").wants(t, "A new attempt has begun, with new plans.")
 	b.press(path, "change", "complete").wants(t, "Declared completed.", "!Retry")
+	b.get(path+"/timeline").wants(t, "The objective is being stopped by ann, and will be canceled")
 }
 
 func TestChange_plan(t *testing.T) {

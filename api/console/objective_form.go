@@ -2,9 +2,11 @@ package console
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -72,19 +74,19 @@ func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
 	return taskForms{f.form("change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
 }
 
-// choices lists the plans that p, nil for a new one, may depend on.
+// choices lists the plans that p, nil for a new one, may depend on. Those that it follows
+// now are chosen; a new one would follow the last.
 func (f forms) choices(p *opt.Plan, form changeForm) (out []planChoice) {
+	before := f.o.Plans[max(0, len(f.o.Plans)-1):]
+	if p != nil {
+		before = f.o.Before(p)
+	}
 	for _, q := range f.o.Plans {
 		if q == p {
 			continue
 		}
-		c := planChoice{Key: planKey(q), Name: shorten(visible(q.Name), titleLetters)}
-		c.Chosen = form.Chosen("after", c.Key)
-		if !form.Open && p != nil {
-			for _, id := range p.Dependencies {
-				c.Chosen = c.Chosen || id == q.ID
-			}
-		}
+		c := planChoice{Key: planKey(q), Name: shorten(a2a.Visible(q.Name), titleLetters)}
+		c.Chosen = form.Chosen("after", c.Key) || !form.Open && slices.Contains(before, q)
 		out = append(out, c)
 	}
 	return out
@@ -308,10 +310,14 @@ func addTask(v *visit) (view, error) {
 		}
 		for _, text := range strings.FieldsFunc(v.field("after"), func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(text)
-			if err != nil || n < 1 {
+			switch {
+			case err != nil || n < 0:
 				return 0, service.Invalid(service.Violation{Field: "Waits for", Description: "has to be numbers of tasks, such as 1, 2"})
+			case n == 0:
+				spec.Dependencies = append([]string{}, spec.Dependencies...)
+			default:
+				spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
 			}
-			spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
 		}
 		p, err := c.cfg.Service.AddTasks(c.r.Context(), c.call, service.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
 		return len(p.Unconfirmed), err

@@ -3,6 +3,7 @@ package console
 import (
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -41,7 +42,7 @@ func taskView(v *visit, id, key string, refused *refusedForm) (view, error) {
 	}
 	page := taskPage{Task: t, Objective: o, Plan: p, Key: key, Note: taskNote(t)}
 	if t.Failure != "" {
-		page.Note = beginningText(visible(t.Failure), 4000)
+		page.Note = beginningText(a2a.Visible(t.Failure), 4000)
 	}
 	for i, other := range p.Tasks {
 		row := taskRow{Task: other, Key: taskKey(other), Number: i + 1}
@@ -60,7 +61,7 @@ func taskView(v *visit, id, key string, refused *refusedForm) (view, error) {
 		return view{}, err
 	}
 	page.taskForms = formsOf(v, o, refused).ofTask(p, t)
-	return addResult(v, view{Template: "task", Title: visible(t.Name), Data: page, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	return addResult(v, view{Template: "task", Title: a2a.Visible(t.Name), Data: page, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
 // fillTask adds what only the task itself has: one that was not begun has no messages and

@@ -32,6 +32,8 @@ func problemOf(f *service.Fault) problem {
 		return problem{http.StatusConflict, "Too late for this", f.Message + ". The page shows the present state."}
 	case service.QueueFull:
 		return problem{http.StatusServiceUnavailable, "The queue is full", "Too much work waits in this context. Try again later."}
+	case service.QuotaExceeded:
+		return problem{http.StatusTooManyRequests, "Too much is in use", f.Message + "."}
 	case service.RateLimited:
 		return problem{http.StatusTooManyRequests, "Too many requests", "Try again in a moment."}
 	case service.Unavailable:

@@ -36,6 +36,7 @@ var table = []route{
 	{"POST /objectives/{id}/plans/{plan}/tasks", "plans/addTasks", addTask},
 	{"POST /objectives/{id}/tasks/{task}", "tasks/updateStatus", changeTask},
 	{"GET /objectives/{id}/timeline", "ListEvents", showTimeline},
+	{"GET /objectives/{id}/messages", "GetTask", downloadMessages},
 	{"GET /artifacts", "ReadContent", download},
 
 	{"GET /sign-in", "", showSignIn},

@@ -17,6 +17,9 @@ import (
 const (
 	signInPath = Path + "/sign-in"
 
+	// GatesPath is the path of a gate, before its id.
+	GatesPath = Path + "/inbox/"
+
 	// EventsPath is the path of the events of a task, before its id.
 	EventsPath = Path + "/events/"
 )

@@ -167,8 +167,8 @@ func (v *visit) preview(f *startForm, p service.SendParams) error {
 		return nil
 	}
 	f.Tree = treeOf(seen.Objective)
-	for i, plan := range seen.Objective.Plans {
-		f.Plans = append(f.Plans, previewOf(seen.Objective, plan, i))
+	for _, plan := range seen.Objective.Plans {
+		f.Plans = append(f.Plans, previewOf(seen.Objective, plan))
 	}
 	return nil
 }
@@ -189,25 +189,15 @@ func digestOfPreview(seen service.Preview) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// previewOf returns a plan of a preview. Without dependencies, plans and tasks run in
-// their order.
-func previewOf(o *opt.Objective, p *opt.Plan, i int) previewPlan {
+// previewOf returns a plan of a preview.
+func previewOf(o *opt.Objective, p *opt.Plan) previewPlan {
 	out := previewPlan{Plan: p, Key: planKey(p)}
-	for _, id := range p.Dependencies {
-		if before := o.Plan(id); before != nil {
-			out.After = append(out.After, before.Name)
-		}
-	}
-	if !o.Unordered() && i > 0 {
-		out.After = []string{o.Plans[i-1].Name}
+	for _, before := range o.Before(p) {
+		out.After = append(out.After, before.Name)
 	}
 	for _, t := range p.Tasks {
 		task := previewTask{Task: t, Key: taskKey(t)}
-		before := p.Before(t)
-		if !p.Unordered() && t.Index > 0 {
-			before = p.Tasks[t.Index-1 : t.Index]
-		}
-		for _, b := range before {
+		for _, b := range p.Before(t) {
 			task.After = append(task.After, b.Name)
 		}
 		out.Tasks = append(out.Tasks, task)

@@ -6,27 +6,6 @@ import (
 	"unicode"
 )
 
-// visible returns a text of others with its invisible control characters written out,
-// such as those that change the direction of what follows. Line breaks and tabs stay.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, isHidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if isHidden(r) {
-			fmt.Fprintf(&b, "‹U+%04X›", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func isHidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u00ad' || r == '\u2028' || r == '\u2029')
-}
-
 // shorten returns the beginning of a text in one line, as wide as a number of Latin
 // letters, with an ellipsis if more follows.
 func shorten(s string, width int) string {

@@ -48,7 +48,7 @@ func showTimeline(v *visit) (view, error) {
 		return view{}, err
 	}
 	decisions, err := v.cfg.Service.ListDecisions(v.r.Context(), v.call, service.DecisionListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("decisions")})
-	out := view{Template: "timeline", Title: "Timeline of " + visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
+	out := view{Template: "timeline", Title: "Timeline of " + a2a.Visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
 	if q.Get("page") == "" {
 		out.Events, out.Refresh = eventsOf(o), refreshEvery
 	}
@@ -99,7 +99,7 @@ func nameOfTask(o *opt.Objective, id string) string {
 // nameOfPlan returns the name of a plan in quotation marks.
 func nameOfPlan(o *opt.Objective, id string) string {
 	if p := o.Plan(id); p != nil {
-		return "“" + shorten(visible(p.Name), titleLetters) + "”"
+		return "“" + shorten(a2a.Visible(p.Name), titleLetters) + "”"
 	}
 	return "a plan"
 }
@@ -118,11 +118,13 @@ func eventText(o *opt.Objective, e opt.Event) string {
 	case opt.TaskTried:
 		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, textSuffix(e))
 	case opt.TaskLinked:
-		return "Another task stands in for it: " + visible(e.Link)
+		return "Another task stands in for it: " + a2a.Visible(e.Link)
 	case opt.ArtifactAdded:
 		return "Made " + artifactName(e.Chunk.Artifact)
 	case opt.MessageAdded:
 		return messageEventText(e)
+	case opt.SourceRewound:
+		return "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy"
 	case opt.CommandAnswered:
 		return "A change was refused: " + e.Answer.Refusal.Error()
 	}
@@ -132,9 +134,13 @@ func eventText(o *opt.Objective, e opt.Event) string {
 func objectiveEventText(o *opt.Objective, e opt.Event) string {
 	switch e.Kind {
 	case opt.ObjectiveOpened:
-		return visible(o.Principal) + " asked for it"
+		return a2a.Visible(o.Principal) + " asked for it"
 	case opt.ObjectiveStopping:
-		return "The objective is being stopped, and will be " + e.Reason + textSuffix(e)
+		by := ""
+		if e.Principal != "" {
+			by = " by " + a2a.Visible(e.Principal)
+		}
+		return "The objective is being stopped" + by + ", and will be " + e.Reason + textSuffix(e)
 	case opt.ObjectivePaused:
 		return "The objective was paused"
 	case opt.ObjectiveResumed:
@@ -211,7 +217,7 @@ func taskMoveText(e opt.Event) string {
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
-		return "Waits for an answer: " + shorten(visible(titleOfGate(e.Gate)), titleLetters)
+		return "Waits for an answer: " + shorten(a2a.Visible(titleOfGate(e.Gate)), titleLetters)
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
@@ -219,9 +225,9 @@ func taskMoveText(e opt.Event) string {
 }
 
 func messageEventText(e opt.Event) string {
-	principal := visible(e.Principal)
+	principal := a2a.Visible(e.Principal)
 	if d := e.Decision; d != nil {
-		principal = visible(d.DecidedBy)
+		principal = a2a.Visible(d.DecidedBy)
 		switch {
 		case d.DecidedBy == opt.ByTimer:
 			return "No answer came in time: " + string(d.Action)
@@ -279,7 +285,7 @@ func textSuffix(e opt.Event) string {
 	if text == "" {
 		return ""
 	}
-	return ". " + shorten(visible(text), 200)
+	return ". " + shorten(a2a.Visible(text), 200)
 }
 
 // reasonText returns a reason in plain words.
@@ -287,7 +293,7 @@ func reasonText(reason string) string {
 	if text, ok := reasons[reason]; ok {
 		return text
 	}
-	return visible(reason)
+	return a2a.Visible(reason)
 }
 
 // reasons has the reasons of states in plain words.

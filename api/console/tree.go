@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -76,7 +77,7 @@ func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
 	look := opt.LookOfPlan(p)
 	letters := (b.W - 40) / 8
 	out := treePlan{
-		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(visible(p.Name), letters),
+		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
 		Class: string(look.Kind), Optional: p.Optional(),
 	}
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
@@ -85,14 +86,14 @@ func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
 		at, look := inner.Blocks[i], t.State.Look()
 		out.Tasks = append(out.Tasks, treeTask{
 			X: at.X + x, Y: at.Y + y, Key: taskKey(t), Title: titleOf(t.Name, look.Word, t.Optional()),
-			Name: shorten(visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),
+			Name: shorten(a2a.Visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),
 		})
 	}
 	return out
 }
 
 func titleOf(name, state string, optional bool) string {
-	out := shorten(visible(name), titleLetters) + ": " + state
+	out := shorten(a2a.Visible(name), titleLetters) + ": " + state
 	if optional {
 		out += ", optional"
 	}
@@ -111,18 +112,12 @@ func drawTasks(p *opt.Plan) drawing {
 	return draw(blocks, before, gap{10, 20})
 }
 
-// plansBefore lists, for each plan, those that must be done before it: its dependencies
-// if any plan declares some, else the plan before it in the list.
+// plansBefore lists, for each plan, those that must be done before it.
 func plansBefore(o *opt.Objective) [][]int {
 	out := make([][]int, len(o.Plans))
 	for i, p := range o.Plans {
-		if !o.Unordered() && i > 0 {
-			out[i] = []int{i - 1}
-		}
-		for _, id := range p.Dependencies {
-			if at := slices.IndexFunc(o.Plans, func(q *opt.Plan) bool { return q.ID == id }); at >= 0 && at != i {
-				out[i] = append(out[i], at)
-			}
+		for _, b := range o.Before(p) {
+			out[i] = append(out[i], slices.Index(o.Plans, b))
 		}
 	}
 	return out

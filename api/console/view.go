@@ -77,14 +77,14 @@ func functions(a assets) template.FuncMap {
 		"state":   func(s string) opt.Look { return opt.TaskState(s).Look() },
 		"within":  func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
 		"console": func(path string) string { return Path + path },
-		"visible": visible,
+		"visible": a2a.Visible,
 		"shorten": shorten,
 		"excerpt": beginningText,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,
 		"states":  func() []opt.Kind { return opt.Kinds },
-		"gate":    func(g *opt.Gate) string { return shorten(visible(titleOfGate(g)), titleLetters) },
+		"gate":    func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
 }
 

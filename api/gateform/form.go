@@ -25,6 +25,8 @@ type Form struct {
 
 	Accepts, Rejects, Refines, Asks bool
 
+	Authorizes bool // the task waits for an authorization elsewhere: words go to the one who needs it
+
 	Edits     bool
 	EditsJSON bool   // Edited is JSON, not text
 	Edited    string // the text to change
@@ -33,6 +35,7 @@ type Form struct {
 // New returns the forms of g with its object, which is complete.
 func New(g *opt.Gate, object []a2a.Part) Form {
 	f := Form{Accepts: g.Allows(opt.Accept), Rejects: g.Allows(opt.Reject), Refines: g.Allows(opt.Refine), Asks: g.Allows(opt.Ask)}
+	f.Authorizes = g.Kind == opt.Credential && f.Accepts
 	if len(object) == 1 && g.Allows(opt.EditAccept) {
 		switch p := object[0]; {
 		case p.Text != nil:
@@ -65,6 +68,10 @@ const mostQuestions = 100
 // no id.
 func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, error) {
 	action := form.Get("action")
+	if action == "say" {
+		words := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text(form, "words"))}}
+		return service.AnswerParams{ID: gateID, Message: service.SendParams{Message: words}}, nil
+	}
 	d := &service.GateDecision{GateID: gateID, ObjectDigest: objectDigest}
 	data := map[string]any{"interruptId": gateID}
 	need := func(name, what string) (string, error) {

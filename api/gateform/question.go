@@ -22,7 +22,7 @@ type Question struct {
 
 // NewQuestion returns how a page asks q.
 func NewQuestion(q opt.Question) Question {
-	out := Question{Text: cmp.Or(q.Question, q.ID)}
+	out := Question{Text: a2a.Visible(cmp.Or(q.Question, q.ID))}
 	var s bounds
 	if json.Unmarshal(q.Schema, &s) != nil {
 		return out

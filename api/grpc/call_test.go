@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -106,11 +107,12 @@ func TestListTasks(t *testing.T) {
 func TestCancelTask(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").GetId()
-	for range 2 {
-		task, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id})
-		if err != nil || task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_CANCELED {
-			t.Errorf("task %v, error %v", task, err)
-		}
+	task, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id})
+	if err != nil || task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_CANCELED {
+		t.Errorf("task %v, error %v", task, err)
+	}
+	if _, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id}); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("a second cancel: %v", err)
 	}
 }
 

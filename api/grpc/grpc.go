@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -49,39 +50,59 @@ type Config struct {
 // reflection, too, which do not authenticate their callers: they give only the
 // health of the server and the public definitions of A2A.
 type Server struct {
-	cfg     Config
-	service *service.Service
-	grpc    *grpc.Server
+	cfg       Config
+	service   *service.Service
+	grpc      *grpc.Server
+	codec     encoding.CodecV2
+	bytes     *shares // of messages that are being read, by tenant
+	anonymous *shares // streams of callers who are not authenticated, by address
+	conns     *shares // by address
 }
+
+// What one address has open, and all together: connections, and streams without
+// authentication. One connection has up to streamsMost streams; they buffer window bytes that
+// are not read yet.
+const (
+	connsEach, connsAll         = 256, 1024
+	anonymousEach, anonymousAll = 32, 256
+	streamsMost                 = 250
+	window                      = 64 << 10
+	idleConn                    = 2 * time.Minute // until a connection without streams is closed
+)
 
 // New returns a server.
 func New(cfg Config) *Server {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
-	s := &Server{cfg: cfg, service: cfg.Service}
+	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, 16<<20)
+	most := max(bytesAtOnce, 4*cfg.MaxMessage)
+	s := &Server{
+		cfg: cfg, service: cfg.Service, codec: newCodec(),
+		bytes: newShares(most/2, most), anonymous: newShares(anonymousEach, anonymousAll), conns: newShares(connsEach, connsAll),
+	}
 	transport := insecure.NewCredentials()
 	if cfg.TLS != nil {
 		transport = credentials.NewTLS(cfg.TLS)
 	}
 	s.grpc = grpc.NewServer(
 		grpc.Creds(transport),
-		grpc.ForceServerCodecV2(newCodec()),
-		grpc.UnaryInterceptor(s.unary),
+		grpc.ForceServerCodecV2(s.codec),
 		grpc.StreamInterceptor(s.stream),
-		grpc.MaxRecvMsgSize(cmp.Or(cfg.MaxMessage, 16<<20)),
+		grpc.StaticStreamWindowSize(window),
+		grpc.StaticConnWindowSize(readAtOnce),
 		grpc.MaxHeaderListSize(64<<10),
-		grpc.MaxConcurrentStreams(250),
+		grpc.MaxConcurrentStreams(streamsMost),
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cfg.Heartbeat, Timeout: 30 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cfg.Heartbeat, Timeout: 30 * time.Second, MaxConnectionIdle: idleConn}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)
-	a2apb.RegisterA2AServiceServer(s.grpc, operations{service: cfg.Service})
-	grpc_health_v1.RegisterHealthServer(s.grpc, health{service: cfg.Service, every: cfg.Heartbeat})
+	s.grpc.RegisterService(streamed(a2apb.A2AService_ServiceDesc), operations{service: cfg.Service})
+	s.grpc.RegisterService(streamed(grpc_health_v1.Health_ServiceDesc), health{service: cfg.Service, every: cfg.Heartbeat})
 	reflection.RegisterV1(s.grpc)
 	return s
 }
 
 // Serve accepts connections on l, which it closes, until Shutdown.
-func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(crowdedListener{l, s.conns}) }
 
 // Shutdown closes the service, which ends the streams of all bindings, and waits
 // for the calls in progress. If ctx ends first it cancels them. Clients lose

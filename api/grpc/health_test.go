@@ -39,6 +39,7 @@ func TestHealth_Check(t *testing.T) {
 		t.Errorf("another: error %v", err)
 	}
 	s.world.Down(opt.ErrUnavailable)
+	s.world.Advance(time.Second)
 	if got, err := check(""); got != notServing || err != nil {
 		t.Errorf("with its engine down it is %v, error %v", got, err)
 	}
@@ -61,6 +62,8 @@ func TestHealth_List(t *testing.T) {
 	}
 	list(serving)
 	s.world.Down(opt.ErrUnavailable)
+	list(serving) // the answer of a moment ago
+	s.world.Advance(time.Second)
 	list(notServing)
 }
 
@@ -87,8 +90,10 @@ func TestHealth_Watch(t *testing.T) {
 		_, next := watchHealth(t, s, service)
 		next(serving)
 		s.world.Down(opt.ErrUnavailable)
+		s.world.Advance(time.Second)
 		next(notServing)
 		s.world.Down(nil)
+		s.world.Advance(time.Second)
 		next(serving) // and nothing between: a status that has not changed is not sent
 	}
 }

@@ -32,31 +32,19 @@ type callKey struct{}
 
 func callIn(ctx context.Context) callInContext { return ctx.Value(callKey{}).(callInContext) }
 
-// unary serves a call with one answer. It turns faults into statuses.
-func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
-	method, ok := methodOf(info.FullMethod)
-	if !ok {
-		return handler(ctx, req)
-	}
-	c, fault := s.serve(ctx, method, info.FullMethod, func(ctx context.Context) (err error) {
-		reply, err = handler(ctx, req)
-		return err
-	})
-	_ = grpc.SetHeader(ctx, header(c)) // fails if the client has disconnected
-	if fault != nil {
-		return nil, failure(fault)
-	}
-	return reply, nil
-}
-
-// stream serves a call whose answer is a stream.
+// stream serves a call. It is called before the message is read. It turns faults into statuses.
 func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	method, ok := methodOf(info.FullMethod)
 	if !ok {
-		return handler(srv, to)
+		from := ""
+		if p, ok := peer.FromContext(to.Context()); ok {
+			from = host(p.Addr)
+		}
+		return s.anonymously(srv, to, info.IsClientStream, from, handler)
 	}
-	c, fault := s.serve(to.Context(), method, info.FullMethod, func(ctx context.Context) error {
-		return handler(srv, callStream{to, ctx})
+	c, fault := s.serve(to.Context(), method, info.FullMethod, func(ctx context.Context, c *service.Call) error {
+		in := &intake{ServerStream: to, codec: s.codec, most: s.cfg.MaxMessage, within: readWithin, shares: s.bytes, user: c.Caller.Tenant}
+		return handler(srv, &callStream{ServerStream: in, ctx: ctx, call: c})
 	})
 	if fault != nil {
 		_ = to.SetHeader(header(c)) // fails if the stream was open already
@@ -67,7 +55,7 @@ func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerIn
 
 // serve authenticates the caller, checks the version, has handle do the call and
 // logs it.
-func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context) error) (*service.Call, *service.Fault) {
+func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context, *service.Call) error) (*service.Call, *service.Fault) {
 	r := asHTTP(ctx, path)
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
 	wire.ReadHeader(c, r.Header)
@@ -83,7 +71,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 			return method, nil
 		},
 		Handle: func() error {
-			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.cfg.Heartbeat}))
+			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.cfg.Heartbeat}), c)
 		},
 	})
 	outcome := "OK"
@@ -98,12 +86,24 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	return c, fault
 }
 
+// A callStream is the stream of a call.
 type callStream struct {
 	grpc.ServerStream
-	ctx context.Context
+	ctx  context.Context
+	call *service.Call
+	sent bool // an answer was sent, with the header
 }
 
-func (s callStream) Context() context.Context { return s.ctx }
+func (s *callStream) Context() context.Context { return s.ctx }
+
+// SendMsg implements [grpc.ServerStream].
+func (s *callStream) SendMsg(m any) error {
+	if !s.sent {
+		_ = s.SetHeader(header(s.call)) // fails if it was sent already
+		s.sent = true
+	}
+	return s.ServerStream.SendMsg(m)
+}
 
 // header returns the header of every answer.
 func header(c *service.Call) metadata.MD {

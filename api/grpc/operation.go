@@ -67,7 +67,7 @@ func (o operations) DeleteTaskPushNotificationConfig(ctx context.Context, req *a
 }
 
 func (o operations) GetExtendedAgentCard(ctx context.Context, req *a2apb.GetExtendedAgentCardRequest) (*a2apb.AgentCard, error) {
-	return reply(ctx, req, wire.Nothing, o.service.ExtendedCard, newCard)
+	return reply(ctx, req, wire.ReadExtendedCard, o.service.ExtendedCard, newCard)
 }
 
 // reply calls a handler that answers once, and writes what it returns.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -123,8 +124,8 @@ func TestAuthenticate_missingScope(t *testing.T) {
 	wantStatus(t, "without runs:read", f.calls(t, "X-API-Key", text), http.StatusForbidden, grpcDenied)
 }
 
-// An address that sends wrong credentials is slowed; a key that was accepted before
-// works from there, and every key from elsewhere.
+// An address that sends wrong credentials is slowed in sending more; every valid key still
+// works from there.
 func TestAuthenticate_flood(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	good, k := f.key(t)
@@ -152,8 +153,8 @@ func TestAuthenticate_flood(t *testing.T) {
 		ok              bool
 	}{
 		{"the key from before", bad, good, true},
-		{"another right key", bad, other, false},
-		{"from the same network", "[2001:db8::2]:1", other, false},
+		{"another right key", bad, other, true},
+		{"a wrong one from the same network", "[2001:db8::2]:1", "lh_x_z", false},
 		{"from another", "[2001:db8:0:1::1]:1", other, true},
 	} {
 		if err := from(tc.addr, tc.key); (err == nil) != tc.ok {
@@ -197,5 +198,45 @@ func TestNewKey(t *testing.T) {
 	}
 	if strings.Contains(string(a.Hash), one[20:]) {
 		t.Error("the hash holds the secret")
+	}
+}
+
+// Wrong keys through a proxy are counted by client, as the proxy names it, and never make that a
+// valid key is refused.
+func TestAuthenticate_floodThroughProxy(t *testing.T) {
+	f := newFixture(t, identity.Config{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+	from := func(sender, forwarded, key string) error {
+		r := request(t, "X-API-Key", key)
+		r.RemoteAddr = sender + ":1"
+		r.Header.Set("X-Forwarded-For", forwarded)
+		_, err := f.Authenticate(r)
+		return err
+	}
+	for range 1000 {
+		f.clock.move(8 * time.Millisecond)
+		_ = from("10.0.0.1", "198.51.100.1, 203.0.113.7, 10.0.0.2", "lh_x_y")
+	}
+	for name, tc := range map[string]struct {
+		sender, forwarded string
+		limited           bool
+	}{
+		"the same client":                    {"10.0.0.1", "203.0.113.7", true},
+		"itself":                             {"203.0.113.7", "", true},
+		"itself, with a name it invents":     {"203.0.113.7", "198.51.100.9", true},
+		"with a name it invents, by proxy":   {"10.0.0.9", "198.51.100.9,203.0.113.7", true},
+		"another client":                     {"10.0.0.1", "198.51.100.1", false},
+		"a client that the attacker named":   {"10.0.0.1", "203.0.113.7, 198.51.100.1", false},
+		"an address that cannot be read":     {"10.0.0.1", "203.0.113.7, unknown", false},
+		"a proxy that names no client":       {"10.0.0.1", "", false},
+		"a proxy of others names the client": {"192.0.2.1", "203.0.113.7", false},
+	} {
+		var fault *service.Fault
+		if got := errors.As(from(tc.sender, tc.forwarded, "lh_x_y"), &fault); got != tc.limited {
+			t.Errorf("%s: limited is %v, want %v", name, got, tc.limited)
+		}
+		fresh, _ := f.key(t)
+		if err := from(tc.sender, tc.forwarded, fresh); err != nil {
+			t.Errorf("%s: a fresh key: %v", name, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type Certificates struct {
 	Tenant string
 	Scopes []service.Scope
+	Prefix string // before the name in the certificate, as Tokens.PrincipalPrefix
 }
 
 // caller returns the caller on a connection; state is nil for one without TLS. A
@@ -27,7 +28,7 @@ func (c *Certificates) caller(state *tls.ConnectionState, now time.Time) (servic
 	if now.After(leaf.NotAfter) {
 		return service.Caller{}, errExpired
 	}
-	return withValidNames(service.Caller{Tenant: c.Tenant, Principal: subject(leaf), Scopes: c.Scopes})
+	return withValidNames(service.Caller{Tenant: c.Tenant, Principal: prefixed(c.Prefix, subject(leaf)), Scopes: c.Scopes})
 }
 
 func subject(leaf *x509.Certificate) string {

@@ -219,3 +219,29 @@ func (h *host) call(t *testing.T, certificate tls.Certificate, headers ...string
 	statuses[1] = int(status.Code(err))
 	return statuses
 }
+
+// A name that is chosen with one kind of credential is no principal of another kind.
+func TestAuthenticate_namesApart(t *testing.T) {
+	p := newProvider(t)
+	cfg := p.accepts(func(c *identity.Tokens) { c.PrincipalPrefix = "oidc:" })
+	cfg.Certificates = &identity.Certificates{Tenant: "acme", Prefix: "cert:"}
+	f := newFixture(t, cfg)
+	key, _ := f.key(t)
+	leaf := newIssuer(t).client(t, x509.Certificate{Subject: pkix.Name{CommonName: "ann"}}).Leaf
+	byCertificate := request(t)
+	byCertificate.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}
+	var got []string
+	for _, r := range []*http.Request{request(t, "X-API-Key", key), request(t, "Authorization", "Bearer "+p.token(f, nil)), byCertificate} {
+		caller, err := f.Authenticate(r)
+		if err != nil || caller.Tenant != "acme" {
+			t.Fatalf("caller %+v, error %v", caller, err)
+		}
+		got = append(got, caller.Principal)
+	}
+	if diff := cmp.Diff([]string{"ann", "oidc:ann", "cert:ann"}, got); diff != "" {
+		t.Errorf("principals mismatch (-want +got):\n%s", diff)
+	}
+	if _, err := f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, fields{"sub": ""}))); err == nil {
+		t.Error("a token without a name is accepted")
+	}
+}

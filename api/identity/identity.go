@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 	"unicode"
@@ -29,6 +30,7 @@ type Config struct {
 	Keys         KeyReader        // nil: no API keys
 	Tokens       *Tokens          // nil: no tokens
 	Certificates *Certificates    // nil: no client certificates
+	Proxies      []netip.Prefix   // whose X-Forwarded-For names the client
 	Now          func() time.Time // nil: time.Now
 }
 
@@ -63,7 +65,7 @@ func New(cfg Config) *Authenticator {
 		cfg.Now = time.Now
 	}
 	recent, _ := lru.New[[sha256.Size]byte, accepted](recentMost) // fails only for a size below 1
-	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, wrong: newWrongCredentials(cfg.Now)}
+	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, wrong: newWrongCredentials(cfg.Now, cfg.Proxies)}
 	if cfg.Keys != nil {
 		a.keys = &keys{cfg.Keys, cfg.Now}
 	}
@@ -83,7 +85,7 @@ var (
 
 // Authenticate returns the caller of a request. The error wraps
 // opt.ErrUnavailable if the credential cannot be checked now. It is a
-// [service.Fault] if too many calls from the same address had wrong credentials.
+// [service.Fault] if the credential is wrong like too many others from the same address.
 // A credential in a header takes precedence over a certificate.
 func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	text, err := credential(r.Header)
@@ -98,8 +100,14 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	if before && a.now().Before(known.until) {
 		return known.caller, nil
 	}
-	if err := a.wrong.check(r.RemoteAddr); err != nil && !before {
-		return service.Caller{}, err
+	from := a.wrong.from(r)
+	many := !before && a.wrong.tooMany(from)
+	if many {
+		done, err := a.wrong.queue(r.Context())
+		if err != nil {
+			return service.Caller{}, err
+		}
+		defer done()
 	}
 	found, err := a.check(r.Context(), text)
 	switch {
@@ -107,7 +115,10 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 		a.recent.Add(digest, found)
 	case !unavailable(err):
 		a.recent.Remove(digest)
-		a.wrong.note(r.RemoteAddr)
+		a.wrong.note(from)
+		if many {
+			err = service.TooMany(time.Second)
+		}
 	}
 	return found.caller, err
 }
@@ -147,7 +158,15 @@ func credential(h http.Header) (string, error) {
 // ValidName reports whether a tenant or a principal may have a name: one that can be
 // stored and logged, and that the server does not use itself.
 func ValidName(name string) bool {
-	return !strings.HasPrefix(name, opt.OwnNames) && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return !strings.HasPrefix(name, opt.OwnNames) && name != opt.Anonymous && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// prefixed returns a name with a prefix, "" for no name.
+func prefixed(prefix, name string) string {
+	if name == "" {
+		return ""
+	}
+	return prefix + name
 }
 
 // withValidNames returns c if its tenant and its principal have valid names.

@@ -27,6 +27,7 @@ type Tokens struct {
 	TenantClaim      string // "" puts all callers into Tenant; with a claim, tokens without it are refused
 	Tenant           string // used only without TenantClaim
 	PrincipalClaim   string
+	PrincipalPrefix  string // before the claim, so that no token can name the principal of another credential
 	GroupsClaim      string // a list, or one name; "" for none
 	ScopesClaim      string // a list, or names with spaces between; names that are not scopes are ignored
 }
@@ -126,7 +127,7 @@ func (t *tokens) verify(ctx context.Context, text, audience string) (*oidc.IDTok
 // caller returns the caller that claims name.
 func (t *tokens) caller(c claims) (service.Caller, error) {
 	caller := service.Caller{
-		Tenant: t.Tenant, Principal: c.text(t.PrincipalClaim), Groups: c.list(t.GroupsClaim), Scopes: knownScopes(c.names(t.ScopesClaim)),
+		Tenant: t.Tenant, Principal: prefixed(t.PrincipalPrefix, c.text(t.PrincipalClaim)), Groups: c.list(t.GroupsClaim), Scopes: knownScopes(c.names(t.ScopesClaim)),
 	}
 	if t.TenantClaim != "" {
 		caller.Tenant = c.text(t.TenantClaim)

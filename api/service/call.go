@@ -31,11 +31,10 @@ var ErrForbidden = errors.New("forbidden")
 
 // Rules has the differences in behaviour between the protocol versions.
 type Rules struct {
-	SecondCancelFails bool // canceling a canceled task is an error
-	SubscribeToEnded  bool // a subscription to an ended task shows the task once
-	InterruptEnds     bool // a subscription ends when the task needs input
-	CardFault         bool // a missing extended card has its own fault
-	DefaultPush       bool // a push config may have no id
+	SubscribeToEnded bool // a subscription to an ended task shows the task once
+	InterruptEnds    bool // a subscription ends when the task needs input
+	CardFault        bool // a missing extended card has its own fault
+	DefaultPush      bool // a push config may have no id
 }
 
 // A Call is one request in progress: its caller, the rules of its version, its

@@ -25,6 +25,8 @@ type commands struct {
 	out  writer
 	wait waiter
 	ids  ids
+
+	quotas quotas
 }
 
 // perform sends cmd to its objective and returns the answer. A refusal is an error. A command
@@ -47,15 +49,26 @@ func (s *commands) perform(ctx context.Context, c *Call, cmd opt.Command) (opt.C
 	for n := 0; ; n++ {
 		cmd.ID = s.ids.command(c, key, n)
 		a, err := s.deliverAndWait(ctx, c, w, cmd)
-		switch late := errors.Is(err, errLate); {
+		late, isLate := errors.AsType[lateError](err)
+		left := timeLeft(ctx)
+		switch {
 		case errors.Is(err, errUnchanged):
 			return opt.CommandAnswer{Unchanged: true}, nil
-		case errors.Is(err, errUnanswered), late && s.cfg.Now().After(cmd.Deadline.Time()):
-			return a, unansweredFault(key)
-		case !late:
+		case errors.Is(err, errUnanswered), isLate && left <= 0:
+			return a, s.unansweredFault(ctx, c, cmd, key)
+		case !isLate:
 			return a, err
 		}
+		if at := a2a.At(late.at.Time().Add(left)); at.Millis() > cmd.Deadline.Millis() { // the clock of the workflow is ahead of ours
+			cmd.Deadline = at
+		}
 	}
+}
+
+// timeLeft returns how long a call may still wait for an answer.
+func timeLeft(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return time.Until(deadline) - lastReadTime
 }
 
 // deliverAndWait delivers a command, unless it has an answer, and waits for the answer.
@@ -92,8 +105,13 @@ func digestOf(request any) (string, error) {
 var (
 	errUnchanged  = errors.New("unchanged")  // the command would change nothing
 	errUnanswered = errors.New("unanswered") // there was no answer in time
-	errLate       = errors.New("late")       // the command was refused since it came too late
 )
+
+// A lateError says that a command was refused since it came too late by the clock of its
+// workflow, which showed at.
+type lateError struct{ at a2a.Time }
+
+func (lateError) Error() string { return "late" }
 
 // goneTries is how often a command is tried if the journal shows an open
 // objective whose workflow has ended: the journal will show its end soon, or an
@@ -110,6 +128,9 @@ func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Comman
 		o, err := s.read.objective(ctx, c, cmd.ObjectiveID)
 		if err == nil {
 			err = checkPossible(o, cmd)
+		}
+		if err == nil {
+			err = s.quotas.admitCommand(ctx, o, cmd)
 		}
 		if err == nil {
 			err = s.send(ctx, o, cmd)
@@ -211,8 +232,7 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 // answer when there is one.
 func (s *commands) waitForAnswer(ctx context.Context, w Watch, cmd opt.Command) (a opt.CommandAnswer, err error) {
 	found := false
-	deadline, _ := ctx.Deadline()
-	err = s.wait.await(ctx, w, time.Until(deadline)-lastReadTime, func() (bool, error) {
+	err = s.wait.await(ctx, w, timeLeft(ctx), func() (bool, error) {
 		a, found, err = s.readAnswer(ctx, cmd)
 		return found, err
 	})
@@ -239,14 +259,19 @@ func (s *commands) readAnswer(ctx context.Context, cmd opt.Command) (a opt.Comma
 	return a, true, nil
 }
 
-// unansweredFault returns the fault of a request whose result is unknown. key is the
-// key under which it is safe to repeat the request.
-func unansweredFault(key string) *Fault {
-	return &Fault{
+// unansweredFault returns the fault of a command whose result is unknown. key is the key
+// under which it is safe to repeat the request.
+func (s *commands) unansweredFault(ctx context.Context, c *Call, cmd opt.Command, key string) *Fault {
+	f := &Fault{
 		Kind: Unavailable, Reason: reasonUnavailable, Retry: retryDelay,
 		Message: "The result of the change is unknown: repeat it with the requestId of this error as Idempotency-Key header or metadata " + opt.KeyRequestID,
 		Info:    map[string]string{"requestId": key},
 	}
+	if o, err := s.cfg.Journal.Objective(ctx, c.Tenant, cmd.ObjectiveID); err == nil && o.Stuck != nil {
+		f.Message += ". The objective is stuck: " + o.Stuck.Reason
+		f.Info["stuck"] = o.Stuck.Reason
+	}
+	return f
 }
 
 // refusal turns a refusal into a fault. o is the objective in the journal, nil if
@@ -270,7 +295,7 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 		}
 		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
 	case opt.RefusedLate:
-		return errLate
+		return lateError{r.At}
 	case opt.RefusedMove:
 		if o != nil && cmd.Status != "" {
 			return invalidMove(&opt.MoveError{From: r.From, To: r.To}, allowed(o, cmd))

@@ -22,9 +22,9 @@ type Engine interface {
 	// Command delivers a change to an open objective. The answer is recorded in
 	// the journal.
 	Command(ctx context.Context, cmd opt.Command) error
-	// Cancel asks an objective to stop. It returns before the objective has
-	// stopped.
-	Cancel(ctx context.Context, objectiveID string) error
+	// Cancel asks an objective to stop, for a principal. It returns before the
+	// objective has stopped.
+	Cancel(ctx context.Context, objectiveID, principal string) error
 	// Ready reports why the engine could not accept work now.
 	Ready(ctx context.Context) error
 }

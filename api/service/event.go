@@ -98,6 +98,8 @@ func isForPeople(e opt.Event) bool {
 		return e.Chunk != nil && !e.Chunk.Append && e.PlanID != ""
 	case opt.TaskMoved:
 		return e.PlanID != ""
+	case opt.ExchangeAdded: // the message is an event, too
+		return false
 	case opt.CommandAnswered:
 		return e.Answer != nil && e.Answer.Refusal != nil
 	case opt.ObjectiveChanged:

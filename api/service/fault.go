@@ -20,7 +20,8 @@ const (
 	Internal    Kind = iota // also of a call that panicked
 	Unavailable             // a repeat may succeed
 	QueueFull
-	RateLimited // too many calls of the same sender
+	QuotaExceeded // the tenant uses as much as it may
+	RateLimited   // too many calls of the same sender
 
 	Parse          // the request has no readable content
 	InvalidRequest // its envelope is wrong
@@ -49,6 +50,7 @@ const (
 	reasonUnauthenticated = "UNAUTHENTICATED"
 	reasonForbidden       = "PERMISSION_DENIED"
 	reasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
+	reasonQuota           = "QUOTA_EXCEEDED"
 	reasonEgress          = "A2A_PUSH_EGRESS_DENIED"
 	reasonPushLimit       = "PUSH_CONFIG_LIMIT_EXCEEDED"
 	reasonNoDelivery      = "DELIVERY_NOT_FOUND"
@@ -56,6 +58,7 @@ const (
 	reasonRateLimited     = "RATE_LIMIT_EXCEEDED"
 	reasonTransition      = "INVALID_STATE_TRANSITION"
 	reasonObject          = "OBJECT_CHANGED"
+	reasonExecutor        = "EXECUTOR_NOT_OFFERED"
 )
 
 // A Fault is an error for a client.
@@ -112,7 +115,6 @@ var (
 	errNotWaiting   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task does not wait for this decision"}
 	errNotYours     = &Fault{Kind: Forbidden, Message: "Permission denied: others decide here", Reason: reasonForbidden}
 	errHasVoted     = &Fault{Kind: Unsupported, Message: "This operation is not supported: you have decided here already, and the task waits for others"}
-	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
 	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
 
 	errOtherObject = &Fault{Kind: InvalidParams, Message: "Invalid parameters: message.parts: " + otherObject, Reason: reasonObject,
@@ -123,6 +125,17 @@ var (
 )
 
 const otherObject = "objectDigest is not that of what the gate shows: get the task again and look at it"
+
+// notCanceled returns the fault of a cancel of a task that has ended in a state.
+func notCanceled(state opt.TaskState) *Fault {
+	return &Fault{Kind: NotCancelable, Message: "Task cannot be canceled: it is " + string(state), Info: map[string]string{"state": string(state)}}
+}
+
+// isNotCancelable reports whether err is about a task that has ended.
+func isNotCancelable(err error) bool {
+	f, ok := errors.AsType[*Fault](err)
+	return ok && f.Kind == NotCancelable
+}
 
 // retryDelay is how long clients should wait before they try again.
 const retryDelay = 2 * time.Second

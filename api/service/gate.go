@@ -50,8 +50,10 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		reply.ObjectDigest = d.ObjectDigest
 	}
 	switch {
-	case d == nil && gate.Kind == opt.Credential:
+	case d == nil && gate.Kind == opt.Credential && len(gate.Actions) == 0:
 		return nil, nil, nil // text does not grant an authorization
+	case d == nil && gate.Kind == opt.Credential:
+		return readWords(reply, gate, m)
 	case d == nil && gate.Kind == opt.Approval:
 		return readDecisionWord(reply, gate, m)
 	case d == nil:
@@ -124,6 +126,19 @@ func readDecisionWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gat
 		return nil, nil, notOffered("message.parts", gate)
 	}
 	return gate, nil, nil
+}
+
+// readWords reads a message to a gate for an authorization: a decision by word, or any other
+// text, which authorizes nothing and goes to the one who waits for it.
+func readWords(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
+	_, decided, err := readDecisionWord(reply, gate, m)
+	if decided == nil && err == nil {
+		reply.Action, reply.Feedback = "", strings.TrimSpace(m.Text())
+	}
+	if decided == nil && err == nil && reply.Feedback == "" {
+		err = invalid("message.parts", "must hold text, or a data part with an action: "+offered(gate))
+	}
+	return gate, reply, err
 }
 
 // decisionWord returns the decision that is the whole text of m, "" if there is none.

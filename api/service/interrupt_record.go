@@ -35,7 +35,7 @@ func (s interrupts) GetInterrupt(ctx context.Context, c *Call, id string) (Shown
 	}
 	c.setIDs(out.ObjectiveID, out.TaskID)
 	out.MayAnswer = out.Open && slices.Contains(c.Scopes, RespondApprovals) &&
-		out.Gate.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups}, out.Principal)
+		out.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups})
 	out.Before, err = s.gateBefore(ctx, c, id)
 	return out, err
 }

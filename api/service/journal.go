@@ -19,6 +19,7 @@ type Journal interface {
 	BlobKeeper
 	PushKeeper
 	DeliveryKeeper
+	UsageReader
 
 	// Record records the events of batches. Repeating one changes nothing.
 	Record(ctx context.Context, batches ...opt.Batch) error
@@ -64,6 +65,13 @@ type ObjectiveFinder interface {
 	Overview(ctx context.Context, tenant string, since a2a.Time) (opt.Overview, error)
 }
 
+// A UsageReader says what tenants use of their quotas.
+type UsageReader interface {
+	// Usage returns how much of a quota a tenant uses: of [opt.OpenObjectives],
+	// [opt.OpenGates] and [opt.StoredBytes].
+	Usage(ctx context.Context, tenant string, q opt.Quota) (int64, error)
+}
+
 // A DecisionReader reads the decisions at gates.
 type DecisionReader interface {
 	// Decisions returns a page of at most limit decisions of an objective after a
@@ -88,7 +96,7 @@ type EventReader interface {
 // A BlobKeeper keeps contents that are too large for histories, for as long as
 // their objective is kept.
 type BlobKeeper interface {
-	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
+	WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error // by their ids
 	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
 }
 

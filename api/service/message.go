@@ -69,6 +69,7 @@ type messages struct {
 	ids     ids
 	streams streams
 	pushes  pushes
+	quotas  quotas
 }
 
 // A receipt is the result of delivering a message: an answer, or a task.
@@ -97,6 +98,9 @@ func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent
 			return Sent{}, err
 		}
 	}
+	if p.toExisting() && c.requireScopes(ReadRuns) != nil {
+		return s.receiptOf(ctx, c, d)
+	}
 	v, err := s.read.task(ctx, c, d.taskID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return Sent{}, err
@@ -115,9 +119,33 @@ func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent
 	return sent, err
 }
 
+// toExisting reports whether the message may be for work that exists.
+func (p SendParams) toExisting() bool {
+	return p.Message.TaskID != "" || p.Message.ContextID != "" || p.Hints.TaskID != "" || p.Hints.Objective != nil && p.Hints.Objective.ID != ""
+}
+
+// receiptOf returns the task of d for a caller who may write to it and not read it: its ids and
+// its state, without contents.
+func (s *messages) receiptOf(ctx context.Context, c *Call, d *receipt) (Sent, error) {
+	v, err := s.read.task(ctx, c, d.taskID, opt.TaskWant{})
+	if err != nil {
+		return Sent{}, err
+	}
+	t := Task{Task: a2a.Task{ID: v.Task.ID, ContextID: v.Task.ContextID, Status: a2a.TaskStatus{State: v.Task.Status.State, At: v.Task.Status.At}}}
+	if d.pending {
+		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
+	}
+	return Sent{Task: &t}, nil
+}
+
 // StreamMessage delivers a message like SendMessage and streams the events after
-// it.
+// it. To work that exists it needs the scope to read it.
 func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*Stream, error) {
+	if p.toExisting() {
+		if err := c.requireScopes(ReadRuns); err != nil {
+			return nil, err
+		}
+	}
 	return c.streaming(func() (*Stream, error) { return s.stream(ctx, c, p) })
 }
 

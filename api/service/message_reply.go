@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -64,17 +65,35 @@ func (s *messages) deliverToTask(ctx context.Context, c *Call, p SendParams) (*r
 	if letter.Reply != nil {
 		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
 	}
-	if letter.Reply != nil {
-		edited, more := a2a.Detach(letter.Reply.Edited)
-		letter.Reply.Edited = edited
-		if err := s.out.storeBlobs(ctx, v.ObjectiveID, more); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.out.storeBlobs(ctx, v.ObjectiveID, p.blobs); err != nil {
+	if err := s.storeContents(ctx, c, letter, p.blobs); err != nil {
 		return nil, err
 	}
 	return s.sendLetter(ctx, c, v, letter, p.Push)
+}
+
+// storeContents stores the large contents of a letter and of what its reply has edited, if the
+// tenant may store more. Work that waits for a small answer continues in any case; a question from
+// a person decides nothing.
+func (s *messages) storeContents(ctx context.Context, c *Call, l opt.Letter, blobs a2a.Blobs) error {
+	if l.Reply != nil {
+		edited, more := a2a.Detach(l.Reply.Edited)
+		l.Reply.Edited = edited
+		blobs = joined(blobs, more)
+	}
+	if l.Reply == nil || l.Reply.Action == opt.Ask || len(blobs) > 0 {
+		if err := s.quotas.admit(ctx, c.Tenant, opt.StoredBytes); err != nil {
+			return err
+		}
+	}
+	return s.out.storeBlobs(ctx, l.ObjectiveID, blobs)
+}
+
+// joined returns the contents of a and b.
+func joined(a, b a2a.Blobs) a2a.Blobs {
+	all := a2a.Blobs{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
 }
 
 // mayWrite refuses a letter for which the caller lacks the scope: a reply needs

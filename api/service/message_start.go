@@ -50,12 +50,12 @@ func (s *messages) deliverNew(ctx context.Context, c *Call, p SendParams) (*rece
 	if decision.Answer != nil {
 		return s.agentAnswer(decision.Answer, contextID, id)
 	}
+	if err := s.quotas.admit(ctx, c.Tenant, ofNewWork...); err != nil {
+		return nil, err
+	}
 	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
 	if contextID != "" {
 		o.Objective.ContextID = contextID
-	}
-	for key, value := range p.Metadata {
-		o.Objective.Metadata = o.Objective.Metadata.With(key, value)
 	}
 	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, opt.KeyReason: decision.Reason} {
 		if value != "" {
@@ -175,6 +175,9 @@ func (s *messages) startIdle(ctx context.Context, c *Call, p SendParams, o *opt.
 	if d, err := s.judgedBefore(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}
+	if err := s.quotas.admit(ctx, c.Tenant, ofMoreWork...); err != nil {
+		return nil, err
+	}
 	if err := s.out.storeBlobs(ctx, o.ID, p.blobs); err != nil {
 		return nil, err
 	}
@@ -212,7 +215,7 @@ func (s *messages) findBegun(ctx context.Context, c *Call, id string, m a2a.Mess
 // sent.
 func (s *messages) askAgent(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
 	if plans, field := givenPlans(p.Hints); len(plans) > 0 {
-		return plans, Decision{}, checkPlans(s.cfg.Limits, field, plans)
+		return plans, Decision{}, checkPlans(s.cfg, field, plans)
 	}
 	m := p.Message
 	m.ContextID = contextID
@@ -220,7 +223,7 @@ func (s *messages) askAgent(ctx context.Context, p SendParams, contextID, id str
 	if err != nil {
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
-	if err := checkPlans(s.cfg.Limits, "", d.Plans); err != nil {
+	if err := checkPlans(s.cfg, "", d.Plans); err != nil {
 		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not an error of the client
 	}
 	return d.Plans, d, nil
@@ -276,6 +279,9 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	}
 	if o.Name == "" {
 		o.Name = nameFrom(m.Text())
+	}
+	for key, value := range p.Metadata {
+		o.Metadata = o.Metadata.With(key, value)
 	}
 	return o
 }

@@ -55,6 +55,7 @@ type objectives struct {
 	read   reader
 	out    writer
 	pages  *pages
+	quotas quotas
 }
 
 // CreateObjective opens an objective that waits: for plans, and for a message
@@ -79,6 +80,11 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 		},
 	}
 	c.setIDs(id, "")
+	if err := s.quotas.admit(ctx, c.Tenant, ofNewWork...); err != nil {
+		if known, _ := s.read.objective(ctx, c, id); known == nil { // else this is a repeat
+			return nil, err
+		}
+	}
 	o, err = s.out.start(ctx, o)
 	if errors.Is(err, opt.ErrEnded) { // the objective of the first request, which has ended
 		return s.read.objective(ctx, c, id)

@@ -14,6 +14,7 @@ type Observer interface {
 	Called(operation, binding, outcome string, took time.Duration)
 	Streaming(change int)                       // of the number of open streams
 	Answered(kind string, waited time.Duration) // a gate, whose task works on
+	Exceeded(quota string)                      // by a request that was refused
 }
 
 // otherOperation is the operation of requests that reach none, such as those for pages.
@@ -51,3 +52,4 @@ type unobserved struct{}
 func (unobserved) Called(string, string, string, time.Duration) {}
 func (unobserved) Streaming(int)                                {}
 func (unobserved) Answered(string, time.Duration)               {}
+func (unobserved) Exceeded(string)                              {}

@@ -39,9 +39,14 @@ func (s *objectives) GetPlan(ctx context.Context, c *Call, p GetPlanParams) (Sho
 
 // checkPlans reports the mistakes in the first plans of an objective. field is
 // their path in the request; it may hold a %d.
-func checkPlans(limits opt.Limits, field string, specs []opt.PlanSpec) error {
-	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: limits} // the id does not matter
+func checkPlans(cfg Config, field string, specs []opt.PlanSpec) error {
+	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: cfg.Limits} // the id does not matter
 	_, err := some.NewPlans(specs, a2a.Time{})
+	for i, p := range specs {
+		if err == nil {
+			err = checkExecutors(cfg, strings.ReplaceAll(field, "%d", fmt.Sprint(i)), p.Tasks)
+		}
+	}
 	var wrong *opt.SpecError
 	if !errors.As(err, &wrong) {
 		return err
@@ -52,4 +57,20 @@ func checkPlans(limits opt.Limits, field string, specs []opt.PlanSpec) error {
 	}
 	_, member, _ := strings.Cut(wrong.Field, "].")
 	return &opt.SpecError{Field: strings.ReplaceAll(field, "%d", fmt.Sprint(n)) + member, Problem: wrong.Problem}
+}
+
+// checkExecutors reports a task that cannot have its executor. A task for people has none.
+// field is the path of the plan.
+func checkExecutors(cfg Config, field string, tasks []opt.TaskSpec) error {
+	for i, t := range tasks {
+		if t.Ask != nil {
+			continue
+		}
+		if err := cfg.CheckExecutor(t.Executor); err != nil {
+			f := invalid(fmt.Sprintf("%stasks[%d]", field, i), err.Error())
+			f.Reason = reasonExecutor
+			return f
+		}
+	}
+	return nil
 }

@@ -31,6 +31,9 @@ type AddTasksParams struct {
 // CreatePlan adds a plan to an objective and returns it. The plan runs when the
 // objective has been started and it is the plan's turn.
 func (s objectiveCommands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (*opt.Plan, error) {
+	if err := checkExecutors(s.cfg, "", p.Plan.Tasks); err != nil {
+		return nil, err
+	}
 	answer, err := s.perform(ctx, c, opt.Command{
 		Kind: opt.CreatePlan, ObjectiveID: p.ObjectiveID, Seen: p.Seen, Plan: &p.Plan, Start: p.Plan.Metadata.Bool(opt.KeyAutoStart),
 	})
@@ -59,6 +62,9 @@ func (s objectiveCommands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlan
 
 // AddTasks adds tasks to a plan.
 func (s objectiveCommands) AddTasks(ctx context.Context, c *Call, p AddTasksParams) (ShownPlan, error) {
+	if err := checkExecutors(s.cfg, "", p.Tasks); err != nil {
+		return ShownPlan{}, err
+	}
 	return s.changePlan(ctx, c, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Seen: p.Seen, Tasks: p.Tasks})
 }
 

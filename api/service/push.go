@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,16 @@ const (
 // defaultPush is the id of a config that has none, where versions allow that.
 const defaultPush = "default"
 
-// pushSchemes are the schemes of Authorization that deliveries can have.
-var pushSchemes = []string{"bearer", "basic"}
+// challenged are the schemes of Authorization with credentials that depend on an answer of the
+// server, so that deliveries cannot have them.
+var challenged = []string{"digest", "hoba", "mutual", "negotiate", "ntlm", "scram-sha-1", "scram-sha-256"}
+
+// schemeForm is the form of the name of a scheme.
+var schemeForm = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
+
+func isPushScheme(name string) bool {
+	return schemeForm.MatchString(name) && !slices.Contains(challenged, strings.ToLower(name))
+}
 
 // A PushRequest is a push config as a client gives it.
 type PushRequest struct {
@@ -222,12 +231,12 @@ func (s *pushes) check(ctx context.Context, c *Call, r PushRequest) (p opt.PushC
 	tooLong("url", r.URL, maxPushURL)
 	tooLong("token", r.Token, maxPushToken)
 	tooLong("authentication.credentials", r.Credentials, maxPushCredentials)
-	supported := slices.IndexFunc(r.Schemes, func(name string) bool { return slices.Contains(pushSchemes, strings.ToLower(name)) })
+	supported := slices.IndexFunc(r.Schemes, isPushScheme)
 	switch {
 	case supported >= 0:
 		p.Scheme = r.Schemes[supported]
 	case len(r.Schemes) > 0:
-		add(r.SchemeField, "must be Bearer or Basic")
+		add(r.SchemeField, "must be the name of a scheme whose credentials need no challenge, such as Bearer or Basic")
 	case r.Credentials != "":
 		add(r.SchemeField, "is required with credentials")
 	}

@@ -55,7 +55,7 @@ func (s scheduledRuns) BeginScheduled(ctx context.Context, run opt.ScheduledRun)
 func (s scheduledRuns) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
 	return s.callAs(run, "CancelTask", func(c *Call) error {
 		_, err := s.cancels.CancelTask(ctx, c, TaskParams{ID: run.Schedule.ObjectiveID(run.At)})
-		if isTaskUnknown(err) || errors.Is(err, errNotCanceled) {
+		if isTaskUnknown(err) || isNotCancelable(err) {
 			return nil
 		}
 		return err

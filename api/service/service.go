@@ -37,7 +37,12 @@ type Config struct {
 	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
 	Limits       opt.Limits    // of one objective; zero: its defaults
 	Quota        Quota         // of authenticated callers; nil: no limits
+	Quotas       opt.Quotas    // of tenants
 	Recheck      time.Duration // how often the caller of an open stream is authenticated again; zero: 15 s
+
+	// CheckExecutor returns why tasks may not have an executor, in words for their client; ""
+	// is that of tasks that name none. Nil allows all.
+	CheckExecutor func(name string) error
 
 	// CheckPush returns why states may not be delivered to a URL, in words for its
 	// client. Nil turns push notifications off.
@@ -71,6 +76,9 @@ func withDefaults(cfg Config) Config {
 	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	if cfg.CheckSample == nil {
 		cfg.CheckSample = cfg.CheckPush
+	}
+	if cfg.CheckExecutor == nil {
+		cfg.CheckExecutor = func(string) error { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -113,34 +121,40 @@ type Service struct {
 	closing  chan struct{} // closed by Close
 	close    sync.Once
 	draining atomic.Bool // set by Drain
+	now      func() time.Time
+
+	readyMu sync.Mutex // over the latest answer of the engine and the journal
+	ready   Readiness
+	readyAt time.Time
 }
 
 // New returns a service. Close ends its streams.
 func New(cfg Config) *Service {
 	cfg = withDefaults(cfg)
-	s := &Service{engine: cfg.Engine, journal: cfg.Journal, closing: make(chan struct{})}
+	s := &Service{engine: cfg.Engine, journal: cfg.Journal, closing: make(chan struct{}), now: cfg.Now}
 	var (
 		read  = reader{cfg.Journal}
 		out   = writer{cfg.Engine, cfg.Journal, cfg.CallTimeout, cfg.MaxQueue, cfg.Now}
 		wait  = waiter{s.closing}
 		ids   = ids{cfg.Idempotency, cfg.Rand}
 		pages = &pages{journal: cfg.Journal}
+		quota = quotas{cfg.Quotas, cfg.Journal, cfg.Observer}
 	)
 	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota, recheck: cfg.Recheck, observer: cfg.Observer}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
 	s.deliveries = deliveries{&s.pushes}
-	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
+	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams, quotas: quota}
 	s.previews = previews{&s.messages}
 	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
 	s.events = &events{read, pages}
 	s.samples = samples{&s.messages, &s.pushes}
 	s.tasks, s.records = tasks{read, pages, cfg.Links}, records{read, s.Pushes(), cfg.Links}
 	s.callbacks = callbacks{cfg, newPacer(out.callback, cfg.Log)}
-	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
+	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages, quotas: quota}
 	s.overviews = newOverviews(cfg)
-	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
+	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids, quotas: quota}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
 	s.schedules, s.payloads = schedules{cfg, ids}, payloads{cfg.Codec}
 	s.scheduledRuns = scheduledRuns{&s.calls, &s.messages, s.taskCommands, s.schedules}
@@ -170,8 +184,24 @@ type Readiness struct {
 // All reports whether all parts can, and will in a moment.
 func (r Readiness) All() bool { return r.Engine && r.Journal && !r.Draining }
 
-// Ready asks the engine and the journal. It logs the reasons.
+// readyFor is how long an answer of the engine and the journal holds. Anyone may ask.
+const readyFor = time.Second
+
+// Ready returns which parts can accept work. It asks the engine and the journal at most once a
+// second, for all callers, and logs the reasons.
 func (s *Service) Ready(ctx context.Context) Readiness {
+	s.readyMu.Lock()
+	defer s.readyMu.Unlock()
+	if s.readyAt.IsZero() || s.now().Sub(s.readyAt) >= readyFor {
+		s.ready = s.askParts(context.WithoutCancel(ctx))
+		s.readyAt = s.now()
+	}
+	s.ready.Draining = s.draining.Load()
+	return s.ready
+}
+
+// askParts asks the engine and the journal.
+func (s *Service) askParts(ctx context.Context) Readiness {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	ask := func(part string, check func(context.Context) error) bool {
@@ -188,5 +218,5 @@ func (s *Service) Ready(ctx context.Context) Readiness {
 		}
 		return err == nil
 	}
-	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping), Draining: s.draining.Load()}
+	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping)}
 }

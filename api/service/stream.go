@@ -39,10 +39,12 @@ type Stream struct {
 	releaseStream func()       // ends its place in the quota of the caller; nil for none
 	first         *StreamEvent // sent before all others; nil for a resumed stream
 	page          []opt.Recorded
-	seq           int64 // of the last event read from a page
-	notified      bool  // by the watch, and the journal was not read since
-	over          bool  // the task has ended: no later event will be recorded
-	done          bool  // nothing more is sent, except first
+	seq           int64     // of the last event read from a page
+	gate          *opt.Gate // at which the task waited at seq; nil for none, or if it was not read
+	notified      bool      // by the watch, and the journal was not read since
+	setBack       bool      // the journal has set the objective or a plan back
+	over          bool      // the task has ended: no later event will be recorded
+	done          bool      // nothing more is sent, except first
 }
 
 // A StreamEvent is one event of a stream.
@@ -101,7 +103,7 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 			return state.Terminal() || state == a2a.InputRequired && (start.send || c.Rules.InterruptEnds)
 		},
 	}
-	out.knowsOPT = c.knowsOPT()
+	out.knowsOPT, out.setBack = c.knowsOPT(), v.Rewound
 	after, ok := resumeAfter(c, start.after, v)
 	if ok {
 		ok, err = s.hasEvent(ctx, v, after)
@@ -183,7 +185,14 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 		for len(s.page) > 0 {
 			r := s.page[0]
 			s.page, s.seq = s.page[1:], r.Seq
-			if e, ok := s.event(r.Event); ok {
+			whole, err := s.whole(ctx, r)
+			if err != nil {
+				return StreamEvent{}, err
+			}
+			if e, ok := s.event(whole); ok {
+				if err := s.continueIfSetBack(ctx); err != nil {
+					return StreamEvent{}, err
+				}
 				err := reader{s.journal}.attachEvent(ctx, s.objectiveID, e)
 				return StreamEvent{Event: e, Seq: r.Seq}, err
 			}
@@ -204,6 +213,26 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 		}
 	}
 	return StreamEvent{}, io.EOF
+}
+
+// continueIfSetBack continues a stream after the end of its task if the journal shows that the
+// task was set back later.
+func (s *Stream) continueIfSetBack(ctx context.Context) error {
+	if !s.done || !s.setBack {
+		return nil
+	}
+	for at := s.seq; ; {
+		page, err := s.journal.Events(ctx, s.objectiveID, at, eventPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, r := range page {
+			if at = r.Seq; r.Event.Kind == opt.SourceRewound {
+				s.done = false
+				return nil
+			}
+		}
+	}
 }
 
 // event returns the client's form of a recorded event; ok is false if the client

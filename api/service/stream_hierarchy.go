@@ -95,6 +95,12 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 		h.moveRoot(s.status(e))
 		return nil, false
 	}
+	if e.Kind == opt.SourceRewound {
+		h.rewind(s, e)
+		u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: place{objectiveID: h.id}.metadata(nil).With(opt.KeyRewound, true)}
+		h.addProgress(u, s)
+		return u, e.PlanID != ""
+	}
 	ch, at, ok := h.apply(e)
 	if h.work = h.work.after(e); ok {
 		h.progress = opt.ProgressOf(h.work)
@@ -181,7 +187,7 @@ func (h *hierarchy) apply(e opt.Event) (ch change, at place, ok bool) {
 	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		at.planID = e.PlanID
 		ch = h.plan(e)
-	case opt.TaskMoved, opt.TaskLinked:
+	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked:
 		ref, _ := opt.ParseID(e.TaskID)
 		if ref.TaskID == "" {
 			return ch, at, false // the root task of an earlier attempt

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"longhaul/opt"
 )
 
 // CancelTask asks an objective, or one task of a plan, to stop, and waits a short
 // time for it. The request is durable: a task that has not stopped by then stops
-// later, and its metadata says so.
+// later, and its metadata says so. A second cancel changes nothing, and is an error that names
+// the state.
 func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
 	if err := c.requireScopes(CancelRuns); err != nil {
 		return Task{}, err
@@ -20,8 +23,8 @@ func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Ta
 	switch {
 	case err != nil:
 		return Task{}, err
-	case v.State == opt.TaskCanceled && c.Rules.SecondCancelFails:
-		return Task{}, errNotCanceled
+	case v.State == opt.TaskCanceled:
+		return Task{}, notCanceled(v.State)
 	case !v.State.Ended():
 		if err := s.cancel(ctx, c, v, p.Seen); err != nil {
 			return Task{}, err
@@ -32,7 +35,7 @@ func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Ta
 	case err != nil:
 		return Task{}, err
 	case v.State.Ended() && v.State != opt.TaskCanceled:
-		return Task{}, errNotCanceled // it had ended before the call took effect
+		return Task{}, notCanceled(v.State) // it had ended before the call took effect
 	case !v.State.Ended():
 		v.Stopping = string(opt.TaskCanceled)
 	}
@@ -48,7 +51,8 @@ func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView, seen 
 	ref, _ := opt.ParseID(v.Task.ID)
 	var err error
 	if ref.TaskID == "" {
-		err = s.out.cancel(ctx, ref.ObjectiveID)
+		s.cfg.Log.Info("Objective is canceled", zap.String("objective", ref.ObjectiveID), zap.String("principal", c.Principal))
+		err = s.out.cancel(ctx, ref.ObjectiveID, c.Principal)
 	} else {
 		_, err = s.perform(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: seen})
 	}

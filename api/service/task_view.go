@@ -46,6 +46,9 @@ func toTask(v opt.TaskView) a2a.Task {
 	if v.Stopping != "" && !v.State.Ended() {
 		m = m.With(keyStopping, v.Stopping)
 	}
+	if v.Stuck != nil {
+		m = m.With(opt.KeyStuck, v.Stuck)
+	}
 	if v.RetriedBy != "" {
 		m = m.With(keyRetriedBy, v.RetriedBy)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -50,10 +48,11 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 func (w writer) storeBlobs(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	for _, id := range slices.Sorted(maps.Keys(blobs)) {
-		if err := w.journal.WriteBlob(ctx, objectiveID, id, blobs[id]); err != nil {
-			return fmt.Errorf("keep a large part: %w", err)
-		}
+	if len(blobs) == 0 {
+		return nil
+	}
+	if err := w.journal.WriteBlobs(ctx, objectiveID, blobs); err != nil {
+		return fmt.Errorf("keep large parts: %w", err)
 	}
 	return nil
 }
@@ -81,11 +80,11 @@ func (w writer) takePlace(ctx context.Context, o opt.Objective) (opt.Placed, err
 	return placed, err
 }
 
-// cancel asks an objective to stop.
-func (w writer) cancel(ctx context.Context, objectiveID string) error {
+// cancel asks an objective to stop, for a principal.
+func (w writer) cancel(ctx context.Context, objectiveID, principal string) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	return w.engine.Cancel(ctx, objectiveID)
+	return w.engine.Cancel(ctx, objectiveID, principal)
 }
 
 // callback delivers a callback to a plan task.

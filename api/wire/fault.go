@@ -20,10 +20,11 @@ type shape struct {
 // shapes has a line for each kind of fault. Some codes mean something else in
 // methods of the extension than in those of A2A.
 var shapes = map[service.Kind]shape{
-	service.Internal:    {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
-	service.Unavailable: {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
-	service.QueueFull:   {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
-	service.RateLimited: {code: codeNotFound, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	service.Internal:      {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
+	service.Unavailable:   {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
+	service.QueueFull:     {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	service.QuotaExceeded: {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	service.RateLimited:   {code: codeNotFound, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
 
 	service.Parse:          {code: -32700, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "PARSE_ERROR"},
 	service.InvalidRequest: {code: -32600, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_REQUEST"},

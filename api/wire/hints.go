@@ -93,7 +93,7 @@ func (o object) plan(siblings map[string]int) opt.PlanSpec {
 	spec := opt.PlanSpec{
 		Name:         o.text("name"),
 		Description:  o.text("description"),
-		Dependencies: indexed("plan", o.texts("dependencies"), siblings),
+		Dependencies: o.dependencies("plan", siblings),
 		Metadata:     o.clientMetadata("metadata"),
 	}
 	o.checkName("name", spec.Name)
@@ -114,7 +114,7 @@ func (o object) tasks(all bool) []opt.TaskSpec {
 		specs = append(specs, opt.TaskSpec{
 			Name:         t.text("name"),
 			Description:  t.text("description"),
-			Dependencies: indexed("task", t.texts("dependencies"), ids),
+			Dependencies: t.dependencies("task", ids),
 			Metadata:     t.clientMetadata("metadata"),
 		})
 		t.checkName("name", specs[len(specs)-1].Name)
@@ -135,7 +135,13 @@ func indexes(list []object) map[string]int {
 	return ids
 }
 
-func indexed(kind string, refs []string, ids map[string]int) []string {
+// dependencies reads the dependencies of a plan or a task, where the keys of ids
+// mean indexes. They are nil if o declares none.
+func (o object) dependencies(kind string, ids map[string]int) []string {
+	if o.find("dependencies") == nil {
+		return nil
+	}
+	refs := append([]string{}, o.texts("dependencies")...)
 	for i, ref := range refs {
 		if n, ok := ids[ref]; ok && ref != "" {
 			refs[i] = fmt.Sprintf("%s-%d", kind, n)

@@ -14,7 +14,8 @@ const (
 
 	keyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
 
-	keyLink = "longhaul/v1/link" // of a linked plan task: whether this server sees the end of the task that stands in for it
+	keyAtOnce = "longhaul/v1/atOnce" // of a plan or a plan task that declares an empty list of dependencies
+	keyLink   = "longhaul/v1/link"   // of a linked plan task: whether this server sees the end of the task that stands in for it
 
 	keyStatusReason = "longhaul/v1/statusReason" // the reason of its status, or of a plan's, if that is neither blocked nor failed
 )
@@ -68,6 +69,12 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	if o.Paused && !o.Status.Ended() {
 		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
 	}
+	if o.Stuck != nil {
+		out.Metadata = out.Metadata.With(opt.KeyStuck, o.Stuck)
+	}
+	if o.Rewound {
+		out.Metadata = out.Metadata.With(opt.KeyRewound, true)
+	}
 	if by := blockedBy(o); by != nil {
 		out.Metadata = out.Metadata.With(keyBlockedBy, by)
 	}
@@ -91,7 +98,7 @@ func newPlan(p *opt.Plan, tasks bool) plan {
 	out := plan{
 		ID: p.ID, ObjectiveID: p.ObjectiveID, Name: p.Name, Description: p.Description, Status: p.Status,
 		Dependencies: orEmpty(p.Dependencies),
-		Metadata:     withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason),
+		Metadata:     ordered(withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason), p.Dependencies),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	if p.Paused && !p.Status.Ended() {
@@ -116,7 +123,7 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 	if t.State == opt.TaskFailed {
 		reason = t.Reason
 	}
-	out.Metadata = withReason(t.Metadata, false, true, reason)
+	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link
@@ -125,6 +132,15 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 		out.A2ATaskID = t.A2AID()
 	}
 	return out
+}
+
+// ordered returns m with the mark of an empty list of dependencies, since none are shown
+// like that, too.
+func ordered(m a2a.Metadata, dependencies []string) a2a.Metadata {
+	if dependencies == nil || len(dependencies) > 0 {
+		return m
+	}
+	return m.With(keyAtOnce, true)
 }
 
 // A link says what becomes of a linked task.

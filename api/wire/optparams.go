@@ -81,9 +81,7 @@ func ReadReplan(r *Reader) service.ReplanParams {
 func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
 	o := r.params()
 	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.PlanStatuses...), Seen: o.seen()}
-	if o.find("dependencies") != nil {
-		p.Change.Dependencies = append([]string{}, o.texts("dependencies")...)
-	}
+	p.Change.Dependencies = o.dependencies("plan", nil)
 	return p
 }
 

@@ -182,6 +182,12 @@ func (r *Reader) RequestID() string {
 	return m.id(opt.KeyRequestID)
 }
 
+// ReadExtendedCard reads the params of a request for the extended card.
+func ReadExtendedCard(r *Reader) struct{} {
+	r.params().tenant()
+	return struct{}{}
+}
+
 // Nothing reads params without members.
 func Nothing(r *Reader) struct{} {
 	r.params()

@@ -26,7 +26,7 @@ const supportedVersions = "0.3,1.0"
 // Rules returns the rules of v.
 func (v Version) Rules() service.Rules {
 	if v == V03 {
-		return service.Rules{SecondCancelFails: true, SubscribeToEnded: true, InterruptEnds: true, CardFault: true, DefaultPush: true}
+		return service.Rules{SubscribeToEnded: true, InterruptEnds: true, CardFault: true, DefaultPush: true}
 	}
 	return service.Rules{}
 }

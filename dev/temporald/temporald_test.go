@@ -225,6 +225,18 @@ func TestServer_UIURL(t *testing.T) {
 			t.Errorf("GET %s = %s, without %s: %.200s", path, res.Status, want, body)
 		}
 	}
+	for host, want := range map[string]int{"localhost:8233": 200, "127.0.0.1:1": 200, "[::1]": 200, "evil.example:8233": 421, "localhost.evil.example": 421} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.UIURL()+"/api/v1/namespaces", nil)
+		req.Host = host
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("host %s: %s, want %d", host, res.Status, want)
+		}
+	}
 	if got := start(t, temporald.Config{}).UIURL(); got != "" {
 		t.Errorf("UIURL without UI = %q, want none", got)
 	}

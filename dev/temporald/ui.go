@@ -3,7 +3,11 @@ package temporald
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
+	"reflect"
+	"strings"
+	"time"
 
 	"github.com/temporalio/ui-server/v2/server"
 	"github.com/temporalio/ui-server/v2/server/config"
@@ -13,14 +17,8 @@ import (
 // startUI starts the Web UI at at.ui, for the server at at.frontend, and returns
 // its URL when it answers. It does not use the internet.
 func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (string, error) {
-	host := at.ui.Addr().String()
-	if at.ui.Addr().Is6() {
-		host = "[" + host + "]" // it is put before ":port" as it is
-	}
 	ui := server.NewServer(server_options.WithConfigProvider(&config.Config{
 		TemporalGRPCAddress: at.frontend.String(),
-		Host:                host,
-		Port:                int(at.ui.Port()),
 		EnableUI:            true,
 		DefaultNamespace:    namespace,
 		CORS:                config.CORS{CookieInsecure: true}, // plain HTTP, but it never leaves the machine
@@ -29,15 +27,53 @@ func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (s
 		HideLogs:            true,
 	}))
 
+	pages, err := handler(ui)
+	if err != nil {
+		return "", err
+	}
+	l, err := net.Listen("tcp", at.ui.String())
+	if err != nil {
+		return "", err
+	}
+	s := &http.Server{Handler: own(pages), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
-	go func() { served <- ui.Start() }()
+	go func() { served <- s.Serve(l) }()
 	down.push(func() error {
-		ui.Stop()
-		return <-served
+		err := s.Close()
+		<-served
+		return err
 	})
 
 	url := "http://" + at.ui.String()
 	return url, poll(ctx, func() error { return get(ctx, url+"/healthz") })
+}
+
+// handler returns the handler of a UI server, which has no setting for the check of own, and
+// else listens by itself.
+func handler(ui *server.Server) (http.Handler, error) {
+	field := reflect.ValueOf(ui).Elem().FieldByName("httpServer")
+	if field.IsValid() {
+		if h, ok := reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem().Interface().(http.Handler); ok {
+			return h, nil
+		}
+	}
+	return nil, errors.New("the UI server of this version has no handler")
+}
+
+// own refuses requests to the host names of others: a page can make its own resolve to this
+// machine, and would then have all that the UI may do.
+func own(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
+			http.Error(w, http.StatusText(http.StatusMisdirectedRequest), http.StatusMisdirectedRequest)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
 }
 
 // get reports why a GET of url is not answered with 200.

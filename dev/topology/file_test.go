@@ -216,3 +216,18 @@ func TestFile_grace(t *testing.T) {
 		t.Errorf("Docker kills a worker after %v, it stops within %v, %v", worker.StopGracePeriod, after, err)
 	}
 }
+
+// The executor echo is off, and a variable turns it on for API and workers.
+func TestFile_echo(t *testing.T) {
+	project, checkout, variables := load(t)
+	variables["LONGHAUL_ECHO"] = "true"
+	on, err := topology.Load(t.Context(), checkout, variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"api-a", "api-b", "worker"} {
+		if was, is := project.Services[name].Environment["LONGHAUL_ECHO"], on.Services[name].Environment["LONGHAUL_ECHO"]; was == nil || *was != "false" || is == nil || *is != "true" {
+			t.Errorf("%s has %v, and with the variable %v", name, was, is)
+		}
+	}
+}

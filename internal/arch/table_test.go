@@ -13,8 +13,9 @@ type room struct {
 var rooms = []room{
 	{name: "a2a"},
 	{name: "opt", imports: []string{"a2a"}},
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                    // what objectives, plans and contexts do next
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine"}}, // a world without Temporal for them
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                         // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                    // carries out what they want
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}}, // a world without Temporal for them
 
 	{name: "activities", imports: []string{"a2a", "opt",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
@@ -39,11 +40,12 @@ var rooms = []room{
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
-		"internal/opfile",   // files with commands, endpoints and agents
-		"internal/tracing",  // programs that tasks start continue their trace
-		"internal/schema"}}, // of questions of plans
+		"internal/opfile",  // files with commands, endpoints and agents
+		"internal/tracing", // programs that tasks start continue their trace
+		"internal/schema"}, // of questions of plans
+		tests: []string{"api/service"}}, // that takes the answers at their gates
 
-	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
+	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "activities"},
 		tests: []string{"worker", // tests run the activities as they are registered
 			"internal/seal",          // encrypts payloads
 			"activities/elsewhere"}}, // whose activities plans begin
@@ -97,13 +99,14 @@ var rooms = []room{
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
 		"internal/journal", "workflows"}}, // whose histories contain the recorded events
+	{name: "internal/reconcile", imports: []string{"a2a", "opt", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
 	{name: "internal/prove"},          // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"},   // the source of a new program
 	{name: "internal/cli/completion"}, // scripts for shells
 	{name: "internal/cli/manual"},     // manual pages
 	{name: "internal/cli", imports: []string{
-		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual", "internal/prove", "internal/rebuild",
+		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual", "internal/prove", "internal/rebuild", "internal/reconcile",
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
@@ -191,7 +194,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/machine"}
+var pure = []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -205,7 +208,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/machine", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

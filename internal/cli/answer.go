@@ -318,16 +318,17 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 // printResult prints the result of an answer and how to watch the task.
 func (c *answerCommand) printResult(out io.Writer, e client.Event) {
 	if e.Task == nil {
-		fmt.Fprintln(out, e.Message.Text())
+		fmt.Fprintln(out, a2a.Visible(e.Message.Text()))
 		return
 	}
 	t := e.Task
+	shown := a2a.VisibleLine(t.ID)
 	if client.ReplyPending(t.Metadata) {
-		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", t.ID)
+		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", shown)
 	} else {
-		fmt.Fprintf(out, "Task %s: %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word)
+		fmt.Fprintf(out, "Task %s: %s\n", shown, opt.TaskState(t.Status.State).Look().Word)
 		if text := c.openReason(t); text != "" {
-			fmt.Fprintln(out, visible(text))
+			fmt.Fprintln(out, a2a.Visible(text))
 		}
 	}
 	id := t.ID
@@ -336,7 +337,7 @@ func (c *answerCommand) printResult(out io.Writer, e client.Event) {
 	} else if t.Status.State.Terminal() {
 		return
 	}
-	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", c.command("watch"), id)
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", c.command("watch"), shellWord(id))
 }
 
 // openReason returns why the gate is still open after the answer, "" if it is not.

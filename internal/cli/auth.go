@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,13 +36,14 @@ type authSettings struct {
 	Auth        []string `help:"How callers prove who they are: none, or any of keys (see the command keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND"`
 	AllowAnyone bool     `help:"With --auth none: allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
 
-	OIDCIssuer         string `name:"oidc-issuer" help:"URL of the OpenID Connect provider whose tokens are accepted." env:"LONGHAUL_OIDC_ISSUER" placeholder:"URL"`
-	OIDCAudience       string `name:"oidc-audience" help:"Audience that tokens must be for." env:"LONGHAUL_OIDC_AUDIENCE"`
-	OIDCTenantClaim    string `name:"oidc-tenant-claim" help:"Claim with the tenant; tokens without it are refused. Empty: all callers are in the tenant of --oidc-tenant." env:"LONGHAUL_OIDC_TENANT_CLAIM" placeholder:"CLAIM"`
-	OIDCTenant         string `name:"oidc-tenant" help:"Tenant of callers with a token, without --oidc-tenant-claim." default:"default" env:"LONGHAUL_OIDC_TENANT"`
-	OIDCPrincipalClaim string `name:"oidc-principal-claim" help:"Claim with the principal." default:"sub" env:"LONGHAUL_OIDC_PRINCIPAL_CLAIM" placeholder:"CLAIM"`
-	OIDCGroupsClaim    string `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"LONGHAUL_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
-	OIDCScopesClaim    string `name:"oidc-scopes-claim" help:"Claim with the scopes." default:"scope" env:"LONGHAUL_OIDC_SCOPES_CLAIM" placeholder:"CLAIM"`
+	OIDCIssuer          string `name:"oidc-issuer" help:"URL of the OpenID Connect provider whose tokens are accepted." env:"LONGHAUL_OIDC_ISSUER" placeholder:"URL"`
+	OIDCAudience        string `name:"oidc-audience" help:"Audience that tokens must be for." env:"LONGHAUL_OIDC_AUDIENCE"`
+	OIDCTenantClaim     string `name:"oidc-tenant-claim" help:"Claim with the tenant; tokens without it are refused. Empty: all callers are in the tenant of --oidc-tenant." env:"LONGHAUL_OIDC_TENANT_CLAIM" placeholder:"CLAIM"`
+	OIDCTenant          string `name:"oidc-tenant" help:"Tenant of callers with a token, without --oidc-tenant-claim." default:"default" env:"LONGHAUL_OIDC_TENANT"`
+	OIDCPrincipalClaim  string `name:"oidc-principal-claim" help:"Claim with the principal." default:"sub" env:"LONGHAUL_OIDC_PRINCIPAL_CLAIM" placeholder:"CLAIM"`
+	OIDCPrincipalPrefix string `name:"oidc-principal-prefix" help:"Put before the principal of a token, so that no token can name the principal of an API key or a certificate." default:"oidc:" env:"LONGHAUL_OIDC_PRINCIPAL_PREFIX" placeholder:"TEXT"`
+	OIDCGroupsClaim     string `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"LONGHAUL_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
+	OIDCScopesClaim     string `name:"oidc-scopes-claim" help:"Claim with the scopes." default:"scope" env:"LONGHAUL_OIDC_SCOPES_CLAIM" placeholder:"CLAIM"`
 
 	OIDCClientID     string   `name:"oidc-client-id" help:"Id of this server as a client of the OpenID Connect provider, so that people can sign in to the console there. Without it they cannot." env:"LONGHAUL_OIDC_CLIENT_ID" placeholder:"ID"`
 	OIDCClientSecret secret   `name:"oidc-client-secret" help:"Secret of --oidc-client-id; empty for a public client." env:"LONGHAUL_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
@@ -50,7 +53,10 @@ type authSettings struct {
 	TLSKey       string   `name:"tls-key" help:"File with the key of --tls-cert (PEM)." env:"LONGHAUL_TLS_KEY" placeholder:"FILE"`
 	ClientCA     string   `name:"client-ca" help:"File with the authorities of client certificates (PEM), for --auth mtls." env:"LONGHAUL_CLIENT_CA" placeholder:"FILE"`
 	ClientTenant string   `help:"Tenant of callers with a certificate." default:"default" env:"LONGHAUL_CLIENT_TENANT"`
+	ClientPrefix string   `name:"client-principal-prefix" help:"Put before the principal of a certificate, so that no certificate can name the principal of an API key or a token." default:"cert:" env:"LONGHAUL_CLIENT_PRINCIPAL_PREFIX" placeholder:"TEXT"`
 	ClientScopes []string `help:"Scopes of callers with a certificate." default:"all" env:"LONGHAUL_CLIENT_SCOPES" placeholder:"SCOPE"`
+
+	TrustedProxies []string `help:"Networks of reverse proxies, such as 10.0.0.0/8, whose X-Forwarded-For names the client. Too many wrong credentials are then counted by client." env:"LONGHAUL_TRUSTED_PROXIES" placeholder:"CIDR"`
 
 	RateLimit  float64 `help:"Calls per second of one authenticated caller; 0 for no limit." default:"100" env:"LONGHAUL_RATE_LIMIT"`
 	RateBurst  int     `help:"Calls of one caller at once, above --rate-limit." default:"200" env:"LONGHAUL_RATE_BURST"`
@@ -91,10 +97,25 @@ func (s authSettings) checkAuth() error {
 	refuse(s.ClientCA != "" && !s.accepts(authMTLS), "--client-ca has no effect: add mtls to --auth")
 	refuse(s.RateLimit < 0 || s.RateBurst < 0 || s.MaxCalls < 0 || s.MaxStreams < 0,
 		"--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit")
+	if _, err := s.proxies(); err != nil {
+		wrong = append(wrong, newUsageError("--trusted-proxies: %v", err))
+	}
 	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
 		wrong = append(wrong, newUsageError("--client-scopes: %v", err))
 	}
 	return errors.Join(wrong...)
+}
+
+// proxies returns the networks of trusted proxies.
+func (s authSettings) proxies() (all []netip.Prefix, err error) {
+	for _, text := range s.TrustedProxies {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a network, such as 10.0.0.0/8", text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // secureIssuer reports whether the answers of a provider cannot be forged on the
@@ -138,13 +159,14 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 	if s.accepts(authOIDC) {
 		cfg.Tokens = &identity.Tokens{
 			Issuer: s.OIDCIssuer, Audience: s.OIDCAudience, TenantClaim: s.OIDCTenantClaim, Tenant: s.OIDCTenant,
-			PrincipalClaim: s.OIDCPrincipalClaim, GroupsClaim: s.OIDCGroupsClaim, ScopesClaim: s.OIDCScopesClaim,
+			PrincipalClaim: s.OIDCPrincipalClaim, PrincipalPrefix: s.OIDCPrincipalPrefix, GroupsClaim: s.OIDCGroupsClaim, ScopesClaim: s.OIDCScopesClaim,
 		}
 	}
 	if s.accepts(authMTLS) {
 		scopes, _ := apiservice.ParseScopes(s.ClientScopes) // checkAuth has refused others
-		cfg.Certificates = &identity.Certificates{Tenant: s.ClientTenant, Scopes: scopes}
+		cfg.Certificates = &identity.Certificates{Tenant: s.ClientTenant, Scopes: scopes, Prefix: s.ClientPrefix}
 	}
+	cfg.Proxies, _ = s.proxies() // checkAuth has refused others
 	return identity.New(cfg)
 }
 
@@ -153,7 +175,7 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 type anonymousAuthority struct{}
 
 func (anonymousAuthority) Authenticate(*http.Request) (apiservice.Caller, error) {
-	return apiservice.Caller{Tenant: "default", Principal: "local", Scopes: apiservice.Scopes(), Anonymous: true}, nil
+	return apiservice.Caller{Tenant: "default", Principal: opt.Anonymous, Scopes: apiservice.Scopes(), Anonymous: true}, nil
 }
 
 func (anonymousAuthority) Challenge() string { return "" }

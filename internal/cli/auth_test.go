@@ -34,6 +34,7 @@ func TestRun_auth(t *testing.T) {
 		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-scopes a":              "have no effect without --oidc-client-id",
 		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-id a --addr 0.0.0.0:0": "--oidc-client-id needs --public-url",
 		"--tls-cert a.pem":                    "--tls-cert and --tls-key belong together",
+		"--trusted-proxies 10.0.0.1":          `--trusted-proxies: "10.0.0.1" is not a network`,
 		"--auth mtls --client-ca ca.pem":      "--auth mtls needs --tls-cert, --tls-key and --client-ca",
 		"--auth keys --client-ca ca.pem":      "--client-ca has no effect: add mtls to --auth",
 		"--client-scopes all,runs:everything": `--client-scopes: unknown scope "runs:everything": the scopes are runs:create, runs:read`,
@@ -70,6 +71,25 @@ func TestAPISettings_reach(t *testing.T) {
 		}
 		if (tc.warning == "") != (got == "") || !strings.Contains(got, tc.warning) {
 			t.Errorf("%s: warned %q, want %q", name, got, tc.warning)
+		}
+	}
+}
+
+// A page can make its own host name resolve to this machine, so that only the names of the
+// server are served, also where callers are authenticated.
+func TestAPISettings_hosts(t *testing.T) {
+	anyone, keys := authSettings{AllowAnyone: true}, authSettings{Auth: []string{"keys"}}
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		want     []string
+	}{
+		"loopback":        {apiSettings{Addr: "127.0.0.1:0"}, []string{"localhost", "127.0.0.1"}},
+		"anyone":          {apiSettings{Addr: ":0", authSettings: anyone, Hosts: []string{"Proxy."}}, []string{"localhost", "proxy"}},
+		"keys":            {apiSettings{Addr: "pod:0", authSettings: keys, linkSettings: linkSettings{PublicURL: "https://Agent.example.com"}}, []string{"localhost", "agent.example.com", "pod"}},
+		"any, explicitly": {apiSettings{Addr: ":0", authSettings: keys, Hosts: []string{"*"}}, nil},
+	} {
+		if diff := cmp.Diff(tc.want, tc.settings.hosts()); diff != "" {
+			t.Errorf("%s: hosts (-want +got):\n%s", name, diff)
 		}
 	}
 }

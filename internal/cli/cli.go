@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -23,7 +24,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 		if showUsage(stderr, b.name(), err) {
 			return exitUsage
 		}
-		fmt.Fprintf(stderr, "%s: %s\n", b.name(), visible(err.Error())) // it may quote an agent or a file
+		fmt.Fprintf(stderr, "%s: %s\n", b.name(), a2a.Visible(err.Error())) // it may quote an agent or a file
 		var exit *exitError
 		if errors.As(err, &exit) {
 			return exit.ExitCode()

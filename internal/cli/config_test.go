@@ -27,6 +27,7 @@ func TestRun_config(t *testing.T) {
 	for _, want := range []string{
 		"no-rest: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
 		`require-extension: ["urn:x"]`, `auth: ["keys", "oidc"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
+		`oidc-principal-prefix: "oidc:"`, `client-principal-prefix: "cert:"`,
 	} {
 		if !strings.Contains(changed, "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, changed)

@@ -19,7 +19,7 @@ func consolePages(s *service, cfg apiSettings, operations *apiservice.Service, w
 	}
 	base = strings.TrimSuffix(base, "/")
 	pages := console.Config{
-		Service: operations, Authenticate: who.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Log: s.log.Named("console"),
+		Service: operations, Authenticate: who.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: s.build.Now, Log: s.log.Named("console"),
 	}
 	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
 		pages.Sessions = s.journal

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/signing"
 	"longhaul/opt"
@@ -156,9 +156,9 @@ func (c *verifyCommand) Run(p *program) error {
 			return err
 		}
 	}
-	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", onOneLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
+	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", a2a.VisibleLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
 	for _, h := range chains.Heads() {
-		fmt.Fprintf(p.stdout, "  %s, attempt %d: %d, the last is %s\n", onOneLine(h.PlanID), h.Attempt, h.N, h.Hash)
+		fmt.Fprintf(p.stdout, "  %s: %d, the last is %s\n", a2a.VisibleLine(h.Name()), h.N, h.Hash)
 	}
 	switch {
 	case e.Head == nil:
@@ -174,10 +174,6 @@ func (c *verifyCommand) Run(p *program) error {
 	return nil
 }
 
-// onOneLine returns text from a file on one line, so that no text of the file can look like a
-// result of the check.
-func onOneLine(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
-
 // compareEarlier checks that the chains have all decisions that were saved earlier.
 func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*decisionExport, error) {
 	e, _, err := verifyFile(c.Earlier, keys)
@@ -188,7 +184,7 @@ func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*deci
 		return nil, fmt.Errorf("%s has no head", c.Earlier)
 	}
 	if err := chains.Reach(*e.Head); err != nil {
-		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, onOneLine(err.Error()))
+		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, a2a.VisibleLine(err.Error()))
 	}
 	return e, nil
 }
@@ -206,11 +202,11 @@ func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error
 	}
 	e, err := readExport(in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, onOneLine(err.Error()))
+		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
 	}
 	chains, err := e.check(keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, onOneLine(err.Error()))
+		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
 	}
 	return e, chains, nil
 }

@@ -165,7 +165,7 @@ func TestVerify(t *testing.T) {
 		"no head":     {text: with(func(e *decisionExport) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
 		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\n" + matches},
 
-		"like a result, and none": {text: `{"objectiveId":"y\u001b[2K\nx: unchanged.","decisions":[]}`, want: "y[2K x: unchanged.: unchanged. Decisions: 0, chains: 0\nThere is no head: decisions may be missing at the end.\n"},
+		"like a result, and none": {text: `{"objectiveId":"y\u001b[2K\nx: unchanged.","decisions":[]}`, want: "y‹U+001B›[2K x: unchanged.: unchanged. Decisions: 0, chains: 0\nThere is no head: decisions may be missing at the end.\n"},
 
 		"changed":                 {text: strings.Replace(whole.text(t), `"ann"`, `"bob"`, 1), err: "decision 3: number 3 of plan-x-1, attempt 1 was changed"},
 		"the last one removed":    {text: with(func(e *decisionExport) { e.Decisions = e.Decisions[:2] }).text(t), err: "decisions at the end of plan-x-1, attempt 1 are missing"},
@@ -177,7 +177,7 @@ func TestVerify(t *testing.T) {
 		"not signed":              {text: whole.text(t), keys: []string{keys}, err: "not signed"},
 		"signed without a head":   {text: with(func(e *decisionExport) { e.Head = nil }).text(t), keys: []string{keys}, err: "no head"},
 		"one page":                {text: with(func(e *decisionExport) { e.Next = "p2" }).text(t), err: "not complete"},
-		"like a result":           {text: with(func(e *decisionExport) { e.ObjectiveID = "y\x1b[2K\n" + rootID + ": unchanged."; e.Head = nil }).text(t), err: ": these are decisions of " + rootID + ", not of y[2K " + rootID + ": unchanged."},
+		"like a result":           {text: with(func(e *decisionExport) { e.ObjectiveID = "y\x1b[2K\n" + rootID + ": unchanged."; e.Head = nil }).text(t), err: ": these are decisions of " + rootID + ", not of y‹U+001B›[2K " + rootID + ": unchanged."},
 		"empty":                   {err: "nothing in it"},
 		"something else":          {text: `{"tasks":[]}`, err: "no decisions"},
 		"no JSON":                 {text: "hello", err: "no decisions"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -9,7 +10,6 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/agent"
-	"longhaul/activities/echo"
 	"longhaul/activities/elsewhere"
 	"longhaul/activities/llm"
 	"longhaul/activities/planner"
@@ -27,7 +27,7 @@ func serviceLimits() egress.Config {
 
 // executors returns the executors of the process by kind.
 func executors(s *service, cfg workerSettings) (map[string]activities.Executor, error) {
-	all := map[string]activities.Executor{"echo": echo.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
+	all := map[string]activities.Executor{elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)
 		if err != nil {
@@ -56,20 +56,27 @@ func executors(s *service, cfg workerSettings) (map[string]activities.Executor, 
 	return all, s.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
 }
 
-// checkExecutors reports tasks of playbooks whose executor is not one of known. If it is
-// one that needs a file, the error names the flag.
-func checkExecutors(p *planner.Playbooks, known []string) error {
-	missing := p.CheckExecutors(known...)
+// checkExecutors reports tasks of playbooks whose executor is not one of known, and those
+// that name none if fallback, the default executor, is "". The error names the flag that
+// turns an executor on.
+func checkExecutors(p *planner.Playbooks, fallback string, known []string) error {
+	missing := p.CheckExecutors(fallback, known...)
 	if missing == nil {
 		return nil
 	}
 	err := missing
-	for _, need := range []struct{ kind, flag string }{
-		{agent.Kind, "--agents"}, {llm.Kind, "--models"}, {shell.Kind, "--commands"}, {webhook.Kind, "--endpoints"},
+	for _, need := range []struct{ kind, how string }{
+		{agent.Kind, "needs a file: name it with --agents"}, {echoKind, "is off: turn it on with --echo"},
+		{llm.Kind, "needs a file: name it with --models"}, {shell.Kind, "needs a file: name it with --commands"},
+		{webhook.Kind, "needs a file: name it with --endpoints"},
 	} {
-		with := p.CheckExecutors(append(slices.Clone(known), need.kind)...)
+		usual := fallback
+		if need.kind == echoKind {
+			usual = cmp.Or(fallback, echoKind)
+		}
+		with := p.CheckExecutors(usual, append(slices.Clone(known), need.kind)...)
 		if with == nil || strings.Count(with.Error(), "\n") < strings.Count(missing.Error(), "\n") { // each problem is a line
-			err = fmt.Errorf("%w\nthe executor %s needs a file: name it with %s", err, need.kind, need.flag)
+			err = fmt.Errorf("%w\nthe executor %s %s", err, need.kind, need.how)
 		}
 	}
 	return err

@@ -85,6 +85,7 @@ func (p *printer) printDetails(g *opt.Gate) {
 		p.printLines("%s", p.sanitize(exchanges))
 		p.blankLine = true
 	}
+	p.printUnshown(g)
 	for _, text := range []string{whoText(g), votesText(g)} {
 		if text != "" {
 			p.printLines("%s", p.sanitize(text))
@@ -95,14 +96,27 @@ func (p *printer) printDetails(g *opt.Gate) {
 	}
 }
 
+// printUnshown prints how to read the messages of which g does not show all.
+func (p *printer) printUnshown(g *opt.Gate) {
+	if n := g.Unshown(); n > 0 {
+		p.printLines("Messages of which not all is shown here: %d. An accept covers them, too. To read them:\n\n  %s %s --json --history %d --scope objective",
+			n, p.command("get"), shellWord(g.TaskID), allMessages)
+		p.blankLine = true
+	}
+}
+
+// allMessages is more than the messages that an objective has.
+const allMessages = 100_000
+
 // printChanges prints the changes of a gate that was printed before.
 func (p *printer) printChanges(before, g *opt.Gate) {
 	if before == nil || g == nil || before.ID != g.ID {
 		return
 	}
 	var texts []string
-	if len(g.Exchanges) > len(before.Exchanges) {
-		texts = append(texts, exchangesText(g, len(before.Exchanges)))
+	if said := before.Omitted + len(before.Exchanges); g.Omitted+len(g.Exchanges) > said {
+		texts = append(texts, exchangesText(g, said))
+		defer p.printUnshown(g)
 	}
 	if len(g.Votes) != len(before.Votes) {
 		texts = append(texts, votesText(g))
@@ -160,6 +174,8 @@ func (p *printer) printDecided(m a2a.Metadata) {
 
 func waitsFor(g *opt.Gate, state a2a.TaskState) string {
 	switch {
+	case state == a2a.AuthRequired && g != nil && g.Allows(opt.Accept):
+		return "for an authorization elsewhere, and continues by itself once it has that. To say that it was given, or refuse it:"
 	case state == a2a.AuthRequired:
 		return "for an authorization elsewhere. To watch the task:"
 	case g != nil && g.Kind == opt.Approval:
@@ -172,36 +188,39 @@ func waitsFor(g *opt.Gate, state a2a.TaskState) string {
 func replyCommands(g *opt.Gate, state a2a.TaskState, command func(string) string, taskID string) string {
 	answer := "  " + command("answer") + " "
 	switch {
-	case state == a2a.AuthRequired:
-		return "  " + command("watch") + " " + taskID + "\n"
+	case state == a2a.AuthRequired && (g == nil || !g.Allows(opt.Accept)):
+		return "  " + command("watch") + " " + shellWord(taskID) + "\n"
 	case g == nil:
-		return answer + taskID + " \"your answer\"\n"
-	case g.Kind == opt.Approval:
+		return answer + shellWord(taskID) + " \"your answer\"\n"
+	}
+	id := shellWord(g.ID)
+	switch {
+	case g.Kind != opt.Clarification:
 		var lines string
 		if g.Allows(opt.Accept) {
-			lines += answer + g.ID + " accept\n"
+			lines += answer + id + " accept\n"
 		}
 		if g.Allows(opt.Refine) {
-			lines += answer + g.ID + " refine \"what to make better\"\n"
+			lines += answer + id + " refine \"what to make better\"\n"
 		}
 		if g.Allows(opt.EditAccept) {
-			lines += answer + g.ID + " edit-accept --file " + editedName(g) + "\n"
+			lines += answer + id + " edit-accept --file " + editedName(g) + "\n"
 		}
 		if g.Allows(opt.Ask) {
-			lines += answer + g.ID + " ask \"a question about it\"\n"
+			lines += answer + id + " ask \"a question about it\"\n"
 		}
 		if g.Allows(opt.Reject) {
-			lines += answer + g.ID + " reject \"what is wrong\"\n"
+			lines += answer + id + " reject \"what is wrong\"\n"
 		}
 		return lines
 	case len(g.Questions) == 1:
-		return answer + g.ID + " \"your answer\"\n"
+		return answer + id + " \"your answer\"\n"
 	}
 	var sets string
 	for _, q := range g.Questions {
-		sets += fmt.Sprintf(" --set %s=\"your answer\"", q.ID)
+		sets += fmt.Sprintf(" --set %s=\"your answer\"", shellWord(q.ID))
 	}
-	return answer + g.ID + sets + "\n"
+	return answer + id + sets + "\n"
 }
 
 // editedName returns the name of a file for an object in place of that of g.

@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/client"
 	"longhaul/opt"
 )
 
@@ -32,6 +36,35 @@ The task waits for a decision. To decide:
   longhaul answer --url URL `+gateID+` accept
   longhaul answer --url URL `+gateID+` reject "what is wrong"
 `)
+}
+
+// All messages of a gate are shown, in full, and where to read those that it has not.
+func TestGet_unshown(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	said := `{"question":"` + long + `","askedBy":"bea"},` + strings.Repeat(`{"question":"More","askedBy":"bea"},`, 8) + `{"question":"A file","askedBy":"bea","cut":true}`
+	gate := strings.Replace(approvalGate, `"title"`, `"omitted":2,"exchanges":[`+said+`],"title"`, 1)
+	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
+	out := f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}).stdout.String()
+	read := "longhaul get --url " + f.URL + " " + stepID + " --json --history 100000 --scope objective\n"
+	if want := "Messages of which not all is shown here: 3. An accept covers them, too. To read them:\n\n  " + read; !strings.Contains(out, want) || strings.Count(out, "bea: ") != 10 || !strings.Contains(out, long) {
+		t.Errorf("printed %s\nwant in it %s", out, want)
+	}
+	f = newFakeAgent(t, sendResult(bareTask(stepID, gate)))
+	f.run(&getCommand{remoteSettings: f.settings(), Task: stepID, JSON: true, History: 2, Scope: "objective"})
+	if want := `GetTask {"historyLength":2,"id":"` + stepID + `","metadata":{"opt/v1/historyScope":"objective"}}`; len(f.calls) == 0 || f.calls[0] != want {
+		t.Errorf("called %s, want %s", f.calls, want)
+	}
+}
+
+// A watch prints each message at a gate once, also when others have left the gate.
+func TestPrinter_printChanges(t *testing.T) {
+	var out strings.Builder
+	p := remoteSettings{}.plain(&program{stdout: &out}, false, false).(*printer)
+	before := &opt.Gate{ID: gateID, Exchanges: []opt.Exchange{{Question: "One"}, {Question: "Two"}}}
+	p.printChanges(before, &opt.Gate{ID: gateID, Omitted: 1, Exchanges: []opt.Exchange{{Question: "Two"}, {Question: "Three"}}})
+	if got := out.String(); !strings.HasPrefix(got, "anonymous: Three\n") || !strings.Contains(got, "not all is shown here: 1.") {
+		t.Errorf("printed %q", got)
+	}
 }
 
 // After a gate has closed, a task says who decided and how.
@@ -103,5 +136,52 @@ func TestDecidedText(t *testing.T) {
 	}
 	if got, want := decidedText(&opt.Decided{Action: opt.Reject, DecidedBy: opt.ByTimer}, time.Time{}), "rejected by timer: no answer came in time"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Ids of others are one argument of a command that people copy, and never an option of it.
+func TestReplyCommands_hostile(t *testing.T) {
+	command := func(name string) string { return "program " + name }
+	for _, evil := range []string{"x; touch pwned", "$(touch pwned)", "`touch pwned`", "x' touch pwned '", "x\ntouch pwned", "--file=/etc/passwd", "a\u202eb\x1b]0;t\x07", "~root", "#x", "!x"} {
+		question := opt.Gate{ID: evil, Kind: opt.Clarification, Questions: []opt.Question{{ID: evil}, {ID: "b"}}}
+		approval := opt.Gate{ID: evil, Kind: opt.Approval, Actions: []opt.Action{opt.Accept}}
+		text := replyCommands(&question, a2a.InputRequired, command, "t") + replyCommands(&approval, a2a.InputRequired, command, "t") +
+			replyCommands(nil, a2a.InputRequired, command, evil) + replyCommands(nil, a2a.AuthRequired, command, evil)
+		if strings.Count(text, "\n") != 4 || strings.ContainsAny(text, "\x1b\x07\u202e") {
+			t.Errorf("%q: the commands are %q", evil, text)
+		}
+		script := `program() { shift; for a; do case $a in accept|--|--set|*"your answer") ;; *) echo "<$a>";; esac; done; }; set -f` + "\n" + text
+		dir := t.TempDir()
+		shell := exec.CommandContext(t.Context(), "sh", "-c", script)
+		shell.Dir = dir
+		out, err := shell.CombinedOutput()
+		if want := strings.Repeat("<"+a2a.VisibleLine(evil)+">\n", 4); err != nil || string(out) != want {
+			t.Errorf("%q: a shell passes %q, want %q: %v\n%s", evil, out, want, err, text)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%q: the commands wrote files", evil)
+		}
+	}
+}
+
+// On a terminal no text of an agent is printed as it is, neither ids nor reasons.
+func TestPrinter_hostile(t *testing.T) {
+	const evil = "a\u202eb\x1b]0;t\x07"
+	var out strings.Builder
+	p := remoteSettings{}.plain(&program{stdout: &out}, false, false).(*printer)
+	p.terminal = true
+	reason, _ := json.Marshal(evil)
+	meta := a2a.Metadata{opt.KeyFailureReason: reason, opt.KeyBlockedReason: reason}
+	p.event(client.Event{Event: a2a.Event{Task: &a2a.Task{ID: evil, Status: a2a.TaskStatus{State: a2a.Failed, Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart(evil)}}},
+		Artifacts: []a2a.Artifact{{ArtifactID: evil, Name: evil, Parts: []a2a.Part{a2a.TextPart(evil)}}}}}})
+	p.progress(&client.Objective{Name: evil, Plans: []client.Plan{{ID: "p", Name: evil, Status: opt.PlanFailed, Metadata: meta,
+		Tasks: []client.PlanTask{{ID: "t", Name: evil, Status: opt.TaskFailed, Metadata: meta}}}}})
+	if text := out.String(); strings.Count(text, "‹U+202E›") < 7 || strings.ContainsAny(text, "\x1b\x07\u202e") {
+		t.Errorf("printed %q", text)
+	}
+	out.Reset()
+	rawLine(&out, json.RawMessage(`{"a":"`+"\u202e\u009b"+`"}`))
+	if got := out.String(); got != `{"a":"\u202e\u009b"}`+"\n" {
+		t.Errorf("JSON is printed as %q", got)
 	}
 }

@@ -7,21 +7,18 @@ import (
 	"strings"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
-// maxExchanges is how many exchanges of a gate are shown, the latest.
-const maxExchanges = 5
-
 // exchangesText returns the exchanges of g that are after the first n for people, one on a
-// line, "" for none.
+// line, "" for none. They are not cut: an accept covers them.
 func exchangesText(g *opt.Gate, n int) string {
 	var b strings.Builder
-	if n = max(n, len(g.Exchanges)-maxExchanges); n > 0 && n < len(g.Exchanges) && len(g.Exchanges) > maxExchanges {
-		fmt.Fprintf(&b, "… %d earlier ones: see the history of the task\n", n)
-	}
-	for _, e := range g.Exchanges[min(n, len(g.Exchanges)):] {
-		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(e.AskedBy, "anonymous"), oneLine(e.Question, objectWidth))
+	for i, e := range g.Exchanges {
+		if g.Omitted+i >= n {
+			fmt.Fprintf(&b, "%s: %s\n", cmp.Or(e.AskedBy, "anonymous"), a2a.VisibleLine(e.Question))
+		}
 	}
 	return b.String()
 }

@@ -37,7 +37,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	var agent Agent
 	up, logged, ended := make(chan struct{}), make(chan zapcore.Entry, 10), make(chan error, 1)
 	core, logs := observer.New(zap.InfoLevel)
-	p := &program{ctx: ctx, stdout: io.Discard, stderr: io.Discard}
+	p := &program{ctx: ctx, stdout: io.Discard, stderr: io.Discard, build: Build{Default: "publish"}}
 	go func() {
 		ended <- p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(ctx context.Context, s *service) (err error) {
 			defer close(up)

@@ -11,10 +11,11 @@ import (
 	"syscall"
 	"time"
 
+	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
-	"go.uber.org/zap"
-
+	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/rebuild"
 	"longhaul/opt"
@@ -25,6 +26,7 @@ import (
 type journalCommand struct {
 	Verify  journalVerifyCommand  `cmd:"" help:"Compare the journal with Temporal, and check the chains of decisions and the file. Exit code 1 if they differ."`
 	Rebuild journalRebuildCommand `cmd:"" help:"Restore in the journal what it lacks and Temporal still has. Work may continue meanwhile."`
+	Close   journalCloseCommand   `cmd:"" help:"End objectives in the journal whose workflows Temporal does not have any more, or that were terminated there. The API does so by itself, unless many are gone at once."`
 	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back: of a file to the disk, while work waits; in PostgreSQL to new data."`
 }
 
@@ -52,7 +54,6 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("check the journal: %w", err)
 		}
-		cfg.Settle = 2 * time.Second
 		s, err := rebuild.Verify(ctx, cfg)
 		if err != nil {
 			return fmt.Errorf("compare the journal with Temporal: %w", err)
@@ -63,10 +64,10 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		}
 		if err := c.print(p, verification{s, broken, wrong}, func(out io.Writer) {
 			for _, line := range broken {
-				fmt.Fprintf(out, "the store is damaged: %s\n", visible(line))
+				fmt.Fprintf(out, "the store is damaged: %s\n", a2a.Visible(line))
 			}
 			for _, m := range wrong {
-				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, visible(m.State), m.Subject, onOneLine(m.Tenant), m.Counted)
+				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, a2a.Visible(m.State), m.Subject, a2a.VisibleLine(m.Tenant), m.Counted)
 			}
 			printProblems(out, s)
 			fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", s.Objectives, s.Equal, s.Expired, s.Found)
@@ -111,6 +112,9 @@ func (c *journalRebuildCommand) Run(p *program) error {
 			if corrected > 0 {
 				fmt.Fprintf(out, "Totals of lists that were wrong, and are right now: %d\n", corrected)
 			}
+			if s.Rewound > 0 {
+				fmt.Fprintf(out, "Workflows that know less than the journal, and set it back now: %d\n", s.Rewound)
+			}
 			fmt.Fprintf(out, "Objectives in Temporal: %d. Restored: %d (%d events), complete before: %d, removed at the end of their time: %d. Problems: %d\n",
 				s.Objectives, s.Restored, s.Events, s.Equal, s.Expired, s.Found)
 		}); err != nil {
@@ -131,6 +135,18 @@ type restoration struct {
 
 // compare calls f with the journal and what it is compared with.
 func (c *compareSettings) compare(p *program, f func(context.Context, *journal.Journal, rebuild.Config) error) error {
+	return c.connect(p, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
+		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
+		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
+		return f(ctx, j, rebuild.Config{
+			Journal: j, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.stderr),
+			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
+		})
+	})
+}
+
+// connect calls f with the journal and with Temporal.
+func (c *compareSettings) connect(p *program, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
 	temporal, err := c.elsewhere(c.elsewhereSettings)
 	if err := errors.Join(err, c.check()); err != nil {
 		return err
@@ -156,13 +172,7 @@ func (c *compareSettings) compare(p *program, f func(context.Context, *journal.J
 	if _, err := n.examine(ctx); err != nil {
 		return n.withAdvice(err, c.namespaceTTL())
 	}
-	return c.withJournal(p, func(j *journal.Journal) error {
-		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
-		return f(ctx, j, rebuild.Config{
-			Journal: j, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.stderr),
-			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: dialled, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
-		})
-	})
+	return c.withJournal(p, func(j *journal.Journal) error { return f(ctx, j, dialled, cipher) })
 }
 
 // progressPrinter returns a function that shows progress in one line of a terminal. It prints
@@ -194,7 +204,7 @@ func (c *compareSettings) print(p *program, result any, text func(io.Writer)) er
 
 func printProblems(out io.Writer, s rebuild.Summary) {
 	for _, x := range s.Problems {
-		fmt.Fprintf(out, "%s  %s: %s\n", x.ObjectiveID, x.Kind, onOneLine(x.Detail))
+		fmt.Fprintf(out, "%s  %s: %s\n", x.ObjectiveID, x.Kind, a2a.VisibleLine(x.Detail))
 	}
 	if more := s.Found - len(s.Problems); more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
 )
@@ -142,7 +143,7 @@ func writeTable(out io.Writer, head []string, rows [][]string) {
 	for _, row := range append([][]string{head}, rows...) {
 		line, used := "", 0
 		for i, cell := range row[:len(row)-1] {
-			line += padRight(visible(cell), widths[i]) + "  "
+			line += padRight(a2a.Visible(cell), widths[i]) + "  "
 			used += widths[i] + 2
 		}
 		room := 1 << 20

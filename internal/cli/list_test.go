@@ -26,9 +26,9 @@ func TestList(t *testing.T) {
 	got := regexp.MustCompile(`\d+ days ago`).ReplaceAllString(r.stdout.String(), "N days ago")
 	want := `
 OBJECTIVE  STATUS   CHANGED       NAME
-obj-a      working  N days ago  Tea for[2J two
-obj-bb     working  N days ago  Tea for[2J two
-obj-c      working  N days ago  Tea for[2J two
+obj-a      working  N days ago  Tea for‹U+001B›[2J two
+obj-bb     working  N days ago  Tea for‹U+001B›[2J two
+obj-c      working  N days ago  Tea for‹U+001B›[2J two
 `
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
 		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)

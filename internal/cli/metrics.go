@@ -66,7 +66,11 @@ const readyEvery = 5 * time.Second
 
 // startMetrics makes the metrics of s and adds them to the page for operators.
 func startMetrics(s *service, version string) {
-	s.metrics = metrics.New(version)
+	quotas := make([]string, len(opt.AllQuotas))
+	for i, q := range opt.AllQuotas {
+		quotas[i] = string(q)
+	}
+	s.metrics = metrics.New(version, quotas...)
 	s.ops.metrics = s.metrics.Handler()
 	s.metrics.Add(metrics.Reading{
 		Name: "ready", Help: "1 if the part of the process can be reached and can work, else 0.", Label: "part", Every: readyEvery, Read: s.ops.gauges,
@@ -84,7 +88,7 @@ func addDepthMetrics(s *service) {
 		Read: func(ctx context.Context) (map[string]float64, error) {
 			depth, err := s.journal.Depth(ctx)
 			out := map[string]float64{
-				"objectives-queued": float64(depth.Queued), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
+				"objectives-queued": float64(depth.Queued), "objectives-stuck": float64(depth.Stuck), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
 			}
 			for state, n := range depth.Tasks {
 				out["tasks-"+state] = float64(n)

@@ -11,6 +11,7 @@ import (
 	"longhaul/activities/notice"
 	"longhaul/api"
 	"longhaul/api/answerpage"
+	"longhaul/api/console"
 	"longhaul/api/quota"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
@@ -141,12 +142,16 @@ const (
 )
 
 // page returns what serves answer links, nil for none.
-func (n notices) page(operations *apiservice.Service, log *zap.Logger) api.TokenPage {
+func (n notices) page(operations *apiservice.Service, keys answerpage.KeyLister, withConsole bool, log *zap.Logger) api.TokenPage {
 	if n.links == nil {
 		return nil
 	}
+	gates := ""
+	if withConsole {
+		gates = console.GatesPath
+	}
 	return answerpage.New(answerpage.Config{
-		Service: operations, Links: n.links, Expired: signing.ErrLinkExpired,
+		Service: operations, Links: n.links, Console: gates, Expired: signing.ErrLinkExpired, Keys: keys,
 		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}), Log: log,
 	})
 }

@@ -83,7 +83,7 @@ func TestAnswerLinks(t *testing.T) {
 // Without keys there is no page.
 func TestNotices_withoutKeys(t *testing.T) {
 	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"}, egressSettings{})
-	if err != nil || n.page(nil, nil) != nil || n.forJournal() != nil {
+	if err != nil || n.page(nil, nil, true, nil) != nil || n.forJournal() != nil {
 		t.Errorf("%+v, %v", n, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/client"
 )
 
@@ -42,7 +43,7 @@ func (t *outage) failed(err error, _ time.Duration) {
 		return
 	}
 	t.printed = true
-	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
+	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), a2a.Visible(err.Error()))
 	if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
 		fmt.Fprint(t.out, t.startHint)
 	}

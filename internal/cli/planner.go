@@ -52,7 +52,7 @@ func (s workSettings) fallback(name string, planners map[string]activities.Plann
 	case chosen == nil:
 		known := append([]string{noPlanner}, slices.Sorted(maps.Keys(planners))...)
 		return planner.Fallback{}, newUsageError("--planner %q: this program has %s", name, strings.Join(known, ", "))
-	case s.Fallback == "echo":
+	case s.Fallback == echoKind:
 		return planner.Fallback{}, newUsageError("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
 	}
 	out := planner.Fallback{Takes: planner.Everything, Planner: chosen, Name: name}

@@ -30,18 +30,24 @@ func TestWorkSettings_planner(t *testing.T) {
 	planners := map[string]activities.Planner{"poet": poet{}, "clerk": poet{}}
 	for _, tt := range []struct {
 		settings workSettings
+		echo     bool
 		skills   []string
 		err      string
 	}{
 		{settings: workSettings{Planner: "playbooks"}, skills: []string{"brew"}},
-		{settings: workSettings{Planner: "playbooks", scripts: true}, skills: []string{"brew"}}, // echo is for the bundled playbook
+		{settings: workSettings{Planner: "playbooks"}, echo: true, skills: []string{"brew"}}, // echo is for the bundled playbook
 		{settings: workSettings{Planner: "playbooks", Playbooks: []string{"../../activities/planner/playbooks"}}, skills: []string{"research-and-write"}},
 		{settings: workSettings{Planner: "poet"}, skills: []string{"brew", "rhyme"}},
-		{settings: workSettings{Planner: "poet", scripts: true}, skills: []string{"brew", "rhyme"}},
+		{settings: workSettings{Planner: "poet"}, echo: true, skills: []string{"brew", "rhyme"}},
+		{settings: workSettings{Fallback: "echo"}, err: "--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers"},
 		{settings: workSettings{Planner: "bard"}, err: `--planner "bard": this program has playbooks, clerk, poet`},
 		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them"},
 	} {
-		books, err := tt.settings.loadPlaybooks(own, planners)
+		b := Build{Playbooks: own}
+		if tt.echo {
+			b = b.withEcho()
+		}
+		books, err := tt.settings.loadPlaybooks(b, planners)
 		if tt.err != "" {
 			if err == nil || err.Error() != tt.err {
 				t.Errorf("%+v: error %v, want %s", tt.settings, err, tt.err)
@@ -64,7 +70,7 @@ func TestWorkSettings_planner(t *testing.T) {
 // A worker asks the planner about messages that no playbook takes, and carries out its
 // plans. A message for which it has none fails.
 func TestWorkSettings_plannerWorks(t *testing.T) {
-	books, err := workSettings{Planner: "poet"}.loadPlaybooks(nil, map[string]activities.Planner{"poet": poet{}})
+	books, err := workSettings{Planner: "poet"}.loadPlaybooks(Build{}, map[string]activities.Planner{"poet": poet{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +119,7 @@ func TestWorkSettings_modelPlanner(t *testing.T) {
 		if err := s.loadModels(path, nil); err != nil {
 			t.Fatal(err)
 		}
-		books, err := workSettings{Planner: tt.flag}.loadPlaybooks(own, s.planners())
+		books, err := workSettings{Planner: tt.flag}.loadPlaybooks(Build{Playbooks: own}, s.planners())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,11 +47,11 @@ func TestDocs_playbook(t *testing.T) {
 	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	books, err := workSettings{Playbooks: []string{file}}.loadPlaybooks(nil, nil)
+	books, err := workSettings{Playbooks: []string{file}}.loadPlaybooks(Build{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := books.CheckExecutors("echo"); err != nil {
+	if err := books.CheckExecutors("echo", "echo"); err != nil {
 		t.Error(err)
 	}
 	made := perform(t, books, "Please write an article about tea")
@@ -169,15 +169,16 @@ func (s *shown) onEvent(source string, e opt.Event) {
 func TestPlaybooks_rejects(t *testing.T) {
 	for _, tt := range []struct {
 		settings workSettings
+		build    Build
 		text     string
 		want     string
 	}{
-		{workSettings{}, "say hello", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
-		{workSettings{scripts: true}, "say hello", "completed "},
-		{workSettings{scripts: true}, "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
-		{workSettings{Fallback: "echo"}, "Sing a song", "completed "},
+		{workSettings{}, Build{}, "say hello", "rejected No skill takes this message. This agent has no skills."},
+		{workSettings{}, Build{}.withEcho(), "say hello", "completed "},
+		{workSettings{}, Build{}.withEcho(), "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
+		{workSettings{Fallback: "echo"}, Build{}.withEcho(), "Sing a song", "completed "},
 	} {
-		books, err := tt.settings.loadPlaybooks(nil, nil)
+		books, err := tt.settings.loadPlaybooks(tt.build, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -53,10 +51,7 @@ func (s remoteSettings) plain(p *program, raw, quiet bool) display {
 type rawDisplay struct{ out io.Writer }
 
 func (d rawDisplay) event(e client.Event) {
-	var line bytes.Buffer
-	if json.Compact(&line, e.Raw) == nil {
-		fmt.Fprintln(d.out, line.String())
-	}
+	rawLine(d.out, e.Raw)
 }
 
 func (rawDisplay) progress(*client.Objective)     {}
@@ -100,7 +95,7 @@ func (p *printer) sanitize(text string) string {
 	if !p.terminal {
 		return text
 	}
-	return visible(text)
+	return a2a.Visible(text)
 }
 
 func (p *printer) event(e client.Event) {
@@ -112,7 +107,7 @@ func (p *printer) event(e client.Event) {
 	case e.Task != nil:
 		if p.taskID != e.Task.ID {
 			p.taskID = e.Task.ID
-			p.printProgress("Task %s", e.Task.ID)
+			p.printProgress("Task %s", p.sanitize(e.Task.ID))
 			p.blankLine = true
 		}
 		if o, ok := client.ObjectiveOf(e.Task.Metadata); ok {
@@ -163,7 +158,7 @@ func (p *printer) progress(o *client.Objective) {
 	p.objective = o
 	for _, plan := range o.Plans {
 		look, reason := shownStatus(plan)
-		line := fmt.Sprintf("%s: %s", p.sanitize(plan.Name), p.paint(look.Kind, look.Word+reason))
+		line := fmt.Sprintf("%s: %s", p.sanitize(plan.Name), p.paint(look.Kind, p.sanitize(look.Word+reason)))
 		if !plan.Status.Ended() {
 			p.printChange(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}

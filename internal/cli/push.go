@@ -68,6 +68,7 @@ func pushChecker(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx 
 func newPush(s *service, notices activities.Notifier) *activities.Push {
 	p := &activities.Push{
 		Journal: s.journal,
+		Places:  s.journal,
 		Sender:  s.egress,
 		To:      notices,
 		Tried:   s.metrics.Pushed,

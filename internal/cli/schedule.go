@@ -103,11 +103,11 @@ func (c *scheduleCreateCommand) Run(p *program) error {
 func printNext(p *program, s remoteSettings, x *client.Schedule) {
 	switch {
 	case x.Paused:
-		fmt.Fprintf(p.stdout, "Schedule %s is paused. To resume it: %s %s\n", x.ID, s.command("schedule resume"), x.ID)
+		fmt.Fprintf(p.stdout, "Schedule %s is paused. To resume it: %s %s\n", a2a.VisibleLine(x.ID), s.command("schedule resume"), shellWord(x.ID))
 	case len(x.Next) == 0:
-		fmt.Fprintf(p.stdout, "Schedule %s has no next time.\n", x.ID)
+		fmt.Fprintf(p.stdout, "Schedule %s has no next time.\n", a2a.VisibleLine(x.ID))
 	default:
-		fmt.Fprintf(p.stdout, "Schedule %s starts its next objective at %s.\n", x.ID, timeText(x.Next[0], x.TimeZone))
+		fmt.Fprintf(p.stdout, "Schedule %s starts its next objective at %s.\n", a2a.VisibleLine(x.ID), timeText(x.Next[0], x.TimeZone))
 	}
 }
 
@@ -228,7 +228,7 @@ func (c *scheduleShowCommand) Run(p *program) error {
 	}
 	line := func(name, value string) {
 		if value != "" && value != "0" {
-			fmt.Fprintf(p.stdout, "%-10s %s\n", name, visible(value))
+			fmt.Fprintf(p.stdout, "%-10s %s\n", name, a2a.Visible(value))
 		}
 	}
 	line("schedule", s.ID)
@@ -264,7 +264,7 @@ const shownTimes = 5
 func (c *scheduleShowCommand) printHistory(p *program, s *client.Schedule) {
 	switch {
 	case s.Paused:
-		fmt.Fprintf(p.stdout, "\nPaused. To resume it: %s %s\n", c.command("schedule resume"), s.ID)
+		fmt.Fprintf(p.stdout, "\nPaused. To resume it: %s %s\n", c.command("schedule resume"), shellWord(s.ID))
 	case len(s.Next) == 0:
 		fmt.Fprintf(p.stdout, "\nIt has no next time.\n")
 	default:
@@ -378,10 +378,10 @@ func (c *scheduleTriggerCommand) Run(p *program) error {
 	case t.Run != nil && t.Run.Failure != "":
 		return fmt.Errorf("nothing was started: %s", t.Run.Failure)
 	case t.Run == nil:
-		fmt.Fprintf(p.stdout, "Accepted. It starts when the open objective of the schedule has ended, if its overlap policy lets it wait: %s %s\n", c.command("schedule show"), c.ID)
+		fmt.Fprintf(p.stdout, "Accepted. It starts when the open objective of the schedule has ended, if its overlap policy lets it wait: %s %s\n", c.command("schedule show"), shellWord(c.ID))
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "Started %s\nTo watch it: %s %s\n", t.Run.ObjectiveID, c.command("watch"), t.Run.ObjectiveID)
+	fmt.Fprintf(p.stdout, "Started %s\nTo watch it: %s %s\n", a2a.VisibleLine(t.Run.ObjectiveID), c.command("watch"), shellWord(t.Run.ObjectiveID))
 	return nil
 }
 

@@ -104,6 +104,14 @@ The task waits for an authorization elsewhere. To watch the task:
 
   longhaul watch --url URL ROOT
 `},
+		{"an authorization that a person can speak for", "AUTH_REQUIRED", "", gate1(gate, "credential", `,"actions":["accept","reject"]`), `
+About the tea
+
+The task waits for an authorization elsewhere, and continues by itself once it has that. To say that it was given, or refuse it:
+
+  longhaul answer --url URL GATE accept
+  longhaul answer --url URL GATE reject "what is wrong"
+`},
 		{"an answer under way", "INPUT_REQUIRED", "Which tea?", `"longhaul/v1/replyPending":true`, ""},
 	}
 	for _, tt := range tests {

@@ -44,10 +44,13 @@ type apiCommand struct {
 
 func (c *apiCommand) Run(p *program) error {
 	temporal, err := c.elsewhere(c.elsewhereSettings)
-	if err := errors.Join(err, c.checkAccess(), c.checkLimits()); err != nil {
+	quotas, wrong := c.quotas(c.authenticates(), 0)
+	if err := errors.Join(err, wrong, c.checkAccess(), c.checkLimits()); err != nil {
 		return err
 	}
+	p.build = c.executorsOf(p.build)
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
+		s.quotas = quotas
 		if err := s.loadNotices(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
@@ -93,10 +96,13 @@ type workerCommand struct {
 func (c *workerCommand) Run(p *program) error {
 	temporal, err := c.elsewhere(c.elsewhereSettings)
 	version, wrong := c.version(p.build)
-	if err := errors.Join(err, wrong, c.check()); err != nil {
+	quotas, wrongQuota := c.quotas(true, c.MaxTasks)
+	if err := errors.Join(err, wrong, wrongQuota, c.check()); err != nil {
 		return err
 	}
+	p.build = c.executorsOf(p.build)
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
+		s.quotas = quotas
 		if err := s.loadNotices(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
@@ -150,22 +156,23 @@ type allSettings struct {
 type devCommand struct{ allSettings }
 
 func (c *devCommand) Run(p *program) error {
-	if err := errors.Join(c.checkAccess(), c.check(), c.checkLimits()); err != nil {
+	quotas, wrong := c.quotas(c.authenticates(), c.MaxTasks)
+	if err := errors.Join(wrong, c.checkAccess(), c.check(), c.checkLimits()); err != nil {
 		return err
 	}
+	p.build = c.executorsOf(p.build.withEcho())
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
+		s.quotas = quotas
 		if err := s.loadNotices(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
-		work := c.workSettings
-		work.scripts = true
 		if err := s.openClients(c.egressSettings); err != nil {
 			return err
 		}
-		if err := s.checkPlaybooks(c.allSettings, work); err != nil {
+		if err := s.checkPlaybooks(c.allSettings); err != nil {
 			return err
 		}
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.namespaceTTL()))
@@ -175,7 +182,7 @@ func (c *devCommand) Run(p *program) error {
 		if addr := os.Getenv("TEMPORAL_ADDRESS"); addr != "" {
 			s.log.Warn("TEMPORAL_ADDRESS has no effect: this command uses the embedded Temporal; api and worker use others", zap.String("address", addr))
 		}
-		if err := s.open(ctx, c.storeSettings, work, c.embedded(temporal.Addr), c.payloadSettings); err != nil {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, c.embedded(temporal.Addr), c.payloadSettings); err != nil {
 			return err
 		}
 		if err := s.namespace().checkKeys(ctx); err != nil {

@@ -30,6 +30,7 @@ import (
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
 	"longhaul/internal/tracing"
+	"longhaul/opt"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -54,6 +55,7 @@ type service struct {
 	cipher             workflows.Cipher // of payloads in Temporal; nil encrypts nothing
 	target             target
 	noSearchAttributes atomic.Bool          // the namespace has no search attributes of ours, or they are not known yet
+	quotas             opt.Quotas           // of tenants
 	playbooks          *planner.PlaybookSet // nil for a service without playbooks
 	models             *llm.Models          // nil for a service without models
 	reloadHooks        []func()             // called after new playbooks were loaded
@@ -195,14 +197,17 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.sealer = box
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.allInOne
-	cfg.Observer, cfg.Recorded = s.metrics, workLog{s.log}.logRecorded
+	cfg.Observer, cfg.Recorded, cfg.Now = s.metrics, workLog{s.log}.logRecorded, s.build.Now
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
 	s.onStop(s.journal.Close)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: box}, base: s.notices.base}
-	if s.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return work.loadPlaybooks(s.build.Playbooks, s.planners()) }); err != nil {
+	if s.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return work.loadPlaybooks(s.build, s.planners()) }); err != nil {
 		return err
+	}
+	if work.Echo {
+		s.log.Warn("--echo: clients can hold slots for an hour and send any question to the people here. Use it for trials alone")
 	}
 	if s.cipher, err = payloads.cipher(); err != nil {
 		return err
@@ -302,8 +307,8 @@ func (s *service) openSigning(cfg egressSettings) {
 }
 
 // checkPlaybooks reports mistakes in playbooks before anything is started.
-func (s *service) checkPlaybooks(cfg allSettings, work workSettings) error {
-	books, err := work.loadPlaybooks(s.build.Playbooks, s.planners())
+func (s *service) checkPlaybooks(cfg allSettings) error {
+	books, err := cfg.loadPlaybooks(s.build, s.planners())
 	if err != nil {
 		return err
 	}
@@ -311,7 +316,7 @@ func (s *service) checkPlaybooks(cfg allSettings, work workSettings) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkExecutors(books, slices.Sorted(maps.Keys(run))), books.CheckLimits(cfg.apiSettings.limits()))
+	return errors.Join(checkExecutors(books, s.build.defaultExecutor(), slices.Sorted(maps.Keys(run))), books.CheckLimits(cfg.apiSettings.limits()))
 }
 
 // isLocal reports whether an address is on this machine.
@@ -332,7 +337,10 @@ func (s *service) startWorker(cfg workerSettings, temporal temporalSettings, ver
 	if err != nil {
 		return err
 	}
-	if err := s.playbooks.Require(func(p *planner.Playbooks) error { return checkExecutors(p, known) }); err != nil {
+	if name := s.build.Default; name != "" && !slices.Contains(known, name) {
+		return newUsageError("--default-executor: this worker has no executor %s; it has %s", name, strings.Join(known, ", "))
+	}
+	if err := s.playbooks.Require(func(p *planner.Playbooks) error { return checkExecutors(p, s.build.defaultExecutor(), known) }); err != nil {
 		return err
 	}
 	s.notices.to = s.notices.sender(s.egress, s.signing, s.log)
@@ -341,9 +349,10 @@ func (s *service) startWorker(cfg workerSettings, temporal temporalSettings, ver
 		Version:  version,
 		Activities: activities.Config{
 			Executors:  run,
-			Default:    cmp.Or(s.build.Default, "echo"),
+			Default:    s.build.defaultExecutor(),
 			Planner:    wrap[activities.Planner](s.playbooks, s.build.Planner),
 			Recorder:   measuredRecorder{wrap[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
+			Stuck:      s.journal,
 			Observer:   runningCounter{s.metrics, &s.running},
 			Kept:       s.journal,
 			Blobs:      s.journal,
@@ -354,6 +363,7 @@ func (s *service) startWorker(cfg workerSettings, temporal temporalSettings, ver
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
 			Push:       newPush(s, s.notices.to),
 			Callbacks:  s.callbacks,
+			Quotas:     s.quotas,
 			Log:        s.log,
 		},
 		Queues:    cfg.queues(),
@@ -394,10 +404,15 @@ func (s *service) startDispatcher(temporal temporalSettings) {
 func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal temporalSettings) (string, error) {
 	agent, err := s.agent(cfg.Agent)
 	if err == nil && cfg.Agent == "playbooks" {
-		err = s.playbooks.Require(func(p *planner.Playbooks) error { return p.CheckLimits(cfg.limits()) })
+		err = s.playbooks.Require(func(p *planner.Playbooks) error {
+			return errors.Join(p.CheckLimits(cfg.limits()), p.CheckEachExecutor(s.build.checkExecutor))
+		})
 	}
 	if err != nil {
 		return "", err
+	}
+	if cfg.Agent == "playbooks" && s.playbooks.Books().None() {
+		s.log.Warn("No playbooks: messages are rejected. Name some with --playbooks, or try the demo with --echo, for the API and the workers")
 	}
 	links, err := cfg.links(s.uiURL, s.target.namespace.value)
 	if err != nil {
@@ -433,7 +448,7 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 		Service: operations, Authenticate: authority.Authenticate, Challenge: authority.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: consolePages(s, cfg, operations, authority, url),
-		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
+		Answers: s.notices.page(operations, s.journal, !cfg.NoConsole, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Now: s.build.Now, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
@@ -450,23 +465,27 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.noSearchAttributes.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
 		Cipher: s.cipher,
 	}
+	engine := workflows.NewClient(at)
+	doubting := doubtingEngine{engine, startReconciler(s, engine).Doubt}
 	return apiservice.New(apiservice.Config{
-		Engine:    wrap[apiservice.Engine](workflows.NewClient(at), s.build.Engine),
-		Journal:   wrap[apiservice.Journal](s.journal, s.build.Journal),
-		Watch:     func(id string) apiservice.Watch { return s.journal.Watch(id) },
-		Agent:     agent,
-		Card:      info,
-		Extended:  cfg.extendedCard(info),
-		Quota:     cfg.quota(),
-		Scheduler: workflows.NewSchedules(at),
-		Codec:     apiCodec(s.cipher),
-		Observer:  s.metrics,
-		Links:     links,
-		CheckPush: pushChecker(cfg.pushSettings, s.egress, s.log), CheckSample: pushChecker(cfg.pushSettings, s.strictEgress, s.log), PushStates: cfg.states(),
+		Engine:        wrap[apiservice.Engine](doubting, s.build.Engine),
+		Journal:       wrap[apiservice.Journal](s.journal, s.build.Journal),
+		Watch:         func(id string) apiservice.Watch { return s.journal.Watch(id) },
+		Agent:         agent,
+		Card:          info,
+		Extended:      cfg.extendedCard(info),
+		Quota:         cfg.quota(),
+		Quotas:        s.quotas,
+		Scheduler:     workflows.NewSchedules(at),
+		Codec:         apiCodec(s.cipher),
+		Observer:      s.metrics,
+		Links:         links,
+		CheckExecutor: s.build.checkExecutor,
+		CheckPush:     pushChecker(cfg.pushSettings, s.egress, s.log), CheckSample: pushChecker(cfg.pushSettings, s.strictEgress, s.log), PushStates: cfg.states(),
 		Idempotency:  idempotencyModes[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(), SignHead: headSigner(s.signing),
-		Log: s.log,
+		Now: s.build.Now, Log: s.log,
 	})
 }
 

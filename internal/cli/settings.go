@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
 	"slices"
@@ -42,6 +41,9 @@ type apiSettings struct {
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
 	AgentName      string        `help:"Name on the agent card." default:"${agent}" env:"LONGHAUL_AGENT_NAME"`
+	Provider       string        `help:"Organization that runs the agent, for the agent card; needs --provider-url." env:"LONGHAUL_PROVIDER" placeholder:"NAME"`
+	ProviderURL    string        `name:"provider-url" help:"Page of that organization." env:"LONGHAUL_PROVIDER_URL" placeholder:"URL"`
+	Documentation  string        `name:"documentation-url" help:"Page that documents the agent, for the agent card." env:"LONGHAUL_DOCUMENTATION_URL" placeholder:"URL"`
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
@@ -49,6 +51,7 @@ type apiSettings struct {
 	TestSeams      bool          `name:"test-seams" help:"Serve the seams of the OpenWOP conformance suite under /v1/host/sample. Only for tests." env:"OPENWOP_TEST_SEAMS"`
 	Lenient        bool          `name:"lenient-version" help:"Accept A2A 1.0 method names without an A2A-Version header." env:"LONGHAUL_LENIENT_VERSION"`
 	Origins        []string      `help:"Origins of web pages that may call the API, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
+	Hosts          []string      `help:"Host names under which clients reach the API, beside those of --addr and --public-url, localhost, and all IP addresses; * for any." env:"LONGHAUL_HOSTS" placeholder:"NAME"`
 	Required       []string      `name:"require-extension" help:"URIs of required extensions: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
 	BlockingWait   time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
 	ReplyWait      time.Duration `help:"How long a reply waits for its verdict." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
@@ -106,6 +109,14 @@ func (s apiSettings) checkLimits() error {
 	if s.WorkerTimeout < 2*time.Second || s.WorkerTimeout > 10*time.Minute { // workers report once a second
 		wrong = append(wrong, newUsageError("--worker-timeout must be between 2s and 10m"))
 	}
+	if (s.Provider == "") != (s.ProviderURL == "") {
+		wrong = append(wrong, newUsageError("--provider and --provider-url belong together: the agent card shows both"))
+	}
+	for flag, url := range map[string]string{"provider-url": s.ProviderURL, "documentation-url": s.Documentation} {
+		if url != "" && !isServer(url) {
+			wrong = append(wrong, newUsageError("--%s must be the URL of a page, such as https://example.com", flag))
+		}
+	}
 	return errors.Join(wrong...)
 }
 
@@ -115,13 +126,26 @@ type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
 	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
 	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE"`
-	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
-	scripts   bool     // the executor echo has a skill: it does messages that are scripts for it
+	Echo      bool     `help:"Offer the executor echo, which does what the text of a task says, with its skill and the demo playbook, unless there are other playbooks: for trials. Clients can then hold slots for an hour and send any question to the people here. In dev it is always on. The API and the workers need the same." env:"LONGHAUL_ECHO"`
+	Usual     string   `name:"default-executor" help:"Executor of tasks that name none, such as those in plans of clients: llm, shell, http … or one that the program has. Without it the default of the program, else echo if it is on; if there is none, plans of clients with tasks are refused. The API and the workers need the same." env:"LONGHAUL_DEFAULT_EXECUTOR" placeholder:"NAME"`
+	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which needs --echo and only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
+	Quotas    []string `name:"quota" help:"How much of something one tenant may use, as QUOTA=N, or TENANT:QUOTA=N for one tenant alone; repeatable, 0 for no limit. The quotas are open-objectives, open-gates, stored-bytes, running-tasks (in one worker) and notices-per-hour; see docs/operations.md for the defaults. With --auth none the API has no defaults; longhaul worker always has them. The API and the workers need the same." env:"LONGHAUL_QUOTA" placeholder:"QUOTA=N"`
 }
 
-// loadPlaybooks reads the playbooks that the settings name, else those of the program.
-func (s workSettings) loadPlaybooks(own fs.FS, planners map[string]activities.Planner) (*planner.Playbooks, error) {
-	books, err := s.readPlaybooks(own)
+// executorsOf returns b with the executor echo if it is on, and with the default executor of
+// the settings if they name one.
+func (s workSettings) executorsOf(b Build) Build {
+	if s.Echo {
+		b = b.withEcho()
+	}
+	b.Default = cmp.Or(s.Usual, b.Default)
+	return b
+}
+
+// loadPlaybooks reads the playbooks that the settings name, else those of the program. The
+// bundled one is for echo, and there is none without it.
+func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Planner) (*planner.Playbooks, error) {
+	books, err := s.readPlaybooks(b)
 	if err != nil {
 		return nil, err
 	}
@@ -130,25 +154,29 @@ func (s workSettings) loadPlaybooks(own fs.FS, planners map[string]activities.Pl
 		return books.With(fallback), err
 	}
 	switch {
-	case s.Fallback == "echo":
+	case s.Fallback == echoKind && b.defaultExecutor() == "":
+		return nil, newUsageError("--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers")
+	case s.Fallback == echoKind:
 		return books, nil
-	case s.scripts && own == nil:
+	case b.Executors[echoKind] != nil && b.Playbooks == nil:
 		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
-			ID: "echo", Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",
+			ID: echoKind, Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",
 			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
 		}}}), nil
 	}
 	return books.With(planner.Fallback{Takes: planner.Nothing}), nil
 }
 
-func (s workSettings) readPlaybooks(own fs.FS) (*planner.Playbooks, error) {
+func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
 	switch {
 	case len(s.Playbooks) > 0:
 		return planner.LoadFiles(s.Playbooks...)
-	case own != nil:
-		return planner.LoadAll(own)
+	case b.Playbooks != nil:
+		return planner.LoadAll(b.Playbooks)
+	case b.Executors[echoKind] != nil:
+		return planner.Bundled()
 	}
-	return planner.Bundled()
+	return &planner.Playbooks{}, nil
 }
 
 // workerSettings say how a worker works.
@@ -244,16 +272,21 @@ func (s apiSettings) checkAccess() error {
 	return err
 }
 
-// hosts returns the host names that requests may use, nil for any. Any name is
-// allowed with --allow-anyone, and where callers are authenticated: the page of
-// another name has no credentials.
+// hosts returns the host names that requests may use, nil for any.
 func (s apiSettings) hosts() []string {
-	if s.AllowAnyone || s.authenticates() {
+	names := []string{"localhost"}
+	if u, err := url.Parse(s.PublicURL); err == nil {
+		names = append(names, u.Hostname())
+	}
+	if name, _, err := net.SplitHostPort(s.Addr); err == nil {
+		names = append(names, name)
+	}
+	names = append(names, s.Hosts...)
+	if slices.Contains(names, "*") {
 		return nil
 	}
-	names := []string{"localhost"}
-	if u, err := url.Parse(s.PublicURL); err == nil && u.Hostname() != "" {
-		names = append(names, strings.ToLower(u.Hostname()))
+	for i, name := range names {
+		names[i] = strings.ToLower(strings.TrimSuffix(name, "."))
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

@@ -19,7 +19,7 @@ import (
 func rawLine(out io.Writer, raw json.RawMessage) {
 	var line bytes.Buffer
 	if json.Compact(&line, raw) == nil {
-		fmt.Fprintln(out, line.String())
+		fmt.Fprintln(out, escaped(line.String()))
 	}
 }
 
@@ -57,6 +57,7 @@ type getCommand struct {
 	remoteSettings
 	Task    string `arg:"" help:"Id of the task, or of its gate."`
 	History int    `help:"Messages of its history to include with --json, the latest." default:"0"`
+	Scope   string `help:"Whose messages: task, plan or objective. Default: what the conversation has chosen." enum:",task,plan,objective" default:"" placeholder:"SCOPE"`
 	JSON    bool   `help:"Print the task as JSON, as GetTask has it."`
 }
 
@@ -67,7 +68,11 @@ func (c *getCommand) Run(p *program) error {
 	}
 	id := taskIDOf(c.Task)
 	if c.JSON {
-		return r.callAndPrint(p, "GetTask", map[string]any{"id": id, "historyLength": c.History})
+		params := map[string]any{"id": id, "historyLength": c.History}
+		if c.Scope != "" {
+			params["metadata"] = map[string]any{opt.KeyHistoryScope: c.Scope}
+		}
+		return r.callAndPrint(p, "GetTask", params)
 	}
 	t, err := r.client.Get(p.ctx, id, 0)
 	if err != nil {
@@ -127,10 +132,10 @@ func (c *cancelCommand) Run(p *program) error {
 	case err != nil:
 		return r.explain(err)
 	case t.Status.State.Terminal():
-		fmt.Fprintf(p.stdout, "Task %s: %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word)
+		fmt.Fprintf(p.stdout, "Task %s: %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word)
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word, c.command("watch"), t.ID)
+	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word, c.command("watch"), shellWord(t.ID))
 	return nil
 }
 
@@ -192,7 +197,7 @@ func (c *cardCommand) Run(p *program) error {
 		return nil
 	}
 	say := func(format string, args ...any) {
-		_, _ = fmt.Fprintln(p.stdout, visible(fmt.Sprintf(format, args...)))
+		_, _ = fmt.Fprintln(p.stdout, a2a.Visible(fmt.Sprintf(format, args...)))
 	}
 	say("%s %s", card.Name, card.Version)
 	say("%s", card.Description)

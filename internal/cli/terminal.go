@@ -5,10 +5,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
+
+	"longhaul/a2a"
 )
 
 // terminalOf returns w as a terminal, and what measures it; ok is false if it is no
@@ -33,23 +34,9 @@ func colored(w io.Writer) bool {
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// visible returns text without control and format characters, except for line ends
-// and tabs: a text of others must not control the terminal.
-func visible(text string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n' || c == '\t':
-			return c
-		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c):
-			return -1
-		}
-		return c
-	}, text)
-}
-
 // oneLine returns text as one line of at most width columns.
 func oneLine(text string, width int) string {
-	return runewidth.Truncate(strings.Join(strings.Fields(visible(text)), " "), width, "…")
+	return runewidth.Truncate(a2a.VisibleLine(text), width, "…")
 }
 
 // padRight returns text with spaces up to width columns.
@@ -83,4 +70,4 @@ func (s *screen) draw(lines []string) {
 }
 
 // columnsOf returns the width of text on a terminal.
-func columnsOf(text string) int { return runewidth.StringWidth(visible(text)) }
+func columnsOf(text string) int { return runewidth.StringWidth(a2a.Visible(text)) }

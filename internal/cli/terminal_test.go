@@ -186,7 +186,7 @@ The task waits for a decision. To decide:
 Tea
 obj-aaaaaaaaaaaaaaaaaaaaaaaaaa  completed
 ├─ ✓ Research                                                                 completed
-│  ├─ ✓ Search[2J the 茶 archives of the whole world, one after the other, …  completed       3.0s  attempt 2
+│  ├─ ✓ Search‹U+001B›[2J the 茶 archives of the whole world, one after the…  completed       3.0s  attempt 2
 │  └─ ✓ Approve                                                               completed       28m0s
 └─ ✓ Writing                                                                  completed
    └─ ✓ Write                                                                 completed       2.0s

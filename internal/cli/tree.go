@@ -7,6 +7,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
 )
@@ -135,7 +136,7 @@ func (t tree) align(branches []branch) []string {
 
 // oneLineKept cuts text to width columns and keeps its spaces.
 func oneLineKept(text string, width int) string {
-	return strings.TrimRight(runewidth.Truncate(visible(text), max(0, width), "…"), " ")
+	return strings.TrimRight(runewidth.Truncate(a2a.Visible(text), max(0, width), "…"), " ")
 }
 
 // bar returns a bar that shows how much of o is done.

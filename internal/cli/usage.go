@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"longhaul/a2a"
 )
 
 // exitUsage is the exit code for wrong arguments.
@@ -53,7 +55,7 @@ func showUsage(stderr io.Writer, name programName, err error) (ok bool) {
 	default:
 		return false
 	}
-	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", name, visible(err.Error()), cmp.Or(command, name.String()))
+	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", name, a2a.Visible(err.Error()), cmp.Or(command, name.String()))
 	return true
 }
 

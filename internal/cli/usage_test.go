@@ -27,6 +27,8 @@ func TestRun_wrongArguments(t *testing.T) {
 		{[]string{"list", "--url", f.URL, "--limit", "0"}, "--limit must be 1 or more"},
 		{[]string{"schedule", "create", "nightly", "hi", "--url", f.URL}, "say when: --cron"},
 		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
+		{[]string{"api", "--quota", "gates=1"}, "--quota \"gates=1\" is not QUOTA=N"},
+		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},
 		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},
 	} {
 		var stdout, stderr strings.Builder

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"unicode/utf16"
 
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -54,6 +56,10 @@ func (p playbooks) Skills() []apiservice.Skill {
 	return skills
 }
 
+// inputModes are the media types on the agent card. Parts of any other are accepted, too, for the
+// executors know what they can read; but clients look for the types that they have.
+var inputModes = []string{"text/plain", "text/markdown", "application/json", "application/pdf", "application/octet-stream", "image/png", "image/jpeg", "*/*"}
+
 // card returns the content of the agent card.
 func (b Build) card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
 	info := apiservice.CardInfo{
@@ -61,10 +67,13 @@ func (b Build) card(cfg apiSettings, at api.Address, agent Agent) apiservice.Car
 		Description: cmp.Or(b.Description, "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects."),
 		Version:     cmp.Or(b.Version, Version),
 		Interfaces:  at.Interfaces(),
-		InputModes:  []string{"*/*"},
+		InputModes:  inputModes,
 		OutputModes: []string{"text/plain", "application/json"},
 		Skills:      agent.Skills(),
-		NoStreaming: cfg.NoStreaming, PrivateSkills: cfg.PrivateSkills,
+		NoStreaming: cfg.NoStreaming, PrivateSkills: cfg.PrivateSkills, DocumentationURL: cfg.Documentation,
+	}
+	if cfg.Provider != "" {
+		info.Provider = &apiservice.Provider{Organization: cfg.Provider, URL: cfg.ProviderURL}
 	}
 	for _, uri := range cfg.Required {
 		if uri == a2a.ExtensionOPT {
@@ -165,6 +174,36 @@ or with any client:
       "configuration": {"returnImmediately": true}}}'
 
 `, note, remoteSettings{URL: g.url, program: g.command}.command("send"), shellQuoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
+}
+
+// shellPlain accepts words that mean themselves in a shell, and no option.
+var shellPlain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,~-]*$`)
+
+// shellWord returns an id of others as it can be copied into a command: as one argument that is
+// no option.
+func shellWord(id string) string {
+	switch {
+	case shellPlain.MatchString(id):
+		return id
+	case strings.HasPrefix(id, "-"):
+		return "-- " + shellQuoted(a2a.VisibleLine(id))
+	}
+	return shellQuoted(a2a.VisibleLine(id))
+}
+
+// escaped returns JSON with the characters escaped that could control a terminal.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if one := string(r); a2a.Visible(one) == one {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // shellQuoted returns text as one argument for a shell.

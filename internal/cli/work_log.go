@@ -25,6 +25,10 @@ func (l workLog) logRecorded(r journal.Recorded) {
 			l.log.Info("Objective begun", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Objective.Principal))
 		case e.Kind == opt.ObjectiveRetried:
 			l.log.Info("Objective retried", zap.String("objective", r.ObjectiveID), zap.Int("attempt", e.Attempt))
+		case e.Kind == opt.MessageAdded && e.Reason == opt.Begins:
+			l.log.Info("Objective started", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Principal))
+		case e.Kind == opt.CommandAnswered:
+			l.logCommand(r.ObjectiveID, e)
 		case e.Kind == opt.ObjectiveMoved && opt.ObjectiveStatus(e.To).Ended():
 			l.logEnd(r, e)
 		case e.Kind == opt.TaskMoved && e.PlanID != "" && e.Gate != nil && e.From != e.To:
@@ -33,6 +37,16 @@ func (l workLog) logRecorded(r journal.Recorded) {
 			l.log.Info("Gate still open", zap.String("gate", e.Gate.ID), zap.String("step", string(e.Step)))
 		}
 	}
+}
+
+// logCommand logs a change of a client that was applied or refused.
+func (l workLog) logCommand(objectiveID string, e opt.Event) {
+	fields := []zap.Field{zap.String("objective", objectiveID), zap.String("change", e.Reason), zap.String("principal", e.Principal)}
+	if e.Answer.Refusal != nil {
+		l.log.Info("Change refused", append(fields, zap.String("code", string(e.Answer.Refusal.Code)))...)
+		return
+	}
+	l.log.Info("Change made", fields...)
 }
 
 // logEnd logs the end of an objective. A failure is a warning.

@@ -14,8 +14,8 @@ import (
 	"longhaul/opt"
 )
 
-// The log has a line for each objective that begins or ends, each gate that opens and
-// each decision, and none for other events.
+// The log has a line for each objective that begins or ends, each gate that opens, each
+// decision and each change of a client, and none for other events.
 func TestWorkLog(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	gate := &opt.Gate{ID: "task-x:1", Kind: opt.Approval}
@@ -37,6 +37,10 @@ func TestWorkLog(t *testing.T) {
 		{Kind: opt.MessageAdded, Decision: decided(opt.Decision{DecidedBy: "ann", Action: opt.Accept, Verdict: opt.Accepted, Closed: true})},
 		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "input-required", To: "completed", Decision: decided(opt.Decision{DecidedBy: opt.ByTimer, Action: opt.Reject, Verdict: opt.Accepted, Closed: true})},
 		{Kind: opt.ObjectiveRetried, Attempt: 2},
+		{Kind: opt.CommandAnswered, Principal: "dan", Reason: string(opt.MoveTask), Answer: &opt.CommandAnswer{}},
+		{Kind: opt.CommandAnswered, Principal: "dan", Reason: string(opt.AddTasks), Answer: &opt.CommandAnswer{Refusal: &opt.Refusal{Code: opt.RefusedEnded}}},
+		{Kind: opt.MessageAdded, Principal: "eve", Verdict: opt.Noted},
+		{Kind: opt.MessageAdded, Principal: "eve", Verdict: opt.Noted, Reason: opt.Begins},
 		{Kind: opt.ObjectiveMoved, From: "working", To: "failed", Reason: "task-failed", At: a2a.At(began.Add(90 * time.Second))},
 	}})
 	var got []string
@@ -52,6 +56,9 @@ func TestWorkLog(t *testing.T) {
 		"info Gate closed map[action:accept by:ann gate:task-x:1]",
 		"info Gate closed: its time is over map[action:reject by:longhaul:timer gate:task-x:1]",
 		"info Objective retried map[attempt:2 objective:obj-x]",
+		"info Change made map[change:move-task objective:obj-x principal:dan]",
+		"info Change refused map[change:add-tasks code:ended objective:obj-x principal:dan]",
+		"info Objective started map[objective:obj-x principal:eve]",
 		"warn Objective ended map[objective:obj-x reason:task-failed state:failed took:1m30s]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

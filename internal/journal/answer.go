@@ -27,3 +27,16 @@ func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) 
 	})
 	return a, ok, err
 }
+
+// Stuck notes that the events of an objective are not taken, and why, until they are. A
+// repeat changes nothing, nor does it for an objective that the journal does not have.
+func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck) error {
+	doc, err := encode(s)
+	if err != nil {
+		return err
+	}
+	return j.writer.submit(ctx, func(c *conn) error {
+		_, err := c.exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
+		return err
+	}, objectiveLock(objectiveID))
+}

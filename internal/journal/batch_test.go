@@ -161,3 +161,36 @@ func TestRecord_encodedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A program that was rolled back knows fewer members of an event than the one that has
+// recorded it, and a newer one more. Neither contradicts the other, in any order.
+func TestRecord_unknownMembers(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		for _, newerFirst := range []bool{true, false} {
+			s := begin(t, open(), newObjective())
+			s.record(planAdded(s.objective, 0, 1))
+			gate := &opt.Gate{ID: s.task(0, 0) + ":1", Kind: opt.Approval, Title: "Ship?", Description: "All of it."}
+			newer := s.moved(0, 0, opt.TaskInputRequired)
+			newer.Gate, newer.Status, newer.Step = gate, agentMessage(gate.ID, "Ship?"), opt.StepKind("remind")
+			newer.Status.Metadata = a2a.Metadata{"k": []byte("1")}
+			older := newer
+			older.Gate, older.Status, older.Step = &opt.Gate{ID: gate.ID, Kind: gate.Kind}, agentMessage(gate.ID, "Ship it?"), ""
+			first, again := newer, older
+			if !newerFirst {
+				first, again = older, newer
+			}
+			b := s.batch(first)
+			if err := s.j.Record(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			before := len(s.events())
+			again.N, again.At = b.Events[0].N, b.Events[0].At
+			if err := s.j.Record(t.Context(), opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: []opt.Event{again}}); err != nil {
+				t.Errorf("the newer first %t: repeated with other members: %v", newerFirst, err)
+			}
+			if n := len(s.events()); n != before {
+				t.Errorf("the newer first %t: %d events, want %d", newerFirst, n, before)
+			}
+		}
+	})
+}

@@ -10,19 +10,33 @@ import (
 // blobs is the part of a Journal that keeps data of any kind.
 type blobs struct{ *store }
 
-// WriteBlob keeps data for as long as its objective is kept. The id says what
-// the data is, so writing a blob again changes nothing. The objective need not
-// be recorded yet.
-func (j blobs) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
-	stored, err := j.box.toStoredBytes(data)
-	if err != nil {
-		return fmt.Errorf("write a blob of %s: %w", objectiveID, err)
+// WriteBlobs keeps data, by their ids, for as long as their objective is kept: all are
+// written, or none. An id says what the data is, so writing a blob again changes nothing.
+// The objective need not be recorded yet.
+func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error {
+	stored := map[string][]byte{}
+	for id, data := range blobs {
+		var err error
+		if stored[id], err = j.box.toStoredBytes(data); err != nil {
+			return fmt.Errorf("write a blob of %s: %w", objectiveID, err)
+		}
 	}
 	return j.writer.submit(ctx, func(c *conn) error {
 		if err := removeAllRemaining(c, objectiveID); err != nil {
 			return err
 		}
-		_, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, stored)
+		added := 0
+		for id, data := range stored {
+			n, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
+			if err != nil {
+				return err
+			}
+			added += int(n) * len(data)
+		}
+		if added == 0 {
+			return nil
+		}
+		_, err := c.exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
 		return err
 	}, objectiveLock(objectiveID))
 }

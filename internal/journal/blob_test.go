@@ -17,19 +17,25 @@ func TestJournal_Blobs(t *testing.T) {
 		}
 		data := bytes.Repeat([]byte{0, 1, 0xff}, 1<<20)
 		for range 2 {
-			if err := j.WriteBlob(ctx, "obj-a", "x", data); err != nil {
+			if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := j.WriteBlob(ctx, "obj-b", "x", nil); err == nil {
+		if err := j.WriteBlobs(ctx, "obj-b", map[string][]byte{"w": data, "x": nil, "y": data}); err == nil {
 			t.Error("a blob without data was written")
 		}
-		got, err := j.ReadBlob(ctx, "obj-a", "x")
-		if err != nil || !bytes.Equal(got, data) {
-			t.Errorf("read %d bytes, %v; want %d", len(got), err, len(data))
+		if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": {1}, "y": {2}}); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := j.ReadBlob(ctx, "obj-b", "x"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("the blob of another objective: %v", err)
+		for id, want := range map[string][]byte{"x": data, "y": {2}} {
+			if got, err := j.ReadBlob(ctx, "obj-a", id); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("blob %s has %d bytes, %v; want %d", id, len(got), err, len(want))
+			}
+		}
+		for _, id := range []string{"w", "x", "y"} {
+			if _, err := j.ReadBlob(ctx, "obj-b", id); !errors.Is(err, opt.ErrUnknown) {
+				t.Errorf("blob %s of another objective: %v", id, err)
+			}
 		}
 	})
 }

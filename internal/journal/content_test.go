@@ -97,7 +97,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 	done.Status = agentMessage("two", canary+" second")
 	s.record(opt.Opening{Objective: o, Message: &m}.Event(), plan, said, s.piece(0, 0, "a", canary+" artifact", false), done, s.waits(0, 1, g),
 		opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Status: agentMessage("three", canary+" failure")})
-	if err := j.WriteBlob(t.Context(), o.ID, "blob", []byte(canary)); err != nil {
+	if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -189,7 +189,7 @@ func TestSeal_marks(t *testing.T) {
 				if err != nil || got.Name != name {
 					t.Errorf("seal %v: %+v, %v, want the name %q", on, got, err, name)
 				}
-				writing := j.WriteBlob(t.Context(), o.ID, name, []byte(name))
+				writing := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{name: []byte(name)})
 				if data, err := j.ReadBlob(t.Context(), o.ID, name); string(data) != name || errors.Join(writing, err) != nil {
 					t.Errorf("seal %v: blob %q, %v, %v, want %q", on, data, writing, err, name)
 				}

@@ -14,8 +14,8 @@ type decisionTable struct{ *recording }
 // closed the gate.
 func (r decisionTable) add(e *entry) error {
 	d := e.Decision
-	_, err := r.c.exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc) VALUES ($1, $2, $3, $4, $5, $6)",
-		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision)
+	_, err := r.c.exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision, d.Epoch)
 	if err != nil || e.decided == "" {
 		return err
 	}
@@ -70,10 +70,10 @@ func decisionHead(c *conn, objectiveID string) (opt.DecisionHead, error) {
 		return h, err
 	}
 	err := c.each(`SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
-			WHERE later.objective_id = d.objective_id AND later.plan_id = d.plan_id AND later.attempt = d.attempt AND later.n > d.n)
-		ORDER BY d.plan_id, d.attempt, d.seq`, args{objectiveID}, func(row scanner) error {
+			WHERE later.objective_id = d.objective_id AND later.plan_id = d.plan_id AND later.attempt = d.attempt AND later.epoch = d.epoch AND later.n > d.n)
+		ORDER BY d.plan_id, d.attempt, d.epoch, d.seq`, args{objectiveID}, func(row scanner) error {
 		_, d, err := scanDecision(row)
-		h.Chains = append(h.Chains, opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Chain: opt.Chain{N: d.N, Hash: d.Hash}})
+		h.Chains = append(h.Chains, opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Epoch: d.Epoch, Chain: opt.Chain{N: d.N, Hash: d.Hash}})
 		return err
 	})
 	return h, err

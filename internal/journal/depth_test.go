@@ -29,6 +29,10 @@ func TestJournal_Depth(t *testing.T) {
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, planAdded(s.objective, 0, 3))
 		s.as(s.plan(0), j).record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskWorking), s.moved(0, 0, opt.TaskInputRequired))
 		want("tasks have begun", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
+		if err := j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}); err != nil {
+			t.Error(err)
+		}
+		want("one is stuck", journal.Depth{Queued: 1, Working: 1, Stuck: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Reason: "failed"})
 		want("one has ended", journal.Depth{Queued: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
 	})

@@ -14,7 +14,7 @@ import (
 type entry struct {
 	opt.Event
 	doc           content // the event as JSON
-	digest        []byte  // of that
+	digest        []byte  // of the event
 	added         content // the objective, plan or artifact that it adds
 	text          text    // the name and description of the objective or the plan
 	givenPlans    content // that came with the message
@@ -68,7 +68,7 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	if err := errors.Join(d...); err != nil {
 		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
 	}
-	n.digest = digestOf(string(n.doc))
+	n.digest = digestOf(e)
 	if e.Message != nil {
 		n.messageDigest = opt.DigestUnder(e.Key, *e.Message)
 	}
@@ -112,7 +112,7 @@ func (d *documents) text(t *opt.Text) text {
 	return text{
 		planner: planner,
 		name:    content(t.Name), description: content(t.Description),
-		metadata: d.encode(len(t.Metadata) > 0, t.Metadata), dependencies: d.encode(len(t.Dependencies) > 0, t.Dependencies),
+		metadata: d.encode(len(t.Metadata) > 0, t.Metadata), dependencies: d.encode(t.Dependencies != nil, t.Dependencies),
 	}
 }
 
@@ -121,7 +121,7 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 	for _, t := range list {
 		out = append(out, newTask{
 			Task: t, doc: d.encode(true, bareTask(*t)),
-			dependencies: d.encode(len(t.Dependencies) > 0, t.Dependencies), metadata: d.encode(len(t.Metadata) > 0, t.Metadata),
+			dependencies: d.encode(t.Dependencies != nil, t.Dependencies), metadata: d.encode(len(t.Metadata) > 0, t.Metadata),
 		})
 	}
 	return out

@@ -253,19 +253,19 @@ func (j *Journal) CountRows(ctx context.Context, from string) (n int, err error)
 	return n, err
 }
 
-// DropTallies makes the tables what they were before migration 8.
+// DropTallies makes the tables what they were before migrations 8 and 13.
 func (j *Journal) DropTallies(ctx context.Context) error {
-	text := "DROP TABLE tallies; DROP TABLE tally_changes; DELETE FROM migrations WHERE version = 8"
-	for _, table := range []string{"tasks", "objectives"} {
+	text := "DROP TABLE tallies; DROP TABLE tally_changes; DELETE FROM migrations WHERE version IN (8, 13)"
+	for name, table := range map[string]string{"tasks": "tasks", "objectives": "objectives", "blocks": "objectives"} {
 		for _, trigger := range []string{"counted", "recounted", "uncounted"} {
-			text += "; DROP TRIGGER " + table + "_" + trigger
+			text += "; DROP TRIGGER " + name + "_" + trigger
 			if _, ok := j.db.(*postgres); ok {
 				text += " ON " + table
 			}
 		}
 	}
 	if _, ok := j.db.(*postgres); ok {
-		text += "; DROP FUNCTION tally_task; DROP FUNCTION untally_tasks; DROP FUNCTION tally_objective; DROP FUNCTION untally_objectives"
+		text += "; DROP FUNCTION tally_task; DROP FUNCTION untally_tasks; DROP FUNCTION tally_objective; DROP FUNCTION untally_objectives; DROP FUNCTION tally_blocks; DROP FUNCTION untally_blocks"
 	}
 	return j.Script(ctx, text)
 }
@@ -286,3 +286,18 @@ func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
 	})
 	return text, err
 }
+
+// DigestOf returns the digest of an event that is kept of it.
+func DigestOf(e opt.Event) []byte { return digestOf(e) }
+
+// ExplainUsage returns the database's plans for the queries of Usage.
+func (j *Journal) ExplainUsage(ctx context.Context) (text string, err error) {
+	for _, quota := range slices.Sorted(maps.Keys(usageQueries)) {
+		steps, failed := j.explain(ctx, usageQueries[quota], args{"acme"})
+		text, err = text+steps+"\n", errors.Join(err, failed)
+	}
+	return text, err
+}
+
+// SetNow sets the clock for the places of notices.
+func (j *Journal) SetNow(now func() time.Time) { j.usage.now = now }

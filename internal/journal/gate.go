@@ -17,14 +17,15 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 	}
 	err = j.snapshot(ctx, func(c *conn) error {
 		var at int64
-		var open, status content
+		var open, status, shapers content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
-		found, err := c.get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal`+fromInterrupts+
+		found, err := c.get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", args{taskID, tenant},
-			(*content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal)
+			(*content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal, &shapers)
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
+		err = errors.Join(err, decode(shapers, &r.Shapers))
 		if err != nil {
 			return err
 		}

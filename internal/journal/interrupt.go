@@ -48,11 +48,12 @@ const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id
 // eachInterrupt calls f with the interrupts that rest selects, without their gates, and
 // the documents of those.
 func eachInterrupt(c *conn, rest string, a args, f func(i opt.Interrupt, gate content) error) error {
-	return c.each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal"+fromInterrupts+rest, a, func(row scanner) error {
+	return c.each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+rest, a, func(row scanner) error {
 		var i opt.Interrupt
 		var at int64
-		var gate content
-		if err := row.Scan(&i.TaskID, (*content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*content)(&i.Objective), &i.Principal); err != nil {
+		var gate, shapers content
+		err := row.Scan(&i.TaskID, (*content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*content)(&i.Objective), &i.Principal, &shapers)
+		if err = errors.Join(err, decode(shapers, &i.Shapers)); err != nil {
 			return err
 		}
 		i.Since = a2a.AtMillis(at)
@@ -101,7 +102,7 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 			if err := w.readGate(); err != nil {
 				return err
 			}
-			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.Gate.WaitsFor(*f.For, i.Principal)) && w.containsWords(words) {
+			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.WaitsFor(*f.For)) && w.containsWords(words) {
 				found = append(found, w)
 			}
 			return nil

@@ -141,3 +141,34 @@ func TestGate(t *testing.T) {
 		}
 	})
 }
+
+// Who has shaped the work of another is kept with it, and a gate that requesters may not answer
+// does not wait for them.
+func TestInterrupts_shapers(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective()) // by ann
+		note, head := said(s.objective.ID, "", "m-1", opt.Noted), *s.objective.Head()
+		head.Shapers = []string{"bob", "carol"}
+		note.Head = &head
+		g := gate(s.task(0, 0), opt.Approval, 1)
+		g.Responders = &opt.Responders{NotRequester: true}
+		s.record(planAdded(s.objective, 0, 1), note)
+		s.record(s.waits(0, 0, g))
+		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
+		if diff := cmp.Diff(head.Shapers, kept.Objective.Shapers); diff != "" || err != nil {
+			t.Errorf("kept: %v (-want +got):\n%s", err, diff)
+		}
+		record, err := j.Gate(t.Context(), tenant, g.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for who, waits := range map[string]bool{"ann": false, "bob": false, "carol": false, "dave": true} {
+			r := opt.Responder{Principal: who}
+			list, _, err := j.Interrupts(t.Context(), tenant, opt.InterruptFilter{For: &r})
+			if err != nil || (len(list) == 1) != waits || record.WaitsFor(r) != waits {
+				t.Errorf("%s has %d gates in a list, and alone %v, error %v", who, len(list), record.WaitsFor(r), err)
+			}
+		}
+	})
+}

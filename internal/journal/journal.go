@@ -50,6 +50,7 @@ type Journal struct {
 	signingKeys
 	sessions
 	maintenance
+	usage
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -74,6 +75,6 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, objectiveFinder{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, maintenance{s},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, maintenance{s}, usage{s, cfg.Now},
 	}, nil
 }

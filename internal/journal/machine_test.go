@@ -59,7 +59,7 @@ func TestMachines(t *testing.T) {
 		}
 		for _, kind := range []opt.EventKind{
 			opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused,
-			opt.PlanResumed, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked, opt.TaskTried, opt.ArtifactAdded, opt.CommandAnswered,
+			opt.PlanResumed, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked, opt.TaskTried, opt.ArtifactAdded, opt.ExchangeAdded, opt.CommandAnswered,
 		} {
 			if happened[kind] == 0 {
 				t.Errorf("no %s has happened", kind)
@@ -89,7 +89,7 @@ func newWorld(t *testing.T, j *journal.Journal, seed uint64) *world {
 	}
 	w := &world{
 		t: t, j: j, random: rand.New(rand.NewPCG(seed, 0)), id: o.ID,
-		objective: machine.NewObjective(opening, 0), plans: map[string]*machine.Plan{}, open: map[string]bool{},
+		objective: machine.NewObjective(opening, 0, machine.Rules), plans: map[string]*machine.Plan{}, open: map[string]bool{},
 		numbers: map[string]int64{},
 	}
 	w.decide(machine.Opened{})
@@ -192,9 +192,10 @@ func (w *world) planSteps(id string) (steps []func()) {
 	for _, task := range p.State.Plan.Waiting() {
 		m := userMessage(fmt.Sprint("m-", w.now), "Yes")
 		reply := &opt.Reply{GateID: task.Gate.ID, MessageID: m.MessageID, Action: opt.Accept}
-		steps = append(steps, func() {
-			w.decidePlan(id, machine.Letter{Letter: opt.Letter{ObjectiveID: w.id, PlanID: id, TaskID: task.A2AID(), Message: m, Principal: "ann", Reply: reply}})
-		})
+		letter := opt.Letter{ObjectiveID: w.id, PlanID: id, TaskID: task.A2AID(), Message: m, Principal: "ann", Reply: reply}
+		note := letter
+		note.Reply = nil
+		steps = append(steps, func() { w.decidePlan(id, machine.Letter{Letter: letter}) }, func() { w.decidePlan(id, machine.Letter{Letter: note}) })
 	}
 	if wants.Done != nil {
 		steps = append(steps, func() {
@@ -239,7 +240,7 @@ func (w *world) client() {
 	c := opt.Command{Kind: opt.UpdateObjective, ObjectiveID: w.id}
 	name := fmt.Sprint("Name ", w.now)
 	if w.objective.Wants().Done != nil {
-		w.objective = machine.RestoreObjective(w.kept(), 0)
+		w.objective = machine.RestoreObjective(w.kept(), 0, machine.Rules)
 		c.Status = string(opt.ObjectivePlanning)
 		w.command(c)
 		return

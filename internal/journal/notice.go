@@ -16,12 +16,12 @@ func (r noticeTable) move(e *entry) error {
 	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && e.Step == "" {
 		return nil
 	}
-	var doc content
+	var doc, shapers content
 	var before opt.Gate
 	n := opt.Notice{Kind: opt.NoticeKind(e.Step), Tenant: r.o.tenant}
-	_, err := r.c.get("SELECT t.gate, o.principal FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
-		args{e.TaskID}, &doc, &n.Principal)
-	if err = errors.Join(err, decode(doc, &before)); err != nil {
+	_, err := r.c.get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
+		args{e.TaskID}, &doc, &n.Principal, &shapers)
+	if err = errors.Join(err, decode(doc, &before), decode(shapers, &n.Shapers)); err != nil {
 		return err
 	}
 	switch {

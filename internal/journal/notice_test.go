@@ -129,11 +129,15 @@ func TestJournal_Record_noNotice(t *testing.T) {
 	}
 }
 
-// A principal who requested the work gets no notice of a gate that the requester may not
+// A principal who requested the work, or has shaped it, gets no notice of a gate that the requester may not
 // answer.
 func TestJournal_Record_notRequester(t *testing.T) {
-	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"})
+	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"}, opt.Channel{Name: "carol", Principal: "carol"})
 	s := begin(t, j, newObjective()) // by ann
+	note, head := said(s.objective.ID, "", "m-1", opt.Noted), *s.objective.Head()
+	head.Shapers = []string{"carol"}
+	note.Head = &head
+	s.record(note)
 	e := s.atGate(s.task(0, 0), "g1")
 	e.Gate.Responders = &opt.Responders{NotRequester: true}
 	s.record(planAdded(s.objective, 0, 1), e)

@@ -28,9 +28,10 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	_, err := r.c.get(`INSERT INTO objectives
 		(id, tenant, context_id, principal, message_id, digest, created_at, given, doc,
 			status, reason, failure, stopping, started, paused, queued_at, attempt, revision, begun, ended,
-			name, description, metadata, seq, updated_at, asked_at, planner, pushes)
+			name, description, metadata, seq, updated_at, asked_at, planner, pushes, bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0, $25,
-			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2))
+			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2),
+			COALESCE((SELECT SUM(octet_length(data)) FROM blobs WHERE objective_id = $1), 0))
 		RETURNING pushes`, args{
 		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.givenPlans, e.added,
 		string(o.Status), o.Reason, content(o.Failure), o.Stopping, boolNumber(o.Started), boolNumber(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
@@ -50,11 +51,19 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 
 // writeHead writes the head of the objective.
 func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
-	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
-			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
+	var shapers content
+	var err error
+	if len(h.Shapers) > 0 {
+		shapers, err = encode(h.Shapers)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
+			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14, shapers = $15, bytes = bytes + $16
 		WHERE id = $1`,
 		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, content(h.Failure), h.Stopping, boolNumber(h.Started),
-		boolNumber(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, boolNumber(h.Started || h.Status.Ended()), boolNumber(h.Status.Ended()))
+		boolNumber(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, boolNumber(h.Started || h.Status.Ended()), boolNumber(h.Status.Ended()), shapers, r.o.bytes)
 	return err
 }
 
@@ -134,7 +143,7 @@ func objectiveCondition(tenant string, f opt.ObjectiveFilter) (from, where strin
 // scanObjective reads.
 func selectObjectives(from, rest string) string {
 	return `SELECT o.doc, o.status, o.reason, o.failure, o.stopping, o.started, o.paused, o.queued_at, o.attempt, o.revision,
-			o.name, o.description, o.metadata, o.updated_at, t.state, t.gate
+			o.name, o.description, o.metadata, o.updated_at, t.state, t.gate, o.epochs, o.stuck, o.shapers
 		FROM ` + from + ` JOIN tasks t ON t.objective_id = o.id AND t.plan_id = '' AND t.idx = o.attempt` + rest
 }
 
@@ -145,24 +154,25 @@ func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err 
 }
 
 func scanObjective(row scanner) (*opt.Objective, error) {
-	var doc, metadata, gate content
+	var doc, metadata, gate, epochs, stuck, shapers content
 	var h opt.ObjectiveHead
 	var t opt.Text
 	var queued, updated int64
 	var root opt.TaskState
 	err := row.Scan(&doc, &h.Status, &h.Reason, (*content)(&h.Failure), &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
-		(*content)(&t.Name), (*content)(&t.Description), &metadata, &updated, &root, &gate)
+		(*content)(&t.Name), (*content)(&t.Description), &metadata, &updated, &root, &gate, &epochs, &stuck, &shapers)
 	if err != nil {
 		return nil, err
 	}
 	o := new(opt.Objective)
 	var g opt.Gate
-	if err := errors.Join(decode(doc, o), decode(metadata, &t.Metadata), decode(gate, &g)); err != nil {
+	if err := errors.Join(decode(doc, o), decode(metadata, &t.Metadata), decode(gate, &g), decode(stuck, &o.Stuck), decode(shapers, &o.Shapers)); err != nil {
 		return nil, err
 	}
 	o.Status, o.Reason, o.Failure, o.Stopping, o.Started, o.Paused = h.Status, h.Reason, h.Failure, h.Stopping, h.Started, h.Paused
 	o.QueuedAt, o.Attempt, o.Revision, o.UpdatedAt = a2a.AtMillis(queued), h.Attempt, h.Revision, a2a.AtMillis(updated)
 	o.Name, o.Description, o.Metadata = t.Name, t.Description, t.Metadata
 	o.Root, o.RootGate = root, g.ID
-	return o, nil
+	o.Rewound, err = wasRewound(epochs)
+	return o, err
 }

@@ -32,28 +32,38 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 		if kept.Recorded, err = lastNumbers(c, o.ID); err != nil {
 			return err
 		}
+		for source := range kept.Recorded {
+			if name, epoch := opt.SplitEpoch(source); epoch > kept.Epochs[name] && epoch > 1 {
+				if kept.Epochs == nil {
+					kept.Epochs = map[string]int{}
+				}
+				kept.Epochs[name] = epoch
+			}
+		}
 		return addHandled(c, &kept)
 	})
 	return kept, err
 }
 
-// addWork adds its notes and its artifacts to t.
+// addWork adds its notes, with their authors, and its artifacts to t.
 func addWork(c *conn, objectiveID string, t *opt.Task) error {
 	var err error
 	if t.Artifacts, err = artifacts(c, objectiveID, t.A2AID()); err != nil {
 		return err
 	}
-	return c.each(`SELECT seq, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
-		UNION ALL SELECT seq, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
+	return c.each(`SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
+		UNION ALL SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
 		ORDER BY seq`, args{objectiveID, t.A2AID(), string(opt.Noted)},
 		func(row scanner) error {
 			var seq int64
+			var author string
 			var doc content
 			var m a2a.Message
-			err := row.Scan(&seq, &doc)
+			err := row.Scan(&seq, &author, &doc)
 			if err == nil {
 				err = decode(doc, &m)
 			}
+			m.Metadata = m.Metadata.With(opt.KeyAuthor, author)
 			t.Notes = append(t.Notes, m)
 			return err
 		})

@@ -40,8 +40,8 @@ func TestKept(t *testing.T) {
 		want.Objective = *whole
 		first, second := whole.Plans[0].Tasks[0], whole.Plans[0].Tasks[1]
 		first.Artifacts = []a2a.Artifact{{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("onetwo")}}}
-		first.Notes = []a2a.Message{userMessage("m-2", "about m-2"), userMessage("m-3", "about m-3")}
-		second.Notes = []a2a.Message{userMessage("m-6", "about m-6")}
+		first.Notes = []a2a.Message{noteOf("ann", "m-2"), noteOf("ann", "m-3")}
+		second.Notes = []a2a.Message{noteOf("ann", "m-6")}
 		got, err := s.j.Kept(t.Context(), tenant, o.ID)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%v, mismatch (-want +got):\n%s", err, diff)
@@ -95,4 +95,11 @@ func TestLinks(t *testing.T) {
 			t.Errorf("a link of a task that is not there: %v", err)
 		}
 	})
+}
+
+// noteOf returns a note as executors get it: with its author.
+func noteOf(author, messageID string) a2a.Message {
+	m := userMessage(messageID, "about "+messageID)
+	m.Metadata = m.Metadata.With(opt.KeyAuthor, author)
+	return m
 }

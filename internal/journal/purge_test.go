@@ -28,7 +28,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
-		if err := j.WriteBlob(t.Context(), o.ID, id, []byte("a blob of "+o.ID)); err != nil {
+		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,9 +159,8 @@ func TestPurge(t *testing.T) {
 func TestPurge_oldestFirst(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		var all []*scribe
 		for _, n := range rand.Perm(9) {
-			all = append(all, begin(t, j, newObjective()).end(opt.ObjectiveCompleted, int64(100*n)))
+			begin(t, j, newObjective()).end(opt.ObjectiveCompleted, int64(100*n))
 		}
 		for _, test := range []struct{ limit, want, left int }{{2, 2, 7}, {0, 0, 7}, {3, 3, 4}, {100, 2, 2}} { // 700 and 800 stay
 			if n, err := j.Purge(t.Context(), at(650).Time(), test.limit); n != test.want || err != nil {
@@ -246,7 +245,7 @@ func TestPurge_comesBack(t *testing.T) {
 				t.Fatalf("%d rows are left after the first step", len(left))
 			}
 			if first == "blob" {
-				if err := j.WriteBlob(t.Context(), s.objective.ID, "b-1", []byte("new")); err != nil {
+				if err := j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -57,7 +57,7 @@ func (r *recording) run(c *conn) error {
 		}
 	}
 	if r.o.seq == before {
-		return nil
+		return r.rewinds().unstick()
 	}
 	c.changes.recorded(r.objectiveID, r.o.seq)
 	return r.close()
@@ -65,10 +65,13 @@ func (r *recording) run(c *conn) error {
 
 // close writes the state of the objective.
 func (r *recording) close() error {
+	if err := r.rewinds().unstick(); err != nil {
+		return err
+	}
 	if r.o.head != nil {
 		return r.objectives().writeHead(r.o.head)
 	}
-	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt)
+	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
 	return err
 }
 
@@ -79,24 +82,31 @@ func (r *recording) recordBatch(b batch) error {
 		return err
 	}
 	first, last := b.entries[0].N, latest.last()
-	if first > last+1 {
+	begins := r.rewinds().begins(b, latest)
+	if first > last+1 && !begins {
+		if err := r.rewinds().checkEpoch(b.source, first); err != nil {
+			return err
+		}
 		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
 	}
 	missing := b.entries
-	if first <= last {
+	if first <= last && len(latest.digests) > 0 {
 		known := min(int(last-first)+1, len(missing))
 		if err := r.checkRepeats(b.source, missing[:known]); err != nil {
 			return err
 		}
 		missing = missing[known:]
 	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := r.rewinds().enterEpoch(b.source, missing[0].N); err != nil {
+		return err
+	}
 	for _, e := range missing {
 		if err := r.recordEvent(e); err != nil {
 			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, err)
 		}
-	}
-	if len(missing) == 0 {
-		return nil
 	}
 	return r.storeNumbers(b.source, missing)
 }
@@ -112,10 +122,45 @@ func (r *recording) recordEvent(e *entry) error {
 			return err
 		}
 	}
-	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), e.doc)
+	stored, err := r.c.contents.toStored(string(e.doc))
+	if err != nil {
+		return err
+	}
+	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
 	r.o.seq++
+	r.o.bytes += len(stored)
 	r.added = append(r.added, e.Event)
+	if err == nil && e.EndsTasks() {
+		err = r.endTasks(e)
+	}
 	return err
+}
+
+// endTasks ends the open tasks of the plan that e is about, or of all plans, each with an
+// event of its own.
+func (r *recording) endTasks(e *entry) error {
+	type task struct {
+		id, planID string
+		state      opt.TaskState
+	}
+	open, err := all(r.c, `SELECT id, plan_id, state FROM tasks
+		WHERE objective_id = $1 AND plan_id <> '' AND (plan_id = $2 OR $2 = '') AND ended = 0 ORDER BY plan_id, idx, id`,
+		args{r.objectiveID, e.PlanID}, func(row scanner) (t task, err error) { return t, row.Scan(&t.id, &t.planID, &t.state) })
+	if err != nil {
+		return err
+	}
+	for _, t := range open {
+		moved := e.TaskEnded(r.o.contextID, t.id, t.state)
+		moved.PlanID = t.planID
+		ended, err := newEntry(r.objectiveID, moved)
+		if err == nil {
+			err = r.recordEvent(ended)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.rewinds().shut(e.PlanID)
 }
 
 // apply changes the rows that e is about. kept is false if e came too late to
@@ -149,6 +194,8 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, r.tasks().link(e)
 	case opt.TaskMoved:
 		return true, r.tasks().move(e)
+	case opt.ExchangeAdded:
+		return true, r.tasks().extendGate(e)
 	case opt.TaskTried:
 		return r.tasks().addTry(e)
 	case opt.ArtifactAdded:
@@ -157,6 +204,8 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, r.messages().add(e)
 	case opt.CommandAnswered:
 		return true, r.addAnswer(e)
+	case opt.SourceRewound:
+		return true, r.rewinds().apply(e)
 	default: // the head has all changes
 		return true, nil
 	}

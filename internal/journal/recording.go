@@ -16,8 +16,9 @@ var (
 	// ErrGap is wrapped when numbers are missing: those before the batch were
 	// never recorded, or its own do not follow on each other.
 	ErrGap = errors.New("event numbers are missing")
-	// ErrContradiction is wrapped when a source has recorded other content under
-	// the same number. A repeat fails in the same way.
+	// ErrContradiction is wrapped when a source has recorded another event under the same
+	// number, or has begun another epoch. A repeat fails in the same way. The error also
+	// wraps a [*opt.RewoundError].
 	ErrContradiction = fmt.Errorf("%w: the source has recorded another event under this number", opt.ErrConflict)
 )
 
@@ -39,10 +40,13 @@ type openObjective struct {
 	seq       int64
 	attempt   int
 	pushes    int   // configs
+	bytes     int   // of the events that were added
 	createdAt int64 // 0 before it is opened
 	updatedAt int64
 	exists    bool
 	head      *opt.ObjectiveHead // to be written; nil if it has not changed
+	epochs    map[string]int     // the latest, by the names of sources that have begun another one
+	stuck     bool               // it shows that its events are not taken
 }
 
 // newRecording does the work that can be done before the transaction.
@@ -78,15 +82,16 @@ func (r *recording) begin(c *conn) error {
 func (r *recording) open() (err error) {
 	first := r.batches[0].source
 	var n numbers
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, COALESCE(s.first, 1), s.digests
+	var epochs, stuck content
+	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
 		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
 			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
-		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &n.first, &n.digests)
+		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &epochs, &stuck, &n.first, &n.digests)
 	if r.o.exists {
-		r.knownNumbers[first] = n
+		r.knownNumbers[first], r.o.stuck = n, stuck != ""
 	}
-	return err
+	return errors.Join(err, decode(epochs, &r.o.epochs))
 }
 
 // seq returns the seq of the event that is being applied.
@@ -94,6 +99,7 @@ func (r *recording) seq() int64 { return r.o.seq + 1 }
 
 func (r *recording) objectives() objectiveTable { return objectiveTable{r} }
 func (r *recording) plans() planTable           { return planTable{r} }
+func (r *recording) rewinds() rewindTable       { return rewindTable{r} }
 func (r *recording) tasks() taskTable           { return taskTable{r} }
 func (r *recording) messages() messageTable     { return messageTable{r} }
 func (r *recording) decisions() decisionTable   { return decisionTable{r} }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -95,6 +94,8 @@ type Difference struct {
 	Changed []string // events that it has with other content, with their sources
 	Gaps    []string // sources whose batches begin after events that the journal lacks, too
 	Known   []string // sources with events in the journal
+
+	Last map[string]int64 // numbers of the last events of all sources that the journal has, also of others than those of the batches
 }
 
 // Compare compares the journal with batches of one objective, without a change.
@@ -105,6 +106,9 @@ func (j maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Diffe
 	}
 	err = j.snapshot(ctx, func(c *conn) error {
 		d, r.c = Difference{}, c
+		if d.Last, err = lastNumbers(c, r.objectiveID); err != nil {
+			return err
+		}
 		has := map[string]map[int64]string{} // digests
 		for _, b := range r.batches {
 			if has[b.source] == nil {
@@ -130,7 +134,7 @@ func (d *Difference) compare(b batch, has map[int64]string) {
 		switch {
 		case !found:
 			d.Missing++
-			if _, before := has[e.N-1]; !before && e.N > 1 && !slices.Contains(d.Gaps, b.source) {
+			if _, before := has[e.N-1]; !before && e.N > 1 && e.Kind != opt.SourceRewound && !slices.Contains(d.Gaps, b.source) {
 				d.Gaps = append(d.Gaps, b.source)
 			}
 		case digest != string(e.digest):
@@ -165,21 +169,4 @@ func (j blobs) HasBlob(ctx context.Context, objectiveID, id string) (found bool,
 		return err
 	})
 	return found, err
-}
-
-// OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
-// after one.
-func (j maintenance) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT id, tenant, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+limitParam(2), args{after, limit},
-			func(row scanner) error {
-				var o opt.Objective
-				var at int64
-				err := row.Scan(&o.ID, &o.Tenant, &at)
-				o.UpdatedAt = a2a.AtMillis(at)
-				list = append(list, o)
-				return err
-			})
-	})
-	return list, err
 }

@@ -56,7 +56,7 @@ func (s subject) count(c *conn, tenant, state string) (n int, err error) {
 // A Miscount is a number in the tallies that differs from the number of rows.
 type Miscount struct {
 	Tenant  string `json:"tenant"`
-	Subject string `json:"subject"` // tasks or objectives
+	Subject string `json:"subject"` // tasks, objectives or blocks
 	State   string `json:"state"`
 	Tallied int64  `json:"tallied"`
 	Counted int64  `json:"counted"`
@@ -111,7 +111,8 @@ var miscounts = `(SELECT tenant, subject, state, CAST(SUM(tallied) AS BIGINT) AS
 		SELECT tenant, subject, state, n AS tallied, 0 AS counted FROM tallies
 		UNION ALL SELECT tenant, subject, state, n, 0 FROM tally_changes
 		UNION ALL ` + taskSubject.endedQuery() + `
-		UNION ALL ` + objectiveSubject.endedQuery() + `) AS numbers
+		UNION ALL ` + objectiveSubject.endedQuery() + `
+		UNION ALL ` + blocksQuery + `) AS numbers
 	GROUP BY tenant, subject, state HAVING SUM(tallied) <> SUM(counted)) AS wrong`
 
 // endedQuery returns a query that counts the rows that are not open.

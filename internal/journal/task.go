@@ -109,6 +109,28 @@ func (r taskTable) move(e *entry) error {
 	return err
 }
 
+// extendGate adds an exchange to the gate at which a task waits. A gate that an operator has
+// closed with the workflow stays closed.
+func (r taskTable) extendGate(e *entry) error {
+	if _, err := r.read(e.TaskID); err != nil {
+		return err
+	}
+	var doc content
+	var g *opt.Gate
+	_, err := r.c.get("SELECT gate FROM tasks WHERE id = $1", args{e.TaskID}, &doc)
+	if err = errors.Join(err, decode(doc, &g)); err != nil || g == nil || g.ID != e.Gate.ID {
+		return err
+	}
+	var d documents
+	g = g.Extended(*e.Gate)
+	gate, said := d.encode(true, g), d.encode(true, g.Message(r.o.contextID, e.TaskID))
+	if err := errors.Join(d...); err != nil {
+		return err
+	}
+	_, err = r.c.exec("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
+	return err
+}
+
 // addTry notes a new try at a task, unless the event comes too late.
 func (r taskTable) addTry(e *entry) (bool, error) {
 	t, err := r.read(e.TaskID)
@@ -246,7 +268,7 @@ func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a args)
 func selectViews(from, rest string) string {
 	return `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
-			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, COALESCE(p.stopping, '')
+			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
 		FROM ` + from + ` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id` + rest
 }
 

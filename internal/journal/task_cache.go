@@ -20,8 +20,11 @@ type taskKey struct {
 }
 
 // A moment identifies a state of an objective. It is never reused: an event
-// raises seq, and only a purge lets seq begin at 1 again.
-type moment struct{ seq, purges int64 }
+// raises seq, and only a purge lets seq begin at 1 again. That an objective is stuck is noted without one.
+type moment struct {
+	seq, purges int64
+	stuck       content
+}
 
 // A cachedTask is a task as it was at a moment.
 type cachedTask struct {
@@ -120,6 +123,6 @@ func metadataSize(m a2a.Metadata) (n int) {
 
 // momentOf returns the moment of an objective, zero if there is none.
 func momentOf(c *conn, objectiveID string) (m moment, err error) {
-	_, err = c.get("SELECT o.seq, p.n FROM objectives o CROSS JOIN purges p WHERE o.id = $1", args{objectiveID}, &m.seq, &m.purges)
+	_, err = c.get("SELECT o.seq, p.n, o.stuck FROM objectives o CROSS JOIN purges p WHERE o.id = $1", args{objectiveID}, &m.seq, &m.purges, &m.stuck)
 	return m, err
 }

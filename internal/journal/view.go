@@ -20,7 +20,7 @@ type viewRow struct {
 func scanView(row scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var status, gate, decided, dependencies, metadata content
+	var status, gate, decided, dependencies, metadata, stuck, epochs content
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -29,13 +29,16 @@ func scanView(row scanner) (viewRow, error) {
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
 		(*content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan)
 	if err != nil {
+		return v, err
+	}
+	if v.Rewound, err = wasRewound(epochs); err != nil {
 		return v, err
 	}
 	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
 	var g *opt.Gate
-	err = errors.Join(decode(status, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
+	err = errors.Join(decode(status, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata), decode(stuck, &v.Stuck))
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name

@@ -111,6 +111,7 @@ func served(t *testing.T) []string {
 	m := metrics.New("v1")
 	m.Called("GetTask", "rest", "ok", time.Second)
 	m.Answered("approval", time.Second)
+	m.Exceeded("open-gates")
 	m.Ran("echo", "completed", time.Second)
 	m.Running("echo", 1)
 	m.Waiting("echo", 1)

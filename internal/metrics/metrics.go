@@ -20,6 +20,7 @@ type Metrics struct {
 	requestDuration *prometheus.HistogramVec
 	streams         prometheus.Gauge
 	gateWait        *prometheus.HistogramVec
+	exceeded        *prometheus.CounterVec
 
 	taskDuration *prometheus.HistogramVec
 	running      *prometheus.GaugeVec
@@ -46,14 +47,15 @@ var (
 // groups are buckets for the writes of a transaction.
 var groups = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}
 
-// New returns the metrics of a process of a version.
-func New(version string) *Metrics {
+// New returns the metrics of a process of a version. The quotas are shown from the start.
+func New(version string, quotas ...string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), temporal: &sdkMetrics{},
 		requests:        counters("requests_total", "Requests that were served.", "operation", "binding", "outcome"),
 		requestDuration: histograms("request_duration_seconds", "Durations of requests, without streams.", fast, "operation", "binding"),
 		streams:         prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "streams", Help: "Event streams that are open."}),
 		gateWait:        histograms("gate_wait_seconds", "From the question at a gate to the answer that closed it.", long, "kind"),
+		exceeded:        counters("quota_exceeded_total", "Requests that were refused, and tasks and notices that began to wait, for a quota of their tenant.", "quota"),
 		taskDuration:    histograms("task_run_seconds", "Durations of runs of tasks in the executors of this worker.", slow, "executor", "outcome"),
 		running:         gauges("executor_running", "Tasks that executors run.", "executor"),
 		waiting:         gauges("executor_waiting", "Tasks that wait for the limit of their executor.", "executor"),
@@ -77,8 +79,11 @@ func New(version string) *Metrics {
 	}
 	build := gauges("build_info", "Always 1; the label has the version.", "version")
 	build.WithLabelValues(version).Set(1)
+	for _, quota := range quotas {
+		m.exceeded.WithLabelValues(quota)
+	}
 	m.registry.MustRegister(
-		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.taskDuration, m.running, m.waiting, m.moves, m.recorded,
+		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.exceeded, m.taskDuration, m.running, m.waiting, m.moves, m.recorded,
 		m.commits, m.commitWrites, m.notifications, m.looks, m.pushes, m.pushDuration,
 		m.temporal, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -120,6 +125,10 @@ func (m *Metrics) Streaming(change int) { m.streams.Add(float64(change)) }
 func (m *Metrics) Answered(kind string, waited time.Duration) {
 	m.gateWait.WithLabelValues(kind).Observe(waited.Seconds())
 }
+
+// Exceeded counts a request that was refused, or a task or notice that waits, for a quota of its
+// tenant.
+func (m *Metrics) Exceeded(quota string) { m.exceeded.WithLabelValues(quota).Inc() }
 
 // Ran notes a run of a task.
 func (m *Metrics) Ran(executor, outcome string, took time.Duration) {

@@ -20,7 +20,7 @@ import (
 func config(f *fake) prove.Config {
 	return prove.Config{
 		URL: f.url(), HTTP: &http.Client{Transport: &http.Transport{}}, Server: f, Runs: true,
-		Kills: 1, Restarts: 1, Partitions: 1, Tasks: 10, Down: 50 * time.Millisecond, Timeout: 4 * time.Second,
+		Kills: 1, Restarts: 1, Partitions: 1, Tasks: 10, Down: 50 * time.Millisecond, Timeout: 8 * time.Second,
 		Message: "work {token}", Ask: "ask {token}", Answer: "yes", Seed: 7, Note: func(string, ...any) {},
 	}
 }

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -179,9 +178,4 @@ func (c *column) end() {
 		c.card.Total.add(n)
 	}
 	c.card.Experiments = append(c.card.Experiments, c.Experiment)
-}
-
-// checkNamed returns a row by its name.
-func checkNamed(name string) Check {
-	return checks[slices.IndexFunc(checks, func(c Check) bool { return c.Name == name })]
 }

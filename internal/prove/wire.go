@@ -322,7 +322,4 @@ func (w *wire) follow(ctx context.Context, operation string, params any, lastEve
 // states that end a task.
 var terminal = []string{"completed", "failed", "canceled", "rejected"}
 
-// waiting are states in which a task waits for its client.
-var waiting = []string{"input-required", "auth-required"}
-
 func isTerminal(state string) bool { return slices.Contains(terminal, state) }

@@ -30,10 +30,11 @@ type Histories interface {
 type Config struct {
 	Journal   *journal.Journal
 	Histories Histories
-	TTL       time.Duration // objectives that have ended longer ago may be missing: they were removed; 0 for never
-	Parallel  int           // objectives at a time, at least 1
-	Settle    time.Duration // after which a difference is checked again, since work continues; 0 for never
-	Progress  func(Summary) // called now and then, and at the end; nil for never
+	TTL       time.Duration                                      // objectives that have ended longer ago may be missing: they were removed; 0 for never
+	Parallel  int                                                // objectives at a time, at least 1
+	Settle    time.Duration                                      // after which a difference is checked again, since work continues; 0 for never
+	Rewind    func(ctx context.Context, workflowID string) error // has a workflow set the journal to what it knows; nil for never
+	Progress  func(Summary)                                      // called now and then, and at the end; nil for never
 }
 
 // Kinds of problems.
@@ -47,6 +48,7 @@ const (
 	Broken     = "broken-decisions"  // decisions were changed, added or removed
 	Lost       = "lost"              // it cannot be restored from Temporal
 	Contents   = "lost-contents"     // large contents, which only the journal had
+	Behind     = "behind"            // a workflow knows less than the journal has of it
 	Failed     = "failed"            // it could not be compared or restored
 )
 
@@ -63,6 +65,7 @@ type Summary struct {
 	Equal      int       `json:"equal"`             // that the journal has as Temporal has them
 	Restored   int       `json:"restored"`          // that were missing, or lacked events
 	Events     int       `json:"events"`            // that were restored
+	Rewound    int       `json:"rewound,omitempty"` // workflows that know less than the journal, and were asked to set it back
 	Expired    int       `json:"expired,omitempty"` // that were removed at the end of their time
 	Found      int       `json:"found"`             // problems
 	Problems   []Problem `json:"problems"`          // the first of them
@@ -165,7 +168,8 @@ func (w *comparison) compareObjective(ctx context.Context, id string) error {
 	w.sum.Restored += s.Restored
 	w.sum.Events += s.Events
 	w.sum.Expired += s.Expired
-	if len(problems) == 0 && s.Restored+s.Expired == 0 {
+	w.sum.Rewound += s.Rewound
+	if len(problems) == 0 && s.Restored+s.Expired+s.Rewound == 0 {
 		w.sum.Equal++
 	}
 	w.add(problems)
@@ -193,30 +197,44 @@ func (w *comparison) showProgress(last bool) {
 // compareOnce compares an objective with its histories once, and restores it if restores is
 // set.
 func (w *comparison) compareOnce(ctx context.Context, id string) ([]Problem, Summary, error) {
-	c, err := w.Histories.Objective(ctx, id)
+	o, err := w.read(ctx, id)
 	if errors.Is(err, opt.ErrEnded) {
 		return nil, Summary{Expired: 1}, nil // Temporal has removed it meanwhile
 	}
 	if err != nil {
 		return nil, Summary{}, err
 	}
-	o := objective{comparison: w, Chronicle: c}
-	recorded, made := o.batches()
-	if o.recordedDiff, err = w.Journal.Compare(ctx, recorded...); err != nil {
-		return nil, Summary{}, err
-	}
-	if o.madeDiff, err = w.Journal.Compare(ctx, made...); err != nil {
-		return nil, Summary{}, err
-	}
-	o.exists = len(o.recordedDiff.Known) > 0
-	if !o.exists && !c.Open && w.TTL > 0 && time.Since(c.EndedAt) > w.TTL {
+	if !o.exists && !o.Open && w.TTL > 0 && time.Since(o.EndedAt) > w.TTL {
 		return nil, Summary{Expired: 1}, nil
 	}
-	if w.restores {
-		return o.restore(ctx)
+	if !w.restores {
+		problems, err := o.verify(ctx)
+		return problems, Summary{}, err
 	}
-	problems, err := o.verify(ctx)
-	return problems, Summary{}, err
+	problems, s, err := o.restore(ctx)
+	if err == nil {
+		s.Rewound, err = w.rewind(ctx, o)
+	}
+	return problems, s, err
+}
+
+// read reads the histories of an objective and compares the journal with them. The error
+// wraps opt.ErrEnded if Temporal does not have it.
+func (w *comparison) read(ctx context.Context, id string) (*objective, error) {
+	c, err := w.Histories.Objective(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o := &objective{comparison: w, Chronicle: c}
+	recorded, made := o.batches()
+	if o.recordedDiff, err = w.Journal.Compare(ctx, recorded...); err != nil {
+		return nil, err
+	}
+	if o.madeDiff, err = w.Journal.Compare(ctx, made...); err != nil {
+		return nil, err
+	}
+	o.exists = len(o.recordedDiff.Known) > 0
+	return o, nil
 }
 
 // findOpen finds objectives that are open in the journal alone.
@@ -306,6 +324,13 @@ func (o *objective) verify(ctx context.Context) (problems []Problem, err error) 
 				add(StaleGate, "%s waits for an answer, and the workflow of its plan has ended", t.A2AID())
 			}
 		}
+	}
+	behind, err := o.behind(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range behind {
+		add(Behind, "%s knows less than the journal has: rebuild has it set the journal back", id)
 	}
 	if err := o.checkDecisions(ctx); err != nil {
 		if errors.Is(err, opt.ErrUnavailable) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
@@ -18,8 +19,14 @@ import (
 const MaxSize = 64 << 10
 
 // A Schema is a JSON Schema, of draft 2020-12 unless it names another one. It is
-// safe for concurrent use.
-type Schema struct{ schema *jsonschema.Schema }
+// safe for concurrent use, but makes one check at a time. Checks that cost too much
+// fail.
+type Schema struct {
+	schema *jsonschema.Schema
+
+	mu    sync.Mutex
+	meter *meter // of the check that is made
+}
 
 // place is the URL under which a schema is read. Its own references are relative to
 // it.
@@ -41,20 +48,43 @@ func Parse(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
+	s := &Schema{meter: &meter{}}
+	if err := limited(func() error { return s.compile(doc) }); err != nil {
+		return nil, err
+	}
+	for _, probe := range []any{nil, false, "", json.Number("0"), []any{}, map[string]any{}} {
+		if errors.Is(s.check(probe, maxProbe), errCost) {
+			return nil, errors.New("read schema: it is too complex: the check of an empty value takes too long")
+		}
+	}
+	return s, nil
+}
+
+// compile reads doc.
+func (s *Schema) compile(doc any) error {
+	references := 0
+	if err := measure(doc, 0, &references); err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	if references > maxReferences {
+		return fmt.Errorf("read schema: it has more than %d references", maxReferences)
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(alone{})
-	if err := c.AddResource(place, doc); err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	s, err := c.Compile(place)
+	c.UseRegexpEngine(s.meter.pattern)
+	err := c.AddResource(place, doc)
 	if err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	if s.schema, err = c.Compile(place); err != nil {
 		var refused *jsonschema.LoadURLError
 		if errors.As(err, &refused) {
-			return nil, refused.Err
+			return refused.Err
 		}
-		return nil, fmt.Errorf("read schema: %s", explain(err))
+		return fmt.Errorf("read schema: %s", explain(err))
 	}
-	return &Schema{s}, nil
+	s.meter.attach(s.schema)
+	return nil
 }
 
 // Check returns the defects of value as an error, nil if it is valid.
@@ -63,10 +93,23 @@ func (s *Schema) Check(value json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if err := s.schema.Validate(v); err != nil {
-		return errors.New(explain(err))
+	if err := measure(v, 0, new(int)); err != nil {
+		return err
 	}
-	return nil
+	return s.check(v, maxCost)
+}
+
+// check returns the defects of v as an error, or errCost if finding them costs more than most.
+func (s *Schema) check(v any, most int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meter.left = most
+	return limited(func() error {
+		if err := s.schema.Validate(v); err != nil {
+			return errors.New(explain(err))
+		}
+		return nil
+	})
 }
 
 // FromText returns a text as a value that is valid under the schema in raw: a string, or

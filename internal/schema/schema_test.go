@@ -2,10 +2,12 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"longhaul/internal/schema"
 )
@@ -84,5 +86,68 @@ func TestFromText(t *testing.T) {
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s for %s: %s, %v; want %s", tt.text, tt.schema, got, err, tt.want)
 		}
+	}
+}
+
+// doubling is a schema of n steps, each of which refers twice to the next one, by keyword.
+func doubling(n int, form string) string {
+	defs := ""
+	for i := range n {
+		defs += fmt.Sprintf(`"d%d":`+strings.ReplaceAll(form, "NEXT", fmt.Sprintf(`{"$ref":"#/$defs/d%d"}`, i+1))+`,`, i)
+	}
+	return fmt.Sprintf(`{"$ref":"#/$defs/d0","$defs":{%s"d%d":{"type":"string"}}}`, defs, n)
+}
+
+// Schemas of others take no longer than a moment, however small they are. Without limits each
+// of these takes minutes, or ends the process.
+func TestCost(t *testing.T) {
+	numbers := strings.TrimSuffix(strings.Repeat("1.5,", 9000), ",")
+	for name, tt := range map[string]struct{ schema, value string }{
+		"allOf":            {doubling(40, `{"allOf":[NEXT,NEXT]}`), `"x"`},
+		"anyOf":            {doubling(40, `{"anyOf":[NEXT,NEXT]}`), `1`},
+		"oneOf":            {doubling(40, `{"oneOf":[NEXT,NEXT]}`), `1`},
+		"if":               {doubling(40, `{"if":NEXT,"then":NEXT,"else":NEXT}`), `1`},
+		"not":              {doubling(40, `{"not":{"anyOf":[NEXT,NEXT]}}`), `1`},
+		"of draft 7":       {strings.Replace(doubling(40, `{"allOf":[NEXT,NEXT]}`), `{"$ref":"#/$defs/d0",`, `{"$schema":"http://json-schema.org/draft-07/schema#","allOf":[{"$ref":"#/$defs/d0"}],`, 1), `1`},
+		"dependentSchemas": {doubling(40, `{"not":{"dependentSchemas":{"a":NEXT,"b":NEXT}}}`), `{"a":1,"b":1}`},
+		"members": {`{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"properties":{"a":{"$ref":"#/$defs/n"}}},{"properties":{"a":{"$ref":"#/$defs/n"}}}]}}}`,
+			strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50)},
+		"enum":              {`{"items":{"enum":[` + numbers + `]}}`, "[" + strings.Repeat("2,", 50000) + "2]"},
+		"pattern":           {`{"items":{"pattern":"^(a{0,30}){0,30}$"}}`, `["` + strings.Repeat("a", 5<<20) + `!"]`},
+		"large pattern":     {`{"pattern":"` + strings.Repeat("a{1000}", 140) + `"}`, `"a"`},
+		"deep":              {strings.Repeat(`{"not":`, 1000) + "true" + strings.Repeat("}", 1000), `1`},
+		"deep value":        {`{"items":{"$ref":"#"}}`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000)},
+		"references":        {`{"allOf":[` + strings.Repeat(`{"$ref":"#/$defs/a"},`, 1500) + `true],"$defs":{"a":true}}`, `1`},
+		"number":            {`{"multipleOf":1e-99999999}`, `1`},
+		"number in a value": {`{"minimum":1}`, `1e999999999`},
+		"reference to self": {`{"allOf":[{"$ref":"#"}]}`, `1`},
+	} {
+		began := time.Now()
+		s, err := schema.Parse(json.RawMessage(tt.schema))
+		if err == nil {
+			err = s.Check(json.RawMessage(tt.value))
+		}
+		if err == nil {
+			t.Errorf("%s: it is accepted", name)
+		}
+		t.Logf("%s: %v: %.100v", name, time.Since(began), err)
+	}
+}
+
+// What people and programs need is far from the limits.
+func TestCost_usual(t *testing.T) {
+	var countries []string
+	for i := range 250 {
+		countries = append(countries, fmt.Sprintf(`"C%d"`, i))
+	}
+	row := `{"type":"object","required":["id"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[a-z0-9-]{1,64}$"},"country":{"enum":[` + strings.Join(countries, ",") +
+		`]},"n":{"type":"integer","minimum":0},"at":{"type":"string","format":"date-time"},"tags":{"type":"array","items":{"type":"string"}}}}`
+	s, err := schema.Parse(json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},"$defs":{"row":` + row + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := `{"id":"a-1","country":"C249","n":7,"at":"2026-01-01T00:00:00Z","tags":["a","b","c"]}`
+	if err := s.Check(json.RawMessage(`{"rows":[` + strings.Repeat(one+",", 2000) + one + `]}`)); err != nil {
+		t.Error(err)
 	}
 }

@@ -84,7 +84,7 @@ func admitReplan(o *opt.Objective) error {
 // dependencies, and a retry of an ended plan.
 func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	to := opt.PlanStatus(c.Status)
-	change := planChange(p, c.Change)
+	change := planChange(p, c)
 	moves := to != "" && to != p.Status
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
@@ -107,12 +107,14 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	return err
 }
 
-// planChange returns c without dependencies that are the same as those of p.
-func planChange(p *opt.Plan, c *opt.Change) *opt.Change {
-	if c == nil || c.Dependencies == nil || !p.DependsOn(c.Dependencies) {
-		return c
+// planChange returns the change of c without dependencies that are the same as those of p.
+// With a status, an empty list is the same as none.
+func planChange(p *opt.Plan, c opt.Command) *opt.Change {
+	same := c.Change != nil && (p.DependsOn(c.Change.Dependencies) || c.Status != "" && len(p.Dependencies)+len(c.Change.Dependencies) == 0)
+	if !same || c.Change.Dependencies == nil {
+		return c.Change
 	}
-	change := *c
+	change := *c.Change
 	change.Dependencies = nil
 	return &change
 }
@@ -192,7 +194,7 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 		to := opt.PlanStatus(c.Status)
 		pauses := to == opt.PlanBlocked && p.Started && !p.Paused
 		starts := to == opt.PlanWorking && p.Reason == opt.ByHand && o.Met(p)
-		return planChange(p, c.Change).Empty() && (to == "" || to == p.Status && !pauses && !starts)
+		return planChange(p, c).Empty() && (to == "" || to == p.Status && !pauses && !starts)
 	case opt.MoveTask:
 		t := p.Task(c.TaskID)
 		return t != nil && string(t.State) == c.Status
@@ -206,7 +208,7 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 // late refuses a command whose caller has stopped waiting.
 func late(now a2a.Time, c opt.Command) error {
 	if !c.Deadline.IsZero() && now.Millis() > c.Deadline.Millis() {
-		return &opt.Refusal{Code: opt.RefusedLate}
+		return &opt.Refusal{Code: opt.RefusedLate, At: now}
 	}
 	return nil
 }

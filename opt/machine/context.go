@@ -57,9 +57,9 @@ const (
 	turnWait  = time.Second
 )
 
-// NewContext returns the machine of a context.
-func NewContext(tenant, contextID string) *Context {
-	return &Context{State: ContextState{Rules: Rules, Tenant: tenant, ContextID: contextID}}
+// NewContext returns the machine of a context with a version of the rules.
+func NewContext(tenant, contextID string, rules int) *Context {
+	return &Context{State: ContextState{Rules: rules, Tenant: tenant, ContextID: contextID}}
 }
 
 // Handle handles one input. A context records no events.
@@ -110,13 +110,17 @@ func (m *Context) onEnter(in Enter) {
 }
 
 // join makes a member of an objective that began, or is about to begin, when it was
-// alone. It has the turn if no member has.
+// alone. It has the turn if no member has. An earlier attempt at it has ended.
 func (m *Context) join(rootID string, begun bool, entering string) {
 	s := &m.State
 	id, attempt := opt.SplitRoot(rootID)
 	member := &Member{ID: id, Attempt: attempt, Joined: true, Begun: begun}
+	known := m.member(id)
+	if id == entering || known != nil && known.Attempt >= attempt {
+		return
+	}
+	m.remove(id)
 	switch {
-	case id == entering || m.member(id) != nil:
 	case s.Holder == nil:
 		s.Holder = member
 	default:
@@ -136,7 +140,7 @@ func (m *Context) onRequest(in TurnRequest) {
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
 		s.Resting = append(s.Resting, member)
 	case in.Attempt < member.Attempt:
-		if in.Want == WantLeave && member == s.Holder { // the attempt that entered may have been refused
+		if in.Want == WantLeave && (member == s.Holder || member.Silent) { // the attempt that entered may have been refused
 			m.missing(member)
 		}
 		return

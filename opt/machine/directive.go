@@ -23,10 +23,13 @@ type Directive struct {
 	Leaf      bool   `json:"leaf,omitempty"` // its results are also those of the objective
 	Name      string `json:"name,omitempty"`
 	Notes     int    `json:"notes,omitempty"`   // number of messages of clients to the root task
+	Covered   int    `json:"covered,omitempty"` // one more than how many of them an approval in a plan before has covered; 0 if there was none
+	Shapers   int    `json:"shapers,omitempty"` // number of principals who shaped the work, beside the one who asked for it
 	Command   string `json:"command,omitempty"` // id of the command to answer
 	ReportEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
 
-	Spent opt.Usage `json:"spent,omitzero"` // by the other plans, when this one was started
+	Epoch int       `json:"epoch,omitempty"` // of the objective: the plan begins an epoch, too, when it rises
+	Spent opt.Usage `json:"spent,omitzero"`  // by the other plans, when this one was started
 }
 
 // assumed returns the status that an objective shows for a plan whose latest
@@ -58,7 +61,7 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 func sameReport(a, b opt.Report) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Paused == b.Paused && a.Started == b.Started &&
 		a.Waits == b.Waits && a.ByHand == b.ByHand && a.Closing == b.Closing && a.Yielded == b.Yielded && a.Asks == b.Asks &&
-		answerID(a) == answerID(b) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+		answerID(a) == answerID(b) && !slices.ContainsFunc(b.Shapers, func(p string) bool { return !slices.Contains(a.Shapers, p) }) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
 }
 
 func answerID(r opt.Report) string {

@@ -16,12 +16,23 @@ type Opened struct{}
 // about to continue as new, which starts nothing.
 type Begin struct{}
 
-// Canceled says that the workflow was asked to stop.
-type Canceled struct{}
+// Canceled says that the workflow was asked to stop: by a client, or by an operator in
+// Temporal's UI.
+type Canceled struct {
+	Principal string `json:"principal,omitempty"` // of the client; "" for an operator
+}
 
 // Leaving says that the run is about to continue as new: the plans that it began
 // must report their end by signal.
 type Leaving struct{}
+
+// Rewound says that the journal has, or may have, events of this source that this run does
+// not know: an operator has reset the workflow or restored Temporal from an older copy.
+type Rewound struct {
+	Epoch   int         // the latest that the journal has; 0 if it is not known
+	Done    int64       // number of the latest event that is known to be recorded
+	Pending []opt.Event // the events after it
+}
 
 // Letter is a message of a client.
 type Letter struct{ opt.Letter }
@@ -40,6 +51,7 @@ type Directed struct {
 	Directive Directive      `json:"directive"`
 	Notes     []a2a.Message  `json:"notes,omitempty"`     // messages to the root task, from NotesFrom on
 	NotesFrom int            `json:"notesFrom,omitempty"` // how many of them the plan already has
+	Shapers   []string       `json:"shapers,omitempty"`   // principals who shaped the work, all of them
 	Inputs    []a2a.Artifact `json:"inputs,omitempty"`    // with Start: results of the plans before it
 	Command   *opt.Command   `json:"command,omitempty"`   // to be answered in the report
 }
@@ -66,6 +78,17 @@ type ChildEnded struct {
 	Attempt int
 	Report  *opt.Report
 }
+
+// PlanLost says that the workflow of a plan has ended its attempt, and that no report will
+// come: an operator has ended it, or Temporal has lost it.
+type PlanLost struct {
+	PlanID  string `json:"planId"`
+	Attempt int    `json:"attempt"` // at the plan
+}
+
+// ObjectiveLost is the first input of an objective whose former workflow is gone, in the same
+// way as the plan in [PlanLost]: its work ends.
+type ObjectiveLost struct{}
 
 // Made is the result of a planner.
 type Made struct {
@@ -123,9 +146,10 @@ type Elapsed struct{ Key string }
 // Delivered says that the N-th message to a workflow was delivered, or that the
 // workflow does not exist.
 type Delivered struct {
-	To   string
-	N    int64
-	Gone bool
+	To    string
+	N     int64
+	Notes int // of the signal
+	Gone  bool
 }
 
 // Turn is a message of a context to one of its objectives.
@@ -164,25 +188,28 @@ const (
 	WantLeave TurnWant = "leave" // it has ended
 )
 
-func (Opened) input()       {}
-func (Begin) input()        {}
-func (Canceled) input()     {}
-func (Leaving) input()      {}
-func (Letter) input()       {}
-func (Command) input()      {}
-func (Reported) input()     {}
-func (Directed) input()     {}
-func (ChildStarted) input() {}
-func (ChildRefused) input() {}
-func (ChildEnded) input()   {}
-func (Made) input()         {}
-func (Loaded) input()       {}
-func (Ended) input()        {}
-func (Callback) input()     {}
-func (Watched) input()      {}
-func (Followed) input()     {}
-func (Elapsed) input()      {}
-func (Delivered) input()    {}
-func (Turn) input()         {}
-func (TurnRequest) input()  {}
-func (Enter) input()        {}
+func (Opened) input()        {}
+func (Begin) input()         {}
+func (Canceled) input()      {}
+func (Leaving) input()       {}
+func (Rewound) input()       {}
+func (Letter) input()        {}
+func (Command) input()       {}
+func (Reported) input()      {}
+func (Directed) input()      {}
+func (ChildStarted) input()  {}
+func (ChildRefused) input()  {}
+func (ChildEnded) input()    {}
+func (PlanLost) input()      {}
+func (ObjectiveLost) input() {}
+func (Made) input()          {}
+func (Loaded) input()        {}
+func (Ended) input()         {}
+func (Callback) input()      {}
+func (Watched) input()       {}
+func (Followed) input()      {}
+func (Elapsed) input()       {}
+func (Delivered) input()     {}
+func (Turn) input()          {}
+func (TurnRequest) input()   {}
+func (Enter) input()         {}

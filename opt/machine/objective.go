@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"longhaul/a2a"
@@ -21,20 +22,25 @@ type ObjectiveState struct {
 	Rules     int            `json:"rules"` // version of the rules of the run
 	Objective opt.Objective  `json:"objective"`
 	N         int64          `json:"n"`                   // of its latest event
+	Epoch     int            `json:"epoch,omitempty"`     // of its source; 0 for the first
 	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
+	Starter   string         `json:"starter,omitempty"`   // who sent it, if not who asked for the objective
 	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request and were not added yet
 	Unplanned bool           `json:"unplanned,omitempty"` // ask the planner when the work begins, even if there are plans
 	Anew      bool           `json:"anew,omitempty"`      // a client has asked for a replan
 	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
 	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 	IdleSince a2a.Time       `json:"idleSince,omitzero"`
-	Begin     bool           `json:"begin,omitempty"` // it was started, and begins when it has its turn
-	Notes     []a2a.Message  `json:"notes,omitempty"` // messages to the root task that are not replies
+	Lost      bool           `json:"lost,omitempty"`   // its former workflow was ended by an operator; whether it shared the context is not known
+	Begin     bool           `json:"begin,omitempty"`  // it was started, and begins when it has its turn
+	Notes     []a2a.Message  `json:"notes,omitempty"`  // messages to the root task that are not replies
+	Shaped    bool           `json:"shaped,omitempty"` // another principal has shaped the work, and no event has said so yet
 
 	Seen     map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
 	Answered map[string]bool `json:"answered,omitempty"` // commands, by id
 	Commands []opt.Command   `json:"commands,omitempty"` // that wait, oldest first
 	Current  *Current        `json:"current,omitempty"`  // the one that is being applied
+	Overdue  []Overdue       `json:"overdue,omitempty"`  // those that plans have not answered in time
 	Links    []*Link         `json:"links,omitempty"`    // to the plans, in their order
 	Making   *Making         `json:"making,omitempty"`   // plans that a planner is making
 	Makings  int             `json:"makings,omitempty"`  // how often a planner was asked
@@ -59,6 +65,8 @@ type Link struct {
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
+	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
+	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
 
@@ -80,10 +88,18 @@ type Current struct {
 	Unchanged bool `json:"unchanged,omitempty"` // with Echo: the command changed nothing
 }
 
-// NewObjective returns the machine of a new objective. Its first input is Opened.
-func NewObjective(o opt.Opening, idleFor int64) *Objective {
+// An Overdue command was passed on to a plan that has not answered by its deadline. Others do
+// not wait for it. It is answered when that is known: the plan refuses it if it acts later.
+type Overdue struct {
+	Command opt.Command `json:"command"`
+	N       int64       `json:"n"` // of the latest directive that passes it on
+}
+
+// NewObjective returns the machine of a new objective with a version of the rules. Its first
+// input is Opened.
+func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	m := &Objective{State: ObjectiveState{
-		Rules: Rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
+		Rules: rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
 		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
@@ -93,20 +109,21 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 }
 
 // RestoreObjective returns the machine of an objective that has ended, for a
-// command that may retry it.
-func RestoreObjective(kept Kept, idleFor int64) *Objective {
+// command that may retry it, or that was lost.
+func RestoreObjective(kept Kept, idleFor int64, rules int) *Objective {
 	o := kept.Objective
 	o.Plans = nil
 	switch { // the root task ended in the same state
-	case o.Root.Ended():
+	case o.Root.Ended(), !o.Status.Ended():
 	case o.Reason == opt.ReasonRejected:
 		o.Root = opt.TaskRejected
 	default:
 		o.Root = opt.TaskState(o.Status)
 	}
 	m := &Objective{State: ObjectiveState{
-		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
+		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
+	m.State.N = kept.Recorded[m.State.Source()]
 	s := &m.State
 	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
 	for _, id := range kept.Heard {
@@ -120,7 +137,7 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	}
 	for _, p := range kept.Objective.Plans {
 		header := *p
-		header.Tasks, header.Report = nil, &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason, Results: p.Results()}
+		header.Tasks, header.Report = nil, &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason, Results: p.Results(), Approved: approvals(p)}
 		s.Objective.Plans = append(s.Objective.Plans, &header)
 		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true})
 	}
@@ -129,12 +146,21 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 
 // Rules is the version of the rules in this package. A later rule that would
 // change the events or wants of a run that began under an earlier one asks
-// State.Rules.
-const Rules = 2
+// State.Rules. A run has the version that its input names, so that each replay has the
+// same, and the next run of the same work, too: a list in order under an earlier version may
+// be none under a later one.
+const Rules = 3
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
 const rulesChain = 2
+
+// rulesOrder is the version of the rules from which on plans and tasks without dependencies
+// of their own keep their place in the list.
+const rulesOrder = 3
+
+// Source returns the source of the events.
+func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
 
 func (m *Objective) commands() commands { return commands{m} }
 func (m *Objective) plans() plans       { return plans{m} }
@@ -142,6 +168,7 @@ func (m *Objective) plans() plans       { return plans{m} }
 // Handle handles one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
+	m.State.Objective.Loose = m.State.Rules < rulesOrder
 	if s := &m.State; s.Seen == nil || s.Answered == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Answered = made(s.Seen), made(s.Answered)
 	}
@@ -149,15 +176,19 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	case Opened:
 		m.onOpened()
 	case Canceled:
-		m.stop(opt.ObjectiveCanceled, "", nil)
+		m.stopFor(in.Principal, opt.ObjectiveCanceled)
+	case Rewound:
+		objectiveRewind{m}.onRewound(in)
 	case Letter:
 		m.onLetter(in.Letter)
 	case Command:
 		m.commands().onCommand(in.Command)
 	case Reported:
 		m.plans().onReported(in)
-	case ChildStarted, ChildRefused, ChildEnded:
+	case ChildStarted, ChildRefused, ChildEnded, PlanLost:
 		m.plans().onChild(in)
+	case ObjectiveLost:
+		m.onLost()
 	case Made:
 		m.plans().onMade(in)
 	case Loaded:
@@ -233,6 +264,10 @@ func (m *Objective) apply(e opt.Event) {
 
 // record keeps an event for the journal that changes nothing here.
 func (m *Objective) record(e opt.Event) {
+	if m.State.Shaped && e.Head == nil {
+		e.Head = m.State.Objective.Head()
+	}
+	m.State.Shaped = false
 	m.State.N++
 	e.N = m.State.N
 	m.events = append(m.events, e)
@@ -278,7 +313,14 @@ func (m *Objective) begin() {
 		return
 	}
 	m.moveToPlanning()
-	m.plans().make(len(o.Plans) > 0)
+	m.plans().make(len(o.Plans) > 0 && !m.neverPlanned())
+}
+
+// neverPlanned reports whether no plan was made for the request yet. Plans that clients have
+// added before are no plans for it: those that the planner makes come beside them.
+func (m *Objective) neverPlanned() bool {
+	s := &m.State
+	return s.Request != nil && s.Makings == 0 && !s.Anew && s.Objective.Attempt == 1
 }
 
 // moveToPlanning shows that plans are being made: the first ones, or
@@ -323,9 +365,43 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 
 // stop ends the objective after its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
+	m.stopBy(opt.Event{Reason: string(as), Cause: cause, Status: text})
+}
+
+// stopFor is stop, for a principal.
+func (m *Objective) stopFor(principal string, as opt.ObjectiveStatus) {
+	m.stopBy(opt.Event{Reason: string(as), Principal: principal})
+}
+
+func (m *Objective) stopBy(e opt.Event) {
 	if !closed(&m.State.Objective) {
+		e.Kind = opt.ObjectiveStopping
 		m.plans().dropMaking()
-		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
+		m.apply(e)
+	}
+}
+
+// onLost ends an objective whose former workflow was ended by an operator: its plans that
+// have started failed, and the others are skipped.
+func (m *Objective) onLost() {
+	s := &m.State
+	s.Kept = nil // a retry needs it as it is after this
+	if s.Objective.Status.Ended() {
+		return
+	}
+	at := m.now.Millis()
+	s.Lost = true
+	s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at} // its context may have given it the turn
+	m.stop(opt.ObjectiveFailed, opt.Terminated, m.say(":terminated", opt.TerminatedText))
+	for _, l := range s.Links {
+		switch p := s.Objective.Plan(l.PlanID); {
+		case p.Over():
+		case p.Started, p.Status == opt.PlanWorking: // by hand
+			m.plans().lost(l)
+		default:
+			m.plans().movePlan(p, opt.PlanSkipped, opt.Terminated)
+			p.Report = &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason}
+		}
 	}
 }
 
@@ -365,15 +441,44 @@ func (m *Objective) onLetter(l opt.Letter) {
 	case o.Status.Ended() || l.TaskID != o.RootID():
 		e.Verdict = opt.TooLate
 	}
+	if e.Verdict == opt.Noted {
+		m.shapedBy(l.Principal)
+		if starts {
+			e.Reason = opt.Begins
+		}
+	}
 	m.apply(e)
 	switch {
 	case e.Verdict != opt.Noted:
 	case starts:
-		s.Request = &l.Message
+		s.Request, s.Starter = &l.Message, l.Principal
 		m.start(l.QueuedAt)
 	default:
-		s.Notes = append(s.Notes, l.Message)
+		s.Notes = append(s.Notes, authored(l.Message, l.Principal))
 	}
+}
+
+// Asked returns the request with its author, nil if there is none.
+func (s *ObjectiveState) Asked() *a2a.Message {
+	if s.Request == nil {
+		return nil
+	}
+	message := authored(*s.Request, cmp.Or(s.Starter, s.Objective.Principal))
+	return &message
+}
+
+// shapedBy notes that a principal has shaped the work.
+func (m *Objective) shapedBy(principal string) {
+	o := &m.State.Objective
+	if principal != "" && principal != o.Principal && !slices.Contains(o.Shapers, principal) {
+		o.Shapers, m.State.Shaped = append(slices.Clone(o.Shapers), principal), true
+	}
+}
+
+// authored returns a message with its author, for executors.
+func authored(message a2a.Message, principal string) a2a.Message {
+	message.Metadata = message.Metadata.With(opt.KeyAuthor, principal)
+	return message
 }
 
 // Wants returns what should run or be known outside.
@@ -393,7 +498,7 @@ func (m *Objective) Wants() Wants {
 		case !l.Begun && l.RetryAt.IsZero():
 			w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: l.Directive.N, After: l.After})
 		case l.Begun && !p.Over() && l.Directive.N > l.Delivered:
-			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
+			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed, Notes: l.Directive.Notes})
 		}
 		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.ReportEnd || l.Delivered < l.Directive.N)
 	}
@@ -411,5 +516,5 @@ func (m *Objective) Wants() Wants {
 func (m *Objective) done() bool {
 	s := &m.State
 	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() })
-	return s.Objective.Settled() && !open && s.Current == nil && len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
+	return s.Objective.Settled() && !open && s.Current == nil && len(s.Overdue)+len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
 }

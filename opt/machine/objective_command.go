@@ -16,7 +16,8 @@ type commands struct{ *Objective }
 // others.
 func (m commands) onCommand(c opt.Command) {
 	s := &m.State
-	waits := slices.ContainsFunc(s.Commands, func(w opt.Command) bool { return w.ID == c.ID })
+	waits := slices.ContainsFunc(s.Commands, func(w opt.Command) bool { return w.ID == c.ID }) ||
+		slices.ContainsFunc(s.Overdue, func(w Overdue) bool { return w.Command.ID == c.ID })
 	if s.Answered[c.ID] || waits || s.Current != nil && s.Current.Command.ID == c.ID {
 		return
 	}
@@ -29,20 +30,69 @@ func (m commands) onCommand(c opt.Command) {
 	case c.Kind == opt.CancelTask:
 		s.Commands = slices.Insert(s.Commands, 0, c)
 	default:
+		if c.Kind == opt.Replan && s.Current != nil && s.Current.PlanID != "" {
+			m.waitNoMore() // a plan that does not answer is a reason to make others
+		}
 		s.Commands = append(s.Commands, c)
 	}
 }
 
-// nextCommand begins the next command after the one before was answered.
+// nextCommand begins the next command after the one before was answered, and after an
+// objective that was lost has left its context. One for a plan that has not answered another
+// in time waits, up to its own deadline.
 func (m commands) nextCommand() bool {
 	s := &m.State
-	if s.Current != nil || len(s.Commands) == 0 {
+	i := slices.IndexFunc(s.Commands, func(c opt.Command) bool { return m.overdue(c.PlanID) < 0 || m.expired(c) })
+	if s.Current != nil || i < 0 || s.Lost {
 		return false
 	}
-	s.Current = &Current{Command: s.Commands[0]}
-	s.Commands = s.Commands[1:]
+	s.Current = &Current{Command: s.Commands[i]}
+	s.Commands = slices.Delete(s.Commands, i, i+1)
 	m.beginCommand()
 	return true
+}
+
+// expired reports whether the deadline of a command has come.
+func (m commands) expired(c opt.Command) bool {
+	return !c.Deadline.IsZero() && m.now.Millis() >= c.Deadline.Millis()
+}
+
+// overdue returns the index of the overdue command of a plan, negative if there is none.
+func (m commands) overdue(planID string) int {
+	return slices.IndexFunc(m.State.Overdue, func(o Overdue) bool { return planID != "" && o.Command.PlanID == planID })
+}
+
+// waitNoMore has other commands continue while the plan of the current one has not answered.
+func (m commands) waitNoMore() {
+	s := &m.State
+	s.Overdue = append(s.Overdue, Overdue{Command: s.Current.Command, N: m.plans().link(s.Current.PlanID).Directive.N})
+	s.Current = nil
+}
+
+// onReport answers the overdue command of a plan, if the plan has answered it, or has acted
+// upon a later directive and so will not.
+func (m commands) onReport(planID string, r opt.Report) {
+	i := m.overdue(planID)
+	if i < 0 {
+		return
+	}
+	c, late := m.State.Overdue[i], opt.CommandAnswer{Refusal: &opt.Refusal{Code: opt.RefusedLate, At: m.now}}
+	switch {
+	case r.Answer != nil && r.Answer.CommandID == c.Command.ID:
+		m.answerOverdue(i, *r.Answer)
+	case r.Directive > c.N:
+		m.answerOverdue(i, late)
+	}
+}
+
+// answerOverdue answers an overdue command.
+func (m commands) answerOverdue(i int, a opt.CommandAnswer) {
+	s := &m.State
+	former, c := s.Current, s.Overdue[i].Command
+	s.Overdue = slices.Delete(s.Overdue, i, i+1)
+	s.Current = &Current{Command: c, PlanID: c.PlanID}
+	m.onPlanAnswer(a)
+	s.Current = former
 }
 
 // beginCommand refuses the current command, applies it, or passes it on to its
@@ -53,12 +103,15 @@ func (m commands) beginCommand() {
 	p := o.Plan(c.PlanID)
 	err := Admit(o, c)
 	ofPlan := p != nil && !p.Over() && (c.Kind != opt.UpdatePlan || c.Status != "")
+	if first := !o.Started || o.Status.Ended() || p != nil && (!p.Started || p.Status.Ended()); err == nil && c.Shapes(first) {
+		m.shapedBy(c.Principal)
+	}
 	switch {
 	case err != nil:
+	case ofPlan && m.expired(c):
+		err = &opt.Refusal{Code: opt.RefusedLate, At: m.now}
 	case ofPlan:
-		if !c.QueuedAt.IsZero() && !o.Started {
-			m.share() // the plan waits for permission if the command starts it
-		}
+		m.shareFor(c)
 		s.Current.PlanID = p.ID
 		return
 	case p != nil && p.Over() && c.Kind != opt.UpdatePlan:
@@ -75,6 +128,13 @@ func (m commands) beginCommand() {
 		m.answer(opt.CommandAnswer{Unchanged: true})
 	default:
 		m.applyCommand(c)
+	}
+}
+
+// shareFor makes a plan wait for permission if a command starts it behind other objectives.
+func (m commands) shareFor(c opt.Command) {
+	if !c.QueuedAt.IsZero() && !m.State.Objective.Started {
+		m.share()
 	}
 }
 
@@ -115,7 +175,7 @@ func (m commands) applyCommand(c opt.Command) {
 func (m commands) changePlan(c opt.Command) {
 	o := &m.State.Objective
 	p := o.Plan(c.PlanID)
-	change := *planChange(p, c.Change)
+	change := *planChange(p, c)
 	if change.Dependencies != nil {
 		ids, err := o.Reordered(p, change.Dependencies)
 		if err != nil {
@@ -143,7 +203,7 @@ func (m commands) steer(c opt.Command) {
 	case opt.ObjectiveFailed:
 		m.fail("The objective was declared failed.")
 	default:
-		m.stop(to, "", nil)
+		m.stopFor(c.Principal, to)
 	}
 }
 
@@ -194,6 +254,10 @@ func (m commands) answerOnceConfirmed(confirm bool) {
 // has ended without an answer.
 func (m commands) finishCommand() bool {
 	s := &m.State
+	if i := slices.IndexFunc(s.Overdue, func(o Overdue) bool { return s.Objective.Plan(o.Command.PlanID).Over() }); i >= 0 {
+		m.answerOverdue(i, opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
+		return true
+	}
 	c := s.Current
 	switch {
 	case c == nil:
@@ -225,7 +289,7 @@ func (m commands) onPlanAnswer(a opt.CommandAnswer) {
 	s, o := &m.State, &m.State.Objective
 	c := s.Current.Command
 	if a.Refusal == nil {
-		change := planChange(o.Plan(c.PlanID), c.Change)
+		change := planChange(o.Plan(c.PlanID), c)
 		if c.Kind == opt.UpdatePlan && !change.Empty() {
 			m.changePlan(c)
 			a.Unchanged = false
@@ -242,8 +306,9 @@ func (m commands) answer(a opt.CommandAnswer) {
 	s := &m.State
 	a.CommandID, a.Digest, a.Revision = s.Current.Command.ID, s.Current.Command.Digest, s.Objective.Revision
 	s.Answered[a.CommandID] = true
+	e := opt.Event{Kind: opt.CommandAnswered, Answer: &a, Principal: s.Current.Command.Principal, Reason: string(s.Current.Command.Kind)}
 	s.Current = nil
-	m.apply(opt.Event{Kind: opt.CommandAnswered, Answer: &a})
+	m.apply(e)
 }
 
 // load requests the former attempt, for a current command that retries it.
@@ -286,6 +351,7 @@ func (m commands) retry() {
 	}
 	if c.Kind == opt.UpdatePlan {
 		start := c.Status == string(opt.PlanWorking)
+		m.shareFor(c)
 		m.retryPlan(kept, c.PlanID, start)
 		m.revise(nil)
 		m.answerOnceConfirmed(start)
@@ -302,6 +368,11 @@ func (m commands) retryObjective(kept *Kept, c opt.Command) {
 	m.apply(opt.Event{
 		Kind: opt.ObjectiveRetried, From: string(o.Status), To: c.Status, Attempt: attempt, TaskID: opt.RootID(o.ID, attempt),
 	})
+	for _, p := range o.Plans {
+		if a := p.Report.Approved; a != nil { // notes are counted again, and it has covered none of them
+			p.Report.Approved = &opt.Approved{At: a.At}
+		}
+	}
 	for _, p := range o.Plans {
 		if p.Status == opt.PlanFailed || p.Status == opt.PlanSkipped && p.Reason != opt.Replanned {
 			m.retryPlan(kept, p.ID, false)
@@ -327,6 +398,10 @@ func (m commands) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
+	covered := m.plans().covered(p)
+	if a := p.Report.Approved; a != nil { // it stands
+		covered = max(covered, a.Notes+1)
+	}
 	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only failed and skipped plans are retried
@@ -345,7 +420,7 @@ func (m commands) retryPlan(kept *Kept, planID string, start bool) {
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	s.Links[i] = &Link{
 		PlanID: planID, Start: whole, After: s.N,
-		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
+		Directive: Directive{N: former.Directive.N, Start: start, Covered: covered}, Changed: s.N,
 	}
 	if start {
 		s.Links[i].Directive.N++

@@ -206,7 +206,8 @@ func (m plans) direct() bool {
 		}
 		d.N++
 		awaited := s.Current != nil && s.Current.Echo
-		if d.Paused != l.Directive.Paused || awaited && (d.Start != l.Directive.Start || d.Hold != l.Directive.Hold) {
+		overdue := d.Command != l.Directive.Command && m.commands().overdue(p.ID) >= 0
+		if d.Paused != l.Directive.Paused || overdue || awaited && (d.Start != l.Directive.Start || d.Hold != l.Directive.Hold) {
 			d.Echo = d.N
 		}
 		l.Directive, l.Changed, changed = d, s.N, true
@@ -221,6 +222,9 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	s, o, d := &m.State, &m.State.Objective, l.Directive
 	if start && !d.Start {
 		d.Start, d.Spent = true, m.spentBeside(p)
+		if !p.Started { // by a client
+			d.Covered = max(d.Covered, m.covered(p))
+		}
 	}
 	begun := d.Start || p.Started
 	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
@@ -236,7 +240,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	default:
 		d.Stop = o.Stopping
 	}
-	d.Leaf, d.Name = o.Leaf(p), p.Name
+	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	if begun {
 		d.Notes = len(s.Notes)
 	}
@@ -246,6 +250,34 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 		d.Permission = p.Report.Yielded + 1
 	}
 	return d
+}
+
+// covered returns one more than the number of notes that the approvals in the plans before p
+// have covered, 0 if there were none. Those that were accepted before p was made say nothing
+// about it.
+func (m plans) covered(p *opt.Plan) (most int) {
+	before := []*opt.Plan{p}
+	for i := 0; i < len(before); i++ {
+		for _, b := range m.State.Objective.Before(before[i]) {
+			if slices.Contains(before, b) {
+				continue
+			}
+			before = append(before, b)
+			if a := b.Report.Approved; a != nil && p.CreatedAt.Millis() < a.At.Millis() {
+				most = max(most, a.Notes+1)
+			}
+		}
+	}
+	return most
+}
+
+// approvals returns what the approvals of a former attempt at a plan have covered, as far as its
+// tasks say: none of the notes that came since. nil if there were none.
+func approvals(p *opt.Plan) *opt.Approved {
+	if slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return isApproval(t) }) {
+		return &opt.Approved{At: p.UpdatedAt}
+	}
+	return nil
 }
 
 // spentBeside returns the usage of the plans other than p.
@@ -272,11 +304,26 @@ func (m plans) show(l *Link, p *opt.Plan) {
 func (m plans) onReported(in Reported) {
 	s, o := &m.State, &m.State.Objective
 	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
-	if p == nil || p.Over() || in.Report.Attempt < p.Run || in.Report.N <= p.Report.N {
+	if p == nil || p.Over() || in.Report.Attempt < p.Run || !in.Report.After(*p.Report) {
+		return
+	}
+	if !l.Begun && in.Report.Epoch < s.Epoch { // for an earlier run of the objective, that had begun the plan
 		return
 	}
 	report := in.Report
+	if report.Epoch > p.Report.Epoch { // it may have lost directives
+		l.Delivered, l.Noted = 0, 0
+	}
+	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
+		l.Noted = min(l.Noted, report.Notes)
+	}
+	if l.Found {
+		l.Start = nil
+	}
 	p.Report, p.UpdatedAt = &report, m.now
+	for _, principal := range report.Shapers {
+		m.shapedBy(principal)
+	}
 	m.show(l, p)
 	if p.Report.Started && !o.Started && !closed(o) {
 		m.startByPlan(p)
@@ -284,6 +331,7 @@ func (m plans) onReported(in Reported) {
 	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {
 		m.commands().onPlanAnswer(*report.Answer)
 	}
+	m.commands().onReport(p.ID, report)
 }
 
 // startByPlan starts the objective because a client has started one of its plans.
@@ -291,6 +339,8 @@ func (m plans) startByPlan(p *opt.Plan) {
 	queuedAt := a2a.Time{}
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {
 		queuedAt = c.Command.QueuedAt
+	} else if i := m.commands().overdue(p.ID); i >= 0 {
+		queuedAt = m.State.Overdue[i].Command.QueuedAt
 	}
 	m.start(queuedAt)
 }
@@ -301,14 +351,23 @@ func (m plans) onChild(in Input) {
 	case ChildStarted:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
 			l.Begun, l.Own, l.Start, l.Delivered = true, true, nil, in.N
+			l.Found, l.Noted = false, 0
 		}
 	case ChildRefused:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
 			l.Try++
+			if m.State.Epoch > 1 && !l.Found {
+				m.adopt(l)
+				return
+			}
 			l.RetryAt = a2a.At(m.now.Time().Add(beginWait))
 			if l.Try >= beginTries {
 				m.lost(l)
 			}
+		}
+	case PlanLost:
+		if l := m.attempt(in.PlanID, in.Attempt); l != nil && l.Begun && !m.State.Objective.Plan(in.PlanID).Over() {
+			m.lost(l)
 		}
 	case ChildEnded:
 		if in.Report != nil {
@@ -339,7 +398,7 @@ func (m plans) lost(l *Link) {
 			m.movePlan(p, opt.PlanWorking, "")
 		}
 		m.movePlan(p, opt.PlanFailed, opt.Terminated)
-		report.Status, report.Reason, report.Failure = opt.PlanFailed, opt.Terminated, "The work was ended by an operator."
+		report.Status, report.Reason, report.Failure = opt.PlanFailed, opt.Terminated, opt.TerminatedText
 	}
 	p.Report = &report
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {
@@ -364,6 +423,13 @@ func (m plans) onDelivered(in Delivered) {
 		return
 	}
 	l.Delivered = max(l.Delivered, in.N)
+	if in.Gone && l.Found && l.Start != nil { // it has ended before it could report to this run
+		l.Begun = false
+		return
+	}
+	if !in.Gone {
+		l.Noted = in.Notes
+	}
 	l.Gone = in.Gone && l.Own
 	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)
@@ -389,8 +455,8 @@ func (m *Objective) ChildState(planID string) PlanState {
 	l := m.plans().link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
-		Request: s.Request, First: &first,
+		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
+		Request: s.Asked(), First: &first,
 	}
 }
 
@@ -398,7 +464,11 @@ func (m *Objective) ChildState(planID string) PlanState {
 func (m *Objective) Message(planID string) Directed {
 	s := &m.State
 	p, l := s.Objective.Plan(planID), m.plans().link(planID)
-	d := Directed{Directive: l.Directive, NotesFrom: min(p.Report.Notes, l.Directive.Notes)}
+	d := Directed{Directive: l.Directive, NotesFrom: p.Report.Notes, Shapers: s.Objective.Shapers}
+	if l.Begun {
+		d.NotesFrom = max(d.NotesFrom, l.Noted)
+	}
+	d.NotesFrom = min(d.NotesFrom, l.Directive.Notes)
 	d.Notes = s.Notes[d.NotesFrom:l.Directive.Notes]
 	if (l.Directive.Start || l.Directive.Command != "") && !p.Report.Started {
 		d.Inputs = m.plans().inputs(p)
@@ -409,25 +479,22 @@ func (m *Objective) Message(planID string) Directed {
 	return d
 }
 
-// inputs lists the results of the plans that p depends on, or in list order of
-// the last plan before it with results.
-func (m plans) inputs(p *opt.Plan) []a2a.Artifact {
+// inputs lists the results of the plans that p depends on, or of the last plan with
+// results that it follows in the list.
+func (m plans) inputs(p *opt.Plan) (out []a2a.Artifact) {
 	o := &m.State.Objective
-	var out []a2a.Artifact
-	if o.Unordered() {
-		for _, id := range p.Dependencies {
-			if d := o.Plan(id); d != nil {
-				out = slices.Concat(out, d.Report.Results)
-			}
+	for o.Follows(p) {
+		before := o.Before(p)
+		if len(before) == 0 {
+			return nil
 		}
-		return out
+		if p = before[0]; p.Status == opt.PlanCompleted && len(p.Report.Results) > 0 {
+			return p.Report.Results
+		}
 	}
-	for _, before := range o.Plans {
-		if before.ID == p.ID {
-			break
-		}
-		if before.Status == opt.PlanCompleted && len(before.Report.Results) > 0 {
-			out = before.Report.Results
+	for _, id := range p.Dependencies {
+		if d := o.Plan(id); d != nil {
+			out = slices.Concat(out, d.Report.Results)
 		}
 	}
 	return out
@@ -447,10 +514,23 @@ func (m plans) timers() []Timer {
 			out = append(out, Timer{Key: key, At: l.RetryAt, Summary: "Wait for the former run of the plan to end"})
 		}
 	}
-	if c := s.Current; c != nil && c.Echo && !c.Command.Deadline.IsZero() {
-		out = append(out, Timer{Key: answerTimer + c.Command.ID, At: c.Command.Deadline, Summary: "Wait for the plans to confirm"})
+	if c := s.Current; c != nil && (c.Echo || c.PlanID != "") {
+		out = appendDeadline(out, c.Command, "Wait for the plans to confirm")
+	}
+	for _, c := range s.Commands {
+		if s.Current == nil && m.commands().overdue(c.PlanID) >= 0 {
+			out = appendDeadline(out, c, "Wait for the plan to answer another command")
+		}
 	}
 	return out
+}
+
+// appendDeadline adds the timer for the deadline of a command that waits.
+func appendDeadline(out []Timer, c opt.Command, summary string) []Timer {
+	if c.Deadline.IsZero() {
+		return out
+	}
+	return append(out, Timer{Key: answerTimer + c.ID, At: c.Deadline, Summary: summary})
 }
 
 // Beginnings of the keys of timers.
@@ -467,8 +547,12 @@ func (m plans) onElapsed(key string) {
 	case strings.HasPrefix(key, idleTimer) && m.expires():
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
 			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
-	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
-		m.commands().answer(opt.CommandAnswer{Waiting: m.commands().unconfirmed(), Unchanged: s.Current.Unchanged})
+	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key:
+		if s.Current.Echo {
+			m.commands().answer(opt.CommandAnswer{Waiting: m.commands().unconfirmed(), Unchanged: s.Current.Unchanged})
+		} else if s.Current.PlanID != "" {
+			m.commands().waitNoMore()
+		}
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {

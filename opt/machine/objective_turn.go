@@ -101,7 +101,8 @@ func (m *Objective) turnWanted() TurnWant {
 // has yielded its permission and asks for none.
 func (m *Objective) resting() bool {
 	s, o := &m.State, &m.State.Objective
-	starting := s.Current != nil && s.Current.PlanID != "" && s.Current.Command.Status == string(opt.PlanWorking)
+	starting := s.Current != nil && s.Current.PlanID != "" && s.Current.Command.Status == string(opt.PlanWorking) ||
+		slices.ContainsFunc(s.Overdue, func(c Overdue) bool { return c.Command.Status == string(opt.PlanWorking) })
 	if s.Begin && !o.Paused || s.Making != nil || starting { // the plan may have begun
 		return false
 	}
@@ -117,9 +118,19 @@ func (m *Objective) resting() bool {
 func (m *Objective) onRequestDelivered(in Delivered) {
 	t := &m.State.Turn
 	t.Delivered = max(t.Delivered, in.N)
+	if m.State.Lost && in.N == t.N { // it has left, if it was there
+		*t, m.State.Lost = TurnState{N: t.N, Delivered: t.N}, false
+		return
+	}
 	if in.Gone && t.Want != WantLeave {
 		t.Shared, t.Held, t.Grant = false, false, 0 // a new context numbers its turns from 1
 	}
+}
+
+// Left returns the request of a run that was begun to retry an objective, and does not find it in the
+// journal any more: its context may have given it a turn.
+func Left(objectiveID string) TurnRequest {
+	return TurnRequest{ObjectiveID: objectiveID, Want: WantLeave}
 }
 
 // Request returns the content of the signal to the context.

@@ -20,16 +20,23 @@ type Plan struct {
 type PlanState struct {
 	Rules     int                  `json:"rules"` // version of the rules of the run
 	Plan      opt.Plan             `json:"plan"`
-	N         int64                `json:"n"` // of its latest event
+	N         int64                `json:"n"`                // of its latest event
+	Epoch     int                  `json:"epoch,omitempty"`  // of its source; 0 for the first
+	Above     int                  `json:"above,omitempty"`  // the latest epoch of the objective in a directive
+	Rewind    bool                 `json:"rewind,omitempty"` // that has risen, and the plan has not begun its own yet
 	Tenant    string               `json:"tenant"`
 	ContextID string               `json:"contextId"`
 	RootID    string               `json:"rootId"`
 	Objective string               `json:"objective"`           // its name
 	Requester string               `json:"requester,omitempty"` // who asked for the objective
+	Shapers   []string             `json:"shapers,omitempty"`   // others who shaped the work
 	Request   *a2a.Message         `json:"request,omitempty"`
-	Inputs    []a2a.Artifact       `json:"inputs,omitempty"` // results of the plans before it
-	Notes     []a2a.Message        `json:"notes,omitempty"`  // messages to the root task
-	Heard     int                  `json:"heard,omitempty"`  // how many of Notes came from the objective
+	Inputs    []a2a.Artifact       `json:"inputs,omitempty"`   // results of the plans before it
+	Notes     []a2a.Message        `json:"notes,omitempty"`    // messages to the root task
+	Shows     map[string]Noted     `json:"shows,omitempty"`    // the notes when an approval opened, by its task
+	Approved  map[string]Noted     `json:"approved,omitempty"` // the notes that an approval covered, by its task
+	Accepted  a2a.Time             `json:"accepted,omitzero"`  // when the latest approval was
+	Heard     int                  `json:"heard,omitempty"`    // how many of Notes came from the objective
 	Directive Directive            `json:"directive"`
 	First     *Directed            `json:"first,omitempty"` // the first directive, until the plan has acted upon it
 	Seen      map[string]bool      `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
@@ -48,24 +55,35 @@ type PlanState struct {
 	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
 }
 
+// Rides reports whether the last events go with the result of the workflow, since the run of
+// the objective that began it reads that. In a later epoch the journal may have events of a
+// former run, which only this workflow can set back.
+func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
+
 // Source returns the source of the events. Each attempt at a plan has its own,
 // since the last events of the attempt before may be recorded late.
-func (s *PlanState) Source() string { return opt.RootID(s.Plan.ID, s.Plan.Run) }
+func (s *PlanState) Source() string {
+	return opt.InEpoch(opt.RootID(s.Plan.ID, s.Plan.Run), s.Epoch)
+}
 
 func (m *Plan) tasks() tasks { return tasks{m} }
 func (m *Plan) legs() legs   { return legs{m.tasks()} }
+func (m *Plan) notes() notes { return notes{m} }
 
 // Handle handles one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
+	m.State.Plan.Loose = m.State.Rules < rulesOrder
 	if s := &m.State; s.Seen == nil || s.Work == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Work = made(s.Seen), made(s.Work)
 	}
 	switch in := in.(type) {
 	case Opened:
 		m.open()
-	case Canceled:
-		m.stop(string(opt.ObjectiveCanceled))
+	case Canceled: // its objective stops it with a directive
+		m.stop(opt.PlanCanceled)
+	case Rewound:
+		planRewind{m}.onRewound(in)
 	case Directed:
 		m.onDirected(in)
 	case Letter:
@@ -127,8 +145,14 @@ func (m *Plan) onDirected(in Directed) {
 		return
 	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
-		s.Notes = append(s.Notes, in.Notes[len(in.Notes)-fresh:]...)
-		s.Heard += fresh
+		m.notes().onNotes(in.Notes[len(in.Notes)-fresh:])
+	}
+	for _, principal := range in.Shapers {
+		m.shapedBy(principal)
+	}
+	s.Known.Shapers = in.Shapers
+	if d.Epoch > s.Above {
+		s.Above, s.Rewind = d.Epoch, true
 	}
 	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
 	s.Known.Started = s.Known.Started || d.Start
@@ -142,6 +166,13 @@ func (m *Plan) onDirected(in Directed) {
 	m.applyDirective(d)
 	if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {
 		s.Answer = m.onCommand(*in.Command)
+	}
+}
+
+// shapedBy notes that a principal has shaped the work.
+func (m *Plan) shapedBy(principal string) {
+	if s := &m.State; principal != "" && principal != s.Requester && !slices.Contains(s.Shapers, principal) {
+		s.Shapers = append(s.Shapers, principal)
 	}
 }
 
@@ -230,7 +261,7 @@ func (m *Plan) mayBegin() bool {
 // continue, or only clients work on it, so that others in the context may work.
 func (m *Plan) yield() bool {
 	s := &m.State
-	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Work) == 0 && len(s.Plan.Ready()) == 0
+	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && !m.tasks().works() && len(s.Plan.Ready()) == 0
 	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.tasks().working() {
 		return false
 	}
@@ -246,7 +277,7 @@ func (m *Plan) asks() bool {
 	}
 	return len(s.Plan.Ready()) > 0 || slices.ContainsFunc(s.Plan.Tasks, func(t *opt.Task) bool {
 		w := s.Work[t.ID]
-		return w != nil && w.Waiting
+		return w != nil && w.Waiting && !w.AtGate
 	})
 }
 
@@ -255,7 +286,7 @@ func (m *Plan) asks() bool {
 func (m *Plan) makeReport() {
 	s := &m.State
 	r := s.Plan.Brief()
-	r.Spent = s.spent()
+	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, m.notes().approved(), s.Shapers
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, m.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		m.conclude(&r)
@@ -282,14 +313,17 @@ func (m *Plan) conclude(r *opt.Report) {
 func (m *Plan) onDelivered(in Delivered) {
 	if in.Gone {
 		m.State.Alone = true
+		if m.State.Epoch > 1 { // it was reset after its objective had ended
+			m.stop(string(opt.ObjectiveCanceled))
+		}
 	}
 	m.State.Delivered = max(m.State.Delivered, in.N)
 }
 
 // Wants returns what should run or be known outside.
 func (m *Plan) Wants() Wants {
-	var w Wants
 	s := &m.State
+	w := Wants{Rewind: s.Rewind}
 	for _, t := range s.Plan.Tasks {
 		work := s.Work[t.ID]
 		if timer, ok := stepTimer(t.Gate); ok {
@@ -299,7 +333,6 @@ func (m *Plan) Wants() Wants {
 		case work == nil:
 		case work.Running:
 			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.stops()})
-			w.Held = w.Held || work.Elsewhere != nil && !work.stops()
 			if work.watched() {
 				w.Activities = append(w.Activities, Activity{Key: work.watchKey(t), Kind: WatchTask, Of: t.ID, With: work.key(t)})
 			}
@@ -312,7 +345,7 @@ func (m *Plan) Wants() Wants {
 	if undelivered && (!settled || s.Directive.ReportEnd) {
 		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
 	}
-	if settled && len(w.Signals) == 0 && !m.tasks().working() {
+	if settled && !s.Rewind && len(w.Signals) == 0 && !m.tasks().working() {
 		w.Done = &Done{Status: string(s.Plan.Status), Failure: s.Report.Failure}
 	}
 	return w
@@ -330,12 +363,14 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 	out := opt.Work{
 		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
 		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
-		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies, Refined: t.Refined,
+		Results: m.tasks().results(t), Replies: t.Replies, Refined: t.Refined,
 		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
 	}
+	out.Messages, out.Notes, out.NotesTo = m.notes().messages(t)
 	if w.Root {
 		out.RootID = s.RootID
 	}
+	out.Epoch = s.Epoch
 	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
 	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
 	return out

@@ -40,7 +40,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 	case opt.LinkTask:
 		m.apply(opt.Event{Kind: opt.TaskLinked, TaskID: p.Task(c.TaskID).A2AID(), Link: c.Link, Follow: c.Follow})
 	case opt.MoveTask:
-		m.moveTaskByClient(p.Task(c.TaskID), opt.TaskState(c.Status), c.Text)
+		m.moveTaskByClient(p.Task(c.TaskID), c)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
 			return m.tasks().cancel(t)
@@ -70,9 +70,14 @@ func (m *Plan) moveByClient(to opt.PlanStatus) {
 }
 
 // moveTaskByClient moves a task for a client. A running attempt at it is stopped,
-// and its result is dropped.
-func (m *Plan) moveTaskByClient(t *opt.Task, to opt.TaskState, text string) {
+// and its result is dropped. A gate that is open there is closed by a decision of the client.
+func (m *Plan) moveTaskByClient(t *opt.Task, c opt.Command) {
+	to := opt.TaskState(c.Status)
 	if t.State == to {
+		return
+	}
+	if to == opt.TaskWorking && t.Gate != nil && t.Gate.Kind == opt.Credential && t.Ask == nil {
+		m.legs().authorizeByHand(t, c)
 		return
 	}
 	if w := m.State.Work[t.ID]; w != nil {
@@ -82,9 +87,12 @@ func (m *Plan) moveTaskByClient(t *opt.Task, to opt.TaskState, text string) {
 			delete(m.State.Work, t.ID)
 		}
 	}
-	e := opt.Event{Reason: opt.ByHand}
-	if text != "" {
-		e.Status = m.tasks().say(t, fmt.Sprintf(":status-%d", m.State.N), text)
+	e := opt.Event{Reason: opt.ByHand, Principal: c.Principal}
+	if t.Gate != nil {
+		e.Decision = m.closedByHand(t, to, c.Principal)
+	}
+	if c.Text != "" {
+		e.Status = m.tasks().say(t, fmt.Sprintf(":status-%d", m.State.N), c.Text)
 	}
 	m.tasks().moveTask(t, to, e)
 }

@@ -69,12 +69,12 @@ func (m tasks) expire(t *opt.Task, action opt.Action) {
 	after := opt.Span(time.Duration(t.Gate.Ladder[t.Gate.Taken].After) * time.Second)
 	reply := opt.Reply{GateID: t.Gate.ID, Action: action, Feedback: opt.ReasonTimeout, DecidedBy: opt.ByTimer, At: m.now}
 	closing := opt.Event{Step: opt.Expire, Decision: m.expired(t, action)}
+	m.notes().approve(t, reply)
 	switch {
 	case t.Ask == nil && t.Gate.Kind == opt.Approval:
 		m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
-		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
-		m.State.Work[t.ID] = w
-		closing.Round, closing.Attempt = w.Round, w.Attempt
+		m.nextRound(t)
+		closing.Round, closing.Attempt = t.Gates+1, 1
 		m.moveTask(t, opt.TaskWorking, closing)
 	case action == opt.Accept:
 		m.moveTask(t, opt.TaskWorking, closing)

@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,6 +116,21 @@ func TestPlan_Handle_expired(t *testing.T) {
 	}
 }
 
+// A gate that a client closes by moving its task is in the chain, with the name of the client.
+func TestPlan_Handle_closedByHand(t *testing.T) {
+	for to, action := range map[opt.TaskState]opt.Action{opt.TaskFailed: opt.Reject, opt.TaskCanceled: opt.Reject} {
+		m := atGate(t, machine.Rules)
+		task := m.State.Plan.Tasks[0]
+		move := opt.Command{ID: "c1", Kind: opt.MoveTask, PlanID: plan(1), TaskID: task.ID, Status: string(to), Principal: "dan"}
+		next := m.State.Directive
+		next.N++
+		got := decided(m.Handle(a2a.AtMillis(7), machine.Directed{Directive: next, Command: &move}))
+		if len(got) != 1 || !got[0].ByHand || !got[0].Closed || got[0].DecidedBy != "dan" || got[0].Action != action || got[0].MessageID != "" {
+			t.Errorf("moved to %s: %+v", to, got)
+		}
+	}
+}
+
 // A run that began under rules without chains makes none, however long it lasts.
 func TestPlan_Handle_earlierRules(t *testing.T) {
 	for rules, want := range map[int]int{0: 0, 1: 0, 2: 1} {
@@ -123,5 +139,36 @@ func TestPlan_Handle_earlierRules(t *testing.T) {
 		if len(got) != want || m.State.Chain.N != int64(want) {
 			t.Errorf("rules %d: %d decisions, chain %+v", rules, len(got), m.State.Chain)
 		}
+	}
+}
+
+// Each note at a gate is recorded alone: an event does not repeat the gate, whose description
+// and earlier exchanges may be long.
+func TestPlan_Handle_notesAreRecordedAlone(t *testing.T) {
+	const notes = 1000
+	m := atGate(t, machine.Rules)
+	task := m.State.Plan.Tasks[0]
+	task.Gate.Description = strings.Repeat("d", 8<<10)
+	gate, size := *task.Gate, 0
+	for i := range notes {
+		l := opt.Letter{TaskID: task.ID, Principal: "bob", Message: a2a.Message{MessageID: fmt.Sprint("note-", i), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("note")}}}
+		events := m.Handle(a2a.AtMillis(7), machine.Letter{Letter: l})
+		doc, err := json.Marshal(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(doc)
+		for _, e := range events {
+			if e.Kind == opt.ExchangeAdded {
+				gate = *gate.Extended(*e.Gate)
+			}
+		}
+	}
+	t.Logf("%d bytes of events for a note", size/notes)
+	if size > notes<<10 {
+		t.Errorf("%d notes of 4 bytes make %d bytes of events", notes, size)
+	}
+	if diff := cmp.Diff(*task.Gate, gate); diff != "" || len(gate.Exchanges) != opt.MostExchanges {
+		t.Errorf("a reader of the events has another gate (-want +got):\n%s", diff)
 	}
 }

@@ -46,10 +46,18 @@ func (s *PlanState) spent() (sum opt.Usage) {
 }
 
 // park ends a leg of t. The next one begins when the wait is over or a callback
-// arrives; one that has arrived during the leg counts.
+// arrives; one that has arrived during the leg counts. At a gate, which out may open, the
+// legs watch the work elsewhere: an outcome that does not wait closes the gate.
 func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 	m.collect(t, out.Artifacts, out.Streamed, e)
-	if text := out.Park.Text; text != "" && text != w.Parked { // else it would hide the progress since then
+	if out.State == opt.TaskWorking || out.Gate != nil {
+		m.leaveGate(t, w)
+	}
+	if out.Gate != nil {
+		m.openForExecutor(t, *out.Gate)
+		w.AtGate, w.Returned = true, nil
+	}
+	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then
 		w.Parked = text
 		m.inform(t, w, text)
 	}
@@ -63,6 +71,32 @@ func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 		w.Due = a2a.At(m.now.Time().Add(wait))
 	}
 	w.Woken = false
+}
+
+// leaveGate closes the gate at which w watches, if it does: the work elsewhere continues
+// without an answer, or asks something else. That begins a new round.
+func (m legs) leaveGate(t *opt.Task, w *Work) {
+	if !w.AtGate {
+		return
+	}
+	w.Round, w.Attempt, w.Leg, w.AtGate = t.Gates+1, 1, 0, false
+	m.moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+}
+
+// openForExecutor opens a gate of an executor, which makes the object again.
+func (m legs) openForExecutor(t *opt.Task, gate opt.Gate) {
+	gate.Sources, gate.Form = nil, nil
+	m.openGate(t, gate)
+}
+
+// authorizeByHand continues t, which waits for an authorization: that a client moves it to
+// working says that the authorization was given.
+func (m legs) authorizeByHand(t *opt.Task, c opt.Command) {
+	reply := opt.Reply{GateID: t.Gate.ID, Action: opt.Accept, Feedback: c.Text, DecidedBy: c.Principal, At: m.now}
+	e := opt.Event{Principal: c.Principal, Decision: m.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{ByHand: true}), Round: t.Gates + 1, Attempt: 1}
+	m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
+	m.nextRound(t)
+	m.moveTask(t, opt.TaskWorking, e)
 }
 
 // waits returns the summary of the timer of w.
@@ -135,14 +169,15 @@ func (m legs) onWatched(in Watched) {
 }
 
 // onCallback handles a callback for a task. A repeated callback, or one for a round that
-// is over, changes nothing.
+// is over, changes nothing, but work elsewhere may wake every round. At a gate that is all
+// that it may do.
 func (m legs) onCallback(c opt.Callback) {
 	t := m.State.Plan.Task(c.TaskID)
 	if t == nil || t.A2AID() != c.TaskID || t.Link != "" { // a linked task has no callback URL
 		return
 	}
-	w := m.State.Work[t.ID]
-	if w == nil || w.Round != c.Round || w.Canceling || t.State.Ended() || slices.Contains(w.Callbacks, c.ID) {
+	w, wakes := m.State.Work[t.ID], c.Text == "" && c.Chunk == nil && c.Outcome == nil
+	if w == nil || w.Canceling || t.State.Ended() || slices.Contains(w.Callbacks, c.ID) || !wakes && (w.AtGate || w.Round != c.Round) {
 		return
 	}
 	if w.Callbacks = append(w.Callbacks, c.ID); len(w.Callbacks) > maxCallbacks {
@@ -160,7 +195,7 @@ func (m legs) onCallback(c opt.Callback) {
 		if w.Waiting {
 			m.beginReturning(t, w)
 		}
-	case c.Text == "" && c.Chunk == nil:
+	case wakes:
 		w.wake()
 	}
 }
@@ -194,18 +229,20 @@ func (m legs) cancels(t *opt.Task) bool { return m.State.Memos[t.ID].OnCancel }
 // end.
 func (m legs) cancelAtGates() (any bool) {
 	for _, t := range m.State.Plan.DoomedAtGates() {
-		if m.cancels(t) {
-			m.cancel(t, nil)
-			any = true
+		if !m.cancels(t) {
+			delete(m.State.Work, t.ID) // a leg that watches at the gate
+			continue
 		}
+		m.cancel(t, nil)
+		any = true
 	}
 	return any
 }
 
 // cancel begins the leg that cancels the work of t elsewhere. w is the work on t, nil
-// if it waits at a gate.
+// for none.
 func (m legs) cancel(t *opt.Task, w *Work) {
-	if w == nil {
+	if w == nil || w.AtGate {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
 		m.State.Work[t.ID] = w
 	}

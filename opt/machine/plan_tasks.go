@@ -33,6 +33,7 @@ type Work struct {
 	Said      string         `json:"said,omitempty"`      // the latest text about the work
 	Parked    string         `json:"parked,omitempty"`    // the text of the latest park
 	Canceling bool           `json:"canceling,omitempty"` // the leg cancels the work elsewhere
+	AtGate    bool           `json:"atGate,omitempty"`    // the legs watch work elsewhere while the task waits at a gate
 }
 
 // tasks is the part of a Plan that runs tasks.
@@ -82,6 +83,14 @@ func (m tasks) working() bool {
 	})
 }
 
+// works reports whether there is work on any task that is not at a gate.
+func (m tasks) works() bool {
+	return slices.ContainsFunc(m.State.Plan.Tasks, func(t *opt.Task) bool {
+		w := m.State.Work[t.ID]
+		return w != nil && !w.AtGate
+	})
+}
+
 // beginReady begins the tasks that may begin now.
 func (m tasks) beginReady() bool {
 	if !m.mayBegin() {
@@ -118,13 +127,13 @@ func (m tasks) begin(t *opt.Task) {
 // beginWaiting begins the waiting attempts and rounds that may begin.
 func (m tasks) beginWaiting() bool {
 	s := &m.State
-	if !m.mayBegin() || s.Plan.OnHold() || s.Plan.Stopping != "" || s.Plan.Status.Ended() {
+	if s.Plan.Stopping != "" || s.Plan.Status.Ended() {
 		return false
 	}
-	any := false
+	any, may := false, m.mayBegin() && !s.Plan.OnHold()
 	for _, t := range s.Plan.Tasks {
 		w := s.Work[t.ID]
-		if w == nil || !w.Waiting || !w.Due.IsZero() {
+		if w == nil || !w.Waiting || !w.Due.IsZero() || !may && !w.AtGate { // to watch is not new work
 			continue
 		}
 		w.Waiting, w.Running, w.Root, any = false, true, m.shows(t), true
@@ -204,7 +213,8 @@ func (m tasks) onEnded(in Ended) {
 	w.Running, w.Stop = false, false
 	out := in.Outcome
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
-	if w.Elsewhere == nil {
+	answered := w.AtGate && t.Gate == nil
+	if w.Elsewhere == nil && !answered {
 		m.legs().remember(t, out)
 	}
 	switch {
@@ -212,6 +222,8 @@ func (m tasks) onEnded(in Ended) {
 		m.legs().endCanceled(t, in, e)
 	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
 		delete(m.State.Work, t.ID)
+	case answered: // what the leg has seen, the next one sees again
+		m.nextRound(t)
 	case w.Elsewhere != nil && in.Failed == nil:
 		w.Returned = cmp.Or(w.Returned, &out)
 		m.legs().beginReturning(t, w)
@@ -223,20 +235,28 @@ func (m tasks) onEnded(in Ended) {
 		m.end(t, opt.TaskFailed, in.Failed.Code, in.Failed.Message, e)
 	case in.Failed != nil:
 		m.failAttempt(t, w, *in.Failed)
-	case out.State == opt.TaskWorking && out.Park != nil:
+	case out.Park != nil && (out.State == opt.TaskWorking || out.State.Waiting() && (out.Gate != nil || w.AtGate)):
 		m.legs().park(t, w, out, e)
 	case out.State == opt.TaskCompleted:
 		m.complete(t, out.Artifacts, out.Streamed, e)
 	case out.State == opt.TaskFailed || out.State == opt.TaskRejected:
 		m.end(t, out.State, out.Code, out.Message, e)
 	case out.State.Waiting() && out.Gate != nil:
+		m.legs().leaveGate(t, w)
 		delete(m.State.Work, t.ID)
-		gate := *out.Gate
-		gate.Sources, gate.Form = nil, nil // the executor makes the object again
-		m.openGate(t, gate)
+		m.legs().openForExecutor(t, *out.Gate)
 	default:
 		m.end(t, opt.TaskFailed, "invalid-outcome", "The task ended in a way that is not allowed.", e)
 	}
+}
+
+// nextRound begins the next round of t, after the leg that watches at its gate, if one runs.
+func (m tasks) nextRound(t *opt.Task) {
+	if w := m.State.Work[t.ID]; w != nil && w.Running {
+		w.Stop = true
+		return
+	}
+	m.State.Work[t.ID] = &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
 }
 
 // failAttempt schedules the next attempt at t, or fails t if there is none.
@@ -358,15 +378,6 @@ func (m tasks) say(t *opt.Task, suffix, text string) *a2a.Message {
 
 // shows reports whether the root task shows t's artifacts as its own.
 func (m tasks) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
-
-// messages lists the messages of clients to t, oldest first.
-func (m tasks) messages(t *opt.Task) []a2a.Message {
-	var out []a2a.Message
-	if m.State.Request != nil {
-		out = append(out, *m.State.Request)
-	}
-	return slices.Concat(out, m.State.Notes, t.Notes)
-}
 
 // results lists the artifacts of the tasks before t, or of the plans before its
 // plan, and of the tasks that its input names.

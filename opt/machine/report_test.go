@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +18,7 @@ func TestObjective_Handle_reports(t *testing.T) {
 		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
 		Plans:     []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}}}},
 	}
-	m := machine.NewObjective(opening, 0)
+	m := machine.NewObjective(opening, 0, machine.Rules)
 	now := a2a.AtMillis(1)
 	m.Handle(now, machine.Opened{})
 	p := m.State.Objective.Plan(plan(1))
@@ -61,7 +62,7 @@ func TestObjective_Handle_reports(t *testing.T) {
 func retried() (*machine.Objective, *opt.Plan) {
 	kept := machine.Kept{Objective: *objective("failed")}
 	kept.Objective.Status, kept.Objective.Root = opt.ObjectiveFailed, opt.TaskFailed
-	m := machine.RestoreObjective(kept, 0)
+	m := machine.RestoreObjective(kept, 0, machine.Rules)
 	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
 	return m, m.State.Objective.Plan(plan(1))
 }
@@ -122,12 +123,78 @@ func TestObjective_Handle_refusedStart(t *testing.T) {
 	}
 }
 
+// A directive brings the notes that were not delivered with one before. A plan that was set
+// back in Temporal may have lost some: it gets all that it does not report.
+func TestObjective_Message_notes(t *testing.T) {
+	m := machine.RestoreObjective(machine.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
+	m.State.Objective.Started, m.State.Links[0].Begun = true, true
+	note := func(n int) machine.Signal {
+		m.Handle(now, machine.Letter{Letter: opt.Letter{TaskID: objectiveID, Message: a2a.Message{MessageID: fmt.Sprint("note-", n), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}}})
+		w := m.Wants()
+		if len(w.Signals) != 1 {
+			t.Fatalf("signals after note %d: %+v", n, w.Signals)
+		}
+		return w.Signals[0]
+	}
+	for _, s := range []struct {
+		delivered bool
+		report    opt.Report
+		from, n   int // of the notes in the directive
+	}{
+		{true, opt.Report{}, 0, 1},
+		{true, opt.Report{}, 1, 1},
+		{false, opt.Report{}, 2, 1},
+		{true, opt.Report{}, 2, 2}, // the last and the one before it, which was not delivered
+		{true, opt.Report{N: 1, Notes: 1}, 4, 1},
+		{true, opt.Report{N: 2, Epoch: 2, Notes: 2}, 2, 4},
+		{true, opt.Report{}, 6, 1},
+	} {
+		if s.report.N > 0 {
+			s.report.Directive, s.report.Status, s.report.Started = 1, opt.PlanWorking, true
+			m.Handle(now, machine.Reported{PlanID: p.ID, Report: s.report})
+		}
+		signal := note(len(m.State.Notes))
+		if d := m.Message(p.ID); d.NotesFrom != s.from || len(d.Notes) != s.n {
+			t.Errorf("the directive brings %d notes from %d, want %d from %d", len(d.Notes), d.NotesFrom, s.n, s.from)
+		}
+		if s.delivered {
+			m.Handle(now, machine.Delivered{To: signal.To, N: signal.N, Notes: signal.Notes})
+		}
+	}
+}
+
+// A directive that was delivered to a run that a reset has ended brought its notes to no one:
+// once the plan reports a later directive without them, it gets them again.
+func TestObjective_Message_lostNotes(t *testing.T) {
+	m := machine.RestoreObjective(machine.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
+	m.State.Objective.Started, m.State.Links[0].Begun = true, true
+	note := func() machine.Signal {
+		m.Handle(now, machine.Letter{Letter: opt.Letter{TaskID: objectiveID, Message: a2a.Message{MessageID: fmt.Sprint("note-", len(m.State.Notes)), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}}})
+		return m.Wants().Signals[0]
+	}
+	delivered := func(s machine.Signal) {
+		m.Handle(now, machine.Delivered{To: s.To, N: s.N, Notes: s.Notes})
+	}
+	lost := note()
+	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 1, Epoch: 2, Directive: lost.N - 1, Status: opt.PlanWorking, Started: true}})
+	delivered(lost) // to the run before
+	later := note()
+	delivered(later)
+	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 2, Epoch: 2, Directive: later.N, Status: opt.PlanWorking, Started: true}})
+	note()
+	if d := m.Message(p.ID); d.NotesFrom != 0 || len(d.Notes) != 3 {
+		t.Errorf("the directive brings %d notes from %d, want all 3", len(d.Notes), d.NotesFrom)
+	}
+}
+
 // A plan that a client starts gets the results of the plan before it, as one that is
 // started in its turn does.
 func TestObjective_Message_inputsOfACommand(t *testing.T) {
 	result := a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}
 	kept := machine.Kept{Objective: *objective("completed", "pending")}
-	m := machine.RestoreObjective(kept, 0)
+	m := machine.RestoreObjective(kept, 0, machine.Rules)
 	m.State.Objective.Started, m.State.Objective.Paused = true, true // so that the plan does not start in its turn
 	m.State.Objective.Plan(plan(1)).Report.Results = []a2a.Artifact{result}
 	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(2), Status: "working"}})
@@ -159,5 +226,54 @@ func TestPlan_Handle_streamedForTheRoot(t *testing.T) {
 		if shown := len(m.State.Shown) > 0; shown != leaf {
 			t.Errorf("leaf %v: the root task shows %v", leaf, m.State.Shown)
 		}
+	}
+}
+
+// The event of the message that starts an objective says so, and names who has started it. Those
+// of commands name who has sent them.
+func TestObjective_Handle_principals(t *testing.T) {
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Principal: "alice", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Plans:     []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}}}}, Idle: true,
+	}, 0, machine.Rules)
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Opened{})
+	begin := machine.Letter{Letter: opt.Letter{ObjectiveID: objectiveID, TaskID: opt.RootID(objectiveID, 1), Principal: "bob", Begins: true, Message: a2a.Message{MessageID: "m"}}}
+	e := m.Handle(now, begin)[0]
+	if e.Kind != opt.MessageAdded || e.Reason != opt.Begins || e.Principal != "bob" || e.Head == nil || !cmp.Equal(e.Head.Shapers, []string{"bob"}) {
+		t.Errorf("a start is recorded as %+v", e)
+	}
+	name := "new"
+	for i, c := range []opt.Command{
+		{Kind: opt.UpdateObjective, Change: &opt.Change{Name: &name}},
+		{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "q", Tasks: []opt.TaskSpec{{Name: "t"}}}},
+		{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveCanceled)},
+	} {
+		c.ID, c.ObjectiveID, c.Principal = string(rune('a'+i)), objectiveID, "carol"
+		answered := false
+		for _, e := range m.Handle(now, machine.Command{Command: c}) {
+			answered = answered || e.Kind == opt.CommandAnswered && e.Principal == "carol" && e.Reason == string(c.Kind)
+		}
+		if !answered {
+			t.Errorf("%s: no event says who", c)
+		}
+	}
+}
+
+// A list of plans that is in order under earlier rules, and has a cycle under later ones, stays under
+// the rules with which its objective began when the run continues as new.
+func TestObjective_Successor_rules(t *testing.T) {
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Plans: []opt.PlanSpec{
+			{Name: "a", Tasks: []opt.TaskSpec{{Name: "t"}}, Dependencies: []string{"plan-1"}}, {Name: "b", Tasks: []opt.TaskSpec{{Name: "u"}}},
+		},
+	}, 0, 2)
+	m.Handle(a2a.AtMillis(1), machine.Opened{})
+	next := &machine.Objective{State: m.Successor()}
+	next.Handle(a2a.AtMillis(2), machine.ChildStarted{PlanID: plan(2), N: 1})
+	next.Handle(a2a.AtMillis(3), machine.Reported{PlanID: plan(2), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanCompleted, Started: true}})
+	if !next.State.Objective.Plan(plan(1)).Started {
+		t.Errorf("under rules %d the plan that waits for another never starts", next.State.Rules)
 	}
 }

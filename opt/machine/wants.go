@@ -12,7 +12,7 @@ type Wants struct {
 	Signals    []Signal
 	Done       *Done // the workflow may end; nil if it may not
 	Bound      bool  // the run may not continue as new yet: a plan needs a directive first
-	Held       bool  // the run should not continue as new while it can: an activity may take long
+	Rewind     bool  // it must get Rewound, when no event is about to be recorded
 }
 
 // An ActivityKind is the kind of an activity.
@@ -63,6 +63,7 @@ type Signal struct {
 	To    string // workflow id
 	N     int64
 	After int64
+	Notes int // that the receiver has after it
 }
 
 // Done is how a workflow ends.

@@ -265,7 +265,7 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	if w.cfg.Sleeps != nil && w.cfg.Sleeps(o) {
 		w.stoppedIDs[id] = true
 	}
-	r := w.begin(id, objectiveHost{machine.NewObjective(deepCopy(o), w.idleFor())})
+	r := w.begin(id, objectiveHost{machine.NewObjective(deepCopy(o), w.idleFor(), machine.Rules)})
 	r.isNew = true
 	w.runAll()
 	return o, nil
@@ -303,8 +303,8 @@ func (w *World) Overtake(cmd opt.Command) {
 }
 
 // Cancel implements [service.Engine].
-func (w *World) Cancel(ctx context.Context, objectiveID string) error {
-	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{}, Call{Canceled: objectiveID})
+func (w *World) Cancel(ctx context.Context, objectiveID, principal string) error {
+	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{Principal: principal}, Call{Canceled: objectiveID})
 }
 
 func (w *World) signal(ctx context.Context, name, to string, in machine.Input, call Call) error {
@@ -343,7 +343,7 @@ func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) err
 		if err != nil {
 			return nil, err
 		}
-		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(deepCopy(kept), w.idleFor())}), nil
+		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(deepCopy(kept), w.idleFor(), machine.Rules)}), nil
 	})
 }
 
@@ -355,7 +355,7 @@ func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error 
 		if r := w.runs[id]; r != nil {
 			return r, nil
 		}
-		return w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID)}), nil
+		return w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID, machine.Rules)}), nil
 	})
 }
 

@@ -207,6 +207,9 @@ func TestChart_least(t *testing.T) {
 		}
 	}
 	api := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-api")
+	if got := variable(api, "LONGHAUL_HOSTS").Value; !strings.HasPrefix(got, "prod-longhaul-api,") || !strings.HasSuffix(got, ".svc.cluster.local") {
+		t.Errorf("hosts %q", got)
+	}
 	if got := variable(api, "LONGHAUL_AUTH").Value; got != "keys" {
 		t.Errorf("the API accepts %q", got)
 	}

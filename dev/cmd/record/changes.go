@@ -13,7 +13,7 @@ import (
 // changed are the shapes of work that clients change while it runs.
 var changed = []shape{
 	{name: "edited", added: 1, specs: plans("approve Go on?|say one", "say never", "say two"), steps: []step{
-		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reorder(3, 4), reply(1, 0, opt.Reply{Action: opt.Accept}),
+		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reorder(4), reorder(3, 4), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
 	{name: "linked", idle: true, added: 1, steps: []step{
 		addPlan("say one|say two|say three", false), link(1, 0, "elsewhere", false), linkOther(1, 1, "work 2s; say theirs"), start,
@@ -102,10 +102,13 @@ func skip(n int) step {
 	return do(opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, n, 0)
 }
 
-// reorder makes a plan depend on another.
-func reorder(n, after int) step {
+// reorder makes a plan depend on others.
+func reorder(n int, after ...int) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		change := &opt.Change{Dependencies: []string{opt.PlanID(id, after)}}
+		change := &opt.Change{Dependencies: []string{}}
+		for _, m := range after {
+			change.Dependencies = append(change.Dependencies, opt.PlanID(id, m))
+		}
 		return do(opt.Command{Kind: opt.UpdatePlan, Change: change}, n, 0)(ctx, r, engine, id)
 	}
 }

@@ -46,6 +46,7 @@ var shapes = []shape{
 	{name: "planned", text: "say planned"},
 	{name: "two-plans", specs: plans("say one", "say two")},
 	{name: "dag", specs: []opt.PlanSpec{diamond()}},
+	{name: "mixed", specs: mixed()},
 	{name: "plan-dag", specs: []opt.PlanSpec{plan("A", "say a"), plan("B", "say b"), after(plan("C", "say c"), "plan-0", "plan-1")}},
 	{name: "gate", specs: plans("approve Go on?; say done"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "rejected", specs: plans("approve Go on?|say never"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Reject})}},
@@ -103,6 +104,15 @@ func plan(name string, scripts ...string) opt.PlanSpec {
 func after(p opt.PlanSpec, dependencies ...string) opt.PlanSpec {
 	p.Dependencies = dependencies
 	return p
+}
+
+// mixed returns plans of which some follow the list, with tasks of which some do.
+func mixed() []opt.PlanSpec {
+	list := plan("Mixed", "work 1s; say one", "say two", "say after one", "say at once", "say after that")
+	list.Tasks[2].Dependencies, list.Tasks[3].Dependencies = []string{"task-0"}, []string{}
+	beside := plan("Beside", "say beside")
+	beside.Dependencies = []string{}
+	return []opt.PlanSpec{list, plan("Next", "say next"), beside, after(plan("Last", "say last"), "plan-0"), plan("End", "say end")}
 }
 
 func diamond() opt.PlanSpec {
@@ -225,7 +235,7 @@ func notes(n int, text ...string) []step {
 }
 
 func cancel(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-	return engine.Cancel(ctx, id)
+	return engine.Cancel(ctx, id, principal)
 }
 
 func cancelTask(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {

@@ -68,8 +68,7 @@ func (v *visit) cancelWaiting() {
 	v.refused(err, errUnsupported)
 }
 
-// canceled cancels a task during a stream, and again. The second time is an error
-// in 0.3, but not in 1.0.
+// canceled cancels a task during a stream, and again. The second time is an error.
 func (v *visit) canceled(id string) {
 	v.Helper()
 	r := v.reads(watch(v.dial(), id))
@@ -82,14 +81,7 @@ func (v *visit) canceled(id string) {
 	if got := states(events); got[len(got)-1] != "canceled" {
 		v.Errorf("the stream went %v", got)
 	}
-	t, err = v.peer.cancel(v.ctx, id)
-	switch {
-	case v.version == "0.3":
-		v.refused(err, errNotCancelable)
-	case err != nil:
-		v.Errorf("cancel again: %v", err)
-	default:
-		v.is(t, "canceled")
-	}
+	_, err = v.peer.cancel(v.ctx, id)
+	v.refused(err, errNotCancelable)
 	v.is(v.got(id), "canceled")
 }

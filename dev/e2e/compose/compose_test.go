@@ -27,7 +27,7 @@ const limit = 10 * time.Minute
 func start(ctx context.Context, t *testing.T) *topology.Topology {
 	t.Helper()
 	top, err := topology.Start(ctx, topology.Options{
-		Env: map[string][]string{topology.Longhaul: {"LONGHAUL_FALLBACK=echo"}}, Log: t.Output(),
+		Env: map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo"}}, Log: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)

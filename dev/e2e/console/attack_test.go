@@ -6,7 +6,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
+
+	"go.temporal.io/sdk/client"
 
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
@@ -90,6 +93,7 @@ func (o *office) attackByFiles(t *testing.T, b *tab) {
 		t.Fatal(err)
 	}
 	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
+	o.run(t, "obj-"+other, "plan-"+other+"-1")
 	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {
 		if len(draft.FindAllString(events, -1)) < 2 {
 			t.Fatalf("no result and no object in %s", events)
@@ -107,6 +111,20 @@ func (o *office) attackByFiles(t *testing.T, b *tab) {
 		files, err := eval[[]string](b, downloads)
 		if err != nil || len(files) > 0 {
 			t.Errorf("%s has files that a browser may open: %q, %v", path, files, err)
+		}
+	}
+}
+
+// run begins workflows that no worker has, so that work that was only recorded is not taken for
+// work whose workflows are gone.
+func (o *office) run(t *testing.T, ids ...string) {
+	t.Helper()
+	c := o.site.Temporal(t)
+	defer c.Close()
+	for _, id := range ids {
+		options := client.StartWorkflowOptions{ID: id, TaskQueue: "nobody", WorkflowExecutionTimeout: time.Hour}
+		if _, err := c.ExecuteWorkflow(t.Context(), options, "Nothing"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (b *tab) publish(name string) {
 // Each page can be read and used at each size and with each scheme of colors.
 func testLook(t *testing.T, o *office) {
 	id, _ := o.ask(t, "look", &harness.Plan{Name: "Look", Tasks: []harness.PlanTask{
-		{Name: "Measure", Description: "say 4 m"}, {Name: "Saw", Description: "fail", Metadata: harness.Optional()},
+		{Name: "Measure", Description: "say 4 m"}, {Name: "Saw", Description: "fail", Metadata: harness.Optional(), Dependencies: []string{}},
 		{Name: "Paint", Description: "say red", Dependencies: []string{"task-0"}}, {Name: "Approve", Description: "approve Is it even?", Dependencies: []string{"task-1", "task-2"}},
 		{Name: "Ship", Description: "say shipped", Dependencies: []string{"task-3"}},
 	}})

@@ -130,10 +130,16 @@ func (w *world) canceled(ctx context.Context, n int) error {
 	return w.cancel(ctx, f.TaskID)
 }
 
-// cancel cancels a task, repeated until it is acknowledged.
+// cancel cancels a task, repeated until it is acknowledged. A repeat may find that an
+// attempt whose answer was lost has canceled it.
 func (w *world) cancel(ctx context.Context, taskID string) error {
+	lost := false
 	err := harness.Repeat(ctx, func(ctx context.Context) error {
 		_, err := w.c.Cancel(ctx, taskID)
+		if lost && harness.Code(err) == -32002 && strings.Contains(err.Error(), "it is canceled") {
+			return nil
+		}
+		lost = lost || harness.MayRepeat(err)
 		return err
 	})
 	if err != nil {

@@ -15,12 +15,15 @@
 //
 // CRASHABLE_TALLY is the path of the file. See [tally].
 //
+// CRASHABLE_CLOCK is how far the clock of the journal and the API is ahead, such as -3m.
+//
 // CRASHABLE_CONTROL is the URL of the test's control. See [control].
 package main
 
 import (
 	"context"
 	"os"
+	"time"
 
 	"longhaul/activities"
 	"longhaul/activities/echo"
@@ -38,6 +41,9 @@ func main() {
 	}
 	if path := os.Getenv("CRASHABLE_TALLY"); path != "" {
 		executor = tally{executor, path}
+	}
+	if d, err := time.ParseDuration(os.Getenv("CRASHABLE_CLOCK")); err == nil {
+		build.Now = func() time.Time { return time.Now().Add(d) }
 	}
 	build.Executors = map[string]activities.Executor{"echo": executor}
 	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, build))

@@ -12,8 +12,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
-// go10 runs an agent on the official Go SDK for 1.0.
-func go10(t *testing.T, rest bool) string {
+// go10 runs an agent on the official Go SDK for 1.0. It has the authorization that it needs
+// for some work once authorized is closed.
+func go10(t *testing.T, rest bool, authorized <-chan struct{}) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	s := httptest.NewServer(mux)
@@ -22,7 +23,7 @@ func go10(t *testing.T, rest bool) string {
 	if rest {
 		at, binding = s.URL+"/rest", a2a.TransportProtocolHTTPJSON
 	}
-	handler := a2asrv.NewHandler(agent10{})
+	handler := a2asrv.NewHandler(agent10{authorized})
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 	mux.Handle("/rest/", http.StripPrefix("/rest", a2asrv.NewRESTHandler(handler)))
 	mux.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(&a2a.AgentCard{
@@ -32,10 +33,10 @@ func go10(t *testing.T, rest bool) string {
 }
 
 // agent10 runs the first word of a message as a command.
-type agent10 struct{}
+type agent10 struct{ authorized <-chan struct{} }
 
 // Execute implements [a2asrv.AgentExecutor].
-func (agent10) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+func (g agent10) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	said := ""
 	for _, p := range c.Message.Parts {
 		said += p.Text()
@@ -50,6 +51,15 @@ func (agent10) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2
 		switch word, _, _ := strings.Cut(said, " "); {
 		case c.StoredTask != nil || word == "go":
 			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart("Done: "+said)), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
+		case word == "auth":
+			if !yield(status(a2a.TaskStateAuthRequired, "Log in at https://example.com."), nil) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-g.authorized:
+				_ = yield(status(a2a.TaskStateWorking, "Logged in"), nil) && yield(a2a.NewArtifactEvent(c, a2a.NewTextPart("Done: "+said)), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
+			}
 		case word == "ask":
 			yield(status(a2a.TaskStateInputRequired, "Which color?"), nil)
 		case word == "fail":

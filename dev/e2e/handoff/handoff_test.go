@@ -142,6 +142,33 @@ func TestHandoff_approval(t *testing.T) {
 	p.once(t)
 }
 
+// Work that needs an authorization two agents away continues by itself when that agent has
+// it, also if a person here says that it was given: the writers look at the other agent, and
+// push to the desk. An agent on the official SDK takes no messages meanwhile.
+func TestHandoff_authorization(t *testing.T) {
+	t.Parallel()
+	for _, accepts := range []bool{false, true} {
+		authorized := make(chan struct{})
+		other := go10(t, false, authorized)
+		p := newPair(t, "  - {name: Draft, executor: agent, input: {agent: other, message: auth}}\n", "")
+		file := harness.WriteFile(t, t.TempDir(), "others.yaml", fmt.Sprintf("agents: {other: {url: '%s', poll: 1s}}\n", other))
+		p.writers.Env = append(p.writers.Env, "LONGHAUL_AGENTS="+file)
+		p.writers.Start(harness.AllInOne)
+		p.desk.Start(harness.AllInOne)
+		root := p.desk.Client().AwaitState(t, within, p.begin(t), "AUTH_REQUIRED")
+		if root.Gate == nil || root.Gate.Kind != "credential" || !strings.Contains(root.Message, "Log in at https://example.com.") {
+			t.Fatalf("the desk shows %s", root.Raw)
+		}
+		p.remote(t, "AUTH_REQUIRED")
+		if accepts {
+			p.answer(t, root, "accept")
+			p.remote(t, "WORKING")
+		}
+		close(authorized)
+		p.completed(t, root.ID, "Done: auth")
+	}
+}
+
 // The writers are killed while they work and while they wait for the answer.
 func TestHandoff_writersKilled(t *testing.T) {
 	t.Parallel()

@@ -22,8 +22,8 @@ import (
 
 // officials start agents on the official SDKs, and return their URLs.
 var officials = map[string]func(t *testing.T) string{
-	"Go 1.0":                       func(t *testing.T) string { return go10(t, false) },
-	"Go 1.0 over plain HTTP":       func(t *testing.T) string { return go10(t, true) },
+	"Go 1.0":                       func(t *testing.T) string { return go10(t, false, nil) },
+	"Go 1.0 over plain HTTP":       func(t *testing.T) string { return go10(t, true, nil) },
 	"Go 0.3":                       go03,
 	"JavaScript 1.0":               func(t *testing.T) string { return js(t, "v10", "rpc") },
 	"JavaScript 1.0 on plain HTTP": func(t *testing.T) string { return js(t, "v10", "rest") },

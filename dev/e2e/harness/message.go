@@ -24,16 +24,16 @@ type Message struct {
 type Plan struct {
 	Name         string         `json:"name"`
 	Tasks        []PlanTask     `json:"tasks"`
-	Dependencies []string       `json:"dependencies,omitempty"` // ids, or "plan-0" for the first plan in the message
+	Dependencies []string       `json:"dependencies,omitzero"` // ids, or "plan-0" for the first plan in the message; nil: it follows the one before it
 	Metadata     map[string]any `json:"metadata,omitempty"`
 }
 
 // A PlanTask is a task of a Plan. Dependencies name tasks of the plan by index:
-// "task-0".
+// "task-0". Without them, a task follows the one before it.
 type PlanTask struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
-	Dependencies []string       `json:"dependencies,omitempty"`
+	Dependencies []string       `json:"dependencies,omitzero"`
 	Metadata     map[string]any `json:"metadata,omitempty"`
 }
 
@@ -54,6 +54,7 @@ func NewPlan(name string, scripts ...string) *Plan {
 func (p *Plan) Unordered() *Plan {
 	last := len(p.Tasks) - 1
 	for i := range last {
+		p.Tasks[i].Dependencies = []string{}
 		p.Tasks[last].Dependencies = append(p.Tasks[last].Dependencies, fmt.Sprint("task-", i))
 	}
 	return p

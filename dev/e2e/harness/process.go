@@ -60,7 +60,7 @@ func launch(s *Site, command, logPath string, env []string) (*Process, error) {
 // of Temporal's tools.
 func environment() []string {
 	own := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LONGHAUL_") || strings.HasPrefix(e, "TEMPORAL_") })
-	return append(own, "TEMPORAL_CONFIG_FILE="+os.DevNull, "LONGHAUL_FALLBACK=echo") // messages of tests are scripts for echo
+	return append(own, "TEMPORAL_CONFIG_FILE="+os.DevNull, "LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo") // messages of tests are scripts for echo
 }
 
 // String names p in messages.

@@ -27,10 +27,14 @@ func big(t *testing.T, s *service) {
 		p := harness.NewPlan(fmt.Sprintf("plan %d", n))
 		for i := range defaults.Tasks {
 			p.Tasks = append(p.Tasks, harness.PlanTask{Name: fmt.Sprintf("say %d.%d", n, i)})
+			if n%2 == 1 {
+				p.Tasks[i].Dependencies = []string{}
+			}
 			if n%2 == 1 && i >= 5 {
 				p.Tasks[i].Dependencies = []string{fmt.Sprintf("task-%d", i-5), fmt.Sprintf("task-%d", i%5)}
 			}
 		}
+		p.Dependencies = []string{}
 		if n > 3 {
 			p.Dependencies = []string{o.Plans[n-4].ID}
 		}

@@ -52,25 +52,29 @@ func (c *client) addTasks() {
 	}
 }
 
-// addDependent turns a list into a graph while its first task runs: tasks with
-// met dependencies begin at once, the others later.
+// addDependent adds tasks with dependencies to a list while its first task runs. The
+// others of the list keep their place in it.
 func (c *client) addDependent() {
-	doors := c.newDoors(3)
+	doors := c.newDoors(4)
 	o := c.create("x", harness.NewPlan("p", "await "+doors[0], "await "+doors[1]))
 	c.move(o.ID, "working")
 	c.await(doors[0])
-	tasks := specs("await "+doors[2], "say four")
+	tasks := specs("await "+doors[2], "say four", "await "+doors[3], "say six")
 	tasks[0].Dependencies, tasks[1].Dependencies = []string{"task-0"}, []string{o.Plans[0].Tasks[1].ID, "task-2"}
+	tasks[2].Dependencies = []string{} // it begins at once, and the last task follows it
 	c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": tasks})
-	c.await(doors[1])
-	c.becomes(o.ID, "working working[working working pending pending]")
+	c.await(doors[3])
+	c.becomes(o.ID, "working working[working pending pending pending working pending]")
 	c.control.Open(doors[0], "say one")
+	c.await(doors[1])
 	c.await(doors[2])
-	c.becomes(o.ID, "working working[completed working working pending]")
+	c.becomes(o.ID, "working working[completed working working pending working pending]")
+	c.control.Open(doors[3], "say five")
+	c.becomes(o.ID, "working working[completed working working pending completed completed]")
 	c.control.Open(doors[2], "say three")
-	c.becomes(o.ID, "working working[completed working completed pending]")
+	c.becomes(o.ID, "working working[completed working completed pending completed completed]")
 	c.control.Open(doors[1], "say two")
-	c.ran(c.becomes(o.ID, "completed completed[completed completed completed completed]"), 1, 1, 1, 1)
+	c.ran(c.becomes(o.ID, "completed completed[completed completed completed completed completed completed]"), 1, 1, 1, 1, 1, 1)
 }
 
 func (c *client) addPlans() {
@@ -79,11 +83,13 @@ func (c *client) addPlans() {
 	if p := c.add(o.ID, late); p.Status != "pending" {
 		c.Errorf("a new plan is %s", p.Status)
 	}
-	late.Dependencies = []string{o.Plans[0].ID} // this turns the list of plans into a graph
+	late.Dependencies = []string{o.Plans[0].ID} // the plan before it keeps its place in the list
 	c.add(o.ID, late)
-	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
+	late.Dependencies = []string{}
+	c.add(o.ID, late)
+	c.becomes(o.ID, "working working[working] pending[pending] blocked/dependencies[pending] completed[completed]")
 	c.control.Open(door, "say one")
-	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed] completed[completed]"), 1, 1, 1, 1)
 	_, err := c.c.CreatePlan(c.ctx, o.ID, late)
 	if harness.Code(err) != -32001 || harness.Reason(err) != "INVALID_STATE_TRANSITION" {
 		c.Errorf("a plan for an objective that has ended: %v", err)

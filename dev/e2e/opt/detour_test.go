@@ -3,6 +3,7 @@ package opt_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"longhaul/dev/e2e/harness"
@@ -40,7 +41,7 @@ func (c *client) waitsBeside() {
 	p := harness.NewPlan("p", "say never", "await "+doors[0])
 	q := harness.NewPlan("q", "await "+doors[1])
 	o := c.create("x", p)
-	q.Dependencies = []string{} // the third plan turns the list into a graph
+	q.Dependencies = []string{} // it does not follow the first
 	c.add(o.ID, q)
 	r := harness.NewPlan("r", "say last")
 	r.Dependencies = []string{o.Plans[0].ID}
@@ -256,6 +257,12 @@ func (c *client) reorder() {
 	c.await(doors[0])
 	before := c.get(o.ID).Revision()
 	second, third := o.Plans[1].ID, o.Plans[2].ID
+	c.unchanged(o.ID, func() { // the third would follow the second, which would wait for it
+		if _, err := c.try("plans/update", params{"id": second, "dependencies": []string{third}}); harness.Code(err) != -32602 || !strings.Contains(err.Error(), `"r" follows "q" in the list`) {
+			c.Errorf("a cycle through the list: %v", err)
+		}
+	})
+	c.shown("plans/update", params{"id": third, "dependencies": []string{}})
 	p := c.shown("plans/update", params{"id": second, "dependencies": []string{third}, "name": "later"}).Plan
 	if planWord(*p) != "blocked/dependencies" || !slices.Equal(p.Dependencies, []string{third}) || p.Name != "later" {
 		c.Errorf("the plan is %+v", p)
@@ -309,8 +316,8 @@ func (c *client) reorderHeld() {
 	c.move(o.ID, "working")
 	c.await(door)
 	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
-	free(third, "pending") // the plans are a list now
-	c.is(c.get(o.ID), "working working[working] completed[completed] pending[pending]")
+	free(third, "") // it begins at once
+	c.becomes(o.ID, "working working[working] completed[completed] completed[completed]")
 	c.control.Open(door, "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
 }

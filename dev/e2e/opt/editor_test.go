@@ -125,7 +125,11 @@ func (e *editor) acyclic(first, name string) error {
 		return err
 	}
 	for _, p := range o.Plans {
-		if cyclic(p.Tasks, func(t harness.TaskOfPlan) (string, []string) { return t.ID, t.Dependencies }) {
+		before := func(id string) []string {
+			i := slices.IndexFunc(p.Tasks, func(t harness.TaskOfPlan) bool { return t.ID == id })
+			return p.Tasks[i].Dependencies
+		}
+		if slices.ContainsFunc(p.Tasks, func(t harness.TaskOfPlan) bool { return cyclic([]string{t.ID}, before) }) {
 			return fmt.Errorf("a cycle was accepted, from %s to %s", first, name)
 		}
 	}

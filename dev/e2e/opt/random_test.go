@@ -111,6 +111,9 @@ func (s *schedule) open() {
 				p.Dependencies = append(p.Dependencies, fmt.Sprintf("plan-%d", j))
 			}
 		}
+		if p.Dependencies == nil && s.r.IntN(4) == 0 {
+			p.Dependencies = []string{}
+		}
 		plans = append(plans, p)
 	}
 	if s.r.IntN(2) == 0 {
@@ -170,7 +173,7 @@ func randomPlan(r *rand.Rand) *harness.Plan {
 }
 
 // randomTasks makes tasks that come after others. Those of a graph depend on any
-// tasks before them, in an order that differs from that of the list.
+// tasks before them, in an order that differs from that of the list, or follow the list.
 func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 	tasks := make([]harness.PlanTask, n)
 	graph, place, density := r.IntN(5) < 2, r.Perm(n), r.Float64()
@@ -184,6 +187,10 @@ func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 			if graph && place[j] < place[i] && r.Float64() < density {
 				tasks[i].Dependencies = append(tasks[i].Dependencies, fmt.Sprintf("task-%d", there+j))
 			}
+		}
+		follows := i == 0 || place[i-1] < place[i] && r.IntN(2) == 0
+		if graph && tasks[i].Dependencies == nil && !follows {
+			tasks[i].Dependencies = []string{}
 		}
 	}
 	return tasks

@@ -78,7 +78,7 @@ func (s *story) take(e opt.Event) {
 		}
 		s.inPlan(e)
 	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping,
-		opt.TasksAdded, opt.TaskLinked:
+		opt.TasksAdded, opt.TaskLinked, opt.ExchangeAdded:
 		s.inPlan(e)
 	}
 }
@@ -148,7 +148,7 @@ func (s *story) inPlan(e opt.Event) {
 // reorder lets a plan depend on others.
 func (s *story) reorder(p *opt.Plan, e opt.Event) {
 	s.apply(e)
-	if cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }) {
+	if cyclic(s.o.Plans, s.o.Before) {
 		s.complain(e, "and the plans form a cycle")
 	}
 }
@@ -301,7 +301,7 @@ func (s *story) agrees() error {
 		}
 	}
 	switch status := s.o.Status; {
-	case cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }):
+	case cyclic(s.o.Plans, s.o.Before):
 		return errors.New("the plans form a cycle")
 	case status.Ended() && open > 0:
 		return fmt.Errorf("the objective is %s with %d open plans", status, open)
@@ -324,7 +324,7 @@ func planAgrees(p *opt.Plan) error {
 			return fmt.Errorf("plan %s is %s and task %s %s", p.ID, p.Status, t.ID, t.State)
 		}
 	}
-	if cyclic(p.Tasks, func(t *opt.Task) (string, []string) { return t.ID, t.Dependencies }) {
+	if cyclic(p.Tasks, p.Before) {
 		return fmt.Errorf("the tasks of %s form a cycle", p.ID)
 	}
 	return nil
@@ -363,30 +363,20 @@ func (s *story) rootShould() opt.TaskState {
 	return cmp.Or(waits, opt.TaskWorking)
 }
 
-// cyclic reports whether following dependencies from any node leads back to it.
-func cyclic[T any](nodes []T, of func(T) (string, []string)) bool {
-	next := map[string][]string{}
-	for _, n := range nodes {
-		id, dependencies := of(n)
-		next[id] = dependencies
-	}
-	state := map[string]int{} // 1 while it is visited, 2 after that
-	var visit func(id string) bool
-	visit = func(id string) bool {
-		if state[id] != 0 {
-			return state[id] == 1
+// cyclic reports whether a way from any node to those before it leads back to it.
+func cyclic[T comparable](nodes []T, before func(T) []T) bool {
+	state := map[T]int{} // 1 while it is visited, 2 after that
+	var visit func(T) bool
+	visit = func(n T) bool {
+		if state[n] != 0 {
+			return state[n] == 1
 		}
-		state[id] = 1
-		found := slices.ContainsFunc(next[id], visit)
-		state[id] = 2
+		state[n] = 1
+		found := slices.ContainsFunc(before(n), visit)
+		state[n] = 2
 		return found
 	}
-	for id := range next {
-		if visit(id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nodes, visit)
 }
 
 // shape is shape of a story.

@@ -116,8 +116,8 @@ func (w *world) run(command string, out any) (failed bool) {
 
 // A summary is what the commands print.
 type summary struct {
-	Objectives, Equal, Restored, Events, Found int
-	Problems                                   []struct{ ObjectiveID, Kind, Detail string }
+	Objectives, Equal, Restored, Events, Found, Rewound int
+	Problems                                            []struct{ ObjectiveID, Kind, Detail string }
 }
 
 func (s summary) kinds() (kinds []string) {

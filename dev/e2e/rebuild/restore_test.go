@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/pgserver"
+	"longhaul/opt"
 )
 
 // A store is where a journal is, with what docs/operations.md says about its backup.
@@ -72,6 +74,80 @@ func TestRestore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Temporal that is restored from a copy that is older than the journal: a rebuild has the
+// workflows set the journal back to what they know, and their work continues from there.
+func TestRestore_temporalOlder(t *testing.T) {
+	w := newWorld(t)
+	p := w.site.Start(harness.AllInOne)
+	w.send(harness.Message{ID: "done", Plan: harness.NewPlan("done", "say one")}, "COMPLETED")
+	w.send(harness.Message{ID: "gate", Plan: harness.NewPlan("gate", "say before", "approve it; say approved")}, "INPUT_REQUIRED")
+	w.send(harness.Message{ID: "open", Plan: harness.NewPlan("open", "approve first", "say between", "approve second; say end")}, "INPUT_REQUIRED")
+	p.Stop()
+	copied := w.temporalFiles()
+
+	p = w.site.Start(harness.AllInOne)
+	w.passes("open")
+	if _, err := w.c.SendUntil(t.Context(), harness.Reply("early", w.tasks[1], opt.GateID(w.stepOf(w.tasks[1]), 1), "accept")); err != nil {
+		t.Fatal(err)
+	}
+	w.c.AwaitState(t, within, w.tasks[1], "COMPLETED")
+	p.Stop()
+	for name := range w.temporalFiles() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, data := range copied {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	w.site.Start(harness.AllInOne)
+	var s summary
+	if !w.run("verify", &s) || !slices.Contains(s.kinds(), "behind") {
+		t.Errorf("before the rebuild: %+v, want workflows that are behind", s)
+	}
+	if w.run("rebuild", &s) || s.Rewound == 0 {
+		t.Errorf("rebuilt: %+v, want workflows that set the journal back", s)
+	}
+	for i, step := range []string{"-1-1", "-1-0"} {
+		w.c.Await(t, within, w.gates[i], "waits again where it was", func(task *harness.Task) bool { return task.Gate != nil && strings.HasSuffix(task.Gate.TaskID, step) })
+	}
+	w.passes("again")
+	w.finish()
+	w.c.AwaitState(t, within, w.tasks[1], "COMPLETED")
+	if w.run("verify", &s) || s.Found != 0 {
+		t.Errorf("in the end: %+v, want no problems", s)
+	}
+}
+
+// temporalFiles reads the databases of the built-in Temporal.
+func (w *world) temporalFiles() map[string][]byte {
+	w.Helper()
+	names, err := filepath.Glob(filepath.Join(w.site.Dir, "temporal*.db*"))
+	if err != nil || len(names) == 0 {
+		w.Fatalf("no databases of Temporal: %v", err)
+	}
+	out := map[string][]byte{}
+	for _, name := range names {
+		if out[name], err = os.ReadFile(name); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return out
+}
+
+// stepOf returns the task at the gate of a root task.
+func (w *world) stepOf(id string) string {
+	w.Helper()
+	task, err := w.c.Get(w.Context(), id)
+	if err != nil || task.Gate == nil {
+		w.Fatalf("%s: no gate: %v", id, err)
+	}
+	return task.Gate.TaskID
 }
 
 // passes answers the gate of the latest task of w.gates with two of them, and waits until

@@ -68,7 +68,7 @@ func TestSecrets(t *testing.T) {
 	c.must(auth, "0.3", "tasks/pushNotificationConfig/list", `{"id":"`+taskID+`"}`)
 	c.must(auth, "0.3", "message/send", `{"message":{"messageId":"m2","role":"user","parts":[{"kind":"text","text":"y"}]},"configuration":{"pushNotificationConfig":{`+old+`}}}`)
 	for name, params := range map[string]string{ // each refused, with the reason
-		"CreateTaskPushNotificationConfig": `{"taskId":"` + taskID + `","id":"bad","url":"http://10.0.0.1/canary-wrong","token":"canary-token","authentication":{"scheme":"canary-wrong","credentials":"canary-bearer"}}`,
+		"CreateTaskPushNotificationConfig": `{"taskId":"` + taskID + `","id":"bad","url":"http://10.0.0.1/canary-wrong","token":"canary-token","authentication":{"scheme":"Digest","credentials":"canary-bearer"}}`,
 		"GetTaskPushNotificationConfig":    `{"taskId":"` + taskID + `","id":7,"token":"canary-token"}`,
 		"SendMessage":                      `{"message":{"messageId":"m3","role":"ROLE_USER","parts":[]},"configuration":{"taskPushNotificationConfig":{` + config("/x") + `}}}`,
 	} {

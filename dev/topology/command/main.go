@@ -52,7 +52,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	starting, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	fmt.Fprintln(out, "Building and starting; the first time takes some minutes.")
-	t, err := topology.Start(starting, topology.Options{Scale: scale, Publish: true, Log: out})
+	options := topology.Options{Scale: scale, Publish: true, Log: out}
+	if echo := os.Getenv("LONGHAUL_ECHO"); echo != "" { // which the file takes from the environment, too
+		options.Env = map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=" + echo}}
+	}
+	t, err := topology.Start(starting, options)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil

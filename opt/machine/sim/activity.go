@@ -6,18 +6,36 @@ import (
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // endActivity ends an activity with a random result. A canceled activity may also
 // end normally.
 func (w temporal) endActivity(r *run, index int, c *choice) {
 	a := r.activities[index]
+	if a.Kind == machine.LoadKept && w.early([]opt.Batch{{ObjectiveID: r.objective}}) {
+		return // it is tried until the journal has what the objective has recorded
+	}
+	if len(a.ride) > 0 && !a.taken {
+		w.take(r, a, c)
+		return
+	}
 	if c.chance(8) && !a.unsure {
 		a.unsure = true
 		w.logf("%s: a worker is lost with %s", w.name(r.id), w.name(a.Key))
-		return // and another worker runs it again
+		if a.taken { // else another worker runs it again
+			r.drop(a)
+			w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: 1})
+		}
+		return
 	}
-	r.activities = append(r.activities[:index:index], r.activities[index+1:]...)
+	if a.Kind == machine.RunTask && !a.taken && !a.unsure && c.chance(8) {
+		w.logf("%s: a worker sends %s back", w.name(r.id), w.name(a.Key))
+		w.facts.resent[r.id+a.Key] = true // this run or the next one begins it again
+		r.drop(a)
+		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, SentBack: true})
+		return
+	}
 	var in machine.Input
 	switch a.Kind {
 	case machine.MakePlans:
@@ -27,14 +45,26 @@ func (w temporal) endActivity(r *run, index int, c *choice) {
 	case machine.FollowTask:
 		in = w.followed(a, c)
 	case machine.WatchTask:
-		w.arrive(r, watched(a, c))
+		w.over(r, a, watched(a, c))
 		return
 	default:
 		in = w.ran(a, c)
 	}
 	w.logf("%s: %s ends: %s", w.name(r.id), w.name(a.Key), w.say(in))
 	w.facts.endedAt[a.work.Key] = w.now
-	w.arrive(r, in)
+	w.over(r, a, in)
+}
+
+// over ends an activity with an input for its machine.
+func (w temporal) over(r *run, a *activity, in machine.Input) {
+	ended, ok := in.(machine.Ended)
+	if ok && ended.Failed == nil {
+		ended.Outcome.Refused = a.refused
+		in = ended
+	}
+	w.facts.over[a.work.Key] = a.attempt
+	r.drop(a)
+	w.answer(r, a.call, drive.End{Input: in, Returned: ended.Failed == nil})
 }
 
 func (w temporal) made(a *activity, c *choice) machine.Input {
@@ -85,6 +115,9 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	case 15:
 		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
 		in.Outcome.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]
+		if c.pick(2) == 0 {
+			in.Outcome.Park, in.Outcome.Memo, in.Outcome.OnCancel = &opt.Park{Wait: 5000}, encoded("memo of "+a.Key), c.pick(2) == 0
+		}
 	case 16, 17, 18, 19:
 		in.Outcome, in.Failed = parked(a, c)
 	default:

@@ -3,9 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -18,6 +16,7 @@ import (
 type call struct {
 	begunAt     int64
 	objectiveID string
+	contextID   string
 	to          string // workflow id
 	opening     *opt.Opening
 	idleFor     int64
@@ -33,10 +32,14 @@ const patience = 3000
 
 // send begins the steps of a call.
 func (w clients) send(c *call) {
-	w.calls = append(w.calls, c)
+	r := w.journal.rows[c.objectiveID]
+	if r == nil { // the call is repeated, and its objective was removed
+		return
+	}
+	w.calls, c.contextID = append(w.calls, c), r.objective.ContextID
 	if c.queued {
 		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, At: c.ahead.since, Behind: c.ahead.begun, Starting: c.ahead.starting}
-		w.put(op{kind: enter, to: contextWorkflow(w.journal.rows[c.objectiveID].objective.ContextID), in: in, call: c})
+		w.put(op{kind: enter, to: contextWorkflow(c.contextID), in: in, call: c})
 		return
 	}
 	w.sendOn(c)
@@ -65,25 +68,24 @@ func (w clients) deliverCall(o op, twice bool) {
 	switch o.kind {
 	case enter:
 		if to == nil {
-			id := w.journal.rows[c.objectiveID].objective.ContextID
-			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins again
-			to = w.temporal().newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
+			w.forget(o.to) // it begins again
+			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, c.contextID, w.rules)})
 		}
 		w.logf("the API enters in %s: %s, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
-		w.temporal().arrive(to, sent(o.in))
+		w.temporal().signal(to, sent(o.in))
 		if !o.repeat {
 			w.sendOn(c)
 		}
 	case start:
 		if w.latest[o.to] == nil {
 			w.logf("the workflow of %s begins", w.name(o.to))
-			r := w.temporal().newRun(o.to, o.to, objectiveHost{machine.NewObjective(copied(*c.opening), c.idleFor)})
+			r := w.newRun(o.to, o.to, objectiveHost{machine.NewObjective(copied(*c.opening), c.idleFor, w.rules)})
 			r.fresh = true
 		}
 	case letter:
 		if to != nil {
 			w.logf("a letter arrives at %s: %s", w.name(o.to), c.letter.Message.MessageID)
-			w.temporal().arrive(to, sent(machine.Letter{Letter: *c.letter}))
+			w.temporal().signal(to, sent(machine.Letter{Letter: *c.letter}))
 		}
 	case command:
 		w.deliverCommand(o, to)
@@ -96,7 +98,7 @@ func (w clients) deliverCommand(o op, to *run) {
 	c := *o.call.command
 	if to == nil {
 		r := w.journal.rows[o.to]
-		if _, answered := w.journal.answers[c.ID]; answered && !o.repeat || !r.closed || w.latest[o.to] == nil || !retries(c) {
+		if _, answered := w.journal.answers[c.ID]; r == nil || answered && !o.repeat || !r.closed || w.latest[o.to] == nil || !retries(c) {
 			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
 			return
 		}
@@ -107,12 +109,11 @@ func (w clients) deliverCommand(o op, to *run) {
 			return
 		}
 		w.logf("%s is retried in a new run", w.name(o.to))
-		m := machine.RestoreObjective(w.journal.kept(o.to), 0)
-		to = w.temporal().newRun(o.to, o.to, objectiveHost{m})
-		to.recorded, to.confirmed = m.State.N, m.State.N
+		to = w.temporal().again(o.to)
+		w.facts.retries[c.ID] = o.to
 	}
 	w.logf("command %s arrives at %s: %s", c.ID, w.name(o.to), describe(c))
-	w.temporal().arrive(to, sent(machine.Command{Command: c}))
+	w.temporal().signal(to, sent(machine.Command{Command: c}))
 }
 
 // retries reports whether a command is one that retries an objective.
@@ -168,12 +169,13 @@ func (w clients) openObjective(c *choice) {
 	}
 	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
 	if !o.Idle {
-		call.ahead = w.journal.reserve(contextID, id, 1, w.at())
+		call.ahead = w.journal.reserve(contextID, id, 1, w.apiTime(0))
 		o.Objective.QueuedAt = call.ahead.since
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	} else {
 		call.idleFor = []int64{3600, 0}[c.pick(2)]
 	}
+	o.Objective.Loose = w.rules < machine.Rules // as the workflow shows it
 	w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", w.name(id), contextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
 	w.record(id, id, []opt.Event{o.Event()})
 	w.send(call)
@@ -197,7 +199,7 @@ func (w clients) plans(c *choice, most int) []opt.PlanSpec {
 		w.specs++
 		p := opt.PlanSpec{Name: fmt.Sprintf("plan %d", w.specs), Tasks: w.tasks(c)}
 		if i > 0 && shape&1 == 1 {
-			p.Dependencies = []string{fmt.Sprintf("plan-%d", (shape>>1)%i)}
+			p.Dependencies = [][]string{{fmt.Sprintf("plan-%d", (shape>>1)%i)}, nil, {}}[(shape/3+i)%3]
 		}
 		if shape>>4&3 == 3 {
 			p.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
@@ -231,10 +233,7 @@ func (w clients) tasks(c *choice) []opt.TaskSpec {
 			t.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
 		}
 		if i > 0 && shape>>6 == 3 {
-			t.Dependencies = []string{fmt.Sprintf("task-%d", i/2)}
-			if i == 1 {
-				t.Dependencies = nil
-			}
+			t.Dependencies = [][]string{{fmt.Sprintf("task-%d", i/2)}, nil, {}}[(shape/5+i)%3]
 		}
 		out = append(out, t)
 	}
@@ -257,7 +256,7 @@ func (w clients) note(c *choice) {
 		l.PlanID, l.TaskID, call.to = p.ID, p.Tasks[c.pick(len(p.Tasks))].A2AID(), p.ID
 	case !o.Started && !o.Status.Ended(): // it begins the work
 		l.Begins = kind == 2
-		call.ahead = w.journal.reserve(o.ContextID, o.ID, o.Attempt, w.at())
+		call.ahead = w.journal.reserve(o.ContextID, o.ID, o.Attempt, w.apiTime(0))
 		l.QueuedAt = call.ahead.since
 		call.queued = !l.QueuedAt.IsZero()
 	}

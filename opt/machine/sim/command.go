@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -22,9 +21,9 @@ func (w clients) sendCommand(c *choice) {
 	}
 	switch c.pick(8) {
 	case 6:
-		cmd.Deadline = a2a.AtMillis(w.now + 5000)
+		cmd.Deadline = w.apiTime(5000)
 	case 7:
-		cmd.Deadline = a2a.AtMillis(w.now + 50)
+		cmd.Deadline = w.apiTime(50)
 	}
 	w.sendThis(cmd)
 }
@@ -40,12 +39,13 @@ func (w clients) sendThis(cmd opt.Command) {
 	}
 	if r.closed {
 		call.attempt++
+		r.kept, w.facts.asked[o.ID] = w.now, w.now
 	}
 	if mayBegin(cmd) {
 		cmd.Attempt = call.attempt
 	}
 	if begins(cmd, o) {
-		call.ahead = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
+		call.ahead = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.apiTime(0))
 		cmd.QueuedAt = call.ahead.since
 		call.queued = !cmd.QueuedAt.IsZero()
 	}
@@ -121,9 +121,9 @@ func (w clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *o
 	case k == 4:
 		cmd.Kind, cmd.Change = opt.UpdatePlan, &opt.Change{Name: &name}
 	case k == 5:
-		cmd.Kind, cmd.Change = opt.UpdatePlan, &opt.Change{Dependencies: []string{o.Plans[c.pick(len(o.Plans))].ID}}
+		cmd.Kind, cmd.Change = opt.UpdatePlan, &opt.Change{Dependencies: []string{o.Plans[c.pick(len(o.Plans))].ID}[c.pick(2):]}
 	case k < 8 && cmd.TaskID == "":
-		cmd.Kind, cmd.Tasks = opt.AddTasks, []opt.TaskSpec{{Name: name}}
+		cmd.Kind, cmd.Tasks = opt.AddTasks, []opt.TaskSpec{{Name: name}, {Name: name, Dependencies: [][]string{nil, {}, {"task-0"}}[c.pick(3)]}}
 	case k < 9:
 		cmd.Kind, cmd.Link, cmd.Follow = opt.LinkTask, "task-elsewhere", c.chance(2)
 	case k < 11:
@@ -165,7 +165,7 @@ func plansText(plans []opt.PlanSpec) string {
 	var out []string
 	for _, p := range plans {
 		text := fmt.Sprintf("%q", p.Name)
-		if len(p.Dependencies) > 0 {
+		if p.Dependencies != nil {
 			text += fmt.Sprintf(" after %v", p.Dependencies)
 		}
 		if p.Metadata.Bool(opt.KeyOptional) {

@@ -1,16 +1,18 @@
-// Package sim simulates the machines of package machine: without Temporal,
+// Package sim simulates the machines of package machine and their driver: without Temporal,
 // goroutines or a clock. The simulated world has objectives that share contexts,
 // their plans, a model of Temporal, a model of the journal, replicas of the API
 // and clients. A [Schedule], a list of small numbers, decides everything, so the
 // same schedule always does the same.
 //
-//	client.go ──letter, command──► temporal.go ──input──► host.go (a machine)
+//	client.go ──letter, command──► temporal.go ──► workflow.go (drive.Driver) ──► host.go (a machine)
 //	                                   ▲  │ events
 //	              invariants.go ◄──────┘  └──► journal.go ──rows──► client.go
 //
 // [Run] plays a schedule: each step does one thing that is possible now (a
 // workflow task, a delivery, the end of an activity, a commit of the journal, a
-// client's call, a fault). After the last step everything runs until nothing is
+// client's call, a fault, an act of an operator). Some worlds run under the rules before, or
+// have a clock of the API that differs. The journal removes what ended long ago, and may be restored
+// from an older copy and rebuilt. In stories operators reset objectives, too. After the last step everything runs until nothing is
 // possible without clients; then clients finish what waits for them, and at last
 // everything open is canceled. The functions of invariants.go check what must
 // hold after each step and at rest. [Shrink] cuts a schedule that breaks an

@@ -223,3 +223,228 @@ func TestGates_offersRefine(t *testing.T) {
 		})
 	}
 }
+
+// A task behind an approval gets the notes that the approval has covered, and no later one: a
+// note of a client must not change what runs after the decision.
+func TestGates_noteAfterTheApproval(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before bool // the note comes while the approval is open
+		blind  bool // the answer names no digest
+		want   int  // notes that the task behind it gets
+	}{
+		"after it":            {},
+		"while it is open":    {before: true, want: 1},
+		"and was not decided": {before: true, blind: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				id := s.Open(given(sim.PlanOf("plan", "?gate", "run")))
+				s.Rest()
+				gate := s.Objective(id).Plans[0].Tasks[0].Gate
+				if tt.before {
+					s.Say(id, false)
+					s.Rest()
+					shown := s.Objective(id).Plans[0].Tasks[0].Gate
+					s.Expect(len(shown.Exchanges) == 1 && shown.ObjectDigest != gate.ObjectDigest, "the gate shows %v", shown.Exchanges)
+					old := *gate
+					old.ObjectDigest = "sha256:0"
+					verdict := s.DecideAt(id, old, opt.Accept, "alice")
+					s.Rest()
+					s.Expect(s.Verdict(id, verdict) == opt.OtherThing, "an answer to an earlier view was %s", s.Verdict(id, verdict))
+					gate = shown
+				}
+				answer := *gate
+				if tt.blind {
+					answer.ObjectDigest = ""
+				}
+				s.DecideAt(id, answer, opt.Accept, "alice")
+				if !tt.before {
+					s.Say(id, false)
+				}
+				s.Settle()
+				w := s.Work(s.Activities()[0])
+				s.Expect(w.Notes == tt.want, "the task gets %d notes, want %d", w.Notes, tt.want)
+			})
+		})
+	}
+}
+
+// An approval shows the notes that the tasks behind it will get, also those from before it
+// opened, and its digest covers them.
+func TestGates_noteBeforeTheApproval(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "draft", "?gate", "run")))
+		s.Settle()
+		key := s.Activities()[0]
+		root, own := s.SayAs("bob", id, false), s.NoteAs("carol", id, s.Work(key).TaskID)
+		s.Settle()
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Rest()
+		gate := s.Objective(id).Plans[0].Tasks[1].Gate
+		var shown []string
+		for _, e := range gate.Exchanges {
+			shown = append(shown, e.MessageID+" of "+e.AskedBy)
+		}
+		s.Expect(cmp.Equal(shown, []string{root + " of bob", own + " of carol"}), "the gate shows %q", shown)
+		s.Expect(gate.ObjectDigest != gate.Digest(), "the digest covers no note")
+		s.DecideAt(id, *gate, opt.Accept, "alice")
+		s.Settle()
+		w := s.Work(s.Activities()[0])
+		s.Expect(w.Name == "run" && w.Notes == 1, "%s gets %d notes", w.Name, w.Notes)
+	})
+}
+
+// An approval counts the notes that it does not show any more, from before it opened and from
+// then on.
+func TestGates_manyNotes(t *testing.T) {
+	for name, early := range map[string]int{"before it opened": opt.MostExchanges + 1, "while it is open": 0, "both": 1} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				id := s.Open(given(sim.PlanOf("plan", "draft", "?gate", "run")))
+				s.Settle()
+				key := s.Activities()[0]
+				for range early {
+					s.SayAs("bob", id, false)
+				}
+				s.Settle()
+				s.End(key, sim.Completed(key, s.Work(key).TaskID))
+				s.Rest()
+				for range opt.MostExchanges + 1 - early {
+					s.SayAs("bob", id, false)
+				}
+				s.Rest()
+				gate := s.Objective(id).Plans[0].Tasks[1].Gate
+				s.Expect(len(gate.Exchanges) == opt.MostExchanges && gate.Unshown() == 1, "the gate shows %d notes, and %d not", len(gate.Exchanges), gate.Unshown())
+			})
+		})
+	}
+}
+
+// Messages that executors get name who sent them, also if their metadata name another one.
+func TestGates_authors(t *testing.T) {
+	for _, starts := range []bool{false, true} {
+		play(t, func(s *sim.Story) {
+			id := s.Open(func(o *opt.Opening) {
+				given(sim.PlanOf("plan", "draft"))(o)
+				if o.Idle = starts; !starts {
+					o.Message.Metadata = o.Message.Metadata.With(opt.KeyAuthor, "mallory")
+				}
+			})
+			by := "alice"
+			if starts {
+				by = "bob"
+				s.SayAs(by, id, true)
+			}
+			s.Settle()
+			author, _ := s.Work(s.Activities()[0]).Messages[0].Metadata.String(opt.KeyAuthor)
+			s.Expect(author == by, "the request is of %q, want %q", author, by)
+		})
+	}
+}
+
+// Who starts another's objective, writes a note to it or changes its plans has shaped the work,
+// like the one who asked for it.
+func TestGates_requesters(t *testing.T) {
+	for name, shape := range map[string]func(s *sim.Story, id string){
+		"a note":  func(s *sim.Story, id string) { s.SayAs("bob", id, false) },
+		"a start": func(s *sim.Story, id string) { s.SayAs("bob", id, true) },
+		"a plan": func(s *sim.Story, id string) {
+			s.Send(opt.Command{Kind: opt.AddTasks, ObjectiveID: id, PlanID: opt.PlanID(id, 1), Principal: "bob", Tasks: []opt.TaskSpec{{Name: "more"}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				plan := sim.PlanOf("plan", "?gate", "run")
+				plan.Tasks[0].Ask.Responders = &opt.Responders{NotRequester: true}
+				id := s.Open(func(o *opt.Opening) {
+					given(plan)(o)
+					o.Idle = name == "a start"
+				})
+				s.Rest()
+				shape(s, id)
+				s.Rest()
+				gate := s.Objective(id).Plans[0].Tasks[0].Gate
+				for _, who := range []string{"alice", "bob"} {
+					reply := s.DecideAt(id, *gate, opt.Accept, who)
+					s.Rest()
+					s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "%s: %s", who, s.Verdict(id, reply))
+				}
+				reply := s.DecideAt(id, *gate, opt.Accept, "carol")
+				s.Rest()
+				s.Expect(s.Verdict(id, reply) == opt.Accepted, "carol: %s", s.Verdict(id, reply))
+			})
+		})
+	}
+}
+
+// What an approval has covered holds in the plans that follow, too, but not in those that were
+// made later.
+func TestGates_noteAfterTheApprovalOfAnotherPlan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("first", "?gate"), sim.PlanOf("second", "run")))
+		s.Rest()
+		s.Wait(1)
+		s.Accept()
+		note := s.Say(id, false)
+		s.Settle()
+		key := s.Activities()[0]
+		work := s.Work(key)
+		s.Expect(s.Verdict(id, note) == opt.Noted && work.Name == "run" && work.Notes == 0, "%s gets %d notes", work.Name, work.Notes)
+		s.Wait(1)
+		later := sim.PlanOf("later", "more")
+		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &later})
+		s.Settle()
+		s.End(key, sim.Completed(key, work.TaskID))
+		s.Settle()
+		work = s.Work(s.Activities()[0])
+		s.Expect(work.Name == "more" && work.Notes == 1, "%s gets %d notes", work.Name, work.Notes)
+	})
+}
+
+// Who has shaped the work is still its requester in a retry, and so are those who retry and start it.
+func TestGates_requestersAfterARetry(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		plan := sim.PlanOf("plan", "?gate", "run")
+		plan.Tasks[0].Ask.Responders = &opt.Responders{NotRequester: true}
+		id := s.Open(func(o *opt.Opening) {
+			given(plan)(o)
+			o.Idle = true
+		})
+		s.SayAs("bob", id, true)
+		s.Rest()
+		s.Decide(opt.Reject, "carol")
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveFailed, "the objective is %s", s.Objective(id).Status)
+		again, start := status(id, opt.ObjectiveSubmitted), status(id, opt.ObjectiveWorking)
+		again.Principal, start.Principal = "dave", "erin"
+		s.Send(again)
+		s.Rest()
+		s.Send(start)
+		s.Rest()
+		gate := s.Objective(id).Plans[0].Tasks[0].Gate
+		for _, who := range []string{"alice", "bob", "dave", "erin"} {
+			reply := s.DecideAt(id, *gate, opt.Accept, who)
+			s.Rest()
+			s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "%s: %s", who, s.Verdict(id, reply))
+		}
+	})
+}
+
+// A note to a task shapes the plans that use its results, too.
+func TestGates_requestersOfResults(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		later := sim.PlanOf("later", "?gate")
+		later.Tasks[0].Ask.Responders = &opt.Responders{NotRequester: true}
+		id := s.Open(given(sim.PlanOf("first", "draft"), later))
+		s.Settle()
+		key := s.Activities()[0]
+		s.NoteAs("bob", id, s.Work(key).TaskID)
+		s.Settle()
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Rest()
+		gate := s.Objective(id).Plans[1].Tasks[0].Gate
+		reply := s.DecideAt(id, *gate, opt.Accept, "bob")
+		s.Rest()
+		s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "bob: %s", s.Verdict(id, reply))
+	})
+}

@@ -4,24 +4,28 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
-// A host is the common interface of the three machines for the driver.
+// A host is the common interface of the three machines.
 type host interface {
-	Handle(a2a.Time, machine.Input) []opt.Event
-	Wants() machine.Wants
+	drive.Machine
 	state() any                             // a pointer to its State
 	successor() host                        // for the next run
 	message(s machine.Signal) machine.Input // the content of a signal
 	target(to string) string                // workflow id that a signal goes to
+	source() drive.Source                   // of its events
 }
 
 type objectiveHost struct{ *machine.Objective }
 
 func (h objectiveHost) state() any { return &h.State }
+
+func (h objectiveHost) source() drive.Source {
+	return drive.Source{ObjectiveID: h.State.Objective.ID, Name: h.State.Source(), N: h.State.N}
+}
 
 func (h objectiveHost) successor() host {
 	return objectiveHost{&machine.Objective{State: h.Successor()}}
@@ -48,6 +52,11 @@ func (h planHost) successor() host                      { return planHost{&machi
 func (h planHost) message(machine.Signal) machine.Input { return h.Message() }
 func (h planHost) target(to string) string              { return to }
 
+func (h planHost) source() drive.Source {
+	s := &h.State
+	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Rides: s.Rides}
+}
+
 // returned returns the outcome that an activity of the plan has to return.
 func (h planHost) returned(a machine.Activity) *opt.Outcome {
 	if w := h.State.Work[a.Of]; w != nil && w.Returning {
@@ -62,6 +71,7 @@ func (h contextHost) state() any                             { return &h.State }
 func (h contextHost) successor() host                        { return contextHost{&machine.Context{State: h.State}} }
 func (h contextHost) message(s machine.Signal) machine.Input { return h.Message(s.To) }
 func (h contextHost) target(to string) string                { return to }
+func (h contextHost) source() drive.Source                   { return drive.Source{} }
 
 // restored returns a machine of the kind of h with a state that was stored.
 func restored(h host, state []byte) host {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -12,41 +13,67 @@ import (
 
 // Facts are the records of the invariants.
 type facts struct {
-	answers  map[string]int         // how often a command was answered
-	taken    map[string]string      // commands that an objective has handled: its id
-	judged   map[string]int         // how often a letter was judged
-	again    map[string]bool        // letters that a later attempt at a plan has handled
-	heard    map[string]bool        // letters that a workflow has handled
-	applied  map[string]int64       // changes that were answered as applied, by objective
-	revision map[string]int64       // by objective
-	paused   map[string]bool        // objectives whose pause was answered and has not ended
-	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
-	since    map[string]int64       // the places of members
-	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
-	attempts map[string]int         // latest attempt at a round of a task that has begun
-	names    map[string]string      // of applied commands that set a name: the objective with the name
-	commands map[string]opt.Command // by id
-	refused  map[string]bool        // commands
-	started  map[string]int         // which event began the work on a plan, by plan
-	made     map[string]int         // which event completed it
-	events   int                    // of all machines
-	accepted map[string][]string    // who decided, by gate
-	sending  map[string][]string    // A2A tasks that had made what a client wants to send back, by gate
-	sentBack map[string][]string    // A2A tasks that had made a sent-back object, by the task with the gate
-	chains   map[string]opt.Chain   // of decisions, by source
-	gates    map[string]*openGate   // by the A2A task that waits at it
-	legs     map[string]*leg        // the latest one, by A2A task
+	answers  map[string]int             // how often a command was answered
+	taken    map[string]string          // commands that an objective has handled: its id
+	judged   map[string]int             // how often a letter was judged
+	again    map[string]bool            // letters that a later attempt at a plan has handled
+	heard    map[string]bool            // letters that a workflow has handled
+	applied  map[string]int64           // changes that were answered as applied, by objective
+	revision map[string]int64           // by objective
+	paused   map[string]bool            // objectives whose pause was answered and has not ended
+	queue    map[string][]string        // by context: members that have not had their turn, in the order of their places
+	since    map[string]int64           // the places of members
+	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
+	attempts map[string]int             // latest attempt at a round of a task that has begun
+	resent   map[string]bool            // runs with keys of activities that were sent back
+	over     map[string]int             // latest one that has ended, and not only lost its worker
+	names    map[string]string          // of applied commands that set a name: the objective with the name
+	commands map[string]opt.Command     // by id
+	refused  map[string]bool            // commands
+	started  map[string]int             // which event began the work on a plan, by plan
+	made     map[string]int             // which event completed it
+	events   int                        // of all machines
+	accepted map[string][]string        // who decided, by gate
+	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
+	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
+	chains   map[string]opt.Chain       // of decisions, by source
+	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
+	behind   map[string][]string        // plans that were over when an attempt at a plan was started, by that
+	gates    map[string]*openGate       // by the A2A task that waits at it
+	legs     map[string]*leg            // the latest one, by A2A task
+	asked    map[string]int64           // when a client has last asked for another attempt, by objective
+	retries  map[string]string          // commands that have begun a run of an objective that had ended: its id
+	cut      map[string]bool            // workflows that an operator has ended
+	touched  map[string]bool            // objectives of which an operator has touched a workflow
+	setBack  map[string]bool            // plans that have not begun an epoch since their objective was reset: it does not know them
 }
 
 func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, resent: map[string]bool{}, over: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
-		chains: map[string]opt.Chain{},
-		gates:  map[string]*openGate{}, legs: map[string]*leg{},
+		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
+		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, touched: map[string]bool{}, setBack: map[string]bool{},
 	}
+}
+
+// forget removes the notes about tasks and gates whose ids have a prefix: their plan begins again.
+func (f *facts) forget(prefix string) {
+	forget(f.attempts, prefix)
+	forget(f.over, prefix)
+	forget(f.endedAt, prefix)
+	forget(f.accepted, prefix)
+	forget(f.sending, prefix)
+	forget(f.sentBack, prefix)
+	forget(f.notesAt, prefix)
+	forget(f.gates, prefix)
+	forget(f.legs, prefix)
+}
+
+func forget[V any](m map[string]V, prefix string) {
+	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
 }
 
 // before notes the next input of a machine.
@@ -54,6 +81,9 @@ func (w checks) before(r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
 	case machine.Letter:
+		if id := in.Message.MessageID; !f.heard[id] {
+			r.undo = append(r.undo, func() { delete(f.heard, id) })
+		}
 		f.heard[in.Message.MessageID] = true
 		f.again[in.Message.MessageID] = r.attempt > 0
 		w.beforeReply(r, in)
@@ -62,6 +92,9 @@ func (w checks) before(r *run, in machine.Input) {
 	case machine.Ended:
 		w.legs().beforeEnd(r, in)
 	case machine.Command:
+		if f.taken[in.ID] == "" {
+			r.undo = append(r.undo, func() { delete(f.taken, in.ID) })
+		}
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Enter:
 		s := &r.m.(contextHost).State
@@ -82,7 +115,12 @@ func (w checks) before(r *run, in machine.Input) {
 
 // after checks a machine after one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
+	_, again := in.(machine.Rewound)
 	for _, e := range events {
+		if again { // in another epoch
+			w.chained(r, e)
+			continue
+		}
 		w.facts.events++
 		w.gateIsNew(r, e)
 		w.decidedBySome(r, e)
@@ -99,6 +137,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 			}
 		case opt.MessageAdded:
 			w.facts.judged[e.Message.MessageID]++
+			r.undo = append(r.undo, func() { w.facts.judged[e.Message.MessageID]-- })
 		case opt.ObjectiveChanged:
 			w.revisionsRise(r, e)
 		case opt.CommandAnswered:
@@ -113,6 +152,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		if !h.State.Objective.Paused {
 			w.facts.paused[r.id] = false
 		}
+		w.startsBehind(&h.State)
 	case contextHost:
 		w.turnsInOrder(r, h)
 	}
@@ -127,6 +167,10 @@ func (w checks) revisionsRise(r *run, e opt.Event) {
 	}
 	w.facts.applied[r.id] += e.Revision - had
 	w.facts.revision[r.id] = e.Revision
+	r.undo = append(r.undo, func() {
+		w.facts.applied[r.id] -= e.Revision - had
+		w.facts.revision[r.id] = had
+	})
 }
 
 // answeredOnce: a command is answered once: applied, and then the revision has
@@ -136,10 +180,13 @@ func (w checks) answeredOnce(r *run, e opt.Event) {
 	if f.answers[a.CommandID]++; f.answers[a.CommandID] > 1 {
 		w.fail("answers", "command %s is answered twice", a.CommandID)
 	}
+	r.undo = append(r.undo, func() { f.answers[a.CommandID]-- })
 	if a.Refusal != nil || a.Unchanged {
 		f.refused[a.CommandID] = true
+		r.undo = append(r.undo, func() { delete(f.refused, a.CommandID) })
 	} else {
 		f.applied[r.id]--
+		r.undo = append(r.undo, func() { f.applied[r.id]++ })
 	}
 	c := f.commands[a.CommandID]
 	if c.Kind == opt.UpdateObjective && c.Status == string(opt.ObjectiveBlocked) && a.Refusal == nil && len(a.Waiting) == 0 {
@@ -177,6 +224,9 @@ func (w checks) beginsActivity(r *run, a *activity) {
 		return
 	}
 	p, ofPlan := r.m.(planHost)
+	if a.again {
+		return // also in a plan that was paused meanwhile: the attempt has begun
+	}
 	if ofPlan {
 		if w.legs().beginsLeg(p, a); a.ends() {
 			return // also in a plan that is paused, stops or has no turn
@@ -210,7 +260,11 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 	case w.facts.paused[r.objective] && o.Paused:
 		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
 	}
-	for _, b := range p.Before(t) {
+	follows := slices.Clone(p.Before(t))
+	for i := t.Index; i > 0 && p.Tasks[i].Dependencies == nil && !p.Loose; i-- {
+		follows = append(follows, p.Tasks[i-1])
+	}
+	for _, b := range follows {
 		if !b.State.Ended() && b.Run <= t.Run { // else it was reopened while t worked
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
 		}
@@ -224,6 +278,9 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 	}
 	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
 		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
+	}
+	if n := w.facts.over[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && n < work.Attempt-1 && !w.facts.leg(t.A2AID()).returned {
+		w.fail("runs", "attempt %d at %s begins, and only %d have ended", work.Attempt, w.name(t.ID), n)
 	}
 	tooEarly := w.now < w.facts.endedAt[a.work.Key]+1000 && !w.facts.leg(t.A2AID()).returned
 	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (tooEarly || work.Attempt > cmp.Or(t.Attempts, 3)) {
@@ -247,7 +304,8 @@ func unasked(r *run) (n int) {
 func (w checks) oneWorks(r *run) {
 	contextID := w.contextOf(r)
 	for _, other := range w.runs {
-		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.hurt[other.objective] {
+		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.latest[other.objective].terminated ||
+			w.facts.setBack[other.id] || w.facts.setBack[r.id] {
 			continue
 		}
 		for _, a := range other.activities {
@@ -258,6 +316,101 @@ func (w checks) oneWorks(r *run) {
 	}
 }
 
+// knowsTheApproved: a task behind an approval gets no note that came after the decision. It
+// reports whether there is an approval.
+func (w checks) knowsTheApproved(h planHost, a *activity) bool {
+	p := &h.State.Plan
+	guards := []*opt.Task{p.Task(a.Of)}
+	for i := 0; i < len(guards); i++ {
+		for _, before := range p.Before(guards[i]) {
+			if !slices.Contains(guards, before) {
+				guards = append(guards, before)
+			}
+		}
+	}
+	known, approved := w.approvedBefore(h)
+	for _, t := range guards {
+		if t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && t.Link == "" && !t.ByHand {
+			approved = true
+		}
+		if at, ok := w.facts.notesAt[t.A2AID()]; ok {
+			approved = true
+			maps.Copy(known, at)
+		}
+	}
+	for _, m := range a.work.Messages[len(a.work.Messages)-a.work.Notes:] {
+		if approved && !known[m.MessageID] {
+			w.fail("notes", "%s gets %s, which came after the approval", w.name(a.Key), m.MessageID)
+		}
+	}
+	return approved
+}
+
+// startsBehind notes which plans are over when an attempt at a plan is started.
+func (w checks) startsBehind(s *machine.ObjectiveState) {
+	for _, l := range s.Links {
+		key := opt.RootID(l.PlanID, s.Objective.Plan(l.PlanID).Run)
+		if !l.Directive.Start || w.facts.behind[key] != nil {
+			continue
+		}
+		over := []string{}
+		for _, p := range s.Objective.Plans {
+			if p.Over() {
+				over = append(over, p.ID)
+			}
+		}
+		w.facts.behind[key] = over
+	}
+}
+
+// approvedBefore returns the notes that were there when approvals in the plans before that of h
+// were accepted, and whether there were any. They count from when h's plan was made, and if h's
+// plan has waited for their plan: it does not if the one between them was skipped.
+func (w checks) approvedBefore(h planHost) (known map[string]bool, approved bool) {
+	known = map[string]bool{}
+	byClient := func(c opt.Command) bool {
+		return c.PlanID == h.State.Plan.ID && c.Status == string(opt.PlanWorking)
+	}
+	if slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+		return known, false // it may have begun before the others had ended
+	}
+	o := &w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Objective
+	list, behind := o.Before(o.Plan(h.State.Plan.ID)), w.facts.behind[opt.RootID(h.State.Plan.ID, h.State.Plan.Run)]
+	for i := 0; i < len(list); i++ {
+		for _, b := range o.Before(list[i]) {
+			if !slices.Contains(list, b) {
+				list = append(list, b)
+			}
+		}
+		before := w.latest[list[i].ID]
+		if before == nil || before.terminated || !slices.Contains(behind, list[i].ID) {
+			continue
+		}
+		own := &before.m.(planHost).State
+		if at := own.Accepted; !at.IsZero() && at.Millis() > h.State.Plan.CreatedAt.Millis() {
+			approved = true
+			for _, t := range own.Plan.Tasks {
+				maps.Copy(known, w.facts.notesAt[t.A2AID()])
+			}
+		}
+	}
+	return known, approved
+}
+
+// notesNow returns the ids of the notes that a plan has now.
+func notesNow(s *machine.PlanState) map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range s.Notes {
+		ids[m.MessageID] = true
+	}
+	for _, t := range s.Plan.Tasks {
+		for _, m := range t.Notes {
+			ids[m.MessageID] = true
+		}
+	}
+	return ids
+}
+
 func (w checks) contextOf(r *run) string {
 	return w.latest[r.objective].m.(objectiveHost).State.Objective.ContextID
 }
@@ -266,8 +419,9 @@ func (w checks) contextOf(r *run) string {
 // results of the plan before its own when its plan was started.
 func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
+	approved := w.knowsTheApproved(h, a) || h.State.Directive.Covered > 0
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
-		if !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
+		if !approved && !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
 			w.fail("notes", "%s does not get %s", w.name(a.Key), note.MessageID)
 		}
 	}
@@ -279,12 +433,12 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 		said[m.MessageID] = true
 	}
 	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
-	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 || w.hurt[r.objective] {
+	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 {
 		return
 	}
 	before := w.latest[o.Objective.Plans[i-1].ID]
 	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
-	if before == nil || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+	if before == nil || before.terminated || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
 		return // a client may start a plan before the objective has the end of the one before
 	}
 	plan := &before.m.(planHost).State.Plan
@@ -305,13 +459,15 @@ func (w checks) checkShown(r *row, e opt.Event) {
 		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
 	}
 	switch {
+	case p != nil && w.facts.setBack[p.ID]:
 	case e.Kind == opt.ObjectiveMoved && (e.From != string(o.Status) || o.Status.Ended() && e.To != e.From):
 		bad(string(o.Status))
 	case e.Kind == opt.ObjectiveRetried && !o.Status.Ended():
 		bad(string(o.Status))
-	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status) && !w.hurt[o.ID]:
+	case e.Kind == opt.PlanMoved && p != nil && w.latest[p.ID] != nil && w.latest[p.ID].terminated: // what it has not recorded is lost
+	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status):
 		bad(string(p.Status))
-	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status) && !w.hurt[o.ID]:
+	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status):
 		bad(string(p.Status))
 	case e.Kind == opt.TaskMoved && p == nil:
 		if was := w.journal.roots[e.TaskID]; e.From != string(was) || was.Ended() {
@@ -322,4 +478,56 @@ func (w checks) checkShown(r *row, e opt.Event) {
 			bad("")
 		}
 	}
+}
+
+// mayBeRemoved: an objective stays while the retry of a client has its time to arrive.
+func (w checks) mayBeRemoved(id string) {
+	if at, asked := w.facts.asked[id]; asked && w.now <= at+retention {
+		w.fail("retention", "%s is removed %d ms after a client has asked to retry it", w.name(id), w.now-at)
+	}
+}
+
+// nothingIsHeldUp: work that is wanted is under way when a workflow task ends, or waits for a
+// recording. A run that wants to continue as new holds it up for a second at most.
+func (w checks) nothingIsHeldUp(r *run) {
+	what := r.missing()
+	records := len(r.records) > 0 || slices.ContainsFunc(r.activities, func(a *activity) bool { return len(a.ride) > 0 })
+	if what == "" || records || r.size.TooLong {
+		r.held = 0
+		return
+	}
+	if r.held == 0 {
+		r.held = w.now
+	}
+	ends := slices.ContainsFunc(r.timers, func(t *sleep) bool { return t.Key == "" && t.At.Millis() <= r.held+1000 })
+	if !ends && len(r.arrived) == 0 {
+		w.fail("held up", "%s does not begin %s, and waits for nothing", w.name(r.id), w.name(what))
+	}
+}
+
+// pauses reports whether an activity was sent back and begins again at a time.
+func (r *run) pauses(key string) bool {
+	return slices.ContainsFunc(r.timers, func(s *sleep) bool { return s.Summary == "Begin "+key+" again, which was sent back" })
+}
+
+// missing returns the key of an activity, a timer or a plan that the machine wants, and that
+// does not run; "" for none.
+func (r *run) missing() string {
+	wants := r.m.Wants()
+	for _, a := range wants.Activities {
+		if !a.Stop && r.activity(a.Key) == nil && !r.pauses(a.Key) {
+			return a.Key
+		}
+	}
+	for _, t := range wants.Timers {
+		if !slices.ContainsFunc(r.timers, func(s *sleep) bool { return s.Key == t.Key }) {
+			return t.Key
+		}
+	}
+	for _, c := range wants.Children {
+		if !r.w.used[r.id+" "+childKey(c)] {
+			return c.PlanID
+		}
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,6 +16,8 @@ type journal struct {
 	order   []string                     // ids of objectives, as they were opened
 	sources map[string]map[int64]string  // content of each event, by source and number
 	last    map[string]int64             // number of the latest event, by source
+	epochs  map[string]int               // the latest, by the name of the source
+	shut    map[string]int               // up to which epoch a source records nothing more, by its name: its workflow is gone
 	answers map[string]opt.CommandAnswer // by command
 	letters map[string][]opt.Verdict     // by objective, sender and key
 	places  map[string][]place           // by context: objectives that are open in it
@@ -30,6 +34,24 @@ type row struct {
 	answered  map[string]bool // commands
 	heard     []string        // letters that the objective has judged
 	closed    bool            // its latest attempt has ended
+	changed   int64           // when
+	kept      int64           // when a client has last asked for another attempt
+}
+
+// endTasks ends the open tasks of the plan that e is about, or of all plans.
+func (w *World) endTasks(o *opt.Objective, e opt.Event) {
+	for _, p := range o.Plans {
+		if e.PlanID == p.ID || e.PlanID == "" && !p.Status.Ended() {
+			j, name := w.journal, opt.RootID(p.ID, p.Run)
+			j.shut[name] = max(j.shut[name], j.epochs[name], j.epochs[o.ID], 1) + 8
+		}
+		for _, t := range p.Tasks {
+			if (e.PlanID == "" || e.PlanID == p.ID) && !t.State.Ended() {
+				moved := e.TaskEnded(o.ContextID, t.A2AID(), t.State)
+				t.State, t.Reason, t.Gate = opt.TaskState(moved.To), moved.Reason, nil
+			}
+		}
+	}
 }
 
 // A place is the place of an attempt at an objective in the queue of its context.
@@ -41,17 +63,39 @@ type place struct {
 
 func newJournal() *journal {
 	return &journal{
-		rows: map[string]*row{}, sources: map[string]map[int64]string{}, last: map[string]int64{}, answers: map[string]opt.CommandAnswer{},
+		rows: map[string]*row{}, sources: map[string]map[int64]string{}, last: map[string]int64{}, epochs: map[string]int{}, shut: map[string]int{}, answers: map[string]opt.CommandAnswer{},
 		letters: map[string][]opt.Verdict{}, places: map[string][]place{}, roots: map[string]opt.TaskState{}, texts: map[string]bool{},
 	}
 }
 
+// recordAll stores batches, until one is refused.
+func (w *World) recordAll(batches []opt.Batch) *opt.RewoundError {
+	for _, b := range batches {
+		if refused := w.record(b.Source, b.ObjectiveID, b.Events); refused != nil {
+			w.logf("the journal refuses events of %s from %d on", w.name(b.Source), refused.Event)
+			return refused
+		}
+	}
+	return nil
+}
+
 // record stores events of a source. Known events are compared; new ones must have
-// the next numbers.
-func (w *World) record(source, objectiveID string, events []opt.Event) {
+// the next numbers. Only an operator can make a source contradict the journal: then it refuses
+// the events.
+func (w *World) record(source, objectiveID string, events []opt.Event) *opt.RewoundError {
 	j := w.journal
+	name, epoch := opt.SplitEpoch(source)
+	refuse := func(e opt.Event, why string) *opt.RewoundError {
+		if !w.facts.touched[objectiveID] {
+			w.fail("journal", "%s of %s, event %d: %s", e.Kind, source, e.N, why)
+		}
+		return &opt.RewoundError{Source: source, Epoch: max(j.epochs[name], j.shut[name], 1), Event: e.N}
+	}
 	if j.sources[source] == nil {
 		j.sources[source] = map[int64]string{}
+		if e := events[0]; e.Kind == opt.SourceRewound && epoch > max(j.epochs[name], j.shut[name]) {
+			j.last[source] = e.N - 1
+		}
 	}
 	for _, e := range events {
 		if err := e.Check(); err != nil {
@@ -60,19 +104,22 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 		content := string(encoded(e))
 		if known, ok := j.sources[source][e.N]; ok {
 			if known != content {
-				w.fail("journal", "%s recorded two events under number %d:\n%s\n%s", source, e.N, known, content)
+				return refuse(e, "there is another one under its number: "+known+"\n"+content)
 			}
 			continue
 		}
-		if e.N != j.last[source]+1 {
-			w.fail("journal", "%s recorded event %d after %d", source, e.N, j.last[source])
+		switch {
+		case e.N != j.last[source]+1:
+			return refuse(e, fmt.Sprint("the latest is ", j.last[source]))
+		case epoch < j.epochs[name] || max(epoch, 1) <= j.shut[name]:
+			return refuse(e, "its epoch is over")
 		}
+		j.epochs[name] = epoch
 		j.sources[source][e.N], j.last[source] = content, e.N
-		if e.Objective != nil || e.Plan != nil || e.Tasks != nil {
-			e = copied(e) // the machine keeps using its members
-		}
-		w.store(source, objectiveID, e)
+		w.log = append(w.log, logged{w.now, source, objectiveID, content})
+		w.store(source, objectiveID, copied(e)) // the machine keeps using its members
 	}
+	return nil
 }
 
 // store puts the values in an event into the rows.
@@ -88,8 +135,15 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 	if r == nil {
 		w.fail("journal", "%s comes before its objective", e.Kind)
 	}
-	w.checks().checkShown(r, e)
+	if !w.again {
+		w.checks().checkShown(r, e)
+	}
 	o := &r.objective
+	r.changed = w.now
+	if e.Kind == opt.SourceRewound {
+		w.setBack(r, e)
+		return
+	}
 	if e.Head != nil {
 		storeHead(o, *e.Head)
 	}
@@ -103,6 +157,24 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
 	}
 	j.storeText(o, p, e.Text)
+	w.storeKind(source, r, e)
+	if e.EndsTasks() {
+		w.endTasks(o, e)
+	}
+	if p != nil {
+		j.storeTask(p, e)
+	} else if e.Kind == opt.TaskMoved {
+		j.roots[e.TaskID] = opt.TaskState(e.To)
+	}
+	if o.Status.Ended() && !r.closed {
+		r.closed = true
+		j.release(o.ContextID, o.ID)
+	}
+}
+
+// storeKind stores what only events of one kind have.
+func (w *World) storeKind(source string, r *row, e opt.Event) {
+	j, o := w.journal, &r.objective
 	switch e.Kind {
 	case opt.ObjectiveRetried:
 		j.roots[e.TaskID] = opt.TaskSubmitted
@@ -113,24 +185,15 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 	case opt.CommandAnswered:
 		j.answers[e.Answer.CommandID] = *e.Answer
 		r.answered[e.Answer.CommandID] = true
-		if e.Answer.Refusal != nil && r.closed && !w.retrying(objectiveID) {
+		if e.Answer.Refusal != nil && r.closed && !w.retrying(o.ID) {
 			j.release(o.ContextID, o.ID)
 		}
 	case opt.MessageAdded:
-		key := objectiveID + " " + e.Message.MessageID
-		if source == objectiveID {
+		key := o.ID + " " + e.Message.MessageID
+		if source == o.ID {
 			r.heard = append(r.heard, opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID())
 		}
 		j.letters[key] = append(j.letters[key], e.Verdict)
-	}
-	if p != nil {
-		j.storeTask(p, e)
-	} else if e.Kind == opt.TaskMoved {
-		j.roots[e.TaskID] = opt.TaskState(e.To)
-	}
-	if o.Status.Ended() && !r.closed {
-		r.closed = true
-		j.release(o.ContextID, o.ID)
 	}
 }
 
@@ -149,6 +212,42 @@ func (j *journal) storeText(o *opt.Objective, p *opt.Plan, t *opt.Text) {
 func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
 	o.Status, o.Reason, o.Failure, o.Stopping, o.Started = h.Status, h.Reason, h.Failure, h.Stopping, h.Started
 	o.Paused, o.QueuedAt, o.Attempt, o.Revision = h.Paused, h.QueuedAt, h.Attempt, h.Revision
+	o.Shapers = h.Shapers
+}
+
+// setBack sets the row to the state that a source has at the beginning of an epoch: that of an
+// objective, whose plans show their own states if they have any, or that of a plan.
+func (w *World) setBack(r *row, e opt.Event) {
+	o := &r.objective
+	if e.PlanID != "" {
+		w.facts.setBack[e.PlanID] = false
+		p := o.Plan(e.PlanID)
+		p.Tasks = e.Plan.Tasks
+		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = e.PlanHead.Status, e.PlanHead.Reason, e.PlanHead.Stopping, e.PlanHead.Started, e.PlanHead.Paused, e.PlanHead.Run
+		return
+	}
+	storeHead(o, *e.Head)
+	w.journal.storeText(o, nil, e.Text)
+	var plans []*opt.Plan
+	for _, p := range e.Objective.Plans {
+		known := o.Plan(p.ID)
+		if known != nil {
+			w.journal.storeText(o, known, p.Text())
+		}
+		w.facts.setBack[p.ID] = w.facts.setBack[p.ID] || known != nil && p.Tasks != nil
+		if known == nil || p.Tasks != nil || p.Status.Ended() && p.Status != known.Status {
+			tasks := p.Tasks
+			if tasks == nil && known != nil {
+				tasks = known.Tasks
+			}
+			known = p
+			known.Tasks = tasks
+		}
+		plans = append(plans, known)
+	}
+	o.Plans, o.Root = plans, e.Objective.Root
+	w.journal.roots[o.RootID()] = e.Objective.Root
+	r.closed = o.Status.Ended()
 }
 
 // storeTask applies an event of a plan to its tasks in the plan's row.
@@ -178,6 +277,10 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 		}
 		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
 		t.ByHand = t.ByHand || e.Reason == opt.ByHand
+	case opt.ExchangeAdded:
+		if t.Gate != nil { // else its plan was set back to before the gate closed
+			t.Gate = t.Gate.Extended(*e.Gate)
+		}
 	case opt.TaskLinked:
 		t.Link, t.Follow = e.Link, e.Follow
 	case opt.ArtifactAdded:
@@ -226,6 +329,29 @@ func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Ti
 	return out
 }
 
+// retention is how long the journal keeps objectives that have ended, in milliseconds.
+const retention = 3_600_000
+
+// purge removes the objectives that ended long ago. Their workflows have ended: no worker takes that
+// long, except one that has yet to read what a retry continues from.
+func (w *World) purge() {
+	j := w.journal
+	for _, id := range slices.Clone(j.order) {
+		r := j.rows[id]
+		working := slices.ContainsFunc(w.runs, func(x *run) bool { return x.objective == id && !x.restores })
+		if !r.closed || working || w.now <= max(r.changed, r.kept)+retention {
+			continue
+		}
+		w.logf("%s is removed from the journal", w.name(id))
+		w.checks().mayBeRemoved(id)
+		delete(j.rows, id)
+		j.order = slices.DeleteFunc(j.order, func(x string) bool { return x == id })
+		j.release(r.objective.ContextID, id)
+		w.log = slices.DeleteFunc(w.log, func(e logged) bool { return e.objectiveID == id })
+		w.ops = slices.DeleteFunc(w.ops, func(o op) bool { return o.kind == lateRecord && o.batches[0].ObjectiveID == id })
+	}
+}
+
 func (j *journal) release(contextID, objectiveID string) {
 	j.places[contextID] = slices.DeleteFunc(j.places[contextID], func(p place) bool { return p.objectiveID == objectiveID })
 }
@@ -236,25 +362,76 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
 	k.Heard = r.heard
+	k.Epochs = maps.Clone(j.epochs)
+	for source, n := range j.last {
+		k.Recorded[source] = n
+	}
 	k.Answered = slices.Sorted(maps.Keys(r.answered))
 	return copied(k)
 }
 
-// commit records events of a run. If its driver does not get the answer, the same
-// events are recorded again.
-func (w *World) commit(r *run, events int, heard bool) {
-	batch := r.unrecorded[:events]
-	source := r.id
-	if p, ok := r.m.(planHost); ok {
-		source = p.State.Source()
+// A logged event is one that the journal had.
+type logged struct {
+	at                  int64
+	source, objectiveID string
+	content             string
+}
+
+// restoreJournal has an operator put back an older copy of the journal: it has lost the latest n
+// events. The API is stopped until the journal is rebuilt; workers work on. Places in queues count
+// for a minute only, so none is missing when the API starts.
+func (w *World) restoreJournal(n int) {
+	former, n := w.journal, min(n, len(w.log))
+	w.logf("the journal is restored from a copy without the latest %d events", n)
+	w.lost = slices.Concat(slices.Clone(w.log[len(w.log)-n:]), w.lost)
+	w.log = w.log[:len(w.log)-n]
+	w.journal = newJournal()
+	w.journal.places, w.journal.down, w.journal.texts = former.places, former.down, former.texts
+	log := w.log
+	w.log = nil
+	w.recordAgain(log)
+	for id, r := range w.journal.rows {
+		r.kept = former.rows[id].kept
 	}
-	w.record(source, r.objective, batch)
-	if !heard {
-		w.logf("%s: %d events are recorded, and it does not hear of it", w.name(r.id), events)
+}
+
+// rebuildJournal records what the journal has lost, which the histories of the workflows have.
+func (w *World) rebuildJournal() {
+	if len(w.lost) == 0 {
 		return
 	}
-	w.logf("%s: %d events are recorded", w.name(r.id), events)
-	r.confirmed = batch[events-1].N
-	r.unrecorded = slices.Clone(r.unrecorded[events:])
-	r.wake = true
+	w.logf("the journal is rebuilt: %d events", len(w.lost))
+	lost := w.lost
+	w.lost = nil
+	w.recordAgain(lost)
+}
+
+// recordAgain records events that the journal had. What they follow from was checked then. Places
+// stay as they are: an event that ends an attempt must not remove the place of the next one.
+func (w *World) recordAgain(events []logged) {
+	now, places := w.now, map[string][]place{}
+	for contextID, list := range w.journal.places {
+		places[contextID] = slices.Clone(list)
+	}
+	w.again = true
+	for _, e := range events {
+		w.now = e.at
+		var event opt.Event
+		must(json.Unmarshal([]byte(e.content), &event))
+		if refused := w.record(e.source, e.objectiveID, []opt.Event{event}); refused != nil {
+			w.fail("rebuild", "event %d of %s is refused", event.N, w.name(e.source))
+		}
+	}
+	w.again, w.now, w.journal.places = false, now, places
+}
+
+// early reports whether the journal has lost events that come before those in batches: it takes
+// them when it is rebuilt.
+func (w *World) early(batches []opt.Batch) bool {
+	if len(w.lost) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(batches, func(b opt.Batch) bool {
+		return slices.ContainsFunc(w.lost, func(e logged) bool { return e.objectiveID == b.ObjectiveID })
+	})
 }

@@ -13,10 +13,11 @@ type leg struct {
 	memo     string
 	onCancel bool
 	due      int64 // when the next leg may begin
-	parks    int   // in the attempt
-	canceled bool  // the leg that cancels has ended
-	returned bool  // a callback or an activity elsewhere has brought an outcome
-	owed     bool  // the round must end with it
+	round    int
+	parks    int  // in the attempt
+	canceled bool // the leg that cancels has ended
+	returned bool // a callback or an activity elsewhere has brought an outcome
+	owed     bool // the round must end with it
 }
 
 // legChecks are the invariants of legs.
@@ -43,6 +44,8 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 		}
 		l := w.facts.leg(t.A2AID())
 		switch {
+		case work.AtGate && t.Gate == nil: // it was answered: the next round begins
+			return
 		case in.Failed == nil && work.Elsewhere != nil, in.Failed != nil && work.Returned != nil && !work.Returning:
 			l.parks++
 			l.due, l.returned = 0, true
@@ -50,6 +53,9 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 			l.parks = 0
 			l.owed = l.owed && !work.Returning
 		case in.Outcome.Park != nil:
+			if work.AtGate && (in.Outcome.State == opt.TaskWorking || in.Outcome.Gate != nil) {
+				l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
+			}
 			l.parks++
 			l.due = w.now + in.Outcome.Park.Wait
 			if work.Woken || work.Returned != nil {
@@ -58,7 +64,7 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 		case in.Failed == nil:
 			l.parks = 0
 		}
-		if in.Failed == nil && work.Elsewhere == nil && in.Outcome.Park == nil {
+		if in.Failed == nil && work.Elsewhere == nil && (in.Outcome.Park == nil || in.Outcome.Gate != nil) {
 			l.owed = false // the round ends with it
 		}
 		if in.Outcome.Memo != nil && work.Elsewhere == nil {
@@ -104,6 +110,12 @@ func (w legChecks) beginsLeg(h planHost, a *activity) {
 		}
 		return
 	}
+	if a.watches && !t.State.Waiting() {
+		w.fail("legs", "%s watches a task that is %s", w.name(a.Key), t.State)
+	}
+	if a.work.Round != l.round {
+		l.round, l.parks = a.work.Round, 0
+	}
 	if a.work.Leg != l.parks {
 		w.fail("legs", "%s is leg %d, after %d parks", w.name(a.Key), a.work.Leg, l.parks)
 	}
@@ -119,7 +131,7 @@ func (w legChecks) afterCallback(r *run, in machine.Callback) {
 		return
 	}
 	if t := h.State.Plan.Task(in.TaskID); t != nil {
-		if work := h.State.Work[t.ID]; work != nil && work.Returned != nil && !work.Canceling {
+		if work := h.State.Work[t.ID]; work != nil && work.Returned == in.Outcome && !work.Canceling {
 			w.facts.leg(in.TaskID).owed = true
 		}
 	}
@@ -155,6 +167,10 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	}
 	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It continues."}}
 	out.Memo, out.OnCancel = encoded("memo of "+a.Key), c.pick(2) == 0
+	if a.watches && c.pick(4) < 3 {
+		out.State, out.Park.Wait = opt.TaskAuthRequired, 5000
+		return out, nil
+	}
 	switch c.pick(3) {
 	case 0:
 		out.Park.Wait = 5000
@@ -197,7 +213,7 @@ func (w clients) sendCallback(c *choice) {
 	for _, id := range w.journal.order {
 		for _, p := range w.journal.rows[id].objective.Plans {
 			for _, t := range p.Tasks {
-				if t.State == opt.TaskWorking {
+				if t.State == opt.TaskWorking || t.State == opt.TaskAuthRequired {
 					working, plans = append(working, t), append(plans, p)
 				}
 			}
@@ -225,7 +241,7 @@ func (w clients) sendCallback(c *choice) {
 // deliverCallback delivers a callback to a plan, if its workflow is there.
 func (w clients) deliverCallback(o op, twice bool) {
 	if to := w.temporal().open(o.to); to != nil {
-		w.temporal().arrive(to, sent(o.in))
+		w.temporal().signal(to, sent(o.in))
 	}
 	if twice {
 		again := o

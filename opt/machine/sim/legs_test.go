@@ -233,3 +233,130 @@ func TestLegs_spent(t *testing.T) {
 		}
 	})
 }
+
+// credential is a gate at which the task waits for an authorization.
+var credential = opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Reject}}
+
+// watching returns the end of a leg that opens a gate, or that leaves it open without one, and
+// is followed by a leg that watches.
+func watching(key string, gate *opt.Gate, memo string) machine.Input {
+	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskAuthRequired, Gate: gate, Park: &opt.Park{Wait: 60_000}, Memo: []byte(memo), OnCancel: true}}
+}
+
+// Work elsewhere is watched while its task waits for an authorization: at times, when it
+// wakes the task, also in a plan that is paused. The gate closes when the work continues.
+func TestLegs_watchAtGate(t *testing.T) {
+	for name, end := range map[string]struct {
+		in   opt.Outcome
+		want opt.TaskState
+	}{
+		"goes on":   {opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Wait: 60_000}}, opt.TaskWorking},
+		"completed": {*completed(), opt.TaskCompleted},
+		"failed":    {opt.Outcome{State: opt.TaskFailed, Code: "bad", Message: "It failed."}, opt.TaskFailed},
+		"asks":      {opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}}, opt.TaskInputRequired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				task, key := one(s)
+				s.End(key, watching(key, &credential, `"asked"`))
+				s.Settle()
+				running(s)
+				gate := task().Gate
+				s.Expect(task().State == opt.TaskAuthRequired && gate != nil, "the task is %s", task().State)
+				s.Send(opt.Command{Kind: opt.UpdateObjective, ObjectiveID: gateObjective(task()), Status: string(opt.ObjectiveBlocked)})
+				s.Settle()
+				s.Wait(60_000)
+				s.Settle()
+				running(s, key+":1")
+				s.End(key+":1", watching(key+":1", nil, `"asked"`))
+				s.Settle()
+				s.Expect(task().Gate != nil && task().Gate.ID == gate.ID, "the gate is %+v", task().Gate)
+				s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+				s.Settle()
+				running(s)
+				s.Callback(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1})
+				s.Settle()
+				running(s, key+":2")
+				s.Send(opt.Command{Kind: opt.UpdateObjective, ObjectiveID: gateObjective(task()), Status: string(opt.ObjectiveWorking)})
+				s.End(key+":2", machine.Ended{Key: key + ":2", Outcome: end.in})
+				s.Settle()
+				s.Expect(task().State == end.want && (task().Gate == nil || task().Gate.ID != gate.ID), "the task is %s at %+v", task().State, task().Gate)
+				if end.want == opt.TaskWorking {
+					s.Callback(opt.Callback{ID: "c3", TaskID: task().A2AID(), Round: 1}) // from work that began in the round before
+					s.Settle()
+					s.Expect(len(s.Activities()) == 1 && s.Work(s.Activities()[0]).Round == 2, "%v is running", s.Activities())
+				}
+			})
+		})
+	}
+}
+
+func gateObjective(t *opt.Task) string {
+	ref, _ := opt.ParseID(t.ID)
+	return ref.ObjectiveID
+}
+
+// An answer counts also if it comes while the work elsewhere is looked at, and the next round
+// begins after that look, with the memo before it.
+func TestLegs_answerWhileWatched(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		_, key := one(s)
+		s.End(key, watching(key, &credential, `"asked"`))
+		s.Settle()
+		s.Wait(60_000)
+		s.Settle()
+		running(s, key+":1")
+		s.Accept()
+		s.Settle()
+		running(s, key+":1")
+		s.End(key+":1", machine.Ended{Key: key + ":1", Outcome: opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Wait: 60_000}, Memo: []byte(`"it goes on"`)}})
+		s.Settle()
+		s.Expect(len(s.Activities()) == 1, "%v is running", s.Activities())
+		w := s.Work(s.Activities()[0])
+		s.Expect(w.Round == 2 && w.Leg == 0 && len(w.Replies) == 1 && string(w.Memo) == `"asked"`, "the work is %+v", w)
+	})
+}
+
+// A client that moves a task to working, at a gate for an authorization, says that it was
+// given: the task continues.
+func TestLegs_authorizedByHand(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		task, key := one(s)
+		s.End(key, watching(key, &credential, `"asked"`))
+		s.Settle()
+		ref, _ := opt.ParseID(task().ID)
+		s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: task().ID, Status: string(opt.TaskWorking), Principal: "alice"})
+		s.Settle()
+		s.Expect(len(s.Activities()) == 1, "%v is running", s.Activities())
+		w := s.Work(s.Activities()[0])
+		s.Expect(w.Round == 2 && len(w.Replies) == 1 && w.Replies[0].Action == opt.Accept && w.Replies[0].DecidedBy == "alice", "the work is %+v", w)
+	})
+}
+
+// Work elsewhere is canceled also while it is looked at.
+func TestLegs_cancelWhileWatched(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		play(t, func(s *sim.Story) {
+			task, key := one(s)
+			s.End(key, watching(key, &credential, `"number 7"`))
+			s.Settle()
+			s.Wait(60_000)
+			s.Settle()
+			ref, _ := opt.ParseID(task().ID)
+			if whole {
+				s.Send(status(ref.ObjectiveID, opt.ObjectiveCanceled))
+			} else {
+				s.Send(opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: task().ID})
+			}
+			s.Settle()
+			s.End(key+":1", watching(key+":1", nil, `"number 7"`))
+			s.Settle()
+			s.Expect(len(s.Activities()) == 1, "%v is running", s.Activities())
+			last := s.Activities()[0]
+			s.Expect(s.Work(last).Cancel && string(s.Work(last).Memo) == `"number 7"`, "the work is %+v", s.Work(last))
+			s.End(last, machine.Ended{Key: last, Outcome: opt.Outcome{State: opt.TaskFailed, Message: "Number 7 is canceled."}})
+			s.Rest()
+			s.Expect(task().State == opt.TaskCanceled, "the task is %s", task().State)
+		})
+	}
+}

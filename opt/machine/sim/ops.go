@@ -2,8 +2,11 @@ package sim
 
 import (
 	"encoding/json"
+	"strings"
 
+	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // An opKind is the kind of an op.
@@ -17,39 +20,53 @@ const (
 	command                  // from the API to an objective; one that retries begins a run
 	enter                    // from the API to a context, whose workflow begins if it does not run
 	start                    // from the API: an objective's workflow begins
+	lost                     // from the reconciler: an operator has ended the workflow of an objective or a plan
 	callback                 // from the API to a plan: a callback for a task
+	lateRecord               // of a worker that was taken for lost: it writes after all
 )
 
 // An op is a message that is sent and not delivered; it may be delivered at any
 // time.
 type op struct {
-	kind   opKind
-	to     string
-	in     machine.Input
-	from   *run
-	signal machine.Signal
-	child  machine.Child
-	state  []byte
-	call   *call // of the API
-	repeat bool  // it was delivered before
+	kind    opKind
+	to      string
+	in      machine.Input
+	from    *run
+	answer  int // the call of from that gets the answer
+	signal  machine.Signal
+	child   machine.Child
+	result  int // the call of from that gets the result of the child
+	state   []byte
+	end     planEnd
+	batches []opt.Batch
+	call    *call // of the API
+	repeat  bool  // it was delivered before, or comes late
 }
 
 // deliver delivers an op. With twice it stays and is delivered again later, which
-// also models a message that others overtake.
-func (w temporal) deliver(i int, twice bool) {
+// also models a message that others overtake. With refused, Temporal does not take a signal.
+func (w temporal) deliver(i int, twice, refused bool) {
 	o := w.ops[i]
 	w.ops = append(w.ops[:i:i], w.ops[i+1:]...)
 	switch o.kind {
 	case signal:
+		if refused && !o.repeat {
+			w.answer(o.from, o.answer, drive.Refused)
+			return
+		}
 		w.deliverSignal(o, twice)
+	case lateRecord:
+		if !w.early(o.batches) {
+			w.recordAll(o.batches)
+		}
 	case startChild:
 		w.deliverChild(o)
+	case lost:
+		w.deliverLost(o)
 	case callback:
 		w.clients().deliverCallback(o, twice)
 	case childEnds:
-		if !o.from.ended {
-			w.arrive(o.from, o.in)
-		}
+		w.answer(o.from, o.answer, o.end)
 	default:
 		w.clients().deliverCall(o, twice)
 	}
@@ -60,7 +77,7 @@ func (w temporal) deliverSignal(o op, twice bool) {
 	switch {
 	case to != nil:
 		w.logf("%s hears %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
-		w.arrive(to, o.in)
+		w.signal(to, o.in)
 		if twice {
 			again := o
 			again.repeat, again.in = true, sent(o.in)
@@ -69,8 +86,12 @@ func (w temporal) deliverSignal(o op, twice bool) {
 	case !o.repeat:
 		w.logf("%s is not there to hear %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
 	}
-	if !o.repeat && !o.from.ended {
-		w.arrive(o.from, machine.Delivered{To: o.signal.To, N: o.signal.N, Gone: to == nil})
+	switch {
+	case o.repeat:
+	case to == nil:
+		w.answer(o.from, o.answer, drive.Gone)
+	default:
+		w.answer(o.from, o.answer, drive.Taken)
 	}
 }
 
@@ -80,14 +101,17 @@ func (w temporal) deliverChild(o op) {
 	}
 	if w.open(o.to) != nil {
 		w.logf("%s cannot begin: its former run is there", w.name(o.to))
-		w.arrive(o.from, machine.ChildRefused{PlanID: o.child.PlanID, Attempt: o.child.Attempt})
+		w.answer(o.from, o.answer, false)
 		return
 	}
 	w.logf("%s begins", w.name(o.to))
+	if w.facts.touched[o.from.objective] { // it may begin again, after a reset
+		w.forget(o.to)
+		w.facts.forget(strings.Replace(o.to, "plan-", "task-", 1) + "-")
+	}
 	m := planHost{&machine.Plan{}}
 	must(json.Unmarshal(o.state, m.state()))
 	child := w.newRun(o.to, o.from.objective, m)
-	child.parent, child.attempt, child.fresh = o.from, o.child.Attempt, true
-	child.recorded, child.confirmed = m.State.N, m.State.N
-	w.arrive(o.from, machine.ChildStarted{PlanID: o.child.PlanID, Attempt: o.child.Attempt, N: o.child.N})
+	child.parent, child.result, child.attempt, child.fresh = o.from, o.result, o.child.Attempt, true
+	w.answer(o.from, o.answer, true)
 }

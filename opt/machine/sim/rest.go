@@ -22,7 +22,7 @@ func (w checks) checkRest() {
 		case contextHost:
 			w.nobodyWaitsInVain(r, &h.State)
 		}
-		w.temporal().replay(r)
+		r.replay()
 	}
 	w.rowsEqualStates()
 	w.allAnswered()
@@ -189,7 +189,7 @@ func (w checks) rowsEqualStates() {
 		for _, p := range row.Plans {
 			w.same(p.ID, p.Text(), own.Plan(p.ID).Text())
 			plan := w.latest[p.ID]
-			if plan == nil || plan.terminated || plan.attempt != p.Run {
+			if plan == nil || plan.terminated || plan.attempt != p.Run || p.Reason == opt.Terminated {
 				w.same(p.ID, p.Status, own.Plan(p.ID).Status)
 				continue
 			}
@@ -229,10 +229,10 @@ func (w checks) allAnswered() {
 		if f.answers[id] == 0 {
 			w.fail("answers", "command %s is not answered", id)
 		}
-		if w.hurt[objective] {
-			continue
-		}
 		c, name := f.commands[id], "named by "+id
+		if f.cut[objective] || f.cut[c.PlanID] {
+			continue // they may have done more, or less, than is recorded
+		}
 		there := w.journal.texts[name]
 		names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
 		switch {
@@ -240,6 +240,11 @@ func (w checks) allAnswered() {
 			w.fail("answers", "command %s was refused and is applied", id)
 		case !there && !f.refused[id] && names:
 			w.fail("answers", "command %s was answered as applied and is not", id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.retries)) {
+		if f.answers[id] == 0 && w.journal.rows[f.retries[id]] != nil {
+			w.fail("answers", "command %s has begun a run, and is not answered", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.applied)) {

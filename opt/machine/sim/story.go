@@ -58,9 +58,22 @@ func (s *Story) Send(c opt.Command) string {
 
 // Say has a client send a message to the root task, and returns its id.
 func (s *Story) Say(objectiveID string, begins bool) string {
+	return s.SayAs("alice", objectiveID, begins)
+}
+
+// SayAs is Say for a principal.
+func (s *Story) SayAs(who, objectiveID string, begins bool) string {
 	w, o := s.w, &s.w.journal.rows[objectiveID].objective
-	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice", Begins: begins, Message: *w.clients().message(o.ID, o.RootID())}
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: who, Begins: begins, Message: *w.clients().message(o.ID, o.RootID())}
 	w.clients().send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
+	return l.Message.MessageID
+}
+
+// NoteAs has a principal send a note to a task of a plan, and returns its id.
+func (s *Story) NoteAs(who, objectiveID, taskID string) string {
+	ref, _ := opt.ParseID(taskID)
+	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: taskID, Principal: who, Message: *s.w.clients().message(objectiveID, taskID)}
+	s.w.clients().send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
 	return l.Message.MessageID
 }
 
@@ -113,18 +126,18 @@ func (s *Story) Settle() {
 // Deliver delivers all sent messages, and does nothing else.
 func (s *Story) Deliver() {
 	for n := len(s.w.ops); n > 0; n-- {
-		s.w.temporal().deliver(0, false)
+		s.w.temporal().deliver(0, false, false)
 	}
 }
 
 // DeliverLast delivers the last sent message, and does nothing else.
-func (s *Story) DeliverLast() { s.w.temporal().deliver(len(s.w.ops)-1, false) }
+func (s *Story) DeliverLast() { s.w.temporal().deliver(len(s.w.ops)-1, false, false) }
 
 // Alone lets the workflow with an id handle its inputs, record events and have
 // its timers elapse. Its messages to others are not delivered.
 func (s *Story) Alone(id string) {
 	own := func(t thing) bool {
-		return t.run != nil && t.run.id == id && (t.kind == aTask || t.kind == aCommit || t.kind == aTimer)
+		return t.run != nil && t.run.id == id && (t.kind == aTask || t.kind == aRecording || t.kind == aTimer)
 	}
 	for {
 		things := s.w.things()
@@ -152,6 +165,28 @@ func (s *Story) In(ms int64) a2a.Time { return a2a.AtMillis(s.w.now + ms) }
 // Wait lets time pass.
 func (s *Story) Wait(ms int64) { s.w.now += ms }
 
+// Terminate has an operator end the workflow of an objective or a plan.
+func (s *Story) Terminate(id string) { s.w.temporal().terminate(s.w.temporal().open(id)) }
+
+// Reset has an operator reset the workflow of an objective to the end of its n-th workflow task,
+// if it runs and has had that many.
+func (s *Story) Reset(id string, n int) {
+	if r := s.w.temporal().open(id); r != nil && n <= len(r.history) {
+		s.w.temporal().reset(r, n)
+	}
+}
+
+// Long makes the history of a workflow so long that its run should continue as new.
+func (s *Story) Long(id string) {
+	r := s.w.temporal().open(id)
+	r.size.Long, r.wake = true, true
+}
+
+// Cancel delivers a client's cancellation of an objective.
+func (s *Story) Cancel(id, who string) {
+	s.w.temporal().signal(s.w.temporal().open(id), machine.Canceled{Principal: who})
+}
+
 // Activities lists the keys of running activities.
 func (s *Story) Activities() []string {
 	var out []string
@@ -176,12 +211,12 @@ func (s *Story) Work(key string) opt.Work {
 // End ends an activity with an input in place of its usual end.
 func (s *Story) End(key string, in machine.Input) {
 	for _, r := range s.w.runs {
-		for i, a := range r.activities {
-			if a.Key == key {
-				r.activities = append(r.activities[:i:i], r.activities[i+1:]...)
-				s.w.temporal().arrive(r, in)
-				return
+		if a := r.activity(key); a != nil {
+			if len(a.ride) > 0 && !a.taken {
+				s.w.temporal().take(r, a, &choice{})
 			}
+			s.w.temporal().over(r, a, in)
+			return
 		}
 	}
 	s.w.fail("story", "nothing is under way as %s", key)

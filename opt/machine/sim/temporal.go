@@ -1,97 +1,85 @@
 package sim
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
-// A run is one run of a workflow: a machine, and the state of its driver.
-type run struct {
-	id, objective string // workflow id, and whose rows its events change; "" for a context
-	m             host
-	parent        *run // that began it and gets its result; of a plan
-	attempt       int  // of a plan
-	startedAt     int64
-	inbox         []machine.Input // arrived and not handled
-	wake          bool            // there is something to do besides the inbox
-	fresh         bool            // Opened must be handled first
-	leaving       bool            // it is about to continue as new
-	ended         bool
-	terminated    bool // by an operator
-
-	activities []*activity
-	timers     []machine.Timer // wanted
-	waiting    map[string]bool // outstanding signals, by receiver, and children that are being started
-	unrecorded []opt.Event     // not known to be in the journal
-	recorded   int64           // number of the latest event that is known to be in the journal
-	confirmed  int64           // the same, for the next workflow task
-
-	initial []byte // the first state, for replay
-	history []taken
-}
-
-// A taken is a workflow task in the history.
-type taken struct {
-	now    int64
-	fresh  bool
-	inputs []machine.Input
-	events []byte // and wants: its results
-}
-
-// An activity is a running activity.
-type activity struct {
-	machine.Activity
-	work   opt.Work // of a task
-	asked  bool     // it was asked to stop
-	unsure bool     // one worker was lost with it
-
-	returned *opt.Outcome // with which it ends
-}
-
-// ends reports whether a only ends work: it cancels it elsewhere, or returns an outcome.
-func (a *activity) ends() bool { return a.work.Cancel || a.returned != nil }
-
-// task runs one workflow task: all inputs that have arrived, then the wants. A
-// lost task changes nothing, and is repeated later.
-func (w temporal) task(r *run, lost bool) {
-	now := w.at()
-	slices.SortStableFunc(r.inbox, func(a, b machine.Input) int { return channel(a) - channel(b) })
-	if lost {
-		w.logf("%s: a workflow task is lost", w.name(r.id))
-		w.lose(r, now)
+// run runs a workflow task: the driver of r gets all that has arrived. One that is lost changes
+// nothing, except that events may be recorded that follow from the input of the run.
+func (w temporal) run(r *run, c *choice) {
+	if r.restores && !w.restore(r) {
 		return
 	}
-	t := taken{now: w.now, fresh: r.fresh}
-	if w.replays {
-		for _, in := range r.inbox {
-			t.inputs = append(t.inputs, sent(in))
+	r.size.Events += 10
+	t := &task{now: w.now, fresh: r.fresh, canceled: r.canceled, reset: r.reset, size: r.size, prompt: !c.chance(4) && !w.journal.down && len(w.lost) == 0}
+	if c.chance(12) {
+		w.logf("%s: a workflow task is lost", w.name(r.id))
+		if r.fresh && t.prompt {
+			lost := runOf(w.World, r.id, r.objective, clone(r.m))
+			lost.began, lost.shadow, lost.task = r.began, true, &task{now: w.now}
+			lost.driver.Open()
+			w.recordAll(lost.driver.Rest())
 		}
+		return
 	}
-	if r.fresh {
-		w.handle(r, a2a.AtMillis(r.startedAt), machine.Opened{}, &t)
-		r.fresh = false
-	}
-	r.recorded, r.wake = max(r.recorded, r.confirmed), false
-	inbox := r.inbox
-	r.inbox = nil
-	for _, in := range inbox {
-		w.logInput(r, in)
-		w.handle(r, now, in, &t)
-	}
-	w.reconcile(r, now, &t)
+	slices.SortStableFunc(r.arrived, func(a, b arrival) int { return order(a) - order(b) })
+	t.arrived, r.arrived = r.arrived, nil
+	r.fresh, r.wake, r.reset = false, false, false
 	if w.replays {
 		r.history = append(r.history, t)
+		live := *t
+		live.arrived = nil
+		for _, a := range t.arrived {
+			live.arrived = append(live.arrived, a.copied())
+		}
+		next := r.step(&live)
+		t.done, t.prompt = live.done, live.prompt
+		w.finish(r, next)
+		return
 	}
-	w.finish(r)
+	w.finish(r, r.step(t))
 }
 
-// channel returns the order of an input among those of one workflow task: signals
-// come first, name by name, before all others that have arrived.
-func channel(in machine.Input) int {
-	switch in.(type) {
+// again begins a run of an objective that has ended or was lost. Its first workflow task reads what
+// the journal has then.
+func (w temporal) again(id string) *run {
+	r := w.newRun(id, id, objectiveHost{machine.RestoreObjective(w.journal.kept(id), 0, w.rules)})
+	r.restores = true
+	return r
+}
+
+// restore has a run read its objective. It fails if the journal has removed that.
+func (w temporal) restore(r *run) bool {
+	if w.journal.rows[r.id] == nil {
+		w.logf("%s is not there any more", w.name(r.id))
+		r.ended = true
+		w.remove(r.id)
+		w.put(op{kind: signal, to: r.m.target(machine.ToContext), in: machine.Left(r.id), from: r})
+		return false
+	}
+	r.m, r.restores = objectiveHost{machine.RestoreObjective(w.journal.kept(r.id), 0, w.rules)}, false
+	r.driver = drive.New(r, observed{r}, r.m.source())
+	if w.replays {
+		r.initial = encoded(r.m.state())
+	}
+	return true
+}
+
+// order returns the order of an arrival among those of one workflow task: signals come first,
+// name by name, then the results of calls, in the order of the calls.
+func order(a arrival) int {
+	switch a.in.(type) {
+	case nil:
+		return 10 + a.call
+	case machine.ObjectiveLost: // it follows from the input of the run
+		return -1
 	case machine.Letter, machine.Enter:
 		return 0
 	case machine.Command, machine.Directed, machine.TurnRequest:
@@ -100,152 +88,37 @@ func channel(in machine.Input) int {
 		return 2
 	case machine.Turn:
 		return 3
+	case machine.Canceled:
+		return 5
 	}
 	return 4
 }
 
-// lose runs a task with a copy of the machine and drops the result.
-func (w temporal) lose(r *run, now a2a.Time) {
-	m := clone(r.m)
-	if r.fresh {
-		m.Handle(a2a.AtMillis(r.startedAt), machine.Opened{})
-	}
-	for _, in := range r.inbox {
-		m.Handle(now, sent(in))
-	}
-	m.Wants()
-}
-
-func (w temporal) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
-	w.checks().before(r, in)
-	events := r.m.Handle(now, in)
-	if told, ok := in.(machine.Delivered); ok {
-		delete(r.waiting, told.To)
-	}
-	switch in := in.(type) {
-	case machine.ChildStarted:
-		delete(r.waiting, "start "+in.PlanID)
-	case machine.ChildRefused:
-		delete(r.waiting, "start "+in.PlanID)
-	}
-	for _, e := range events {
-		w.logEvent(r, e)
-	}
-	if len(events) > 0 {
-		r.unrecorded = append(r.unrecorded, events...)
-		r.wake = true
-	}
-	if w.replays {
-		t.events = append(t.events, encoded(events)...)
-	}
-	w.checks().after(r, in, events)
-}
-
-// reconcile begins wanted work that does not run, and stops unwanted work.
-func (w temporal) reconcile(r *run, now a2a.Time, t *taken) {
-	w.handleBegin(r, now, t)
-	wants := r.m.Wants()
-	for again := true; again; wants = r.m.Wants() {
-		again = false
-		for _, a := range wants.Activities {
-			if a.Stop && r.activity(a.Key) == nil {
-				in := machine.Ended{Key: a.Key, Failed: &machine.Failure{Canceled: true}}
-				w.use(r, a.Key)
-				w.handle(r, now, in, t)
-				t.inputs = append(t.inputs, in)
-				w.handleBegin(r, now, t)
-				again = true
-				break
-			}
-		}
-	}
-	if w.replays {
-		t.events = append(t.events, encoded(wants)...)
-		if again := encoded(r.m.Wants()); string(again) != string(encoded(wants)) {
-			w.fail("determinism", "%s wants something else when it is asked again", r.id)
-		}
-	}
-	for _, a := range r.activities {
-		i := slices.IndexFunc(wants.Activities, func(x machine.Activity) bool { return x.Key == a.Key })
-		a.asked = i < 0 || wants.Activities[i].Stop
-	}
-	for _, s := range wants.Signals {
-		if !r.waiting[s.To] && s.After <= r.recorded {
-			r.waiting[s.To] = true
-			w.put(op{kind: signal, to: r.m.target(s.To), in: sent(r.m.message(s)), from: r, signal: s})
-		}
-	}
-	r.timers = wants.Timers
-	for _, timer := range r.timers {
-		if w.used[r.id+" "+timer.Key] {
-			w.fail("keys", "timer %s is wanted again after it has elapsed", timer.Key)
-		}
-	}
-	if !r.leaving {
-		w.begin(r, wants)
-	}
-}
-
-// handleBegin gives the machine Begin, unless the run is about to continue as
-// new.
-func (w temporal) handleBegin(r *run, now a2a.Time, t *taken) {
-	if !r.leaving {
-		w.handle(r, now, machine.Begin{}, t)
-		t.inputs = append(t.inputs, machine.Begin{})
-	}
-}
-
-func (w temporal) begin(r *run, wants machine.Wants) {
-	for _, c := range wants.Children {
-		if key := "start " + c.PlanID; !r.waiting[key] && c.After <= r.recorded {
-			r.waiting[key] = true
-			w.use(r, encodedKey(c))
-			state := r.m.(objectiveHost).ChildState(c.PlanID)
-			w.put(op{kind: startChild, to: c.PlanID, state: encoded(state), from: r, child: c})
-		}
-	}
-	for _, a := range wants.Activities {
-		if !a.Stop && r.activity(a.Key) == nil && a.After <= r.recorded {
-			w.use(r, a.Key)
-			started := &activity{Activity: a}
-			if p, ok := r.m.(planHost); ok {
-				started.work = p.WorkOf(a)
-				started.returned = p.returned(a)
-			}
-			w.checks().beginsActivity(r, started)
-			r.activities = append(r.activities, started)
-			w.logf("%s: begins %s", w.name(r.id), w.name(a.Key))
-		}
-	}
-}
-
-// use notes that a key is used. A key may be used once, unless an operator has
-// ended a plan before its events were recorded.
+// use notes that a key is used. It may be used once.
 func (w temporal) use(r *run, key string) {
 	key = r.id + " " + key
-	if w.used[key] && !w.hurt[r.objective] {
+	switch {
+	case r.shadow && !r.rebuilds:
+		return
+	case w.used[key]:
 		w.fail("keys", "%s is wanted again after it has ended", key)
 	}
 	w.used[key] = true
-}
-
-func encodedKey(c machine.Child) string {
-	return "child " + string(encoded([]any{c.PlanID, c.Attempt, c.Try}))
+	r.undo = append(r.undo, func() { delete(w.used, key) })
 }
 
 // finish ends the run if it may end, or continues it as new.
-func (w temporal) finish(r *run) {
-	wants := r.m.Wants()
-	quiet := len(r.inbox) == 0 && len(r.unrecorded) == 0 && len(r.activities) == 0 && len(r.waiting) == 0
-	switch {
-	case !quiet:
-	case wants.Done != nil:
+func (w temporal) finish(r *run, next drive.Next) {
+	switch next {
+	case drive.Wait:
+		w.checks().nothingIsHeldUp(r)
+	case drive.Finish:
 		w.end(r)
-	case r.leaving && !wants.Bound:
+	case drive.Continue:
 		w.logf("%s: continues as a new run", w.name(r.id))
-		w.replay(r)
-		next := w.newRun(r.id, r.objective, clone(r.m.successor()))
-		next.parent, next.attempt, next.recorded, next.confirmed = r.parent, r.attempt, r.recorded, r.recorded
+		r.replay()
+		successor := w.newRun(r.id, r.objective, clone(r.m.successor()))
+		successor.parent, successor.result, successor.attempt, successor.canceled = r.parent, r.result, r.attempt, false
 		r.ended = true
 		for _, child := range w.runs {
 			if child.parent == r {
@@ -258,65 +131,114 @@ func (w temporal) finish(r *run) {
 // end ends the run. The run that began it gets its result.
 func (w temporal) end(r *run) {
 	w.logf("%s: its workflow ends", w.name(r.id))
-	w.replay(r)
+	r.replay()
 	r.ended = true
 	w.remove(r.id)
 	if r.parent == nil || r.parent.ended {
 		return
 	}
-	in := machine.ChildEnded{PlanID: r.id, Attempt: r.attempt}
+	out := planEnd{}
 	if !r.terminated {
 		report := copied(r.m.(planHost).State.Report)
-		in.Report = &report
+		out = planEnd{&report, r.driver.Rest()}
 	}
-	w.put(op{kind: childEnds, to: r.parent.id, in: in, from: r.parent})
+	w.put(op{kind: childEnds, to: r.parent.id, from: r.parent, answer: r.result, end: out})
 }
 
-// terminate has an operator end the workflow of a plan.
+// terminate has an operator end the workflow of a plan or an objective. The reconciler
+// notices it later.
 func (w temporal) terminate(r *run) {
 	w.logf("an operator ends the workflow of %s", w.name(r.id))
-	r.terminated = true
-	r.unrecorded, r.activities = nil, nil
-	w.hurt[r.objective] = true
+	r.terminated, w.facts.cut[r.id], w.facts.touched[r.objective] = true, true, true
+	for _, rec := range r.records { // a worker may be about to write them
+		w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+	}
+	r.activities, r.timers, r.records = nil, nil, nil
+	w.forget(r.id)
 	w.end(r)
+	w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
 }
 
-// newRun adds a run, which replaces an earlier run with the same id.
-func (w temporal) newRun(id, objective string, m host) *run {
-	r := &run{id: id, objective: objective, m: m, startedAt: w.now, wake: true, waiting: map[string]bool{}}
-	if w.replays {
-		r.initial = encoded(m.state())
+// reset has an operator reset the workflow of an objective to the end of an earlier workflow
+// task: a run takes its place that has done the same until then, and gets the signals and the
+// results of plans that came later again.
+func (w temporal) reset(r *run, tasks int) {
+	w.logf("an operator resets the workflow of %s to task %d of %d", w.name(r.id), tasks, len(r.history))
+	w.facts.cut[r.id], w.facts.touched[r.id] = true, true
+	for _, undo := range slices.Backward(r.undo) {
+		undo()
 	}
-	if i := slices.IndexFunc(w.runs, func(x *run) bool { return x.id == id }); i >= 0 {
-		w.runs[i] = r
-	} else {
-		w.runs = append(w.runs, r)
+	again := runOf(w.World, r.id, r.objective, restored(r.m, r.initial))
+	again.began, again.initial, again.history, again.shadow, again.rebuilds = r.began, r.initial, slices.Clone(r.history[:tasks]), true, true
+	again.repeat(again.history)
+	again.shadow, again.rebuilds, again.reset, again.wake, again.canceled = false, false, true, true, r.canceled
+	starts := map[int]bool{} // calls for the results of plans that it begins again
+	for _, o := range again.unsent {
+		starts[o.result] = o.kind == startChild
 	}
-	w.latest[id] = r
-	return r
+	waits := func(call int) bool { return again.calls[call] != nil && !starts[call] }
+	later := slices.Clone(r.arrived)
+	for _, t := range slices.Backward(r.history[tasks:]) {
+		later = append(slices.Clone(t.arrived), later...)
+	}
+	for _, a := range later {
+		_, ended := a.value.(planEnd)
+		if a.in != nil || ended && waits(a.call) {
+			again.arrived = append(again.arrived, a.copied())
+		}
+	}
+	for i := range w.ops {
+		if o := &w.ops[i]; o.kind == childEnds && o.from == r && waits(o.answer) {
+			o.from = again
+		}
+	}
+	for _, call := range slices.Sorted(maps.Keys(again.unsent)) {
+		w.put(again.unsent[call])
+	}
+	for _, child := range w.runs {
+		if child.objective == r.id && child != r {
+			w.facts.setBack[child.id] = true
+		}
+		switch {
+		case child.parent != r:
+		case waits(child.result):
+			child.parent = again
+		default:
+			child.parent = nil
+		}
+	}
+	r.ended = true
+	w.runs[slices.Index(w.runs, r)], w.latest[r.id] = again, again
 }
 
-// replay repeats all workflow tasks of r with a new machine, and compares the
-// results.
-func (w temporal) replay(r *run) {
-	if !w.replays || r.terminated {
-		return
+// deliverLost has the reconciler act: it reports a lost plan to its objective, or begins a
+// run that ends an objective without a workflow.
+func (w temporal) deliverLost(o op) {
+	plan := o.in.(machine.PlanLost)
+	to, row := w.open(o.to), w.journal.rows[o.to]
+	switch {
+	case row == nil || row.closed:
+	case w.open(plan.PlanID) != nil: // it has begun again
+	case to != nil && plan.PlanID != o.to:
+		w.logf("%s hears that %s is lost", w.name(o.to), w.name(plan.PlanID))
+		w.signal(to, sent(plan))
+	case to == nil:
+		w.logf("%s is closed in a new run", w.name(o.to))
+		for _, r := range slices.Clone(w.runs) {
+			if r.objective == o.to {
+				w.terminate(r)
+			}
+		}
+		w.signal(w.again(o.to), machine.ObjectiveLost{})
 	}
-	m := restored(r.m, r.initial)
-	for _, t := range r.history {
-		var events []byte
-		now := a2a.AtMillis(t.now)
-		if t.fresh {
-			events = append(events, encoded(m.Handle(a2a.AtMillis(r.startedAt), machine.Opened{}))...)
-		}
-		for _, in := range t.inputs {
-			events = append(events, encoded(m.Handle(now, sent(in)))...)
-		}
-		events = append(events, encoded(m.Wants())...)
-		if string(events) != string(t.events) {
-			w.fail("determinism", "%s decides otherwise when it is replayed:\n%s\n%s", r.id, t.events, events)
-		}
-	}
+}
+
+// mayLose reports whether an operator may end r, of an objective: it is open in the journal,
+// has answered all commands that have arrived, and has recorded all events. Otherwise the
+// operator loses answers that no client gets.
+func (w temporal) mayLose(r *run) bool {
+	s, row := &r.m.(objectiveHost).State, w.journal.rows[r.id]
+	return row != nil && !row.closed && len(r.arrived) == 0 && len(r.driver.Rest()) == 0 && !r.fresh && s.Current == nil && len(s.Commands)+len(s.Overdue) == 0
 }
 
 func (r *run) activity(key string) *activity {
@@ -328,8 +250,39 @@ func (r *run) activity(key string) *activity {
 	return nil
 }
 
-// arrive adds an input to the inbox of r.
-func (w temporal) arrive(r *run, in machine.Input) { r.inbox = append(r.inbox, in) }
+// signalByHand has an operator send r a signal: what its machine could not handle is skipped.
+func (w temporal) signalByHand(r *run, c *choice) {
+	w.n2++
+	id := fmt.Sprintf("by hand %d", w.n2)
+	list := []machine.Input{
+		machine.Letter{}, machine.Command{}, machine.Command{Command: opt.Command{ID: id, ObjectiveID: r.id, Kind: opt.CreatePlan}},
+		machine.Command{Command: opt.Command{ID: id, ObjectiveID: r.id, Kind: opt.CancelTask, PlanID: "plan-unknown", TaskID: "task-unknown"}},
+		machine.Reported{PlanID: "plan-unknown"}, machine.Reported{PlanID: "plan-unknown", Report: opt.Report{N: 99, Status: opt.PlanCompleted}},
+		machine.PlanLost{}, machine.PlanLost{PlanID: "plan-unknown"}, machine.Turn{}, machine.Canceled{},
+	}
+	switch r.m.(type) {
+	case planHost:
+		list = []machine.Input{machine.Letter{}, machine.Directed{}, machine.Callback{}, machine.Callback{Callback: opt.Callback{ID: id, TaskID: "task-unknown"}}}
+	case contextHost:
+		list = []machine.Input{machine.Enter{}, machine.TurnRequest{}}
+	}
+	in := list[c.pick(len(list))]
+	err := machine.Check(in)
+	w.logf("an operator sends %s to %s: %v", w.say(in), w.name(r.id), err)
+	if err == nil {
+		w.signal(r, in)
+	}
+}
+
+// signal has a signal arrive at r.
+func (w temporal) signal(r *run, in machine.Input) { r.arrived = append(r.arrived, arrival{in: in}) }
+
+// answer has the result of a call arrive at r.
+func (w temporal) answer(r *run, call int, value any) {
+	if !r.ended {
+		r.arrived = append(r.arrived, arrival{call: call, value: value})
+	}
+}
 
 // open returns the run of a workflow, nil if there is none.
 func (w temporal) open(id string) *run {
@@ -343,4 +296,48 @@ func (w temporal) open(id string) *run {
 
 func (w temporal) remove(id string) {
 	w.runs = slices.DeleteFunc(w.runs, func(r *run) bool { return r.id == id })
+}
+
+// write has a try at a recording end.
+func (w temporal) write(r *run, index int, c *choice) {
+	rec := r.records[index]
+	done := func(e written) {
+		r.records = slices.Delete(r.records, index, index+1)
+		w.answer(r, rec.call, e)
+	}
+	switch k := c.pick(8); {
+	case w.journal.down || k == 7 || w.early(rec.batches): // it may be written or not
+		if k == 7 {
+			w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+		}
+		if !rec.again {
+			done(written{err: errors.New("no answer")})
+		}
+	default:
+		w.logf("%s: %d batches are recorded", w.name(r.id), len(rec.batches))
+		refused := w.recordAll(rec.batches)
+		switch {
+		case k == 6 && !rec.again:
+			w.logf("%s does not hear of it", w.name(r.id))
+			done(written{err: errors.New("no answer")})
+		case k < 6:
+			done(written{refused: refused})
+		}
+	}
+}
+
+// take has a worker take an activity in which events ride: it records them first.
+func (w temporal) take(r *run, a *activity, c *choice) {
+	k := c.pick(10)
+	if w.journal.down || k >= 8 || w.early(a.ride) {
+		w.logf("%s: no worker has %s", w.name(r.id), w.name(a.Key))
+		if k == 9 {
+			w.put(op{kind: lateRecord, batches: a.ride, repeat: true})
+		}
+		r.drop(a)
+		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: k - 8&1})
+		return
+	}
+	a.taken, a.refused = true, w.recordAll(a.ride)
+	w.logf("%s: a worker has %s, and has recorded its batches, refused %v", w.name(r.id), w.name(a.Key), a.refused != nil)
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -26,9 +27,13 @@ type World struct {
 	calls   []*call
 	journal *journal
 	used    map[string]bool // keys of activities and timers, by workflow
-	hurt    map[string]bool // objectives of which an operator has ended a plan
 	replays bool            // histories are kept and replayed
+	rules   int             // version of the rules of new runs
+	skew    int64           // how far the clock of the API is ahead
 	facts   facts           // the records of the invariants
+	log     []logged        // the events in the journal, in their order
+	lost    []logged        // those that it has lost, until it is rebuilt
+	again   bool            // events are recorded that the journal had
 
 	n, n2, messages, specs int // names given so far
 
@@ -50,7 +55,11 @@ type violation struct{ rule, text string }
 func Run(s Schedule, script bool) Result {
 	w := newWorld(script)
 	return w.result(func() {
-		w.replays = len(s) > 0 && s[0][7]%16 == 0
+		if len(s) > 0 {
+			w.replays = s[0][7]%16 == 0
+			w.rules -= int(s[0][6] % 4 & 1)
+			w.skew = []int64{0, 0, -180_000, 180_000}[s[0][5]%4]
+		}
 		for _, step := range s {
 			w.step(&choice{step: step})
 		}
@@ -61,7 +70,7 @@ func Run(s Schedule, script bool) Result {
 
 func newWorld(script bool) *World {
 	return &World{
-		now: epoch, latest: map[string]*run{}, journal: newJournal(), used: map[string]bool{}, hurt: map[string]bool{}, facts: newFacts(), verbose: script,
+		now: epoch, latest: map[string]*run{}, journal: newJournal(), used: map[string]bool{}, rules: machine.Rules, facts: newFacts(), verbose: script,
 	}
 }
 
@@ -111,6 +120,9 @@ func (w *World) put(o op) { w.ops = append(w.ops, o) }
 
 func (w *World) at() a2a.Time { return a2a.AtMillis(w.now) }
 
+// apiTime returns the time after ms milliseconds, by the clock of the API.
+func (w *World) apiTime(ms int64) a2a.Time { return a2a.AtMillis(w.now + w.skew + ms) }
+
 // step does one random thing.
 func (w *World) step(c *choice) {
 	switch k := c.pick(32); {
@@ -119,11 +131,16 @@ func (w *World) step(c *choice) {
 		if things := w.things(); len(things) > 0 {
 			w.happen(things[c.pick(len(things))], c)
 		}
+	case k < 28 && len(w.lost) > 0: // the API is stopped
+		w.advance(w.now + 1)
 	case k < 28:
 		w.advance(w.now + 1)
 		w.clients().act(c)
 	case k == 28:
 		w.advance(w.now + []int64{1000, 60_000, 4_000_000}[c.pick(3)])
+		if len(w.lost) == 0 {
+			w.purge()
+		}
 	default:
 		w.fault(c)
 	}
@@ -143,7 +160,7 @@ func (w *World) advance(to int64) {
 type thing struct {
 	kind  thingKind
 	run   *run
-	index int // of an op, an activity or a timer
+	index int // of an op, a recording, an activity or a timer
 }
 
 type thingKind int
@@ -151,7 +168,7 @@ type thingKind int
 const (
 	aTask thingKind = iota
 	anOp
-	aCommit
+	aRecording
 	anActivity
 	aTimer
 )
@@ -160,57 +177,61 @@ const (
 func (w *World) things() []thing {
 	var out []thing
 	for _, r := range w.runs {
-		if len(r.inbox) > 0 || r.wake {
+		if (len(r.arrived) > 0 || r.wake) && !(r.restores && (w.journal.down || len(w.lost) > 0)) {
 			out = append(out, thing{kind: aTask, run: r})
 		}
 	}
 	for i, o := range w.ops {
-		if !o.repeat {
+		if !o.repeat && !w.stopped(o) {
 			out = append(out, thing{kind: anOp, index: i})
 		}
 	}
 	for _, r := range w.runs {
-		if len(r.unrecorded) > 0 && !w.journal.down {
-			out = append(out, thing{kind: aCommit, run: r})
+		for i, rec := range r.records {
+			if !w.journal.down || !rec.again {
+				out = append(out, thing{kind: aRecording, run: r, index: i})
+			}
 		}
 		for i := range r.activities {
 			out = append(out, thing{kind: anActivity, run: r, index: i})
 		}
 		for i, t := range r.timers {
-			if t.At.Millis() <= w.now && !w.used[r.id+" "+t.Key] {
+			if t.At.Millis() <= w.now {
 				out = append(out, thing{kind: aTimer, run: r, index: i})
 			}
 		}
 	}
 	for i, o := range w.ops {
-		if o.repeat {
+		if o.repeat && !w.stopped(o) {
 			out = append(out, thing{kind: anOp, index: i}) // after everything else
 		}
 	}
 	return out
 }
 
+// stopped reports whether an op is one of the API or of the reconciler, which run when the journal
+// is whole.
+func (w *World) stopped(o op) bool {
+	return len(w.lost) > 0 && (o.call != nil || o.kind == lost || o.kind == callback)
+}
+
 // happen does a thing, with random results.
 func (w *World) happen(t thing, c *choice) {
 	switch t.kind {
 	case aTask:
-		w.temporal().task(t.run, c.chance(12))
+		w.temporal().run(t.run, c)
 	case anOp:
-		w.temporal().deliver(t.index, c.chance(10))
-	case aCommit:
-		events := len(t.run.unrecorded)
-		heard := !c.chance(8)
-		if c.chance(6) {
-			events = c.pick(events) + 1
-		}
-		w.commit(t.run, events, heard)
+		k := c.pick(20)
+		w.temporal().deliver(t.index, k >= 18, k == 17)
+	case aRecording:
+		w.temporal().write(t.run, t.index, c)
 	case anActivity:
 		w.temporal().endActivity(t.run, t.index, c)
 	case aTimer:
 		timer := t.run.timers[t.index]
-		w.temporal().use(t.run, timer.Key)
-		w.logf("%s: timer %s elapses", w.name(t.run.id), timer.Key)
-		w.temporal().arrive(t.run, machine.Elapsed{Key: timer.Key})
+		w.logf("%s: timer %s elapses: %s", w.name(t.run.id), timer.Key, timer.Summary)
+		t.run.timers = slices.Delete(t.run.timers, t.index, t.index+1)
+		w.temporal().answer(t.run, timer.call, nil)
 	}
 }
 
@@ -222,6 +243,14 @@ func (w *World) fault(c *choice) {
 		w.logf("the journal is down: %v", w.journal.down)
 		return
 	}
+	if kind == 7 && c.chance(3) {
+		if len(w.lost) == 0 {
+			w.restoreJournal(1 + c.pick(40))
+		} else {
+			w.rebuildJournal()
+		}
+		return
+	}
 	if len(w.runs) == 0 {
 		return
 	}
@@ -229,25 +258,49 @@ func (w *World) fault(c *choice) {
 	_, plan := r.m.(planHost)
 	_, objective := r.m.(objectiveHost)
 	switch {
-	case kind < 5 && !r.leaving && !r.fresh:
-		w.logf("%s: its history is long", w.name(r.id))
-		r.leaving, r.wake = true, true
-		if objective {
-			w.temporal().arrive(r, machine.Leaving{})
-		}
-	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not notice
+	case kind < 5 && !r.size.TooLong && !r.fresh:
+		r.size.TooLong, r.size.Long = r.size.Long, true
+		w.logf("%s: its history is long, too long %v", w.name(r.id), r.size.TooLong)
+	case kind == 5 && (plan || objective && w.temporal().mayLose(r)) && c.chance(2):
 		w.temporal().terminate(r)
+	case kind == 6 && objective && c.chance(3):
+		w.logf("a client cancels %s", w.name(r.id))
+		w.temporal().signal(r, machine.Canceled{Principal: "alice"})
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
-		w.temporal().arrive(r, machine.Canceled{})
+		r.canceled, r.wake = true, true
+	case c.chance(2):
+		w.temporal().signalByHand(r, c)
 	default:
-		w.temporal().replay(r)
+		r.replay()
 	}
+}
+
+// newRun adds a run, which replaces an earlier run with the same id.
+func (w *World) newRun(id, objective string, m host) *run {
+	r := runOf(w, id, objective, m)
+	r.began, r.wake = w.now, true
+	if w.replays {
+		r.initial = encoded(m.state())
+	}
+	if i := slices.IndexFunc(w.runs, func(x *run) bool { return x.id == id }); i >= 0 {
+		w.runs[i] = r
+	} else {
+		w.runs = append(w.runs, r)
+	}
+	w.latest[id] = r
+	return r
+}
+
+// forget notes that the keys of a workflow may be used again: it begins again.
+func (w *World) forget(id string) {
+	maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, id+" ") })
 }
 
 // settle does everything that is possible, until the rest waits for clients.
 func (w *World) settle() {
 	w.journal.down = false
+	w.rebuildJournal()
 	for range 20_000 {
 		things := w.things()
 		if len(things) > 0 {
@@ -270,7 +323,7 @@ func (w *World) nextTimer() int64 {
 	next := int64(0)
 	for _, r := range w.runs {
 		for _, t := range r.timers {
-			if at := t.At.Millis(); !strings.HasPrefix(t.Key, "idle:") && !w.used[r.id+" "+t.Key] && (next == 0 || at < next) {
+			if at := t.At.Millis(); !strings.HasPrefix(t.Key, "idle:") && (next == 0 || at < next) {
 				next = at
 			}
 		}
@@ -342,7 +395,7 @@ func (w *World) help() {
 func (w *World) retrying(id string) bool {
 	if r := w.temporal().open(id); r != nil {
 		s := &r.m.(objectiveHost).State
-		if len(r.inbox) > 0 || s.Current != nil || len(s.Commands) > 0 {
+		if len(r.arrived) > 0 || s.Current != nil || len(s.Commands) > 0 {
 			return true
 		}
 	}

@@ -1,16 +1,10 @@
-package workflows
+package drive
 
 import (
-	"time"
+	"slices"
 
-	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
-
-	"longhaul/activities"
 	"longhaul/opt"
 )
-
-var acts *activities.Activities // names activities by method; never called
 
 // A recorder writes the events of one workflow to the journal, and those that the
 // results of its children carry.
@@ -34,11 +28,17 @@ type recorder struct {
 	needed  int64       // the latest event that something to be sent waits for
 	carried []opt.Batch // from children, to be written with the next batch
 	writing bool        // a separate activity is under way
+	repeats bool        // the first try to write has failed
+	rewound bool        // the first pending event begins an epoch: nothing is sent or begun before it is recorded
 }
 
 // add keeps events, which the machine has numbered, to be written.
 func (r *recorder) add(events ...opt.Event) {
 	for _, e := range events {
+		if e.Kind == opt.SourceRewound {
+			name, _ := opt.SplitEpoch(r.source)
+			r.source, r.pending, r.done, r.riding, r.rewound = opt.InEpoch(name, e.Epoch), nil, e.N-1, 0, true
+		}
 		r.pending = append(r.pending, e)
 		r.last = e.N
 	}
@@ -50,7 +50,7 @@ func (r *recorder) carry(batches []opt.Batch) { r.carried = append(r.carried, ba
 // has reports whether event n is in the journal. If it is not, the recorder
 // writes it soon, since the caller waits for it.
 func (r *recorder) has(n int64) bool {
-	there := r.done >= n && len(r.carried) == 0
+	there := r.done >= n && len(r.carried) == 0 && !r.rewound
 	if !there {
 		r.needed = max(r.needed, n)
 	}
@@ -72,7 +72,7 @@ func (r *recorder) batches() []opt.Batch {
 // ride returns the events that may ride in an activity, or nil: moves of plans
 // and tasks and artifacts, if nothing waits for them.
 func (r *recorder) ride() []opt.Batch {
-	if r.writing || r.riding >= r.last || r.needed > r.done || len(r.carried) > 0 {
+	if r.writing || r.rewound || r.riding >= r.last || r.needed > r.done || len(r.carried) > 0 {
 		return nil
 	}
 	for _, e := range r.pending {
@@ -101,87 +101,59 @@ func (r *recorder) arrived(batches []opt.Batch, certain bool) {
 
 func (r *recorder) confirm(batches []opt.Batch) {
 	for _, b := range batches {
-		if b.Source != r.source {
+		switch {
+		case !r.owns(b.Source):
 			r.carried = r.carried[1:]
-			continue
+		case b.Source == r.source: // and not an epoch before
+			r.done, r.rewound = max(r.done, b.Last()), false
 		}
-		r.done = max(r.done, b.Last())
 	}
 	for len(r.pending) > 0 && r.pending[0].N <= r.done {
 		r.pending = r.pending[1:]
 	}
 }
 
-// advance writes the events that are not in the journal and that no running
-// activity writes.
-func (r *recorder) advance(d *driver) {
+// owns reports whether a source is the workflow, in any epoch.
+func (r *recorder) owns(source string) bool {
+	name, _ := opt.SplitEpoch(source)
+	own, _ := opt.SplitEpoch(r.source)
+	return name == own
+}
+
+// refuse handles that the journal has refused events for good. Those of a child that has
+// ended are dropped: no workflow is there to say more than the journal has.
+func (r *recorder) refuse(d *Driver, e *opt.RewoundError) {
+	d.host.Warn("The journal has other events than this run", "source", e.Source, "event", e.Event, "epoch", e.Epoch)
+	switch {
+	case !r.owns(e.Source):
+		r.carried = slices.DeleteFunc(r.carried, func(b opt.Batch) bool { return b.Source == e.Source })
+	case e.Source == r.source:
+		d.rewind(e.Epoch)
+	}
+}
+
+// advance writes the events that are not in the journal and that no running activity writes.
+func (r *recorder) advance(d *Driver) {
 	if r.writing || len(r.carried) == 0 && max(r.done, r.riding) >= r.last && r.needed <= r.done {
 		return
 	}
-	batches := r.batches()
 	r.writing = true
-	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, firstRecordOptions()), acts.Record, batches), func(f workflow.Future) {
-		if f.Get(d.ctx, nil) == nil {
-			r.written(batches)
+	r.write(d, r.batches(), false)
+}
+
+// write writes batches, and again until they are in the journal, or it has refused them for good.
+func (r *recorder) write(d *Driver, batches []opt.Batch, again bool) {
+	d.host.Record(batches, again, func(refused *opt.RewoundError, err error) {
+		if refused == nil && err != nil {
+			r.repeats = true
+			r.write(d, batches, true) // no event is dropped
 			return
 		}
-		r.recordUntilDone(d, batches)
-	})
-}
-
-// recordUntilDone writes batches on the queue that tasks do not use, and retries without limit.
-func (r *recorder) recordUntilDone(d *driver, batches []opt.Batch) {
-	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, repeatedRecordOptions()), acts.Record, batches), func(f workflow.Future) {
-		if f.Get(d.ctx, nil) == nil {
-			r.written(batches)
-			return
+		r.writing, r.repeats = false, false
+		if refused != nil {
+			r.refuse(d, refused)
+		} else {
+			r.confirm(batches)
 		}
-		r.recordUntilDone(d, batches) // no event is dropped
 	})
-}
-
-func (r *recorder) written(batches []opt.Batch) {
-	r.writing = false
-	r.confirm(batches)
-}
-
-// recordNow writes the pending events within the workflow task, if the journal
-// answers at once. If it does not, an activity writes them: a workflow task must
-// be short. Use it only for events that follow from the input of a run alone.
-func (r *recorder) recordNow(ctx workflow.Context) {
-	if len(r.pending) == 0 {
-		return
-	}
-	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: recordNowLimit,
-		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-	})
-	batches := r.batches()
-	if workflow.ExecuteLocalActivity(local, acts.Record, batches).Get(ctx, nil) == nil {
-		r.confirm(batches)
-	}
-}
-
-const recordNowLimit = 80 * time.Millisecond
-
-// firstRecordOptions are the options of the first try to record: on the queue of tasks, if a
-// worker is free within a second.
-func firstRecordOptions() workflow.ActivityOptions {
-	return workflow.ActivityOptions{
-		ScheduleToStartTimeout: time.Second,
-		StartToCloseTimeout:    2 * time.Second,
-		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:                "Record what happened",
-	}
-}
-
-// repeatedRecordOptions are the options of further tries to record: on the queue for records,
-// repeated until one succeeds.
-func repeatedRecordOptions() workflow.ActivityOptions {
-	return workflow.ActivityOptions{
-		TaskQueue:           RecordQueue,
-		StartToCloseTimeout: 5 * time.Second,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 10 * time.Second},
-		Summary:             "Record what happened",
-	}
 }

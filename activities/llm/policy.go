@@ -1,0 +1,80 @@
+package llm
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"longhaul/internal/opfile"
+	"longhaul/opt"
+)
+
+// What happens when a model wants to call a tool.
+const (
+	allow = "allow" // it is called
+	ask   = "ask"   // a person decides first
+	deny  = "deny"  // the model gets an error that says so
+)
+
+// A policy says what happens when a model wants to call a tool.
+type policy struct {
+	does string
+	by   *opt.Responders // with ask: who decides; nil for everyone
+}
+
+// byOthers is who decides about a call unless the policy says it: everyone but those who shaped
+// the work of the model. Where callers are not known, they may decide, too.
+var byOthers = &opt.Responders{NotRequester: true, AnonymousMay: true}
+
+// again returns who decides what happens to a call that may have been made: any of those who
+// decide about the call, nil for everyone.
+func (p policy) again() *opt.Responders {
+	if p.does != ask || p.by == nil {
+		return nil
+	}
+	by := *p.by
+	by.Accepts, by.NoVeto = 0, false // one answers
+	return &by
+}
+
+// An askForm has the members of a policy that asks.
+type askForm struct {
+	Ask struct {
+		Principals   []string `yaml:"principals"`
+		Groups       []string `yaml:"groups"`
+		NotRequester *bool    `yaml:"not-requester"`
+		Accepts      int      `yaml:"accepts"`
+		Veto         *bool    `yaml:"veto"`
+	} `yaml:"ask"`
+}
+
+// mostAccepts bounds how many principals must accept.
+const mostAccepts = 100
+
+// readPolicy reads a policy: a word, or ask with who decides.
+func readPolicy(n yaml.Node, wrong *mistakes) policy {
+	switch p := (policy{does: n.Value, by: byOthers}); {
+	case n.Kind == yaml.ScalarNode && (p.does == allow || p.does == ask || p.does == deny):
+		return p
+	case n.Kind != yaml.MappingNode:
+		wrong.add("the policy must be allow, ask or deny, or ask with who decides")
+		return p
+	}
+	var f askForm
+	for _, problem := range opfile.Decode(&n, &f) {
+		wrong.add("line %d: %s", problem.Line, problem.Text)
+	}
+	by := *byOthers
+	by.Principals, by.Groups, by.Accepts, by.NoVeto = f.Ask.Principals, f.Ask.Groups, f.Ask.Accepts, f.Ask.Veto != nil && !*f.Ask.Veto
+	if f.Ask.NotRequester != nil {
+		by.NotRequester, by.AnonymousMay = *f.Ask.NotRequester, false
+	}
+	switch {
+	case by.Accepts < 0 || by.Accepts > mostAccepts:
+		wrong.add("accepts must be between 1 and %d", mostAccepts)
+	case by.Several() && len(by.Groups) == 0 && len(by.Principals) > 0 && len(by.Principals) < by.Accepts:
+		wrong.add("%d principals cannot accept %d times", len(by.Principals), by.Accepts)
+	}
+	if !by.NotRequester && !by.Several() && len(by.Principals)+len(by.Groups) == 0 {
+		return policy{does: ask} // everyone decides
+	}
+	return policy{does: ask, by: &by}
+}

@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// A task that was set back after its end shows both: the end, and then one status that says
+// so, with the state from which it continues. A stream from the beginning continues there.
+func TestSubscribe_setBack(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id := "obj-" + u("m")
+	s.finish("task-" + u("m") + "-1-0")
+	s.until(t, func() bool {
+		return s.must(t, "GetTask", `{"id":"`+id+`"}`).at("status", "state").String() == "TASK_STATE_COMPLETED"
+	})
+	o := *s.world.Objective(id)
+	o.Status, o.Root = opt.ObjectiveWorking, opt.TaskWorking
+	err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id + "@2", Events: []opt.Event{
+		{N: 1, Kind: opt.SourceRewound, At: o.UpdatedAt, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text()},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := s.must(t, "GetTask", `{"id":"`+id+`"}`)
+	if state := task.at("status", "state").String(); state != "TASK_STATE_WORKING" {
+		t.Errorf("the task is %s", state)
+	}
+	if shown := s.must(t, "objectives/get", `{"id":"`+id+`"}`).at("objective", "metadata"); !shown.has("longhaul/v1/rewound") {
+		t.Errorf("the objective shows %v", shown)
+	}
+	stream := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`","metadata":{"longhaul/v1/after":0}}`)
+	var states []string
+	for {
+		e := stream.event()
+		update := e.data.at("result", "statusUpdate")
+		states = append(states, update.at("status", "state").String())
+		if update.at("metadata").has("longhaul/v1/rewound") {
+			break
+		}
+	}
+	if n := len(states); n < 2 || states[n-1] != "TASK_STATE_WORKING" || !slices.Contains(states, "TASK_STATE_COMPLETED") {
+		t.Errorf("the stream shows %v", states)
+	}
+}

@@ -1,0 +1,153 @@
+package harness
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+)
+
+// An Operator does to workflows what people may do in Temporal's UI. A workflow that is
+// not there, or has ended, is no error.
+type Operator struct {
+	Temporal  client.Client
+	Namespace string
+	Rand      *rand.Rand
+}
+
+// Acts are what an operator may do to a workflow, by name.
+var Acts = map[string]func(o Operator, ctx context.Context, workflowID string) error{
+	"terminate":         Operator.Terminate,
+	"cancel":            Operator.Cancel,
+	"delete":            Operator.Delete,
+	"signal rubbish":    Operator.SignalRubbish,
+	"reset to first":    func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, false) },
+	"reset to anywhere": func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, true) },
+}
+
+// Open lists the workflows of the service that run: those of objectives, plans and contexts,
+// by id.
+func (o Operator) Open(ctx context.Context) (ids []string, err error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: o.Namespace, Query: "ExecutionStatus = 'Running' AND WorkflowType IN ('Objective', 'Plan', 'Context')", PageSize: 1000,
+	}
+	for {
+		page, err := o.Temporal.ListWorkflow(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range page.GetExecutions() {
+			ids = append(ids, w.GetExecution().GetWorkflowId())
+		}
+		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+			slices.Sort(ids)
+			return ids, nil
+		}
+	}
+}
+
+// Running reports whether a workflow runs.
+func (o Operator) Running(ctx context.Context, workflowID string) (bool, error) {
+	found, err := o.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if missing(err) {
+		return false, nil
+	}
+	return err == nil && found.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, err
+}
+
+// Terminate terminates a workflow.
+func (o Operator) Terminate(ctx context.Context, workflowID string) error {
+	return ignored(o.Temporal.TerminateWorkflow(ctx, workflowID, "", "an operator's hour"))
+}
+
+// Cancel asks a workflow to stop.
+func (o Operator) Cancel(ctx context.Context, workflowID string) error {
+	return ignored(o.Temporal.CancelWorkflow(ctx, workflowID, ""))
+}
+
+// Delete deletes a workflow and its history.
+func (o Operator) Delete(ctx context.Context, workflowID string) error {
+	_, err := o.Temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: o.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
+	})
+	return ignored(err)
+}
+
+// SignalRubbish sends a signal that the workflow knows, with an argument that it cannot read.
+func (o Operator) SignalRubbish(ctx context.Context, workflowID string) error {
+	names := []string{"letter", "command", "report", "directive", "turn", "request", "enter", "callback", "cancel", "unheard"}
+	args := []any{"rubbish", 5, nil, []string{"x"}, map[string]any{}, map[string]any{"id": 5}}
+	return ignored(o.Temporal.SignalWorkflow(ctx, workflowID, "", names[o.Rand.IntN(len(names))], args[o.Rand.IntN(len(args))]))
+}
+
+// Reset resets a workflow to its first workflow task, or to any.
+func (o Operator) Reset(ctx context.Context, workflowID string, anywhere bool) error {
+	found, err := o.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return ignored(err)
+	}
+	execution := found.GetWorkflowExecutionInfo().GetExecution()
+	points, err := o.points(ctx, execution)
+	if err != nil || len(points) == 0 {
+		return ignored(err)
+	}
+	point := points[0]
+	if anywhere {
+		point = points[o.Rand.IntN(len(points))]
+	}
+	_, err = o.Temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace: o.Namespace, WorkflowExecution: execution, Reason: "an operator's hour", WorkflowTaskFinishEventId: point, RequestId: crand.Text(),
+	})
+	return ignored(err)
+}
+
+// points lists the events to which a run can be reset.
+func (o Operator) points(ctx context.Context, e *commonpb.WorkflowExecution) (ids []int64, err error) {
+	history := o.Temporal.GetWorkflowHistory(ctx, e.GetWorkflowId(), e.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		event, err := history.Next()
+		if err != nil {
+			return nil, err
+		}
+		if event.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			ids = append(ids, event.GetEventId())
+		}
+	}
+	return ids, nil
+}
+
+// ignored returns err, nil if it says that there is nothing to act on: the workflow has
+// ended, was deleted, or moved on meanwhile.
+func ignored(err error) error {
+	var invalid *serviceerror.InvalidArgument
+	if missing(err) || errors.As(err, &invalid) {
+		return nil
+	}
+	return err
+}
+
+func missing(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
+}
+
+// Act does a random act to a random running workflow, and says what it did.
+func (o Operator) Act(ctx context.Context, names ...string) (string, error) {
+	ids, err := o.Open(ctx)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	name, id := names[o.Rand.IntN(len(names))], ids[o.Rand.IntN(len(ids))]
+	if err := Acts[name](o, ctx, id); err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, id, err)
+	}
+	return name + " " + id, nil
+}

@@ -1,0 +1,103 @@
+package operator_test
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// mostRepeats is how often one line of the log may say the same of the same objective.
+const mostRepeats = 25
+
+// checkTemporal checks that no workflow runs of an objective that has ended, and that no
+// task, plan or question of one is open. An objective that was set back after it had ended
+// asks again.
+func (w *world) checkTemporal() {
+	w.Helper()
+	harness.Eventually(w.T, within, "no workflow runs any more", func() error {
+		w.answerGates()
+		open, err := w.operator.Open(w.Context())
+		if err == nil && len(open) > 0 {
+			err = fmt.Errorf("these run: %v", open)
+		}
+		return err
+	})
+	all, err := w.c.Objectives(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, o := range all {
+		if !endedStatus[o.Status] {
+			w.Errorf("%s is %s", o.ID, o.Status)
+		}
+		for _, p := range o.Plans {
+			if !endedStatus[p.Status] {
+				w.Errorf("%s is %s, plan %s is %s", o.ID, o.Status, p.ID, p.Status)
+			}
+			for _, t := range p.Tasks {
+				if p.Status != "skipped" && !endedStatus[t.Status] {
+					w.Errorf("plan %s is %s, task %s is %s", p.ID, p.Status, t.ID, t.Status)
+				}
+			}
+		}
+	}
+	for _, id := range w.roots {
+		w.checkStream(id)
+	}
+}
+
+var endedStatus = map[string]bool{"completed": true, "failed": true, "canceled": true, "skipped": true, "rejected": true}
+
+// checkStream checks that a stream from the beginning ends in the state that a read shows. After
+// the end there may be artifacts if the stream says that work was set back: it makes them again.
+func (w *world) checkStream(id string) {
+	w.Helper()
+	task, err := w.c.Get(w.Context(), id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	events, err := w.c.All(w.Context(), id, 0)
+	last, setBack := "", false
+	for _, e := range events {
+		last = cmp.Or(e.State(), last)
+		setBack = setBack || strings.Contains(e.Data, "longhaul/v1/rewound")
+	}
+	if err != nil && !setBack {
+		w.Errorf("%v: %+v", err, events)
+	}
+	if last != task.State || last == "" {
+		w.Errorf("the stream of %s ends %q, and the task is %s (%v): %+v", id, last, task.State, err, events)
+	}
+}
+
+// checkLog checks that no process has logged the same again and again.
+func (w *world) checkLog() {
+	w.Helper()
+	for _, p := range w.site.Started() {
+		said := map[string]int{}
+		file, err := os.Open(p.LogPath)
+		if err != nil {
+			w.Fatal(err)
+		}
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var line struct{ Level, Msg, ObjectiveID, WorkflowID, Error string }
+			if json.Unmarshal(lines.Bytes(), &line) != nil || strings.EqualFold(line.Level, "debug") || strings.EqualFold(line.Level, "info") {
+				continue
+			}
+			said[strings.Join([]string{line.Msg, line.ObjectiveID, line.WorkflowID, line.Error}, " | ")]++
+		}
+		_ = file.Close()
+		for what, times := range said {
+			if times > mostRepeats {
+				w.Errorf("%v has logged %d times: %s", p, times, what)
+			}
+		}
+	}
+}

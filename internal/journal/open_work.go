@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
+// after one.
+func (j objectiveFinder) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT id, tenant, context_id, attempt, queued_at, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+limitParam(2), args{after, limit},
+			func(row scanner) error {
+				var o opt.Objective
+				var queued, updated int64
+				err := row.Scan(&o.ID, &o.Tenant, &o.ContextID, &o.Attempt, &queued, &updated)
+				o.QueuedAt, o.UpdatedAt = a2a.AtMillis(queued), a2a.AtMillis(updated)
+				list = append(list, o)
+				return err
+			})
+	})
+	return list, err
+}
+
+// OpenPlans lists the plans that have started and not ended of open objectives of all tenants,
+// whose ids come after one, up to another.
+func (j objectiveFinder) OpenPlans(ctx context.Context, after, last string) (list []opt.Plan, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each(`SELECT p.id, p.objective_id, p.status FROM objectives o JOIN plans p ON p.objective_id = o.id
+			WHERE o.ended = 0 AND o.id > $1 AND o.id <= $2 AND p.started = 1 ORDER BY p.id`, args{after, last},
+			func(row scanner) error {
+				var p opt.Plan
+				err := row.Scan(&p.ID, &p.ObjectiveID, &p.Status)
+				if !p.Status.Ended() {
+					list = append(list, p)
+				}
+				return err
+			})
+	})
+	return list, err
+}
+
+// OpenWork returns an objective of any tenant with its plans, without their tasks; nil if it
+// has ended or is not there.
+func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (o *opt.Objective, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.ended = 0", args{objectiveID})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		o = found[0]
+		o.Plans, err = plans(c, "p.objective_id = $1", o.ID)
+		return err
+	})
+	return o, err
+}

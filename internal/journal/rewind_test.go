@@ -1,0 +1,251 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// A plan that was set back shows what its workflow knows: tasks are where they were, gates
+// that are gone are closed, and new ones are open. The events from before stay.
+func TestRecord_planRewound(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 3))
+		plan := s.as(s.plan(0), s.j)
+		gate := &opt.Gate{Kind: opt.Approval, ID: opt.GateID(s.task(0, 0), 1), TaskID: s.task(0, 0), Title: "Ship?"}
+		asked, later := s.moved(0, 0, opt.TaskInputRequired), s.moved(0, 1, opt.TaskInputRequired)
+		asked.Gate, asked.Status = gate, gate.Message("", "")
+		later.Gate = &opt.Gate{Kind: opt.Approval, ID: opt.GateID(s.task(0, 1), 1), TaskID: s.task(0, 1)}
+		piece := s.piece(0, 0, "a", "made", false)
+		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), asked,
+			s.moved(0, 0, opt.TaskWorking), piece, s.moved(0, 0, opt.TaskCompleted), s.moved(0, 1, opt.TaskWorking), later,
+			opt.Event{Kind: opt.TasksAdded, PlanID: s.plan(0), Tasks: []*opt.Task{{ID: s.task(0, 3), Index: 3, State: opt.TaskPending}}})
+
+		p := planAdded(s.objective, 0, 3).Plan
+		p.Started, p.Status = true, opt.PlanBlocked
+		p.Tasks[0].State, p.Tasks[0].Gate = opt.TaskInputRequired, gate
+		again := s.as(s.plan(0)+"@2", s.j)
+		again.n = 2
+		b := again.batch(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head(), At: at(50)}, opt.Event{
+			Kind: opt.MessageAdded, PlanID: s.plan(0), TaskID: s.task(0, 0), Message: new(userMessage("m-1", "Go on")), Verdict: opt.Noted, At: at(51),
+		})
+		for range 2 {
+			if err := s.j.Record(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := s.view(s.task(0, 0))
+		if v.State != opt.TaskInputRequired || len(v.Gates) != 1 || v.Gates[0].ID != gate.ID || len(v.Task.Artifacts) != 0 || v.Task.Status.Message.Text() != gate.Message("", "").Text() {
+			t.Errorf("the first task is %s with %d gates and %d artifacts, want the open gate", v.State, len(v.Gates), len(v.Task.Artifacts))
+		}
+		if v := s.view(s.task(0, 1)); v.State != opt.TaskPending || len(v.Gates) != 0 {
+			t.Errorf("the second task is %s with %d gates, want pending", v.State, len(v.Gates))
+		}
+		if _, err := s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("the task that was added is there: %v", err)
+		}
+		if n := len(s.events()); n != 13 {
+			t.Errorf("%d events, want those from before and two more", n)
+		}
+
+		stale := plan.batch(s.moved(0, 1, opt.TaskWorking))
+		before := dump(t, s.j)
+		refused, ok := errors.AsType[*opt.RewoundError](s.j.Record(t.Context(), stale))
+		if !ok || refused.Epoch != 2 {
+			t.Errorf("an event of the epoch before: %v, want a refusal with epoch 2", refused)
+		}
+		gap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.plan(0) + "@3", Events: stale.Events}
+		if err := s.j.Record(t.Context(), gap); !errors.Is(err, journal.ErrGap) {
+			t.Errorf("an epoch without its beginning: %v", err)
+		}
+		if diff := cmp.Diff(before, dump(t, s.j)); diff != "" {
+			t.Errorf("something changed (-before +after):\n%s", diff)
+		}
+		again.record(s.moved(0, 0, opt.TaskWorking))
+		kept, err := s.j.Kept(t.Context(), tenant, s.objective.ID)
+		if err != nil || kept.Epochs[s.plan(0)] != 2 || kept.Recorded[s.plan(0)+"@2"] != 5 {
+			t.Errorf("kept epochs %v and numbers %v, error %v", kept.Epochs, kept.Recorded, err)
+		}
+	})
+}
+
+// An objective that was set back loses the plans that its workflow does not know, and its
+// later attempts; a plan without a workflow is as it was added.
+func TestRecord_objectiveRewound(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), planAdded(s.objective, 1, 1), opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, s.rootMoved(opt.TaskWorking))
+		plan := s.as(s.plan(0), s.j)
+		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "made", false), s.moved(0, 0, opt.TaskCompleted),
+			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "completed"})
+		s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, To: "failed"},
+			opt.Event{Kind: opt.ObjectiveRetried, Attempt: 2, TaskID: opt.RootID(s.objective.ID, 2)},
+			opt.Event{Kind: opt.CommandAnswered, Answer: &opt.CommandAnswer{CommandID: "c-1"}})
+
+		o := s.objective
+		o.Status, o.Root, o.Started, o.Name = opt.ObjectiveWorking, opt.TaskWorking, true, "As it was"
+		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
+		again := s.as(s.objective.ID+"@2", s.j)
+		again.n = 2
+		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+
+		got, err := s.j.Objective(t.Context(), tenant, o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status != opt.ObjectiveWorking || got.Attempt != 1 || got.Root != opt.TaskWorking || got.Name != o.Name || len(got.Plans) != 1 {
+			t.Errorf("objective %q %s at attempt %d, root task %s, %d plans", got.Name, got.Status, got.Attempt, got.Root, len(got.Plans))
+		}
+		if p := got.Plans[0]; p.Status != opt.PlanPending || p.Started || len(p.Tasks) != 1 || p.Tasks[0].State != opt.TaskPending {
+			t.Errorf("plan %s with %v, want pending ones", p.Status, p.Tasks)
+		}
+		if v := s.view(s.task(0, 0)); len(v.Task.Artifacts) != 0 {
+			t.Error("the task still has its artifact")
+		}
+		for _, id := range []string{s.task(1, 0), opt.RootID(o.ID, 2)} {
+			if _, err := s.j.Task(t.Context(), tenant, id, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+				t.Errorf("%s is there: %v", id, err)
+			}
+		}
+		if _, found, err := s.j.Answer(t.Context(), o.ID, "c-1"); !found || err != nil {
+			t.Errorf("the answer to a command is gone, error %v", err)
+		}
+	})
+}
+
+// A plan that has recorded the end that its objective knows shows the rest of its own state: the
+// objective only knows what it asked for.
+func TestRecord_objectiveRewoundAfterAPlan(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+		head := opt.PlanHead{Status: opt.PlanSkipped, Reason: opt.Replanned, Stopping: opt.Replanned}
+		s.as(s.plan(0), s.j).record(opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "skipped", PlanHead: &head})
+		o := s.objective
+		p := planAdded(s.objective, 0, 1).Plan
+		p.Status, p.Reason, p.Started, p.Tasks = head.Status, head.Reason, true, nil
+		o.Status, o.Plans = opt.ObjectiveWorking, []*opt.Plan{p}
+		again := s.as(s.objective.ID+"@2", s.j)
+		again.n = 2
+		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+		got, err := s.j.Objective(t.Context(), tenant, o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&head, got.Plans[0].Head()); diff != "" {
+			t.Errorf("head mismatch (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The decisions of an epoch are a chain of their own, beside those from before.
+func TestDecisions_epochs(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		decide := func(c *opt.Chain, epoch int, id string) opt.Event {
+			return opt.Event{
+				Kind: opt.MessageAdded, PlanID: s.plan(0), TaskID: s.task(0, 0), Message: new(userMessage(id, "Yes")), Verdict: opt.Accepted,
+				Reply: &opt.Reply{}, Decision: c.Add(opt.Decision{ObjectiveID: s.objective.ID, PlanID: s.plan(0), Attempt: 1, Epoch: epoch, TaskID: s.task(0, 0), DecidedAt: a2a.AtMillis(1)}),
+			}
+		}
+		var first, second opt.Chain
+		s.as(s.plan(0), s.j).record(decide(&first, 0, "m-1"), decide(&first, 0, "m-2"))
+		p := planAdded(s.objective, 0, 1).Plan
+		s.as(s.plan(0)+"@2", s.j).record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head()}, decide(&second, 2, "m-3"))
+		page, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var chains opt.Chains
+		for _, d := range page.Decisions {
+			if err := chains.Add(a2a.DataPart(d).Data); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := chains.End(page.Head); err != nil || len(page.Head.Chains) != 2 {
+			t.Errorf("%d chains, error %v", len(page.Head.Chains), err)
+		}
+	})
+}
+
+// A gate that was set back has lost the exchanges that its plan does not know, and takes others.
+func TestRecord_gateRewound(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		plan, gate := s.as(s.plan(0), s.j), &opt.Gate{Kind: opt.Approval, ID: opt.GateID(s.task(0, 0), 1), TaskID: s.task(0, 0), Title: "Ship?"}
+		asked := s.moved(0, 0, opt.TaskInputRequired)
+		asked.Gate, asked.Status = gate, gate.Message("", "")
+		exchange := func(id string) opt.Event {
+			by := gate.WithNote(opt.Exchange{MessageID: id, Question: "About " + id})
+			return opt.Event{Kind: opt.ExchangeAdded, PlanID: s.plan(0), TaskID: gate.TaskID, From: asked.To, To: asked.To, Gate: by, At: at(51)}
+		}
+		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), asked, exchange("m-1"))
+		want := gate.Extended(*exchange("m-1").Gate)
+		if diff := cmp.Diff([]*opt.Gate{want}, s.view(gate.TaskID).Gates); diff != "" {
+			t.Errorf("the gate after an exchange (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(opt.GateIn(*want.Message("", "")), opt.GateIn(*s.view(gate.TaskID).Task.Status.Message)); diff != "" {
+			t.Errorf("the message after an exchange (-want +got):\n%s", diff)
+		}
+		p := planAdded(s.objective, 0, 1).Plan
+		p.Started, p.Status, p.Tasks[0].State, p.Tasks[0].Gate = true, opt.PlanBlocked, opt.TaskInputRequired, gate
+		again := s.as(s.plan(0)+"@2", s.j)
+		again.n = 2
+		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head(), At: at(50)}, exchange("m-2"))
+		if diff := cmp.Diff([]*opt.Gate{gate.Extended(*exchange("m-2").Gate)}, s.view(gate.TaskID).Gates); diff != "" {
+			t.Errorf("the gate that was set back (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A worker that was slow does not reopen a plan whose workflow is gone, though the journal has not
+// heard of the epoch in which the plan began, or has begun another one. A run that is there again
+// begins a later one.
+func TestRecord_lateOfAPlanThatIsGone(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		for _, recorded := range []bool{false, true} {
+			j := open()
+			s := begin(t, j, newObjective())
+			o := s.objective
+			again := s.as(o.ID+"@2", j)
+			again.n = 0
+			again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)}, planAdded(o, 0, 1))
+			plan, number := s.as(s.plan(0)+"@2", j), 2
+			if recorded {
+				plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0), PlanHead: &opt.PlanHead{Status: opt.PlanWorking, Started: true, Run: 1}})
+				plan, number = s.as(s.plan(0)+"@3", j), 3
+				plan.n = 4
+			}
+			p := planAdded(o, 0, 1).Plan
+			rewound := func(epoch int) opt.Event {
+				return opt.Event{Kind: opt.SourceRewound, Epoch: epoch, PlanID: p.ID, Plan: p, PlanHead: p.Head(), At: at(95)}
+			}
+			late := plan.batch(rewound(number), s.moved(0, 0, opt.TaskWorking))
+			if !recorded {
+				late.Events = late.Events[1:] // the plan began in this epoch
+				late.Events[0].N = 1
+			}
+			end := opt.PlanHead{Status: opt.PlanFailed, Reason: opt.Terminated, Started: true, Run: 1}
+			again.record(opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "failed", Reason: opt.Terminated, PlanHead: &end})
+			before := dump(t, j)
+			err := j.Record(t.Context(), late)
+			refused, ok := errors.AsType[*opt.RewoundError](err)
+			if diff := cmp.Diff(before, dump(t, j)); !ok || diff != "" {
+				t.Fatalf("epoch %d: %v; something changed (-before +after):\n%s", number, err, diff)
+			}
+			later := s.as(opt.InEpoch(s.plan(0), refused.Epoch+1), j)
+			later.record(rewound(refused.Epoch+1), s.moved(0, 0, opt.TaskWorking))
+			if v := s.view(s.task(0, 0)); v.State != opt.TaskWorking {
+				t.Errorf("with a later epoch the task is %s", v.State)
+			}
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// usage is the part of a Journal that says what tenants use of their quotas.
+type usage struct {
+	*store
+	now func() time.Time
+}
+
+// blockSize is the size of a block of the tally of blocks, in bytes
+// (migrations/0013_blocks.sql has the same number).
+const blockSize = 16 << 10
+
+// blocksQuery counts the blocks of each tenant as their tally does.
+const blocksQuery = "SELECT tenant, 'blocks', '', 0, SUM(bytes / 16384 + 1) FROM objectives GROUP BY tenant"
+
+// usageQueries count what a tenant uses of quotas. Each reads rows of open work in an index, or
+// tallies.
+var usageQueries = map[opt.Quota]string{
+	opt.OpenObjectives: "SELECT COUNT(*) FROM objectives" + indexedBy(objectiveSubject.index) + " WHERE tenant = $1 AND " + objectiveSubject.openCondition(),
+	opt.OpenGates:      "SELECT COUNT(*) FROM tasks" + indexedBy("tasks_waiting") + " WHERE tenant = $1 AND gate <> '' AND plan_id <> ''",
+	opt.StoredBytes:    "SELECT " + subject{table: "blocks"}.talliedCount(""),
+}
+
+// Usage returns how much of a quota a tenant uses now: one of [opt.OpenObjectives],
+// [opt.OpenGates] and [opt.StoredBytes]. Bytes are counted in blocks of 16 KiB.
+func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, err error) {
+	query, ok := usageQueries[q]
+	if !ok {
+		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
+	}
+	err = j.read(ctx, func(c *conn) error {
+		_, err := c.get(query, args{tenant}, &n)
+		return err
+	})
+	if q == opt.StoredBytes {
+		n *= blockSize
+	}
+	return n, err
+}
+
+// TakeNotice takes a place for the delivery of a notice among those of its tenant in an hour,
+// of which there are limit. A repeat within the hour keeps its place. If there is none, ok is
+// false, and free is when the next one may be.
+func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit int64) (free a2a.Time, ok bool, err error) {
+	err = j.writer.submit(ctx, func(c *conn) error {
+		now := j.now().UnixMilli()
+		if _, err := c.exec("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
+			return err
+		}
+		var oldest, n int64
+		if ok, err = c.get("SELECT at FROM notice_places WHERE tenant = $1 AND delivery = $2", args{tenant, delivery}, &oldest); ok || err != nil {
+			return err
+		}
+		if _, err := c.get("SELECT COUNT(*), COALESCE(MIN(at), 0) FROM notice_places WHERE tenant = $1", args{tenant}, &n, &oldest); err != nil {
+			return err
+		}
+		if ok = n < limit; !ok {
+			free = a2a.AtMillis(oldest + hour)
+			return nil
+		}
+		_, err := c.exec("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
+		return err
+	}, "notices "+tenant)
+	return free, ok, err
+}

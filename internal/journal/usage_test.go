@@ -1,0 +1,145 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// used returns what a tenant uses of the quotas that the journal counts.
+func used(t *testing.T, j *journal.Journal, tenant string) (out [3]int64) {
+	t.Helper()
+	for i, q := range []opt.Quota{opt.OpenObjectives, opt.OpenGates, opt.StoredBytes} {
+		var err error
+		if out[i], err = j.Usage(t.Context(), tenant, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// What a tenant uses is its own: open objectives, gates that wait, and the blocks of events and
+// large contents, which the purge gives back.
+func TestJournal_Usage(t *testing.T) {
+	const block = 16 << 10
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		other := newObjective()
+		other.Tenant = "globex"
+		begin(t, j, other)
+		o := newObjective()
+		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)}); err != nil { // before there is an objective
+			t.Fatal(err)
+		}
+		s := begin(t, j, o)
+		check := func(when string, want [3]int64) {
+			t.Helper()
+			if diff := cmp.Diff(want, used(t, j, tenant)); diff != "" {
+				t.Errorf("%s: objectives, gates and bytes (-want +got):\n%s", when, diff)
+			}
+			if wrong, err := j.Miscounts(t.Context()); err != nil || len(wrong) > 0 {
+				t.Errorf("%s: wrong tallies %+v, %v", when, wrong, err)
+			}
+		}
+		check("begun", [3]int64{1, 0, 4 * block})
+		s.record(planAdded(o, 0, 2))
+		asks := s.moved(0, 0, opt.TaskInputRequired)
+		asks.Gate = &opt.Gate{ID: "gate-1", Kind: opt.Approval, TaskID: asks.TaskID}
+		s.record(asks)
+		check("asks", [3]int64{1, 1, 4 * block})
+		for range 2 { // a repeat adds nothing
+			if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"late": make([]byte, 2*block)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("has a large content", [3]int64{1, 1, 6 * block})
+		s.record(s.piece(0, 1, "a", strings.Repeat("x", block), false))
+		check("has a long event", [3]int64{1, 1, 7 * block})
+		s.record(s.moved(0, 0, opt.TaskCompleted), opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
+		check("has ended", [3]int64{0, 0, 7 * block})
+		if n, err := j.Purge(t.Context(), time.Now(), 10); n != 1 || err != nil {
+			t.Fatalf("purged %d, %v", n, err)
+		}
+		check("is purged", [3]int64{})
+		if diff := cmp.Diff([3]int64{1, 0, block}, used(t, j, "globex")); diff != "" {
+			t.Errorf("the other tenant (-want +got):\n%s", diff)
+		}
+		if _, err := j.Usage(t.Context(), tenant, opt.RunningTasks); !errors.Is(err, opt.ErrMalformed) {
+			t.Errorf("running tasks: %v", err)
+		}
+	})
+}
+
+// An encrypted journal counts what it stores, for events as for large contents.
+func TestJournal_Usage_sealed(t *testing.T) {
+	const block = 16 << 10
+	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
+		j := p.open(true, 1)
+		o := newObjective()
+		s := begin(t, j, o)
+		s.record(planAdded(o, 0, 1))
+		s.record(s.piece(0, 0, "a", strings.Repeat("x", 12*block), false)) // 4 bytes for 3
+		if got := used(t, j, tenant)[2]; got != 17*block {
+			t.Errorf("%d blocks are counted, want 17", got/block)
+		}
+	})
+}
+
+// What a tenant uses is read in indexes, however much has ended: 100,000 objectives do not make
+// it slow.
+func TestJournal_Usage_large(t *testing.T) {
+	j := openFile(t, t.TempDir()+"/journal.db")
+	s := brief(t, j, 1)
+	begin(t, j, newObjective())
+	if err := j.Fill(t.Context(), s.objective.ID, 100_000, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := j.ExplainUsage(t.Context())
+	if scans := strings.ReplaceAll(plan, "SCAN CONSTANT ROW", ""); err != nil || strings.Contains(scans, "SCAN") || strings.Count(plan, "USING") < 4 {
+		t.Errorf("plan:\n%s%v", plan, err)
+	}
+	began := time.Now()
+	for range 10 {
+		if got := used(t, j, tenant); got[0] != 1 || got[2] < 100_000*16<<10 {
+			t.Fatalf("used %v", got)
+		}
+	}
+	t.Logf("the use of a tenant is read in %v, by\n%s", time.Since(began)/10, plan)
+}
+
+// A tenant has as many notices in an hour as its limit says, also if several processes send
+// them. A repeat takes no other place, and an hour later the place is free.
+func TestJournal_TakeNotice(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		now := at(0).Time()
+		j.SetNow(func() time.Time { return now })
+		take := func(tenant, delivery string) string {
+			free, ok, err := j.TakeNotice(t.Context(), tenant, delivery, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				return delivery
+			}
+			return fmt.Sprint("waits ", free.Time().Sub(now))
+		}
+		var got []string
+		got = append(got, take(tenant, "a"))
+		now = now.Add(10 * time.Minute)
+		got = append(got, take(tenant, "b"), take(tenant, "a"), take(tenant, "c"), take("globex", "c"))
+		now = now.Add(50 * time.Minute)
+		got = append(got, take(tenant, "c"), take(tenant, "d"))
+		want := []string{"a", "b", "a", "waits 50m0s", "c", "c", "waits 10m0s"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("places (-want +got):\n%s", diff)
+		}
+	})
+}

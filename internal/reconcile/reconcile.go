@@ -1,0 +1,349 @@
+// Package reconcile ends in the journal the work whose workflows are gone. An operator can
+// terminate or delete a workflow in Temporal's UI, and Temporal can lose its data: then no event
+// says that the work has ended, and clients would wait for ever.
+//
+// A [Reconciler] compares the open work in the journal with the running workflows in Temporal:
+// all of it at its start and every minute, every few seconds those that Temporal lists as
+// stopped, and one objective at once when a call for it finds no workflow. Any number may run at a time. It
+// decides nothing about the work:
+//
+//   - for a plan that is gone it signals the objective, whose machine ends the plan;
+//   - for an objective that is gone it begins a run of the objective's workflow that loads the
+//     objective from the journal and ends it. Temporal refuses that run if another one runs,
+//     so an objective that was begun again meanwhile is left alone;
+//   - a context that is gone begins again with the objectives that wait for their turn.
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// Temporal is the part of [workflows.Client] that a Reconciler needs.
+type Temporal interface {
+	Fate(ctx context.Context, workflowID string) (workflows.Fate, error)
+	Stopped(ctx context.Context, since time.Time) (ids []string, err error)
+	Running(ctx context.Context) (ids []string, err error)
+	Close(ctx context.Context, o opt.Objective) error
+	PlanLost(ctx context.Context, p opt.Plan) error
+	ContextRuns(ctx context.Context, tenant, contextID string) (bool, error)
+	Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
+}
+
+// Journal is the part of the journal that a Reconciler needs.
+type Journal interface {
+	OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error)
+	OpenPlans(ctx context.Context, after, last string) ([]opt.Plan, error) // of the objectives with these ids
+	Place(ctx context.Context, p opt.Place) (opt.Placed, error)
+	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended or is unknown
+}
+
+// Config has the parts and the settings of a Reconciler.
+type Config struct {
+	Temporal Temporal
+	Journal  Journal
+	Log      *zap.Logger
+	Quick    time.Duration // between looks at the stopped workflows; 0 means 3 s
+	Full     time.Duration // between comparisons of everything; 0 means a minute
+	Safe     int           // objectives that may be gone at a time without a word of the operator; 0 means 20
+}
+
+// A Reconciler closes work without a workflow.
+type Reconciler struct {
+	cfg    Config
+	doubts chan string
+
+	mu      sync.Mutex
+	warned  int                  // objectives that are gone, as the log said last
+	pending map[string]time.Time // plans about which a signal was sent, and when
+}
+
+// New returns a Reconciler, which does nothing before Run.
+func New(cfg Config) *Reconciler {
+	if cfg.Quick == 0 {
+		cfg.Quick = 3 * time.Second
+	}
+	if cfg.Full == 0 {
+		cfg.Full = time.Minute
+	}
+	if cfg.Safe == 0 {
+		cfg.Safe = 20
+	}
+	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), pending: map[string]time.Time{}}
+}
+
+// Doubt has an objective checked soon, since a call for it has found no workflow. It never
+// blocks: a doubt that finds no room is dropped, and the next comparison has its objective.
+func (r *Reconciler) Doubt(objectiveID string) {
+	select {
+	case r.doubts <- objectiveID:
+	default:
+	}
+}
+
+// Run works until ctx ends.
+func (r *Reconciler) Run(ctx context.Context) {
+	quick, full := time.NewTicker(r.cfg.Quick), time.NewTicker(r.cfg.Full)
+	defer quick.Stop()
+	defer full.Stop()
+	began := time.Now()
+	r.report("compare everything", r.compare(ctx))
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-r.doubts:
+			err = r.Check(ctx, id)
+		case <-full.C:
+			err = r.compare(ctx)
+		case <-quick.C:
+			since := began.Add(-lag)
+			began = time.Now()
+			err = r.checkStopped(ctx, since)
+		}
+		if ctx.Err() == nil {
+			r.report("look for work without a workflow", err)
+		}
+	}
+}
+
+// lag is by how much Temporal's lists may be late.
+const lag = time.Minute
+
+func (r *Reconciler) report(what string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.cfg.Log.Debug("Cannot "+what, zap.Error(err)) // Temporal or the journal cannot be reached, which others say
+	}
+}
+
+// checkStopped checks the objectives of workflows that were stopped.
+func (r *Reconciler) checkStopped(ctx context.Context, since time.Time) error {
+	ids, err := r.cfg.Temporal.Stopped(ctx, since)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, id := range objectivesOf(ids) {
+		failed = errors.Join(failed, r.Check(ctx, id))
+	}
+	return failed
+}
+
+// objectivesOf returns the ids of the objectives of workflows, each once.
+func objectivesOf(workflowIDs []string) (ids []string) {
+	for _, id := range workflowIDs {
+		if ref, ok := opt.ParseID(id); ok {
+			ids = append(ids, ref.ObjectiveID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// Check closes an objective, or plans of it, if their workflows are gone.
+func (r *Reconciler) Check(ctx context.Context, objectiveID string) error {
+	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID)
+	if err != nil || o == nil {
+		return err
+	}
+	fate, err := r.cfg.Temporal.Fate(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if fate == workflows.FateRunning {
+		return r.checkPlans(ctx, o)
+	}
+	return r.Close(ctx, o.ID)
+}
+
+// checkPlans sends the objective a signal about each of its plans that is gone. A plan whose workflow has
+// not begun yet is not gone: the objective ignores signals about one.
+func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
+	for _, p := range o.Plans {
+		if p.Status.Ended() {
+			continue
+		}
+		fate, err := r.cfg.Temporal.Fate(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		if fate != workflows.FateStopped && fate != workflows.FateGone || !r.again(p.ID) {
+			continue
+		}
+		if fate == workflows.FateStopped {
+			r.cfg.Log.Warn("The workflow of a plan was stopped in Temporal; the plan is closed", zap.String("plan", p.ID))
+		}
+		if err := r.cfg.Temporal.PlanLost(ctx, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
+			return err
+		}
+	}
+	return nil
+}
+
+// again reports whether a signal about a plan may be sent, since none was sent for a while.
+func (r *Reconciler) again(planID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for id, at := range r.pending {
+		if now.Sub(at) > lag {
+			delete(r.pending, id)
+		}
+	}
+	if _, sent := r.pending[planID]; sent {
+		return false
+	}
+	r.pending[planID] = now
+	return true
+}
+
+// Close closes an objective that is open in the journal and has no workflow. The error wraps
+// opt.ErrConflict if its workflow runs, and opt.ErrUnknown if it is not open.
+func (r *Reconciler) Close(ctx context.Context, objectiveID string) error {
+	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID) // it may have ended by itself meanwhile
+	switch {
+	case err != nil:
+		return err
+	case o == nil:
+		return opt.ErrUnknown
+	}
+	if err = r.cfg.Temporal.Close(ctx, *o); err == nil {
+		r.cfg.Log.Warn("The workflow of an objective was ended in Temporal; the objective is closed", zap.String("objective", o.ID))
+	}
+	return err
+}
+
+// compare checks everything that is open in the journal and does not run in Temporal.
+func (r *Reconciler) compare(ctx context.Context) error {
+	lost, err := r.Lost(ctx)
+	if err != nil {
+		return err
+	}
+	if len(lost.Objectives) > r.cfg.Safe {
+		r.warnMany(len(lost.Objectives), lost.Open)
+		lost.Objectives = nil
+	}
+	var failed error
+	for _, id := range lost.Objectives {
+		if err := r.Close(ctx, id); err != nil && !errors.Is(err, opt.ErrConflict) && !errors.Is(err, opt.ErrUnknown) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	for _, id := range lost.Doubtful {
+		failed = errors.Join(failed, r.Check(ctx, id))
+	}
+	return errors.Join(failed, r.enterAgain(ctx, lost.Waiting))
+}
+
+// enterAgain enters objectives that wait for their turn in a context without a workflow.
+func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) error {
+	type key struct{ tenant, contextID string }
+	runs := map[key]bool{}
+	for _, o := range waiting {
+		k := key{o.Tenant, o.ContextID}
+		if _, known := runs[k]; !known {
+			running, err := r.cfg.Temporal.ContextRuns(ctx, o.Tenant, o.ContextID)
+			if err != nil {
+				return err
+			}
+			runs[k] = running
+		}
+		if runs[k] {
+			continue
+		}
+		placed, err := r.cfg.Journal.Place(ctx, opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(time.Now())})
+		if err == nil && !placed.QueuedAt.IsZero() {
+			err = r.cfg.Temporal.Enter(ctx, o, placed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnMany says once that so many objectives are gone that Temporal has probably lost its
+// data, or is another one.
+func (r *Reconciler) warnMany(lost, open int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.warned == lost {
+		return
+	}
+	r.warned = lost
+	r.cfg.Log.Error("Temporal does not have objectives that are open in the journal. Nothing is closed: check that this is the right Temporal and namespace, "+
+		"and close them with the command journal close --lost", zap.Int("gone", lost), zap.Int("open", open))
+}
+
+// Lost names the work that is open in the journal and does not run.
+type Lost struct {
+	Open       int             // objectives that are open in the journal
+	Objectives []string        // that Temporal does not have, or that were stopped
+	Doubtful   []string        // objectives that run, with plans that do not
+	Waiting    []opt.Objective // that wait for their turn
+}
+
+// Lost compares all that is open in the journal with what runs in Temporal.
+func (r *Reconciler) Lost(ctx context.Context) (lost Lost, err error) {
+	ids, err := r.cfg.Temporal.Running(ctx)
+	if err != nil {
+		return lost, err
+	}
+	running := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		running[id] = true
+	}
+	for after := ""; ; {
+		page, err := r.cfg.Journal.OpenObjectives(ctx, after, pageSize)
+		if err != nil || len(page) == 0 {
+			return lost, err
+		}
+		last := page[len(page)-1].ID
+		plans, err := r.cfg.Journal.OpenPlans(ctx, after, last)
+		if err != nil {
+			return lost, err
+		}
+		if err := r.add(ctx, &lost, running, page, plans); err != nil {
+			return lost, err
+		}
+		after = last
+	}
+}
+
+const pageSize = 500
+
+// add adds to lost those of a page of open objectives and plans that do not run.
+func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]bool, page []opt.Objective, plans []opt.Plan) error {
+	lost.Open += len(page)
+	for _, o := range page {
+		if !o.QueuedAt.IsZero() {
+			lost.Waiting = append(lost.Waiting, o)
+		}
+		if running[o.ID] {
+			continue
+		}
+		fate, err := r.cfg.Temporal.Fate(ctx, o.ID) // Temporal's list may be late
+		if err != nil {
+			return err
+		}
+		if fate != workflows.FateRunning {
+			lost.Objectives = append(lost.Objectives, o.ID)
+		}
+	}
+	for _, p := range plans {
+		if running[p.ObjectiveID] && !running[p.ID] && !slices.Contains(lost.Doubtful, p.ObjectiveID) {
+			lost.Doubtful = append(lost.Doubtful, p.ObjectiveID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/a2a"
+	"longhaul/internal/reconcile"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// A world is a Temporal and a journal that do not agree.
+type world struct {
+	mu    sync.Mutex                // of fates, list and done
+	fates map[string]workflows.Fate // of workflows; others run
+	list  []string                  // ids that Temporal lists as running
+	open  map[string]*opt.Objective // in the journal
+	done  []string
+}
+
+func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f, ok := w.fates[id]; ok {
+		return f, nil
+	}
+	return workflows.FateRunning, nil
+}
+
+func (w *world) Stopped(context.Context, time.Time) (ids []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, f := range w.fates {
+		if f == workflows.FateStopped {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func (w *world) does(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = append(w.done, what)
+}
+
+func (w *world) Running(context.Context) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.list), nil
+}
+
+func (w *world) Close(_ context.Context, o opt.Objective) error {
+	if fate, _ := w.Fate(context.Background(), o.ID); fate == workflows.FateRunning {
+		return opt.ErrConflict
+	}
+	w.does("close " + o.ID)
+	delete(w.open, o.ID)
+	return nil
+}
+
+func (w *world) PlanLost(_ context.Context, p opt.Plan) error {
+	w.does(fmt.Sprint("lost ", p.ID, " ", p.Run))
+	return nil
+}
+
+func (w *world) ContextRuns(_ context.Context, tenant, contextID string) (bool, error) {
+	return contextID != "gone", nil
+}
+
+func (w *world) Place(_ context.Context, p opt.Place) (opt.Placed, error) {
+	return opt.Placed{QueuedAt: w.open[p.ObjectiveID].QueuedAt}, nil
+}
+
+func (w *world) Enter(_ context.Context, o opt.Objective, _ opt.Placed) error {
+	w.does("enter " + o.ID)
+	return nil
+}
+
+func (w *world) OpenObjectives(_ context.Context, after string, _ int) (list []opt.Objective, _ error) {
+	for id, o := range w.open {
+		if id > after {
+			list = append(list, *o)
+		}
+	}
+	slices.SortFunc(list, func(a, b opt.Objective) int { return strings.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+func (w *world) OpenPlans(_ context.Context, after, last string) (list []opt.Plan, _ error) {
+	for id, o := range w.open {
+		for _, p := range o.Plans {
+			if id > after && id <= last && p.Started && !p.Status.Ended() {
+				list = append(list, *p)
+			}
+		}
+	}
+	return list, nil
+}
+
+func (w *world) OpenWork(_ context.Context, id string) (*opt.Objective, error) {
+	return w.open[id], nil
+}
+
+func newWorld(n int) (w *world, ids []string) {
+	w = &world{fates: map[string]workflows.Fate{}, open: map[string]*opt.Objective{}}
+	for i := range n {
+		id := opt.NewObjectiveID([16]byte{1, byte(i)})
+		plan := &opt.Plan{ID: opt.PlanID(id, 1), ObjectiveID: id, Status: opt.PlanWorking, Started: true, Run: 1}
+		w.open[id] = &opt.Objective{ID: id, Plans: []*opt.Plan{plan}}
+		w.list = append(w.list, id, plan.ID)
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return w, ids
+}
+
+func (w *world) reconciler(log *zap.Logger) *reconcile.Reconciler {
+	return reconcile.New(reconcile.Config{Temporal: w, Journal: w, Log: log, Safe: 3})
+}
+
+// once runs r until it has compared everything once.
+func once(t *testing.T, r *reconcile.Reconciler) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.Run(ctx)
+}
+
+func (w *world) did(t *testing.T, want ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.Helper()
+	if diff := cmp.Diff(want, w.done); diff != "" {
+		t.Errorf("actions mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestReconciler_closesObjectivesWithoutAWorkflow(t *testing.T) {
+	w, ids := newWorld(4)
+	w.fates[ids[0]], w.fates[ids[1]], w.fates[ids[2]] = workflows.FateStopped, workflows.FateGone, workflows.FateRunning
+	w.list = slices.DeleteFunc(w.list, func(id string) bool { return id == ids[0] || id == ids[1] || id == ids[2] }) // the list lags behind for the third
+	once(t, w.reconciler(zap.NewNop()))
+	w.did(t, "close "+ids[0], "close "+ids[1])
+}
+
+func TestReconciler_reportsPlansWithoutAWorkflow(t *testing.T) {
+	w, ids := newWorld(3)
+	stopped, ended := opt.PlanID(ids[0], 1), opt.PlanID(ids[1], 1)
+	w.fates[stopped], w.fates[ended] = workflows.FateStopped, workflows.FateEnded // the report of the second is on its way
+	w.list = slices.DeleteFunc(w.list, func(id string) bool { return id == stopped || id == ended })
+	r := w.reconciler(zap.NewNop())
+	once(t, r)
+	once(t, r) // the signal is on its way
+	w.did(t, "lost "+stopped+" 1")
+}
+
+func TestReconciler_beginsContextsAgain(t *testing.T) {
+	w, ids := newWorld(3)
+	for i, contextID := range []string{"gone", "there", "gone"} {
+		w.open[ids[i]].ContextID = contextID
+	}
+	w.open[ids[0]].QueuedAt, w.open[ids[1]].QueuedAt = a2a.AtMillis(1), a2a.AtMillis(2)
+	once(t, w.reconciler(zap.NewNop()))
+	w.did(t, "enter "+ids[0])
+}
+
+// When a Temporal has lost much at once, or is another one, nothing is closed by itself, and
+// the log says so once.
+func TestReconciler_closesFewByItself(t *testing.T) {
+	w, ids := newWorld(5)
+	w.list = nil
+	for _, id := range ids {
+		w.fates[id] = workflows.FateGone
+	}
+	core, logs := observer.New(zap.ErrorLevel)
+	r := w.reconciler(zap.New(core))
+	once(t, r)
+	once(t, r)
+	w.did(t)
+	if logs.Len() != 1 {
+		t.Errorf("it logged %v", logs.All())
+	}
+	lost, err := r.Lost(t.Context())
+	if err != nil || lost.Open != 5 || len(lost.Objectives) != 5 {
+		t.Errorf("lost = %+v, %v", lost, err)
+	}
+	for _, id := range lost.Objectives { // as an operator does
+		if err := r.Close(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// It looks at its start and every minute, every few seconds at what Temporal lists as stopped, and
+// at once at an objective that is in doubt.
+func TestReconciler_Run(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, ids := newWorld(4)
+		lose := func(id string, fate workflows.Fate) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.fates[id] = fate
+			w.list = slices.DeleteFunc(w.list, func(listed string) bool { return listed == id })
+		}
+		lose(ids[0], workflows.FateGone)
+		r := w.reconciler(zap.NewNop())
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.Run(ctx)
+		want := []string{"close " + ids[0]}
+		expect := func(after time.Duration, more ...string) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			want = append(want, more...)
+			w.did(t, want...)
+		}
+		expect(time.Millisecond)
+		lose(ids[1], workflows.FateStopped)
+		expect(3*time.Second, "close "+ids[1])
+		lose(ids[2], workflows.FateGone)
+		expect(10 * time.Second) // Temporal lists it nowhere
+		lose(ids[3], workflows.FateGone)
+		r.Doubt(ids[3])
+		expect(time.Millisecond, "close "+ids[3])
+		expect(time.Minute, "close "+ids[2])
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestReconciler_Close(t *testing.T) {
+	w, ids := newWorld(2)
+	w.fates[ids[0]] = workflows.FateEnded
+	r := w.reconciler(zap.NewNop())
+	for id, want := range map[string]error{ids[0]: nil, ids[1]: opt.ErrConflict, "obj-x": opt.ErrUnknown} {
+		if err := r.Close(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("Close(%s) = %v, want %v", id, err, want)
+		}
+	}
+}

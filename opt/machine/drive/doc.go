@@ -1,0 +1,99 @@
+// Package drive carries out the wants of a machine. A [Driver] gives all inputs that have arrived
+// to its machine, asks it for its wants, starts missing work, stops unwanted work, and
+// has the events recorded before anything is sent or begun that depends on them. It is pure, as
+// the machines are: a [Host] does the work, in Temporal (package workflows) or in the simulation
+// (package sim), so the simulation plays the driver that runs.
+//
+//	driver.go    one step: inputs, wants, and when a run ends or continues as new
+//	start.go     activities, children, timers and signals
+//	recorder.go  the events, until the journal has them
+//	leave.go     when a long run continues as a new one
+package drive
+
+import (
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A Machine decides what happens: one of those in package machine.
+type Machine interface {
+	Handle(now a2a.Time, in machine.Input) []opt.Event
+	Wants() machine.Wants
+}
+
+// A Host is one run of a workflow. No method waits, except RecordNow. A function that a method
+// takes is called by a later Deliver, at most once: perhaps never after a cancellation.
+type Host interface {
+	Began() a2a.Time // the time of the first workflow task
+	Now() a2a.Time
+	Arrived() bool  // whether there is something to deliver
+	Deliver()       // calls the function that waits for a thing that has arrived, or Put
+	Canceled() bool // the workflow was asked to stop
+	Reset() bool    // an operator has reset the workflow to an earlier point; true once for each time
+	Size() Size
+
+	// Run begins an activity, which records ride before it does anything else, after tries
+	// of which some may have begun.
+	Run(a machine.Activity, ride []opt.Batch, tries int, ended func(End)) (cancel func())
+	// Begin begins the workflow of a plan. A plan that fails without a result has no report.
+	Begin(c machine.Child, begun func(ok bool), ended func(report *opt.Report, ride []opt.Batch))
+	// Send sends the latest message to another workflow.
+	Send(s machine.Signal, sent func(Receipt))
+	Sleep(t machine.Timer, elapsed func()) (cancel func())
+
+	// Record writes events, which the journal may refuse for good. Without again, one try is
+	// made; err says that it may have failed. With again, it is tried until the journal answers.
+	Record(batches []opt.Batch, again bool, done func(refused *opt.RewoundError, err error))
+	// RecordNow writes events within the workflow task, and reports whether the journal has
+	// answered at once.
+	RecordNow(batches []opt.Batch) bool
+
+	Show(repeats bool) // the state in Temporal's UI, and whether the journal does not take the events
+	Warn(text string, keysAndValues ...any)
+}
+
+// An End is how a run of an activity has ended.
+type End struct {
+	Input    machine.Input
+	Returned bool // what rode in it is in the journal, unless its outcome was refused
+	Again    bool // it has to begin again as the same attempt: no worker has taken it, or its worker was lost
+	Tries    int  // of it so far, which may have begun
+	SentBack bool // likewise, after a pause: a worker has sent it back before it began
+}
+
+// A Receipt says how a signal was received.
+type Receipt string
+
+// The receipts.
+const (
+	Taken   Receipt = "taken"
+	Gone    Receipt = "gone"    // the workflow is not there
+	Refused Receipt = "refused" // although the workflow may be there
+)
+
+// A Size is that of the history of a run.
+type Size struct {
+	Events  int
+	Long    bool // the run should continue as a new one when it can
+	TooLong bool // it must, even if that holds up work
+}
+
+// A Source is where the events of a machine belong. That of a context has no events.
+type Source struct {
+	ObjectiveID string
+	Name        string
+	N           int64       // of the latest event that is in the journal
+	Rides       func() bool // whether the last events go with the result of the workflow; nil for never
+}
+
+// signalPause is how long a driver waits after Temporal has refused one of its signals.
+const signalPause = 2 * time.Second
+
+// The pauses before an activity that was sent back begins again become longer.
+const (
+	sentBackPause = 5 * time.Second
+	longestPause  = 10 * time.Minute
+)

@@ -1,0 +1,128 @@
+package machine
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// objectiveRewind is the part of an Objective that begins another epoch.
+type objectiveRewind struct{ *Objective }
+
+// planRewind is the part of a Plan that begins another epoch.
+type planRewind struct{ *Plan }
+
+// onRewound begins another epoch of the source: with an event that holds the state of the
+// objective before the pending events, and those. Directives and requests get numbers above
+// all that an earlier run may have sent, and plans begin an epoch as well.
+func (m objectiveRewind) onRewound(in Rewound) {
+	s := &m.State
+	s.Epoch = max(s.Epoch, in.Epoch, 1) + 1
+	o := s.Objective
+	o.Plans = nil
+	for _, p := range s.Objective.Plans {
+		shown := *p
+		shown.Report = nil
+		if l := m.plans().link(p.ID); l != nil && l.Start != nil { // it has no workflow that shows its tasks
+			shown.Tasks = copied(l.Start.Tasks)
+		}
+		o.Plans = append(o.Plans, &shown)
+	}
+	undo(&o, in.Pending)
+	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: m.now, Epoch: s.Epoch, Objective: &o, Head: o.Head(), Text: o.Text()}
+	if g := s.Objective.Gate(); g != nil && g.ID == o.RootGate {
+		e.Gate = g
+	}
+	m.events = append([]opt.Event{e}, in.Pending...)
+	for _, l := range s.Links {
+		if !l.RetryAt.IsZero() { // a former run of this objective has begun it
+			l.RetryAt = a2a.Time{}
+			m.plans().adopt(l)
+		}
+		if p := s.Objective.Plan(l.PlanID); !p.Over() {
+			d := &l.Directive
+			d.N, d.Epoch = above(d.N, m.now), s.Epoch
+			d.Echo, l.Changed = d.N, s.N
+		}
+	}
+	if t := &s.Turn; t.Shared { // the context may have given its turn to another one
+		t.N, t.After, t.Held = above(t.N, m.now), s.N, false
+	}
+}
+
+// above returns a number above n, and above all those that were used before now.
+func above(n int64, now a2a.Time) int64 { return max(n+1, now.Millis()) }
+
+// undo sets o back to the state before events.
+func undo(o *opt.Objective, events []opt.Event) {
+	for _, e := range slices.Backward(events) {
+		switch e.Kind {
+		case opt.ObjectiveMoved, opt.ObjectiveRetried:
+			o.Status, o.Reason = opt.ObjectiveStatus(e.From), ""
+			if e.Kind == opt.ObjectiveRetried {
+				o.Attempt = e.Attempt - 1
+			}
+		case opt.PlanAdded:
+			o.Plans = slices.DeleteFunc(o.Plans, func(p *opt.Plan) bool { return p.ID == e.PlanID })
+		case opt.TaskMoved:
+			o.Root, o.RootGate = opt.TaskState(e.From), ""
+		}
+	}
+}
+
+// onRewound begins another epoch of the source: with an event that holds the state of the
+// plan before the pending events, and those. Its decisions from then on are a chain of their
+// own. The objective gets a report with a number above all that an earlier run may have sent.
+func (m planRewind) onRewound(in Rewound) {
+	s := &m.State
+	s.Epoch, s.Rewind, s.Chain = max(s.Epoch, in.Epoch, 1)+1, false, opt.Chain{}
+	p := s.Plan
+	p.Tasks, p.Report = copied(p.Tasks), nil
+	pending := slices.Clone(in.Pending)
+	for i, e := range pending {
+		if e.Decision != nil {
+			d := *e.Decision
+			d.Epoch = s.Epoch
+			pending[i].Decision = s.Chain.Add(d)
+		}
+	}
+	for _, e := range slices.Backward(pending) {
+		switch e.Kind {
+		case opt.PlanMoved:
+			p.Status, p.Reason = opt.PlanStatus(e.From), ""
+		case opt.TasksAdded:
+			p.Tasks = slices.DeleteFunc(p.Tasks, func(t *opt.Task) bool {
+				return slices.ContainsFunc(e.Tasks, func(added *opt.Task) bool { return added.ID == t.ID })
+			})
+		case opt.TaskMoved:
+			if t := p.Task(e.TaskID); t != nil {
+				if t.State, t.Reason, t.Gate = opt.TaskState(e.From), "", nil; e.Gate != nil && e.From != e.To {
+					t.Gates-- // it opens again
+				}
+			}
+		}
+	}
+	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: m.now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
+	m.events = append([]opt.Event{e}, pending...)
+	s.Report.N, s.Known.Directive = above(s.Report.N, m.now)-1, -1 // less than any echo: a report follows
+}
+
+// copied returns copies of tasks that do not change with them.
+func copied(tasks []*opt.Task) (out []*opt.Task) {
+	for _, t := range tasks {
+		c := *t
+		c.Artifacts = slices.Clone(t.Artifacts)
+		out = append(out, &c)
+	}
+	return out
+}
+
+// adopt takes over a plan that an earlier run of the objective has begun and that still
+// runs: it gets a directive, and reports to this run from then on.
+func (m plans) adopt(l *Link) {
+	l.Begun, l.Found, l.Own, l.Delivered, l.Noted = true, true, false, 0, 0
+	d := &l.Directive
+	d.N = above(d.N, m.now)
+	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, m.State.Epoch, true, m.State.N
+}

@@ -1,0 +1,166 @@
+package machine_test
+
+import (
+	"slices"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// working returns an objective with one plan, whose workflow has begun, and its events.
+func working(t *testing.T) (*machine.Objective, []opt.Event) {
+	t.Helper()
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Plans:     []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}, {Name: "u"}}}},
+	}, 0, machine.Rules)
+	events := m.Handle(a2a.AtMillis(1), machine.Opened{})
+	return m, events
+}
+
+func kinds(events []opt.Event) (out []opt.EventKind) {
+	for _, e := range events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// The epoch of an objective begins with its state before the events that were not recorded,
+// and these follow under their numbers. Directives are numbered above all that an earlier run
+// may have sent, and reach the plan again.
+func TestObjective_Handle_rewound(t *testing.T) {
+	m, events := working(t)
+	m.Handle(a2a.AtMillis(2), machine.ChildStarted{PlanID: plan(1), N: 1})
+	events = append(events, m.Handle(a2a.AtMillis(2), machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanWorking, Started: true}})...)
+	pending := events[1:]
+	got := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 3, Done: 1, Pending: pending})
+	first := got[0]
+	if first.Kind != opt.SourceRewound || first.N != 1 || first.Epoch != 4 || m.State.Source() != objectiveID+"@4" {
+		t.Fatalf("the epoch begins with %s, epoch %d, in %s", first, first.Epoch, m.State.Source())
+	}
+	if o := first.Objective; o.Status != opt.ObjectiveSubmitted || o.Root != opt.TaskSubmitted || len(o.Plans) != 0 {
+		t.Errorf("its state is %s, root task %s, %d plans: want that before the pending events", o.Status, o.Root, len(o.Plans))
+	}
+	if rest := got[1:]; !slices.Equal(kinds(rest), kinds(pending)) || rest[0].N != 2 {
+		t.Errorf("it continues with %v, want %v", kinds(rest), kinds(pending))
+	}
+	d := m.State.Links[0].Directive
+	if d.N < 5000 || d.Epoch != 4 || d.Echo != d.N || !slices.ContainsFunc(m.Wants().Signals, func(s machine.Signal) bool { return s.To == plan(1) && s.N == d.N }) {
+		t.Errorf("directive %+v, signals %+v", d, m.Wants().Signals)
+	}
+}
+
+// A plan that an earlier run has begun and that still runs is taken over: it hears a
+// directive, its reports count, and those for the earlier run do not. If it has ended
+// meanwhile, it begins again.
+func TestObjective_Handle_planFound(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		m, _ := working(t)
+		now := a2a.AtMillis(5000)
+		m.Handle(now, machine.Rewound{})
+		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 9, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Started: true}})
+		if r := m.State.Objective.Plan(plan(1)).Report; r.N != 0 {
+			t.Errorf("a report for the earlier run counts: %+v", r)
+		}
+		if c := m.Wants().Children; len(c) != 1 || m.ChildState(plan(1)).Epoch != 2 {
+			t.Fatalf("children %+v, want the plan in the epoch of the objective", c)
+		}
+		m.Handle(now, machine.ChildRefused{PlanID: plan(1)})
+		w := m.Wants()
+		if len(w.Children) != 0 || len(w.Signals) != 1 || w.Signals[0].N < 5000 || !m.State.Links[0].Directive.ReportEnd {
+			t.Fatalf("wants %+v, want a directive for the plan that runs", w)
+		}
+		m.Handle(now, machine.Delivered{To: plan(1), N: w.Signals[0].N, Gone: ended})
+		if ended {
+			if c := m.Wants().Children; len(c) != 1 || c[0].Try != 1 {
+				t.Errorf("children %+v, want the plan again", c)
+			}
+			continue
+		}
+		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{Epoch: 2, N: 1, Directive: w.Signals[0].N, Status: opt.PlanCompleted, Started: true}})
+		if s := m.State.Objective.Status; s != opt.ObjectiveCompleted {
+			t.Errorf("the objective is %s", s)
+		}
+	}
+}
+
+// The epoch of a plan begins in the same way. Its decisions that were not recorded are the
+// first of a chain of their own, and gates that open later have other ids than those before.
+func TestPlan_Handle_rewound(t *testing.T) {
+	p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{
+		{ID: task(1, 0), State: opt.TaskPending, Ask: &opt.Gate{Kind: opt.Approval, Title: "Ship?", Actions: []opt.Action{opt.Accept}}},
+		{ID: task(1, 1), Index: 1, State: opt.TaskPending, Ask: &opt.Gate{Kind: opt.Approval, Title: "Sure?", Actions: []opt.Action{opt.Accept}}},
+	}}
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+	now := a2a.AtMillis(10)
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Begin{})
+	done := m.State.N
+	gate := m.State.Plan.Tasks[0].Gate
+	if gate == nil || gate.ID != opt.GateID(task(1, 0), 1) {
+		t.Fatalf("the first gate is %+v", gate)
+	}
+	pending := m.Handle(now, machine.Letter{Letter: opt.Letter{
+		TaskID: task(1, 0), Message: a2a.Message{MessageID: "m"}, Principal: "ann", Reply: &opt.Reply{GateID: gate.ID, Action: opt.Accept},
+	}})
+	got := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 1, Done: done, Pending: pending})
+	first := got[0]
+	if first.Kind != opt.SourceRewound || first.N != done || first.Epoch != 2 || m.State.Source() != plan(1)+"@2" {
+		t.Fatalf("the epoch begins with %s, epoch %d", first, first.Epoch)
+	}
+	if s := first.Plan.Tasks[0].State; s != opt.TaskInputRequired {
+		t.Errorf("the task was %s, want the state before the answer", s)
+	}
+	d := got[1].Decision
+	if d == nil || d.N != 1 || d.Epoch != 2 || d.Previous != "" || m.State.Chain.Hash != d.Hash {
+		t.Errorf("decision %+v, chain %+v", d, m.State.Chain)
+	}
+	if s := m.Wants().Signals; len(s) != 1 || s[0].N < 5000 {
+		t.Errorf("signals %+v, want a report", s)
+	}
+	m.Handle(a2a.AtMillis(5001), machine.Begin{})
+	if g := m.State.Plan.Tasks[1].Gate; g == nil || g.ID != opt.GateID(task(1, 1), 1001) {
+		t.Errorf("the next gate is %+v", g)
+	}
+}
+
+// A plan that was reset after its objective had ended stops.
+func TestPlan_Handle_resetAlone(t *testing.T) {
+	p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: &opt.Gate{Kind: opt.Approval}}}}
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+	now := a2a.AtMillis(10)
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Begin{})
+	m.Handle(now, machine.Rewound{Done: m.State.N})
+	m.Handle(now, machine.Delivered{To: objectiveID, N: m.State.Report.N, Gone: true})
+	if m.Wants().Done == nil || !m.State.Plan.Settled() {
+		t.Errorf("the plan is %s and wants %+v", m.State.Plan.Status, m.Wants())
+	}
+}
+
+// A plan whose objective has begun another epoch begins one, too.
+func TestPlan_Handle_objectiveRewound(t *testing.T) {
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
+	m.Handle(a2a.AtMillis(1), machine.Opened{})
+	m.Handle(a2a.AtMillis(2), machine.Directed{Directive: machine.Directive{N: 2, Epoch: 2}})
+	if !m.Wants().Rewind {
+		t.Fatal("it wants no epoch")
+	}
+	m.Handle(a2a.AtMillis(3), machine.Rewound{Done: m.State.N})
+	if m.Wants().Rewind || m.State.Epoch != 2 {
+		t.Errorf("it still wants one, in epoch %d", m.State.Epoch)
+	}
+}
+
+// The end of a plan that begins in a later epoch does not go with its result: the journal may
+// refuse it, and only the plan can set it back then.
+func TestPlanState_Rides(t *testing.T) {
+	for epoch, want := range []bool{true, true, false} {
+		s := &machine.PlanState{Epoch: epoch}
+		if got := s.Rides(); got != want {
+			t.Errorf("in epoch %d: %v", epoch, got)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A Fate is the state of a workflow in Temporal.
+type Fate string
+
+// The fates.
+const (
+	FateRunning Fate = "running"
+	FateEnded   Fate = "ended"   // by itself: it has recorded its end, or is about to
+	FateStopped Fate = "stopped" // by an operator, or by a timeout that an operator has set
+	FateGone    Fate = "gone"    // Temporal does not have it: it was deleted, or lost
+)
+
+// Fate returns the fate of the latest run of a workflow.
+func (c *Client) Fate(ctx context.Context, workflowID string) (Fate, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return FateGone, nil
+	case err != nil:
+		return "", refusal("describe "+workflowID, err)
+	}
+	switch found.GetWorkflowExecutionInfo().GetStatus() {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW, enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
+		return FateRunning, nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
+		return FateStopped, nil
+	}
+	return FateEnded, nil
+}
+
+// ContextRuns reports whether the workflow of a context runs.
+func (c *Client) ContextRuns(ctx context.Context, tenant, contextID string) (bool, error) {
+	fate, err := c.Fate(ctx, contextWorkflowID(tenant, contextID))
+	return fate == FateRunning, err
+}
+
+// Stopped lists the ids of objectives and plans whose workflows were stopped by an operator
+// since a time. Temporal's lists may lag behind by some seconds.
+func (c *Client) Stopped(ctx context.Context, since time.Time) ([]string, error) {
+	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)))
+}
+
+// Running lists the ids of objectives and plans whose workflows run. Temporal's lists may lag
+// behind by some seconds.
+func (c *Client) Running(ctx context.Context) ([]string, error) {
+	return c.list(ctx, "ExecutionStatus = 'Running'")
+}
+
+// listedAtOnce is how many workflows a page of Temporal's list has.
+const listedAtOnce = 1000
+
+func (c *Client) list(ctx context.Context, query string) (ids []string, err error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Query: query + " AND WorkflowType IN ('" + ObjectiveWorkflow + "', '" + PlanWorkflow + "')", PageSize: listedAtOnce,
+	}
+	for {
+		page, err := c.cfg.Temporal.ListWorkflow(ctx, request)
+		if err != nil {
+			return nil, refusal("list workflows", err)
+		}
+		for _, w := range page.GetExecutions() {
+			ids = append(ids, w.GetExecution().GetWorkflowId())
+		}
+		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+			return ids, nil
+		}
+	}
+}
+
+// Close begins a run of an objective whose workflow was stopped or is gone: the run records the
+// end of the objective and of its work. Plans that still run are terminated before. If the
+// objective runs, Close changes nothing and returns opt.ErrConflict.
+func (c *Client) Close(ctx context.Context, o opt.Objective) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	fate, err := c.Fate(ctx, o.ID)
+	switch {
+	case err != nil:
+		return err
+	case fate == FateRunning:
+		return fmt.Errorf("the workflow of %s runs: %w", o.ID, opt.ErrConflict)
+	}
+	for _, p := range o.Plans {
+		err := refusal("terminate "+p.ID, c.cfg.Temporal.TerminateWorkflow(ctx, p.ID, "", "The workflow of its objective was ended."))
+		if err != nil && !errors.Is(err, opt.ErrEnded) {
+			return err
+		}
+	}
+	options := c.options(opt.Opening{Objective: o, Idle: true})
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	options.EnableEagerStart = false
+	_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, c.again(o, true))
+	var taken *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &taken) {
+		return fmt.Errorf("the workflow of %s runs: %w", o.ID, opt.ErrConflict)
+	}
+	return refusal("close "+o.ID, err)
+}
+
+// again returns the input of another run of an objective from what the journal has.
+func (c *Client) again(o opt.Objective, lost bool) ObjectiveInput {
+	return ObjectiveInput{
+		Retry: &RetryInput{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID}, Lost: lost, Rules: machine.Rules,
+		MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil,
+	}
+}
+
+// PlanLost reports to an objective that the workflow of one of its plans was stopped or is gone.
+// opt.ErrEnded means that the objective's workflow has ended.
+func (c *Client) PlanLost(ctx context.Context, p opt.Plan) error {
+	return c.signal(ctx, p.ObjectiveID, LostSignal, machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
+}
+
+// Rewind has the workflow of an objective or a plan set the journal to what it knows. One that
+// has ended is left alone.
+func (c *Client) Rewind(ctx context.Context, workflowID string) error {
+	if err := c.signal(ctx, workflowID, RewindSignal, nil); !errors.Is(err, opt.ErrEnded) {
+		return err
+	}
+	return nil
+}
