@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -44,6 +45,34 @@ func TestSubscribe_setBack(t *testing.T) {
 		}
 	}
 	if n := len(states); n < 2 || states[n-1] != "TASK_STATE_WORKING" || !slices.Contains(states, "TASK_STATE_COMPLETED") {
+		t.Errorf("the stream shows %v", states)
+	}
+}
+
+// A plan that is set back after the end of its objective, and makes its artifacts again, does not
+// change how the objective ended: its end comes last in a stream from the beginning.
+func TestSubscribe_planSetBackAfterTheEnd(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	s.finish(task)
+	s.until(t, func() bool {
+		return s.must(t, "GetTask", `{"id":"`+id+`"}`).at("status", "state").String() == "TASK_STATE_COMPLETED"
+	})
+	p := *s.world.Objective(id).Plans[0]
+	p.Status = opt.PlanWorking
+	err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: p.ID + "@2", Events: []opt.Event{
+		{N: 1, Kind: opt.SourceRewound, At: p.UpdatedAt, Epoch: 2, PlanID: p.ID, Plan: &p, PlanHead: p.Head()},
+		{N: 2, Kind: opt.ArtifactAdded, At: p.UpdatedAt, PlanID: p.ID, TaskID: task, RootID: id, Chunk: &opt.Chunk{
+			Artifact: a2a.Artifact{ArtifactID: "again", Parts: []a2a.Part{a2a.TextPart("made again")}}, Last: true,
+		}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`","metadata":{"longhaul/v1/after":0}}`)
+	if states := stream.states(); states[len(states)-1] != "completed" {
 		t.Errorf("the stream shows %v", states)
 	}
 }

@@ -215,8 +215,9 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 	return StreamEvent{}, io.EOF
 }
 
-// continueIfSetBack continues a stream after the end of its task if the journal shows that the
-// task was set back later.
+// continueIfSetBack continues a stream after the end of its task if the journal shows that this
+// task was set back later. A plan that is set back after the end of its objective does not
+// continue the stream of that: the objective stays as it ended, and its end comes last.
 func (s *Stream) continueIfSetBack(ctx context.Context) error {
 	if !s.done || !s.setBack {
 		return nil
@@ -227,7 +228,11 @@ func (s *Stream) continueIfSetBack(ctx context.Context) error {
 			return err
 		}
 		for _, r := range page {
-			if at = r.Seq; r.Event.Kind == opt.SourceRewound {
+			at = r.Seq
+			if r.Event.Kind != opt.SourceRewound {
+				continue
+			}
+			if _, ok := s.rewound(r.Event); ok {
 				s.done = false
 				return nil
 			}

@@ -232,7 +232,8 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	if s.Current != nil && s.Current.PlanID == p.ID {
 		d.Command = s.Current.Command.ID
 	}
-	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
+	// A command may start the plan, and its report comes later: what has heard of a pause hears of its end.
+	d.Paused = (begun || d.Command != "" || d.Paused) && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
 	case p.Stopping != "": // other plans replace it

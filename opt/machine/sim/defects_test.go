@@ -118,6 +118,36 @@ func TestDefect02_pauseRepeated(t *testing.T) {
 	})
 }
 
+// A plan that a client starts while the objective is paused begins no task, though its report
+// comes after the next directive. At each moment of the start.
+func TestPause_planStartedByClient(t *testing.T) {
+	for moment := range 13 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(nothing)
+			pause := s.Send(status(id, opt.ObjectiveBlocked))
+			s.Deliver()
+			for range moment {
+				s.Step()
+			}
+			for _, c := range []opt.Command{
+				{Kind: opt.UpdatePlan, PlanID: opt.PlanID(id, 1), Status: string(opt.PlanWorking)},
+				{Kind: opt.Replan, Deadline: s.In(-1)}, // is refused, and no command waits for the plan any more
+			} {
+				c.ObjectiveID = id
+				s.Send(c)
+				s.DeliverLast()
+				s.Alone(id)
+			}
+			s.Rest()
+			o := s.Objective(id)
+			if a := s.Answer(pause); a == nil || a.Refusal != nil || len(o.Plans) == 0 {
+				return
+			}
+			s.Expect(o.Paused && o.Plans[0].Tasks[0].State == opt.TaskPending, "moment %d: paused %v, the task is %s", moment, o.Paused, o.Plans[0].Tasks[0].State)
+		})
+	}
+}
+
 // A report that arrives together with the start of its plan is handled, though
 // signals come first.
 func TestReport_beforeTheStart(t *testing.T) {

@@ -17,6 +17,7 @@ type mutation struct{ name, file, from, to string }
 
 var mutations = []mutation{
 	{"tasks begin while their plan is being told to pause", "plan.go", "m.pause(d.Paused, opt.PausedByObjective)", "_ = d.Paused"},
+	{"a plan that hears of a pause in a command begins at the next directive", "objective_plans.go", " || d.Paused) && (o.Paused", ") && (o.Paused"},
 	{"a pause is answered before the plans have confirmed", "objective_command.go", "if confirm {", "if false {"},
 	{"a plan confirms no directive", "plan.go", "s.Known.Directive >= s.Directive.Echo", "true"},
 	{"a directive that was overtaken counts", "plan.go", "if d.N <= s.Directive.N {", "if false {"},
