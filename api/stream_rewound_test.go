@@ -61,7 +61,8 @@ func TestSubscribe_planSetBackAfterTheEnd(t *testing.T) {
 		return s.must(t, "GetTask", `{"id":"`+id+`"}`).at("status", "state").String() == "TASK_STATE_COMPLETED"
 	})
 	p := *s.world.Objective(id).Plans[0]
-	p.Status = opt.PlanWorking
+	again := *p.Tasks[0]
+	p.Status, again.State, p.Tasks = opt.PlanWorking, opt.TaskWorking, []*opt.Task{&again}
 	err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: p.ID + "@2", Events: []opt.Event{
 		{N: 1, Kind: opt.SourceRewound, At: p.UpdatedAt, Epoch: 2, PlanID: p.ID, Plan: &p, PlanHead: p.Head()},
 		{N: 2, Kind: opt.ArtifactAdded, At: p.UpdatedAt, PlanID: p.ID, TaskID: task, RootID: id, Chunk: &opt.Chunk{
