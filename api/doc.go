@@ -2,8 +2,8 @@
 // plain HTTP in 1.0, event streams, agent cards and health, and the pages of the console.
 //
 // [New] returns a [Server], an http.Handler. The handlers are methods of
-// [service.Service]; a table (operation.go) has one line for each. Every request of a
-// binding goes through [Server.exchange]:
+// [service.Service]; the table of package operation has one line for each. Every request of
+// a binding goes through [Server.exchange]:
 //
 //	the service authenticates the caller and checks its quota
 //	the binding reads which operation is called        rpc.go, rest.go, page.go

@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/opt"
@@ -36,8 +37,8 @@ type binding interface {
 
 // A request is a request as a binding has read it.
 type request struct {
-	operation *operation // nil until it is known
-	method    string     // the name to log; "" until it is known to be valid
+	operation *operation.Operation // nil until it is known
+	method    string               // the name to log; "" until it is known to be valid
 	version   wire.Version
 	params    *wire.Reader
 	id        json.RawMessage // of JSON-RPC; nil until it was read
@@ -45,7 +46,7 @@ type request struct {
 }
 
 // isOPT reports whether the operation is one of the extension.
-func (q request) isOPT() bool { return q.operation != nil && q.operation.opt }
+func (q request) isOPT() bool { return q.operation != nil && q.operation.Family == operation.OPT }
 
 // exchange serves a request that came by a binding, which has a name for metrics.
 func (s *Server) exchange(e echo.Context, b binding, name string) error {
@@ -55,7 +56,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	wire.ReadHeader(c, r.Header)
 	c.Binding = name
 	q := request{version: wire.V03}
-	var out outcome
+	var result any
 	fault := s.service.Serve(c, service.Steps{
 		Authenticate: func() (service.Caller, error) {
 			caller, err := s.cfg.Authenticate(r)
@@ -64,16 +65,16 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 			}
 			return caller, err
 		},
-		Read: func() (name string, err error) {
+		Read: func() (needed service.Right, err error) {
 			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader has it close the connection
 			c.Method, c.OfOPT, c.Rules = q.method, q.isOPT(), q.version.Rules()
 			if err == nil {
-				name = q.operation.names[wire.V10]
+				needed = q.operation.Right()
 			}
-			return name, err
+			return needed, err
 		},
 		Handle: func() (err error) {
-			out, err = q.operation.run(r.Context(), c, q.params)
+			result, err = q.operation.Run(r.Context(), s.service, c, q.params)
 			return err
 		},
 	})
@@ -81,10 +82,10 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	switch {
 	case fault != nil:
 		res.refuse(fault)
-	case out.stream != nil:
-		res.stream(out.stream)
+	case q.operation.Stream:
+		res.stream(result.(*service.Stream))
 	default:
-		res.answer(out.result)
+		res.answer(q.operation.Encode(q.version, result))
 	}
 	return nil
 }

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"longhaul/api/wire"
+	"longhaul/api/operation"
 )
 
 // Names returns the names of each operation in both versions, by its name in 1.0.
-func (s *Server) Names() map[string][2]string {
+func (*Server) Names() map[string][2]string {
 	names := map[string][2]string{}
-	for _, o := range s.rpc.operations {
-		names[o.names[wire.V10]] = [2]string{o.names[wire.V03], o.names[wire.V10]}
+	for _, o := range operation.Table() {
+		if o.Family == operation.Core || o.Family == operation.OPT {
+			names[o.ID] = [2]string{o.V03, o.ID}
+		}
 	}
 	return names
 }
@@ -21,17 +23,17 @@ func (s *Server) Names() map[string][2]string {
 // verb before it.
 func Routes() map[string]string {
 	list := map[string]string{}
-	for _, r := range routes {
-		list[r.method] = r.verb + " " + restPath + "/" + r.path
+	for _, r := range restRoutes {
+		list[r.operation.ID] = r.verb + " " + restPath + "/" + r.path
 	}
 	return list
 }
 
-// Undescribed returns the operations of routes that have no summary.
+// Undescribed returns the operations of described routes that have no summary.
 func Undescribed() (names []string) {
-	for _, r := range slices.Concat(routes, pageRoutes) {
-		if summaries[r.method].text == "" {
-			names = append(names, r.method)
+	for _, r := range slices.Concat(restRoutes, pageRoutes()) {
+		if r.operation.Text == "" {
+			names = append(names, r.operation.ID)
 		}
 	}
 	return names
@@ -46,9 +48,9 @@ func (s *Server) Paths() (paths []string) {
 		switch {
 		case r.Method == http.MethodHead, r.Method == http.MethodOptions, path == "/", path == "/a2a/":
 		case path == restPath+"/*" && r.Method == http.MethodGet:
-			paths = append(paths, under(restPath, routes)...)
+			paths = append(paths, under(restPath, restRoutes)...)
 		case path == pagePath+"/*" && r.Method == http.MethodGet:
-			paths = append(paths, under(pagePath, pageRoutes)...)
+			paths = append(paths, under(pagePath, pageRoutes())...)
 		case strings.HasSuffix(path, "/*"), path == restPath, strings.HasPrefix(path, "/:tenant"):
 		case slices.Contains([]string{"/message:send", "/message:stream", "/tasks", "/extendedAgentCard"}, path):
 		default:
@@ -68,8 +70,8 @@ func under(path string, table routeTable) (paths []string) {
 // PageRoutes is Routes for the pages that are not of A2A, and for the seams.
 func PageRoutes() map[string]string {
 	list := map[string]string{}
-	for _, r := range slices.Concat(pageRoutes, codecRoutes, seamRoutes) {
-		list[r.verb+" "+pagePath+"/"+r.path] = r.method
+	for _, r := range pageRoutes(operation.Codec, operation.Seams) {
+		list[r.verb+" "+pagePath+"/"+r.path] = r.operation.ID
 	}
 	return list
 }

@@ -19,53 +19,6 @@ import (
 //go:embed openapi_schemas.json
 var schemas json.RawMessage
 
-// A summary describes an operation of a route for people and tools.
-type summary struct {
-	text   string
-	takes  string   // the schema of its body; "" for none
-	gives  string   // the schema of its result, or of one event of its stream
-	query  []string // its parameters in the query
-	stream bool
-}
-
-// summaries has a line for each operation of a route.
-var summaries = map[string]summary{
-	"SendMessage":          {text: "Send a message to new work or to a task", takes: "SendMessageRequest", gives: "SendMessageResponse"},
-	"SendStreamingMessage": {text: "Send a message and stream what follows", takes: "SendMessageRequest", gives: "StreamResponse", stream: true},
-	"ListTasks": {text: "List the caller's tasks, latest change first", gives: "ListTasksResponse",
-		query: []string{"contextId", "status", "pageSize", "pageToken", "historyLength", "statusTimestampAfter", "includeArtifacts"}},
-	"GetTask":         {text: "Get a task", gives: "Task", query: []string{"historyLength"}},
-	"CancelTask":      {text: "Cancel a task", takes: "TaskRequest", gives: "Task"},
-	"SubscribeToTask": {text: "Stream what happens to a task", takes: "TaskRequest", gives: "StreamResponse", stream: true},
-
-	"CreateTaskPushNotificationConfig": {text: "Have the states of a task pushed to a URL", takes: "TaskPushNotificationConfig", gives: "TaskPushNotificationConfig"},
-	"GetTaskPushNotificationConfig":    {text: "Get a push config, without its secrets", gives: "TaskPushNotificationConfig"},
-	"ListTaskPushNotificationConfigs": {text: "List the push configs of a task", gives: "ListTaskPushNotificationConfigsResponse",
-		query: []string{"pageSize", "pageToken"}},
-	"DeleteTaskPushNotificationConfig": {text: "Remove a push config", gives: "Empty"},
-	"GetExtendedAgentCard":             {text: "Get the agent card for authenticated callers", gives: "AgentCard"},
-
-	"GetTaskRecord": {text: "Get the durable record of a task, without content", gives: "TaskRecord"},
-	"GetRun":        {text: "Get an objective as a run", gives: "Run"},
-
-	"ListDeliveries": {text: "List the deliveries of a task's states to its push configs, with the latest attempts", gives: "Deliveries"},
-	"Redeliver":      {text: "Have a state delivered again", gives: "Delivery"},
-
-	"ListInterrupts": {text: "List the tasks that wait for people, the longest wait first", gives: "InterruptPage",
-		query: []string{"kind", "objectiveId", "contextId", "mine", "pageSize", "pageToken"}},
-	"AnswerInterrupt": {text: "Answer a task that waits for a person", takes: "Answer", gives: "Answered"},
-	"ListDecisions": {text: "List the decisions at the gates of an objective, as hash chains", gives: "DecisionPage",
-		query: []string{"pageSize", "pageToken"}},
-
-	"ListSchedules":    {text: "List schedules, each with its next times and its latest run", gives: "Schedules"},
-	"CreateSchedule":   {text: "Have objectives started at times", takes: "NewSchedule", gives: "Schedule"},
-	"GetSchedule":      {text: "Get a schedule with its next times and its latest runs", gives: "Schedule"},
-	"UpdateSchedule":   {text: "Change, pause or resume a schedule", takes: "ScheduleChange", gives: "Schedule"},
-	"DeleteSchedule":   {text: "Delete a schedule; objectives that it has started continue", gives: "Empty"},
-	"TriggerSchedule":  {text: "Start an objective of a schedule now", takes: "TriggerRequest", gives: "Triggered"},
-	"BackfillSchedule": {text: "Start the objectives of a schedule for times that have passed", takes: "BackfillRequest", gives: "Backfilled"},
-}
-
 // queryTypes are the types of query parameters that are not strings.
 var queryTypes = map[string]string{"pageSize": "integer", "historyLength": "integer", "includeArtifacts": "boolean", "mine": "boolean"}
 
@@ -96,7 +49,7 @@ func (d describer) describe(card service.Card) any {
 		"responses":   object{"200": answer("The result or the error, or a stream of them", "RPCResponse", mediaJSON, mediaStream), "default": answer("Refused before the method was called", "RPCResponse", mediaJSON)},
 	}}
 	if d.rest {
-		for _, r := range routes {
+		for _, r := range restRoutes {
 			d.add(paths, restPath+"/", r, "Error", object{"name": wire.HeaderVersion, "in": "header", "required": true, "schema": object{"type": "string", "const": wire.V10}})
 		}
 	}
@@ -125,11 +78,11 @@ var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
 // add adds a route below a path. failed is the schema of its errors.
 func (d describer) add(paths object, below string, r route, failed string, params ...any) {
-	about := summaries[r.method]
+	about := r.operation
 	for _, m := range pathParam.FindAllStringSubmatch(r.path, -1) {
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
-	for _, name := range about.query {
+	for _, name := range about.Query {
 		kind := "string"
 		if t, ok := queryTypes[name]; ok {
 			kind = t
@@ -140,27 +93,27 @@ func (d describer) add(paths object, below string, r route, failed string, param
 	if below == restPath+"/" {
 		media = []string{mediaA2A, mediaJSON}
 	}
-	ok := answer("Done", about.gives, media...)
-	if about.stream {
-		ok = answer("The events", about.gives, mediaStream)
+	ok := answer("Done", about.Gives, media...)
+	if about.Stream {
+		ok = answer("The events", about.Gives, mediaStream)
 	}
-	operation := object{
-		"operationId": r.method, "summary": about.text, "parameters": slices.Clip(params),
+	described := object{
+		"operationId": about.ID, "summary": about.Text, "parameters": slices.Clip(params),
 		"responses": object{"200": ok, "default": answer("Refused", failed, media...)},
 	}
 	path := below + r.path
-	if r.method == "SubscribeToTask" && r.verb == http.MethodGet {
-		operation["operationId"] = r.method + "ByGet" // ids are unique
+	if about.ID == "SubscribeToTask" && r.verb == http.MethodGet {
+		described["operationId"] = about.ID + "ByGet" // ids are unique
 	}
-	if about.takes != "" && r.verb != http.MethodGet {
-		operation["requestBody"] = body(about.takes)
+	if about.Takes != "" && r.verb != http.MethodGet {
+		described["requestBody"] = body(about.Takes)
 	}
 	item, known := paths[path].(object)
 	if !known {
 		item = object{}
 		paths[path] = item
 	}
-	item[strings.ToLower(r.verb)] = operation
+	item[strings.ToLower(r.verb)] = described
 }
 
 // body describes a body of JSON. A body whose schema requires nothing may be missing.

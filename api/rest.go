@@ -16,9 +16,8 @@ func pathBelow(r *http.Request) string { return strings.TrimPrefix(r.URL.Escaped
 // rest is the binding of plain HTTP, for 1.0 only: results and events have no
 // envelope, and faults have an HTTP status.
 type rest struct {
-	operations map[string]*operation
-	lenient    bool // accept requests without an A2A-Version header
-	maxBody    int64
+	lenient bool // accept requests without an A2A-Version header
+	maxBody int64
 }
 
 // read checks a request in the order in which failures take precedence.
@@ -33,7 +32,7 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 		return q, fault
 	}
 	w.Header().Set(wire.HeaderVersion, string(wire.V10))
-	q.method, q.operation = to.method, b.operations[to.method]
+	q.method, q.operation = to.operation.ID, to.operation
 	q.params, q.status, err = paramsOf(w, r, params, b.maxBody)
 	return q, err
 }

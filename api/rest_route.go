@@ -7,36 +7,39 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"longhaul/api/operation"
 )
 
 // restPath is the path of plain HTTP on the card.
 const restPath = "/a2a/rest"
 
-// A route is one line of a table. A path is matched segment by
+// A route leads from a verb and a path to an operation. A path is matched segment by
 // segment; {name} matches any text, and the rest of a segment matches itself.
 type route struct {
-	verb   string
-	path   string
-	method string // of 1.0, or the operation of a page
+	verb, path string
+	operation  *operation.Operation
 }
 
 // A routeTable lists routes. If two paths match, the first one counts.
 type routeTable []route
 
-// routes is the table for plain HTTP.
-var routes = routeTable{
-	{http.MethodPost, "message:send", "SendMessage"},
-	{http.MethodPost, "message:stream", "SendStreamingMessage"},
-	{http.MethodGet, "tasks", "ListTasks"},
-	{http.MethodPost, "tasks/{id}:cancel", "CancelTask"},
-	{http.MethodGet, "tasks/{id}:subscribe", "SubscribeToTask"},
-	{http.MethodPost, "tasks/{id}:subscribe", "SubscribeToTask"},
-	{http.MethodGet, "tasks/{id}", "GetTask"},
-	{http.MethodGet, "tasks/{taskId}/pushNotificationConfigs", "ListTaskPushNotificationConfigs"},
-	{http.MethodPost, "tasks/{taskId}/pushNotificationConfigs", "CreateTaskPushNotificationConfig"},
-	{http.MethodGet, "tasks/{taskId}/pushNotificationConfigs/{id}", "GetTaskPushNotificationConfig"},
-	{http.MethodDelete, "tasks/{taskId}/pushNotificationConfigs/{id}", "DeleteTaskPushNotificationConfig"},
-	{http.MethodGet, "extendedAgentCard", "GetExtendedAgentCard"},
+// restRoutes are the routes of A2A over plain HTTP.
+var restRoutes = routesOf(operation.Core, operation.Streaming, operation.Push)
+
+// routesOf returns the routes to the operations of a family that need no feature, or one of
+// those that are on.
+func routesOf(family operation.Family, on ...operation.Feature) (list routeTable) {
+	for _, o := range operation.Table() {
+		if o.Family != family || o.When != operation.Always && !slices.Contains(on, o.When) {
+			continue
+		}
+		for _, r := range o.Routes {
+			verb, path, _ := strings.Cut(r, " ")
+			list = append(list, route{verb, path, o})
+		}
+	}
+	return list
 }
 
 // A match is the result of finding a path.
@@ -62,11 +65,11 @@ func plainColons(next echo.HandlerFunc) echo.HandlerFunc {
 // there is no route.
 func find(path string) (m match, ok bool) {
 	segments := strings.Split(strings.TrimLeft(path, "/"), "/")
-	if m, ok := routes.find(segments); ok {
+	if m, ok := restRoutes.find(segments); ok {
 		return m, true
 	}
 	tenant, err := url.PathUnescape(segments[0])
-	if m, ok = routes.find(segments[1:]); !ok || err != nil {
+	if m, ok = restRoutes.find(segments[1:]); !ok || err != nil {
 		return m, false
 	}
 	m.params["tenant"] = tenant

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
@@ -10,9 +11,8 @@ import (
 // rpc is the binding of JSON-RPC: every answer and every event is a response to
 // the request with an id.
 type rpc struct {
-	operations map[string]*operation
-	lenient    bool // accept method names of 1.0 without an A2A-Version header
-	maxBody    int64
+	lenient bool // accept method names of 1.0 without an A2A-Version header
+	maxBody int64
 }
 
 // read checks a request in the order in which failures take precedence.
@@ -31,11 +31,11 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	if fault != nil {
 		return q, fault
 	}
-	q.operation = b.operations[envelope.Method]
+	q.operation = operation.ByMethod(envelope.Method)
 	if versionFault != nil {
 		return q, versionFault
 	}
-	if b.lenient && !named && q.operation != nil && q.operation.names[wire.V03] != envelope.Method {
+	if b.lenient && !named && q.operation != nil && q.operation.V03 != envelope.Method {
 		q.version = wire.V10
 	}
 	w.Header().Set(wire.HeaderVersion, string(q.version))
@@ -55,7 +55,7 @@ func versionMismatch(q request, name string, named bool) *service.Fault {
 	if q.operation == nil {
 		return &service.Fault{Kind: service.UnknownMethod, Message: "Method not found"}
 	}
-	right := q.operation.names[q.version]
+	right := q.operation.Name(q.version)
 	switch {
 	case right == name:
 		return nil
@@ -82,7 +82,7 @@ func (rpc) media(*http.Request) string { return mediaJSON }
 // of a stream, in 1.0 with an HTTP status, since some read a 200 as an empty
 // stream.
 func (rpc) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
-	streams := q.operation != nil && q.operation.stream
+	streams := q.operation != nil && q.operation.Stream
 	switch {
 	case q.status != 0:
 		return q.status, mediaJSON, body

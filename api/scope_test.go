@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
@@ -38,8 +39,8 @@ func TestScopes_everyOperation(t *testing.T) {
 	s := newService(t)
 	s.have(t)
 	for name, names := range s.Names() {
-		scopes, ok := service.Needs(name)
-		if !ok || len(scopes) == 0 {
+		scopes := operation.Right(name).Scopes
+		if len(scopes) == 0 {
 			t.Errorf("%s: no scope", name)
 			continue
 		}
@@ -69,19 +70,12 @@ func TestScopes_everyPage(t *testing.T) {
 	s := newService(t, func(c *config) { c.TestSeams, c.Codec = true, mirror{} })
 	s.have(t)
 	for route, name := range api.PageRoutes() {
-		scopes, ok := service.Needs(name)
-		if !ok || len(scopes) == 0 {
+		scopes := operation.Right(name).Scopes
+		if len(scopes) == 0 {
 			t.Errorf("%s: no scope", route)
 			continue
 		}
 		s.unchanged(t, func() { wantForbidden(t, route, s.plain(t, route, limitedTo(without(scopes...)...))) })
-	}
-}
-
-// An operation without a line in the table of scopes is refused for all.
-func TestNeeds_unknown(t *testing.T) {
-	if scopes, ok := service.Needs("GetEverything"); ok {
-		t.Errorf("scopes of an unknown operation: %v", scopes)
 	}
 }
 

@@ -3,12 +3,12 @@ package api
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -29,25 +29,29 @@ type Server struct {
 // New returns a server of cfg.Service.
 func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
-	operations := byName(table(cfg.Service))
 	s := &Server{
 		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(),
-		rpc:   rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		rest:  rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		page:  pageBinding{routes: pageRoutes, operations: byName(pageTable(cfg.Service)), maxBody: cfg.MaxBody},
+		rpc:   rpc{lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		rest:  rest{lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		page:  pageBinding{routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
-	if cfg.TestSeams {
-		s.page.routes = slices.Concat(s.page.routes, seamRoutes)
-	}
-	if cfg.Service.EncryptsPayloads() {
-		s.page.routes = slices.Concat(s.page.routes, codecRoutes)
-	}
-	s.cards.describer = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
+	s.cards.describer = describer{rest: !cfg.NoREST, pages: pageRoutes(), open: s.public()}
 	s.cards.update()
 	s.routes()
 	return s
+}
+
+// features returns the features of pages that are on.
+func features(cfg Config) (on []operation.Feature) {
+	if cfg.TestSeams {
+		on = append(on, operation.Seams)
+	}
+	if cfg.Service.EncryptsPayloads() {
+		on = append(on, operation.Codec)
+	}
+	return on
 }
 
 func (s *Server) routes() {

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"longhaul/api/operation"
+	"longhaul/api/service"
 )
 
 // A table is a table of a document: the cells of its rows, with its heading.
@@ -141,84 +144,49 @@ func submatches(text, pattern string) (out []string) {
 	return out
 }
 
-// Every method of A2A and of the extension is in the tables, under all its names.
-func TestAPI_methods(t *testing.T) {
-	operations := source(t, "api/operation.go")
-	var document []string
-	a2a, opt := tables(t, "api.md", "Methods of A2A"), tables(t, "api.md", "Methods of OPT")
-	for _, row := range a2a[0] {
-		document = append(document, strings.Trim(row[0], "`")+" "+strings.Trim(row[1], "`"))
+// The tables have the line of each operation, with its names, routes and scopes.
+func TestAPI_operations(t *testing.T) {
+	var a2a, opt, pages []string
+	for _, o := range operation.Table() {
+		scopes := scopesOf(o)
+		switch {
+		case o.Family == operation.Core:
+			a2a = append(a2a, strings.Join([]string{code(o.V03), code(o.ID), code(o.Routes...), scopes}, " | "))
+		case o.Family == operation.OPT:
+			opt = append(opt, code(o.ID)+" | "+scopes)
+		case o.Family == operation.Page && o.When != operation.Seams:
+			pages = append(pages, code(strings.Replace(o.Routes[0], " ", " /v1/", 1))+" | "+scopes)
+		}
 	}
-	compare(t, "methods of A2A", submatches(operations, `coreOperation\("([^"]+)", "([^"]+)"`), document)
-	compare(t, "methods of OPT", submatches(operations, `optOperation\("([^"]+)"`), words(opt, 0))
+	compare(t, "methods of A2A", a2a, columns(tables(t, "api.md", "Methods of A2A")[0], 0, 1, 2, 3))
+	compare(t, "methods of OPT", opt, columns(tables(t, "api.md", "Methods of OPT")[0], 0, 2))
+	compare(t, "pages", pages, columns(tables(t, "api.md", "Pages beside A2A")[0], 0, 2))
 }
 
-// Every route is in the tables, with the method that it calls.
-func TestAPI_routes(t *testing.T) {
-	const line = `\{http\.Method(\w+), "([^"]+)", "(\w+)"\}`
-	var code, document []string
-	for _, route := range submatches(source(t, "api/rest_route.go"), line) {
-		verb, rest, _ := strings.Cut(route, " ")
-		code = append(code, strings.ToUpper(verb)+" "+rest)
+func scopesOf(o *operation.Operation) string {
+	if len(o.Scopes) == len(service.Scopes()) {
+		return "any"
 	}
-	for _, row := range tables(t, "api.md", "Methods of A2A")[0] {
-		for _, m := range quoted.FindAllStringSubmatch(row[2], -1) {
-			document = append(document, m[1]+" "+strings.Trim(row[1], "`"))
-		}
+	var names []string
+	for _, s := range o.Scopes {
+		names = append(names, string(s))
 	}
-	compare(t, "routes of plain HTTP", code, document)
-
-	pages, _, ok := strings.Cut(source(t, "api/page.go"), "const samplePath")
-	if !ok {
-		t.Fatal("api/page.go has no samplePath, which ends the routes that are documented")
-	}
-	code = nil
-	for _, page := range submatches(pages, `\{http\.Method(\w+), "([^"]+)"`) {
-		verb, rest, _ := strings.Cut(page, " ")
-		code = append(code, strings.ToUpper(verb)+" /v1/"+rest)
-	}
-	compare(t, "pages", code, words(tables(t, "api.md", "Pages beside A2A"), 0))
+	return code(names...)
 }
 
-// The scopes of each operation are those that the service asks for.
-func TestAPI_scopes(t *testing.T) {
-	text := source(t, "api/service/scope.go")
-	names := map[string]string{}
-	for _, m := range regexp.MustCompile(`(\w+)\s+Scope = "([^"]+)"`).FindAllStringSubmatch(text, -1) {
-		names[m[1]] = m[2]
-	}
-	needs := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^\t"([^"]+)":\s+\{([^}]+)\}`).FindAllStringSubmatch(text, -1) {
-		var scopes []string
-		for _, word := range strings.Split(m[2], ", ") {
-			scopes = append(scopes, "`"+names[word]+"`")
+// code returns words as a list in a document.
+func code(list ...string) string { return "`" + strings.Join(list, "`, `") + "`" }
+
+// columns returns the given columns of a table, a line each.
+func columns(rows table, which ...int) (lines []string) {
+	for _, row := range rows {
+		var cells []string
+		for _, c := range which {
+			cells = append(cells, row[c])
 		}
-		needs[m[1]] = strings.Join(scopes, ", ")
+		lines = append(lines, strings.Join(cells, " | "))
 	}
-	needs["GetExtendedAgentCard"] = "any"
-	operations := map[string]string{}
-	for _, m := range regexp.MustCompile(`\{http\.Method(\w+), "([^"]+)", "(\w+)"\}`).FindAllStringSubmatch(source(t, "api/page.go"), -1) {
-		operations[strings.ToUpper(m[1])+" /v1/"+m[2]] = m[3]
-	}
-	checked := 0
-	check := func(name, scopes string) {
-		checked++
-		if want, ok := needs[name]; !ok || scopes != want {
-			t.Errorf("docs/api.md: %s has the scopes %s, want %s", name, scopes, want)
-		}
-	}
-	for _, row := range tables(t, "api.md", "Methods of A2A")[0] {
-		check(strings.Trim(row[1], "`"), row[3])
-	}
-	for _, row := range tables(t, "api.md", "Methods of OPT")[0] {
-		check(strings.Trim(row[0], "`"), row[2])
-	}
-	for _, row := range tables(t, "api.md", "Pages beside A2A")[0] {
-		check(operations[strings.Trim(row[0], "`")], row[2])
-	}
-	if checked < 35 {
-		t.Errorf("only %d operations were checked", checked)
-	}
+	return lines
 }
 
 // Every metadata key in the code has a line, and the other way round.

@@ -23,6 +23,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/gateform"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -89,10 +90,10 @@ func New(cfg Config) *Page {
 // maxForm is the size of an answer in bytes, as forms encode it.
 const maxForm = 4 * gateform.MostEdited
 
-// Names of the operations in the table of scopes.
-const (
-	showOperation   = "ShowInterrupt"
-	answerOperation = "AnswerInterrupt"
+// The rights that a link needs.
+var (
+	mayShow   = operation.Right("ShowInterrupt")
+	mayAnswer = operation.Right("AnswerInterrupt")
 )
 
 // Serve serves a request for the link with a token: GET, HEAD or POST.
@@ -202,7 +203,7 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 	var open service.OpenInterrupt
 	fault := p.cfg.Service.Serve(c, service.Steps{
 		Authenticate: authenticate,
-		Read:         func() (string, error) { c.Method = showOperation; return showOperation, nil },
+		Read:         func() (service.Right, error) { c.Method = mayShow.Operation; return mayShow, nil },
 		Handle: func() (err error) {
 			open, err = p.cfg.Service.ShowInterrupt(r.Context(), c, link.GateID)
 			return err
@@ -224,15 +225,15 @@ func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, l
 	var result service.Answered
 	fault := p.cfg.Service.Serve(c, service.Steps{
 		Authenticate: authenticate,
-		Read: func() (string, error) {
-			c.Method = answerOperation
+		Read: func() (service.Right, error) {
+			c.Method = mayAnswer.Operation
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				return answerOperation, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
+				return mayAnswer, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
 			}
 			var err error
 			params, err = read(r.PostForm, link)
-			return answerOperation, err
+			return mayAnswer, err
 		},
 		Handle: func() (err error) {
 			taskID, _ := opt.TaskOfGate(link.GateID)

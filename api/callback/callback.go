@@ -14,6 +14,7 @@ import (
 	"net/http"
 
 	"longhaul/a2a"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/opt"
@@ -39,8 +40,8 @@ type Page struct {
 // New returns a page.
 func New(s Service, tokens Verifier) *Page { return &Page{s, tokens} }
 
-// operation is the name of the operation in the table of scopes.
-const operation = "ReceiveCallback"
+// mayReport is the right of a callback URL.
+var mayReport = operation.Right("ReceiveCallback")
 
 // unknownURL says what to do about a wrong token.
 const unknownURL = "This callback URL is unknown: send to callbackUrl or wakeUrl of the work, unchanged. " +
@@ -70,10 +71,10 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 			}
 			return service.Caller{Tenant: ref.Tenant, Principal: "callback " + ref.TaskID, Scopes: []service.Scope{service.CreateRuns}}, nil
 		},
-		Read: func() (_ string, err error) {
-			c.Method = operation
+		Read: func() (_ service.Right, err error) {
+			c.Method = mayReport.Operation
 			in, err = read(w, r, ref)
-			return operation, err
+			return mayReport, err
 		},
 		Handle: func() error { return p.service.ReceiveCallback(r.Context(), c, in) },
 	})

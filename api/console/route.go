@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 )
 
@@ -77,9 +78,9 @@ func (k *Console) page(to route) http.HandlerFunc {
 		} else {
 			fault = k.cfg.Service.Serve(v.call, service.Steps{
 				Authenticate: v.authenticate,
-				Read: func() (string, error) {
+				Read: func() (service.Right, error) {
 					v.call.Method = to.operation
-					return to.operation, v.readForm()
+					return operation.Right(to.operation), v.readForm()
 				},
 				Handle: show,
 			})

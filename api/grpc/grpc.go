@@ -95,7 +95,7 @@ func New(cfg Config) *Server {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cfg.Heartbeat, Timeout: 30 * time.Second, MaxConnectionIdle: idleConn}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)
-	s.grpc.RegisterService(streamed(a2apb.A2AService_ServiceDesc), operations{service: cfg.Service})
+	s.grpc.RegisterService(streamed(a2apb.A2AService_ServiceDesc), operations{})
 	s.grpc.RegisterService(streamed(grpc_health_v1.Health_ServiceDesc), health{service: cfg.Service, every: cfg.Heartbeat})
 	reflection.RegisterV1(s.grpc)
 	return s

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"longhaul/a2a"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/internal/tracing"
@@ -64,11 +65,11 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	c.Binding, c.Method, c.Rules = "grpc", method, wire.V10.Rules()
 	fault := s.service.Serve(c, service.Steps{
 		Authenticate: func() (service.Caller, error) { return s.cfg.Authenticate(r) },
-		Read: func() (string, error) {
+		Read: func() (service.Right, error) {
 			if fault := wire.Negotiate10(r.Header.Values(wire.HeaderVersion), nil, s.cfg.LenientVersion); fault != nil {
-				return "", fault
+				return service.Right{}, fault
 			}
-			return method, nil
+			return operation.Right(method), nil
 		},
 		Handle: func() error {
 			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.cfg.Heartbeat}), c)

@@ -12,117 +12,118 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
+	"longhaul/opt"
 )
 
 // operations implements the generated service: one line per operation. The
 // interceptors turn its errors into faults.
 type operations struct {
 	a2apb.UnimplementedA2AServiceServer
-	service *service.Service
 }
 
-func (o operations) SendMessage(ctx context.Context, req *a2apb.SendMessageRequest) (*a2apb.SendMessageResponse, error) {
-	return reply(ctx, req, wire.ReadSend, o.service.SendMessage, newSent)
+func (operations) SendMessage(ctx context.Context, req *a2apb.SendMessageRequest) (*a2apb.SendMessageResponse, error) {
+	return reply[*a2apb.SendMessageResponse](ctx, req)
 }
 
-func (o operations) SendStreamingMessage(req *a2apb.SendMessageRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
-	return stream(req, wire.ReadSend, o.service.StreamMessage, to)
+func (operations) SendStreamingMessage(req *a2apb.SendMessageRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+	return stream(req, to)
 }
 
-func (o operations) GetTask(ctx context.Context, req *a2apb.GetTaskRequest) (*a2apb.Task, error) {
-	return reply(ctx, req, wire.ReadTask, o.service.GetTask, newShown)
+func (operations) GetTask(ctx context.Context, req *a2apb.GetTaskRequest) (*a2apb.Task, error) {
+	return reply[*a2apb.Task](ctx, req)
 }
 
-func (o operations) ListTasks(ctx context.Context, req *a2apb.ListTasksRequest) (*a2apb.ListTasksResponse, error) {
+func (operations) ListTasks(ctx context.Context, req *a2apb.ListTasksRequest) (*a2apb.ListTasksResponse, error) {
 	if req.GetPageSize() == 0 {
 		req.PageSize = nil // Go v2.4.0 sends 0 for none
 	}
-	return reply(ctx, req, wire.ReadTaskList, o.service.ListTasks, newPage)
+	return reply[*a2apb.ListTasksResponse](ctx, req)
 }
 
-func (o operations) CancelTask(ctx context.Context, req *a2apb.CancelTaskRequest) (*a2apb.Task, error) {
-	return reply(ctx, req, wire.ReadCancel, o.service.CancelTask, newShown)
+func (operations) CancelTask(ctx context.Context, req *a2apb.CancelTaskRequest) (*a2apb.Task, error) {
+	return reply[*a2apb.Task](ctx, req)
 }
 
-func (o operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
-	return stream(req, wire.ReadTask, o.service.Subscribe, to)
+func (operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+	return stream(req, to)
 }
 
-func (o operations) CreateTaskPushNotificationConfig(ctx context.Context, req *a2apb.TaskPushNotificationConfig) (*a2apb.TaskPushNotificationConfig, error) {
-	return pushing(ctx, req, wire.ReadCreatePush, o.service.CreatePush, newPush)
+func (operations) CreateTaskPushNotificationConfig(ctx context.Context, req *a2apb.TaskPushNotificationConfig) (*a2apb.TaskPushNotificationConfig, error) {
+	return reply[*a2apb.TaskPushNotificationConfig](ctx, req)
 }
 
-func (o operations) GetTaskPushNotificationConfig(ctx context.Context, req *a2apb.GetTaskPushNotificationConfigRequest) (*a2apb.TaskPushNotificationConfig, error) {
-	return pushing(ctx, req, wire.ReadGetPush, o.service.GetPush, newPush)
+func (operations) GetTaskPushNotificationConfig(ctx context.Context, req *a2apb.GetTaskPushNotificationConfigRequest) (*a2apb.TaskPushNotificationConfig, error) {
+	return reply[*a2apb.TaskPushNotificationConfig](ctx, req)
 }
 
-func (o operations) ListTaskPushNotificationConfigs(ctx context.Context, req *a2apb.ListTaskPushNotificationConfigsRequest) (*a2apb.ListTaskPushNotificationConfigsResponse, error) {
-	return pushing(ctx, req, wire.ReadListPushes, o.service.ListPushes, newPushPage)
+func (operations) ListTaskPushNotificationConfigs(ctx context.Context, req *a2apb.ListTaskPushNotificationConfigsRequest) (*a2apb.ListTaskPushNotificationConfigsResponse, error) {
+	return reply[*a2apb.ListTaskPushNotificationConfigsResponse](ctx, req)
 }
 
-func (o operations) DeleteTaskPushNotificationConfig(ctx context.Context, req *a2apb.DeleteTaskPushNotificationConfigRequest) (*emptypb.Empty, error) {
-	return pushing(ctx, req, wire.ReadDeletePush, o.service.DeletePush, newNothing)
+func (operations) DeleteTaskPushNotificationConfig(ctx context.Context, req *a2apb.DeleteTaskPushNotificationConfigRequest) (*emptypb.Empty, error) {
+	return reply[*emptypb.Empty](ctx, req)
 }
 
-func (o operations) GetExtendedAgentCard(ctx context.Context, req *a2apb.GetExtendedAgentCardRequest) (*a2apb.AgentCard, error) {
-	return reply(ctx, req, wire.ReadExtendedCard, o.service.ExtendedCard, newCard)
+func (operations) GetExtendedAgentCard(ctx context.Context, req *a2apb.GetExtendedAgentCardRequest) (*a2apb.AgentCard, error) {
+	return reply[*a2apb.AgentCard](ctx, req)
 }
 
-// reply calls a handler that answers once, and writes what it returns.
-func reply[P, R any, M proto.Message](
-	ctx context.Context, req proto.Message,
-	read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(R) M,
-) (answer M, err error) {
-	p, err := params(ctx, req, read)
+// reply calls an operation that answers once, and returns its result as M.
+func reply[M proto.Message](ctx context.Context, req proto.Message) (answer M, err error) {
+	result, err := run(ctx, req)
 	if err != nil {
 		return answer, err
 	}
-	result, err := handle(ctx, callIn(ctx).call, p)
+	return newResult(result).(M), nil
+}
+
+// run calls the operation of a call with the params in req.
+func run(ctx context.Context, req proto.Message) (any, error) {
+	body, err := protojson.Marshal(req)
 	if err != nil {
-		return answer, err
+		return nil, errNoJSON
 	}
-	return write(result), nil
+	r, fault := wire.ReadBody(body, nil)
+	if fault != nil {
+		return nil, fault
+	}
+	now := callIn(ctx)
+	return operation.ByID(now.call.Method).Run(ctx, now.service, now.call, r)
 }
 
-// pushing is reply for push configs: refused if push is off.
-func pushing[P, R any, M proto.Message](
-	ctx context.Context, req proto.Message,
-	read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(R) M,
-) (answer M, err error) {
-	if !callIn(ctx).service.Pushes() {
-		return answer, refuse(ctx, req, service.ErrNoPush)
+var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has an invalid value, number or time"})
+
+// newResult returns the result of an operation that answers once.
+func newResult(result any) proto.Message {
+	switch r := result.(type) {
+	case service.Sent:
+		return newSent(r)
+	case service.Task:
+		return newShown(r)
+	case service.TaskPage:
+		return newPage(r)
+	case opt.PushConfig:
+		return newPush(r)
+	case service.PushPage:
+		return newPushPage(r)
+	case service.Card:
+		return newCard(r)
 	}
-	return reply(ctx, req, read, handle, write)
+	return &emptypb.Empty{}
 }
 
-// refuse returns the error of an operation that is not offered.
-func refuse(ctx context.Context, req proto.Message, fault *service.Fault) error {
-	if _, err := params(ctx, req, wire.Nothing); err != nil {
-		return err
-	}
-	return fault
-}
-
-// stream calls a handler that opens a stream, and sends its events. A slow reader
+// stream calls an operation that opens a stream, and sends its events. A slow reader
 // delays no other: events wait in the journal.
-func stream[P any](
-	req proto.Message, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (*service.Stream, error),
-	to grpc.ServerStreamingServer[a2apb.StreamResponse],
-) error {
+func stream(req proto.Message, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
 	ctx := to.Context()
-	if !callIn(ctx).service.Streams() {
-		return refuse(ctx, req, service.ErrNoStreaming)
-	}
-	p, err := params(ctx, req, read)
+	result, err := run(ctx, req)
 	if err != nil {
 		return err
 	}
-	events, err := handle(ctx, callIn(ctx).call, p)
-	if err != nil {
-		return err
-	}
+	events := result.(*service.Stream)
 	defer events.Close()
 	return send(ctx, events, to)
 }
@@ -157,21 +158,4 @@ func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingSe
 // again: OK would say that this is the end.
 var errClosing = &service.Fault{
 	Kind: service.Unavailable, Message: "The server stops: subscribe again", Reason: "UNAVAILABLE", Retry: time.Second,
-}
-
-var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has an invalid value, number or time"})
-
-// params converts a request to ProtoJSON and reads it.
-func params[P any](ctx context.Context, req proto.Message, read func(*wire.Reader) P) (p P, err error) {
-	body, err := protojson.Marshal(req)
-	if err != nil {
-		return p, errNoJSON
-	}
-	r, fault := wire.ReadBody(body, nil)
-	if fault != nil {
-		return p, fault
-	}
-	now := callIn(ctx)
-	r.Tenant = now.call.Tenant
-	return wire.Params(now.call, r, read, func(mentioned []string) error { return now.service.Activate(now.call, mentioned) })
 }

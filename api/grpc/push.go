@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -20,5 +19,3 @@ func newPush(p opt.PushConfig) *a2apb.TaskPushNotificationConfig {
 func newPushPage(p service.PushPage) *a2apb.ListTaskPushNotificationConfigsResponse {
 	return &a2apb.ListTaskPushNotificationConfigsResponse{Configs: convertAll(p.Configs, newPush), NextPageToken: p.Next}
 }
-
-func newNothing(struct{}) *emptypb.Empty { return &emptypb.Empty{} }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"longhaul/api/operation"
 	"longhaul/api/service"
 )
 
@@ -43,8 +44,8 @@ func TestScopes_everyMethod(t *testing.T) {
 // those of which it needs one.
 func (s *fixture) wantScope(t *testing.T, method string, call func(ctx context.Context, path string) error) {
 	t.Helper()
-	needed, ok := service.Needs(method)
-	if !ok {
+	needed := operation.Right(method).Scopes
+	if len(needed) == 0 {
 		t.Errorf("%s: no scope", method)
 	}
 	auth := "Bearer acme/ann "

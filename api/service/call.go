@@ -139,9 +139,8 @@ func (s *calls) NewCall(requestID string) *Call {
 // Steps are the parts of a call that depend on its binding.
 type Steps struct {
 	Authenticate func() (Caller, error)
-	// Read finds out which operation is called, and returns its name in A2A 1.0 or
-	// in the extension.
-	Read   func() (operation string, err error)
+	// Read finds out which operation is called, and returns the right that this needs.
+	Read   func() (Right, error)
 	Handle func() error
 }
 
@@ -158,13 +157,13 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 			return err
 		}
 		defer c.releaseQuota()
-		operation, err := steps.Read()
-		if operation == "AnswerInterrupt" {
+		needed, err := steps.Read()
+		if needed.Operation == "AnswerInterrupt" {
 			c.Answer = &Answering{} // more is known when its params are read
 		}
 		if err == nil {
-			c.operation = operation
-			err = c.permit(operation)
+			c.operation = needed.Operation
+			err = c.permit(needed)
 		}
 		if err != nil {
 			return err

@@ -32,7 +32,9 @@ func TestService_Serve(t *testing.T) {
 		return service.Caller{Tenant: "acme", Principal: "ann", Scopes: []service.Scope{service.ReadRuns}}, nil
 	}
 	steps := func(authenticate func() (service.Caller, error), handle func() error) service.Steps {
-		return service.Steps{Authenticate: authenticate, Read: func() (string, error) { return "GetTask", nil }, Handle: handle}
+		return service.Steps{Authenticate: authenticate, Read: func() (service.Right, error) {
+			return service.Right{Operation: "GetTask", Scopes: []service.Scope{service.ReadRuns}}, nil
+		}, Handle: handle}
 	}
 	fails := func(err error) func() (service.Caller, error) {
 		return func() (service.Caller, error) { return service.Caller{}, err }

@@ -5,7 +5,7 @@
 //
 // A binding makes a [Call] for each request and runs it in [Service.Serve], which
 // authenticates the caller ([Caller]), checks its [Quota] and its [Scope] for the operation
-// (scope.go), and turns errors into a [Fault]. Within that the binding reads the
+// ([Right]), and turns errors into a [Fault]. Within that the binding reads the
 // parameters, turns on the extensions ([Service.Activate]) and calls one operation.
 //
 // Data goes one way. Handlers write through the [Engine], which starts work and sends it

@@ -71,7 +71,7 @@ func (s scheduledRuns) callAs(run opt.ScheduledRun, operation string, handle fun
 		Authenticate: func() (Caller, error) {
 			return Caller{Tenant: run.Schedule.Tenant, Principal: run.Schedule.Principal, Scopes: []Scope{CreateRuns, CancelRuns}}, nil
 		},
-		Read:   func() (string, error) { return operation, nil },
+		Read:   func() (Right, error) { return Right{operation, []Scope{CreateRuns, CancelRuns}}, nil },
 		Handle: func() error { return handle(c) },
 	})
 	if fault != nil {

@@ -53,88 +53,20 @@ func join(scopes []Scope, separator string) string {
 	return strings.Join(names, separator)
 }
 
-// A need says which scopes a caller needs for an operation: at least one of them.
-// The handler of an operation with several of them checks the rest, which depends
-// on the parameters.
-type need []Scope
-
-// needs has one line for each operation, under its name in A2A 1.0 or in the
-// extension. An operation without a line is refused for all callers.
-var needs = map[string]need{
-	"SendMessage":          {CreateRuns, RespondApprovals}, // replies are messages
-	"SendStreamingMessage": {CreateRuns, RespondApprovals},
-	"GetTask":              {ReadRuns},
-	"ListTasks":            {ReadRuns},
-	"CancelTask":           {CancelRuns},
-	"SubscribeToTask":      {ReadRuns},
-
-	"CreateTaskPushNotificationConfig": {ManageWebhooks},
-	"GetTaskPushNotificationConfig":    {ManageWebhooks},
-	"ListTaskPushNotificationConfigs":  {ManageWebhooks},
-	"DeleteTaskPushNotificationConfig": {ManageWebhooks},
-	"GetExtendedAgentCard":             Scopes(), // for any of them: it is about no work
-
-	"ListDeliveries": {ManageWebhooks},
-	"Redeliver":      {ManageWebhooks},
-	"GetTaskRecord":  {ReadRuns},
-	"GetRun":         {ReadRuns},
-
-	"GetOverview":      {ReadRuns},
-	"PreviewObjective": {CreateRuns},
-
-	"ListInterrupts":  {ReadRuns},
-	"GetInterrupt":    {ReadRuns}, // on the pages of the console
-	"AnswerInterrupt": {RespondApprovals},
-	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
-	"ListDecisions":   {ReadRuns},
-	"ListEvents":      {ReadRuns},   // on the pages for people
-	"OutlineTask":     {ReadRuns},   // likewise
-	"ReadContent":     {ReadRuns},   // likewise
-	"ReceiveCallback": {CreateRuns}, // to a callback URL
-
-	"ListSchedules":    {ReadRuns},
-	"GetSchedule":      {ReadRuns},
-	"CreateSchedule":   {ManageSchedules},
-	"UpdateSchedule":   {ManageSchedules},
-	"DeleteSchedule":   {ManageSchedules},
-	"TriggerSchedule":  {ManageSchedules},
-	"BackfillSchedule": {ManageSchedules},
-
-	"EncodePayloads": {ReadPayloads},
-	"DecodePayloads": {ReadPayloads},
-
-	"StartSample":      {CreateRuns},
-	"CreateSamplePush": {ManageWebhooks},
-
-	"objectives/create":  {CreateRuns},
-	"objectives/get":     {ReadRuns},
-	"objectives/list":    {ReadRuns},
-	"objectives/update":  {CreateRuns, CancelRuns, RespondApprovals},
-	"objectives/replan":  {CreateRuns, CancelRuns},
-	"plans/create":       {CreateRuns},
-	"plans/get":          {ReadRuns},
-	"plans/update":       {CreateRuns, CancelRuns, RespondApprovals},
-	"plans/addTasks":     {CreateRuns},
-	"tasks/link":         {CreateRuns},
-	"tasks/updateStatus": {CreateRuns, CancelRuns, RespondApprovals},
+// A Right is the right to call an operation: a caller needs at least one of its scopes. The
+// service checks more where that depends on the parameters.
+type Right struct {
+	Operation string // its name in A2A 1.0 or in the extension
+	Scopes    []Scope
 }
 
-// Needs returns the scopes for an operation: a caller needs at least one of them. ok is
-// false for an unknown operation.
-func Needs(operation string) (scopes []Scope, ok bool) {
-	scopes, ok = needs[operation]
-	return slices.Clone(scopes), ok
-}
-
-// permit refuses a caller without any of the scopes for an operation, before
-// anything is looked up.
-func (c *Call) permit(operation string) error {
-	n, ok := needs[operation]
+// permit refuses a caller without any of the scopes of a right, before anything is looked up.
+func (c *Call) permit(r Right) error {
 	switch {
-	case !ok:
-		return fmt.Errorf("operation %q has no line in the table of scopes", operation)
-	case !slices.ContainsFunc(n, func(s Scope) bool { return slices.Contains(c.Scopes, s) }):
-		return missingScope(n...)
+	case len(r.Scopes) == 0:
+		return fmt.Errorf("operation %q has no scopes", r.Operation)
+	case !slices.ContainsFunc(r.Scopes, func(s Scope) bool { return slices.Contains(c.Scopes, s) }):
+		return missingScope(r.Scopes...)
 	}
 	return nil
 }

@@ -56,10 +56,11 @@ var rooms = []room{
 		"opt/machine",      // what a command may ask for
 		"internal/schema"}, // of answers
 		tests: []string{"internal/journal"}},
-	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire",
+	{name: "api/operation", imports: []string{"api/service", "api/wire"}}, // the table of all operations
+	{name: "api", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/wire",
 		"internal/tracing"}, // a request begins a trace, or continues that of its sender
 		tests: []string{"internal/journal", "client"}},
-	{name: "api/grpc", imports: []string{"a2a", "opt", "api/service",
+	{name: "api/grpc", imports: []string{"a2a", "opt", "api/operation", "api/service",
 		"internal/tracing", // whose spans they end
 		"api/wire"},        // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
@@ -70,16 +71,16 @@ var rooms = []room{
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
 		"internal/journal", // which records in the real journal
 		"internal/seal"}},  // which has a key for secrets
-	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/service", "api/gateform"}, // HTML for those who have an answer link
+	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, // HTML for those who have an answer link
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
 	{name: "api/gateform", imports: []string{"a2a", "opt", "api/service"}}, // for both pages with forms for gates
-	{name: "api/console", imports: []string{"a2a", "opt", "api/service", "api/gateform"}, // the pages for people
+	{name: "api/console", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: []string{"a2a", "opt", "api/service", "api/wire"}}, // callbacks are read like messages on the wire
+	{name: "api/callback", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/wire"}}, // callbacks are read like messages on the wire
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 
@@ -115,8 +116,8 @@ var rooms = []room{
 	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
 		"a2a", "activities", "api/service"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
-	{name: "docs"}, // its tests read the documents
-	{name: "docs/schemas", tests: []string{"a2a", "opt"}}, // made from these types
+	{name: "docs", tests: []string{"api/operation", "api/service"}},             // its tests compare the documents with the code
+	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},

@@ -232,7 +232,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	if s.Current != nil && s.Current.PlanID == p.ID {
 		d.Command = s.Current.Command.ID
 	}
-	// A command may start the plan, and its report comes later: what has heard of a pause hears of its end.
+	// A command may start the plan, which reports that later: its pause lasts as long as that of the objective.
 	d.Paused = (begun || d.Command != "" || d.Paused) && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":

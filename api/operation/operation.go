@@ -1,0 +1,180 @@
+package operation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"longhaul/api/service"
+	"longhaul/api/wire"
+)
+
+// An Operation is one line of the table.
+type Operation struct {
+	ID     string // its method in A2A 1.0 and in the extension, or its name; scopes, logs, metrics and documents use it
+	V03    string // its method in A2A 0.3; "" if that has none
+	Family Family
+	Scopes []service.Scope // a caller needs one of them; the service checks more where that depends on the parameters
+	When   Feature         // without which it is refused, or not there
+	Routes []string        // of plain HTTP, each with its verb before it; below /v1 for pages
+	Text   string          // what it does, for the description of the API
+	Query  []string        // its parameters in the query of a route, for the description
+	Takes  string          // the schema of its body in the description; "" for none
+	Gives  string          // the schema of its result, or of one event of its stream
+	Body
+}
+
+// A Family says how operations are called.
+type Family int
+
+// The families.
+const (
+	Core  Family = iota // A2A: by JSON-RPC, plain HTTP and gRPC
+	OPT                 // the extension: by JSON-RPC, under the same name in both versions
+	Page                // plain HTTP below /v1, without versions
+	Inner               // by our own pages and URLs alone
+)
+
+// A Feature of a service can be off.
+type Feature int
+
+// The features.
+const (
+	Always    Feature = iota
+	Streaming         // else refused
+	Push              // else refused
+	Codec             // payloads are encrypted; else not there, and never in the description
+	Seams             // for the OpenWOP conformance suite; likewise
+)
+
+// A Body reads the parameters of an operation, calls the service and writes the result.
+type Body struct {
+	run    func(context.Context, call) (any, error)
+	encode func(wire.Version, any) any // nil for streams
+	Stream bool                        // the result is a *service.Stream
+}
+
+// A call is a call of an operation in progress.
+type call struct {
+	*service.Call
+	service *service.Service
+	params  *wire.Reader
+	pure    bool // without extensions and the rules of A2A
+}
+
+// Run calls the operation. The result is a value of package service, which Encode writes for
+// the bindings of JSON, or a [*service.Stream].
+func (o *Operation) Run(ctx context.Context, s *service.Service, c *service.Call, params *wire.Reader) (any, error) {
+	in := call{c, s, params, o.Family == Page}
+	if !in.pure {
+		params.Tenant = c.Tenant
+	}
+	if o.Family == OPT {
+		c.TakeKey(params.RequestID())
+	}
+	if off := o.refusal(s); off != nil {
+		if _, err := read(in, wire.Nothing); err != nil {
+			return nil, err
+		}
+		return nil, off
+	}
+	return o.run(ctx, in)
+}
+
+// refusal returns why the service does not offer the operation, nil if it does.
+func (o *Operation) refusal(s *service.Service) error {
+	switch {
+	case o.When == Push && !s.Pushes():
+		return service.ErrNoPush
+	case o.When == Streaming && !s.Streams():
+		return service.ErrNoStreaming
+	}
+	return nil
+}
+
+// Encode returns the form of a result in a version of A2A.
+func (o *Operation) Encode(v wire.Version, result any) any { return o.encode(v, result) }
+
+// Name returns the method in a version of A2A, "" if that has none.
+func (o *Operation) Name(v wire.Version) string {
+	if v == wire.V03 {
+		return o.V03
+	}
+	return o.ID
+}
+
+// Right returns the right to call the operation.
+func (o *Operation) Right() service.Right { return service.Right{Operation: o.ID, Scopes: o.Scopes} }
+
+// Right returns the right to call the operation with an id. It has no scopes, and so is refused
+// to every caller, if the operation is not in the table.
+func Right(id string) service.Right {
+	if o := ByID(id); o != nil {
+		return o.Right()
+	}
+	return service.Right{Operation: id}
+}
+
+// Table lists all operations. If the paths of two routes match, the first one counts.
+func Table() []*Operation { return table }
+
+var table = slices.Concat(core, extension, pages, inner)
+
+var index = func() map[string]*Operation {
+	byID := map[string]*Operation{}
+	for _, o := range table {
+		byID[o.ID] = o
+	}
+	return byID
+}()
+
+// ByID returns an operation by its id, nil if there is none.
+func ByID(id string) *Operation { return index[id] }
+
+var methods = func() map[string]*Operation {
+	byName := map[string]*Operation{}
+	for _, o := range slices.Concat(core, extension) {
+		byName[o.V03], byName[o.ID] = o, o
+	}
+	return byName
+}()
+
+// ByMethod returns the operation of a method of JSON-RPC, of either version, nil if there is
+// none.
+func ByMethod(name string) *Operation { return methods[name] }
+
+// reply is the body of an operation that answers once.
+func reply[P, R any](params func(*wire.Reader) P, handle func(*service.Service, context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) Body {
+	return Body{
+		run: func(ctx context.Context, in call) (any, error) {
+			p, err := read(in, params)
+			if err != nil {
+				return nil, err
+			}
+			return handle(in.service, ctx, in.Call, p)
+		},
+		encode: func(v wire.Version, result any) any { return write(v, result.(R)) },
+	}
+}
+
+// stream is the body of an operation that opens a stream.
+func stream[P any](params func(*wire.Reader) P, handle func(*service.Service, context.Context, *service.Call, P) (*service.Stream, error)) Body {
+	b := reply(params, handle, func(wire.Version, *service.Stream) any { return nil })
+	b.Stream = true
+	return b
+}
+
+// read reads and checks the parameters of a call, and turns on its extensions.
+func read[P any](in call, params func(*wire.Reader) P) (P, error) {
+	return wire.Params(in.Call, in.params, params, func(mentioned []string) error {
+		if in.pure {
+			return nil
+		}
+		return in.service.Activate(in.Call, mentioned)
+	})
+}
+
+func may(scopes ...service.Scope) []service.Scope { return scopes }
+
+// words splits a list at its spaces.
+func words(list string) []string { return strings.Fields(list) }
