@@ -32,7 +32,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/api/service"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	"longhaul/internal/cli"
 )
 
@@ -67,10 +68,10 @@ type Agent interface {
 
 // A Decision is the decision of an agent about a message: an answer, or plans. Without either
 // the planner of the workers makes the plans.
-type Decision = service.Decision
+type Decision = message.Decision
 
 // A Skill is an entry of the agent card.
-type Skill = service.Skill
+type Skill = card.Skill
 
 // An Embed starts a Temporal server in the process. Package longhaul/dev/temporald has
 // one.

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/api/call"
 	"longhaul/api/service"
 	"longhaul/internal/tracing"
 )
@@ -18,9 +19,9 @@ type Config struct {
 	Service *service.Service
 
 	// Authenticate returns the caller of a request. It may not read the body. Any
-	// error refuses the request: with 403 if it wraps service.ErrForbidden, with
+	// error refuses the request: with 403 if it wraps call.ErrForbidden, with
 	// 503 if it wraps opt.ErrUnavailable, else with 401.
-	Authenticate func(*http.Request) (service.Caller, error)
+	Authenticate func(*http.Request) (call.Caller, error)
 	Challenge    string // WWW-Authenticate of a 401; zero: Bearer
 
 	// Origins are the origins of web pages that may call, such as
@@ -62,12 +63,12 @@ type Config struct {
 // A TokenPage serves a request for a URL that ends in a token, which is all that its
 // sender has to prove.
 type TokenPage interface {
-	Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string)
+	Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token string)
 }
 
 // A Console serves pages for people.
 type Console interface {
-	Serve(c *service.Call, w http.ResponseWriter, r *http.Request)
+	Serve(c *call.Call, w http.ResponseWriter, r *http.Request)
 	// Rewrite turns a request by a page for the events of a task into the one that other
 	// clients send to a path. An error means that the session of the page has ended, or
 	// wraps opt.ErrUnavailable.

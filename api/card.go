@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/api/card"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
@@ -25,16 +26,16 @@ type Address struct {
 }
 
 // Interfaces lists the interfaces for the card, the preferred one first.
-func (a Address) Interfaces() []service.Interface {
+func (a Address) Interfaces() []card.Interface {
 	base := strings.TrimSuffix(a.BaseURL, "/")
-	list := []service.Interface{{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V10)}}
+	list := []card.Interface{{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V10)}}
 	if !a.NoREST {
-		list = append(list, service.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)})
+		list = append(list, card.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)})
 	}
 	if a.GRPC != "" {
-		list = append(list, service.Interface{URL: a.GRPC, Binding: "GRPC", Version: string(wire.V10)})
+		list = append(list, card.Interface{URL: a.GRPC, Binding: "GRPC", Version: string(wire.V10)})
 	}
-	return append(list, service.Interface{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V03)})
+	return append(list, card.Interface{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V03)})
 }
 
 // A document is a card as it is served.
@@ -67,14 +68,14 @@ type cards struct {
 
 // SetSkills changes the skills on the card. The new card has another tag and
 // time, so that clients with the old card notice. It may be called at any time.
-func (c *cards) SetSkills(skills []service.Skill) {
-	c.service.SetSkills(skills)
+func (c *cards) SetSkills(skills []card.Skill) {
+	c.service.Cards.SetSkills(skills)
 	c.update()
 }
 
 func (c *cards) update() {
 	now := &documents{since: c.now(), by: map[wire.Version]document{}}
-	card := c.service.Card()
+	card := c.service.Cards.Card()
 	for v, form := range map[wire.Version]any{
 		wire.V03: wire.V03.Card(card), wire.V10: wire.V10.Card(card),
 		discovery: wire.Discovery(card, c.maxBody), description: c.describer.describe(card),

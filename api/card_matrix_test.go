@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
 )
 
 const tckExtension = "urn:a2a:tck:required-extension"
@@ -23,7 +24,7 @@ func TestCard_everyConfiguration(t *testing.T) {
 			s := newService(t, func(c *config) {
 				c.Card.NoStreaming, c.Address.NoREST = !streams, !rest
 				if extended {
-					c.Extended = &service.CardInfo{Name: "More"}
+					c.Extended = &card.Info{Name: "More"}
 				}
 				if push {
 					pushOn(c)
@@ -35,7 +36,7 @@ func TestCard_everyConfiguration(t *testing.T) {
 					c.Address.GRPC = "agent.example.com:443"
 				}
 				if required {
-					c.Card.Extensions = []service.Extension{{URI: tckExtension, Required: true}}
+					c.Card.Extensions = []call.Extension{{URI: tckExtension, Required: true}}
 				}
 			})
 			interfaces := []string{"JSONRPC 1.0 https://agent.example.com/a2a"}
@@ -129,7 +130,7 @@ func (s *fixture) agrees(t *testing.T, streams, rest, extended, required bool) {
 func TestExtendedCard(t *testing.T) {
 	s := newService(t, func(c *config) {
 		more := c.Card
-		more.Description, more.Skills = "For you", append(more.Skills, service.Skill{ID: "secret"})
+		more.Description, more.Skills = "For you", append(more.Skills, card.Skill{ID: "secret"})
 		c.Extended = &more
 	})
 	const nobody, anonymous = "Bearer nobody", "Bearer anonymous"
@@ -176,9 +177,9 @@ func TestExtendedCard_none(t *testing.T) {
 func TestREST_requiredExtension(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
-		c.Card.Extensions = []service.Extension{{URI: tckExtension, Required: true}}
+		c.Card.Extensions = []call.Extension{{URI: tckExtension, Required: true}}
 	})
-	body := `{"message":` + message("m", "quiet", "") + `}`
+	body := `{"message":` + messageJSON("m", "quiet", "") + `}`
 	for _, header := range []string{"", a2a.ExtensionOPT, tckExtension, "urn:x"} {
 		w := s.rest(t, "POST", "/a2a/rest/message:send", body, "A2A-Extensions", header)
 		n := parse(t, w.Body.Bytes())

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/card"
 )
 
 func (s *fixture) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
@@ -72,7 +72,7 @@ func TestServer_SetSkills(t *testing.T) {
 	now := start
 	s := newService(t, func(c *config) {
 		c.Now = func() time.Time { return now }
-		c.Extended = &service.CardInfo{Name: "More"}
+		c.Extended = &card.Info{Name: "More"}
 	})
 	const path = "/.well-known/agent-card.json"
 	versions := map[string][]string{"both": nil, "1.0": {"A2A-Version", "1.0"}}
@@ -97,9 +97,9 @@ func TestServer_SetSkills(t *testing.T) {
 	}
 	check("at first", "plan", false, start)
 	now = start.Add(time.Hour)
-	s.SetSkills([]service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}})
+	s.SetSkills([]card.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}})
 	check("after the same", "plan", false, start)
-	s.SetSkills([]service.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
+	s.SetSkills([]card.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
 	check("after another", "cook", true, now)
 }
 
@@ -123,6 +123,6 @@ func TestCard_privateSkills(t *testing.T) {
 			}
 			wantCode(t, s.callIn(t, version, method, "{}", "Authorization", "Bearer anonymous"), "-32000")
 		}
-		s.SetSkills([]service.Skill{{ID: "other"}})
+		s.SetSkills([]card.Skill{{ID: "other"}})
 	}
 }

@@ -621,7 +621,7 @@ func TestPlaces_twoServices(t *testing.T) {
 	answers := make(chan node, 2)
 	for i, from := range []*fixture{s, other} {
 		go func() {
-			answers <- from.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "slow", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
+			answers <- from.call(t, "SendMessage", `{"message":`+messageJSON(fmt.Sprint("m", i), "slow", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
 		}()
 	}
 	waiting := 0

@@ -54,7 +54,7 @@ func rawRequest(path, body string) string {
 func TestHalfClose_blockingSend(t *testing.T) {
 	for _, path := range []string{"/a2a", "/message:send"} {
 		s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
-		body := `{"message":` + message("m", "slow", "") + `}`
+		body := `{"message":` + messageJSON("m", "slow", "") + `}`
 		if path == "/a2a" {
 			body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + body + `}`
 		}
@@ -75,7 +75,7 @@ func TestHalfClose_blockingSend(t *testing.T) {
 
 func TestHalfClose_stream(t *testing.T) {
 	s := newService(t)
-	rest := s.halfClosed(t, rawRequest("/message:stream", `{"message":`+message("m", "slow", "")+`}`))
+	rest := s.halfClosed(t, rawRequest("/message:stream", `{"message":`+messageJSON("m", "slow", "")+`}`))
 	answer, err := http.ReadResponse(rest, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -27,7 +27,7 @@ func (s *fixture) attempt(t *testing.T, taskID, configID string, a opt.DeliveryA
 // the receiver or the secrets; a state can be delivered again.
 func TestDeliveries(t *testing.T) {
 	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "approve canary", "")+`,`+strings.Replace(hook, `{"url"`, `{"id":"a/b","url"`, 1)+`}`).at("result", "task", "id").String()
+	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "approve canary", "")+`,`+strings.Replace(hook, `{"url"`, `{"id":"a/b","url"`, 1)+`}`).at("result", "task", "id").String()
 	s.attempt(t, id, "a/b", opt.DeliveryAttempt{At: a2a.At(start), Error: "timeout"}, opt.DeliveryDue)
 	s.attempt(t, id, "a/b", opt.DeliveryAttempt{At: a2a.At(start.Add(tick)), Status: 404}, opt.DeliveryDead)
 
@@ -64,7 +64,7 @@ func TestDeliveries(t *testing.T) {
 		{"by another tenant", "POST", again, "Bearer other/bob", 404, "task_not_found"},
 		{"list by another tenant", "GET", path, "Bearer other/bob", 404, "task_not_found"},
 		{"unknown task", "GET", "/v1/tasks/none/deliveries", "", 404, "task_not_found"},
-		{"without the scope", "GET", path, limitedTo(without(service.ManageWebhooks)...), 403, "permission_denied"},
+		{"without the scope", "GET", path, limitedTo(without(call.ManageWebhooks)...), 403, "permission_denied"},
 		{"by the wrong verb", "GET", again, "", 405, "method_not_allowed"},
 	} {
 		var headers []string

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"longhaul/api/service"
+	"longhaul/api/card"
 )
 
 // discovers checks that the discovery document says what the card of 1.0 says.
@@ -58,7 +58,7 @@ func TestDiscovery(t *testing.T) {
 func TestDiscovery_notModified(t *testing.T) {
 	s := newService(t)
 	tag := s.get(t, "/.well-known/openwop").Header().Get("ETag")
-	s.SetSkills([]service.Skill{{ID: "new", Name: "New", Description: "Something new"}})
+	s.SetSkills([]card.Skill{{ID: "new", Name: "New", Description: "Something new"}})
 	if w := s.get(t, "/.well-known/openwop", "If-None-Match", tag); w.Code != http.StatusNotModified {
 		t.Errorf("status %d", w.Code)
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
+	"longhaul/api/stream"
 	"longhaul/api/wire"
 	"longhaul/opt"
 )
@@ -27,12 +28,12 @@ type binding interface {
 	// result returns a result, or one event of a stream, as JSON.
 	result(q request, value any) ([]byte, error)
 	// failure returns a fault as JSON.
-	failure(q request, f *service.Fault) ([]byte, error)
+	failure(q request, f *call.Fault) ([]byte, error)
 	// media returns the content type of results.
 	media(r *http.Request) string
 	// refusal returns the status and the content of an answer with a fault. body
 	// is the fault as failure returned it.
-	refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte)
+	refusal(q request, r *http.Request, f *call.Fault, body []byte) (status int, media string, content []byte)
 }
 
 // A request is a request as a binding has read it.
@@ -51,21 +52,21 @@ func (q request) isOPT() bool { return q.operation != nil && q.operation.Family 
 // exchange serves a request that came by a binding, which has a name for metrics.
 func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	s.pages.allowOrigin(e)
-	c, w := e.Get(callKey).(*service.Call), e.Response()
+	c, w := e.Get(callKey).(*call.Call), e.Response()
 	r, closed := withoutHalfClose(e.Request())
 	wire.ReadHeader(c, r.Header)
 	c.Binding = name
 	q := request{version: wire.V03}
 	var result any
-	fault := s.service.Serve(c, service.Steps{
-		Authenticate: func() (service.Caller, error) {
+	fault := s.service.Serve(c, call.Steps{
+		Authenticate: func() (call.Caller, error) {
 			caller, err := s.cfg.Authenticate(r)
 			if errors.Is(err, opt.ErrUnavailable) {
 				q.status = http.StatusServiceUnavailable
 			}
 			return caller, err
 		},
-		Read: func() (needed service.Right, err error) {
+		Read: func() (needed call.Right, err error) {
 			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader has it close the connection
 			c.Method, c.OfOPT, c.Rules = q.method, q.isOPT(), q.version.Rules()
 			if err == nil {
@@ -83,7 +84,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	case fault != nil:
 		res.refuse(fault)
 	case q.operation.Stream:
-		res.stream(result.(*service.Stream))
+		res.stream(result.(*stream.Stream))
 	default:
 		res.answer(q.operation.Encode(q.version, result))
 	}
@@ -145,17 +146,17 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte,
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	case err != nil:
 		w.Header().Set("Connection", "close") // the rest may never come
-		return nil, http.StatusBadRequest, &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: the body could not be read"}
+		return nil, http.StatusBadRequest, &call.Fault{Kind: call.InvalidRequest, Message: "Invalid request: the body could not be read"}
 	}
 	return body, 0, nil
 }
 
 // errCoding does not repeat the coding, which may be any text.
-var errCoding = &service.Fault{
-	Kind: service.ContentType, Message: "Incompatible content types: the body has a Content-Encoding; send it without compression",
+var errCoding = &call.Fault{
+	Kind: call.ContentType, Message: "Incompatible content types: the body has a Content-Encoding; send it without compression",
 }
 
-func tooLarge(limit int64) *service.Fault {
-	return &service.Fault{Kind: service.InvalidRequest,
+func tooLarge(limit int64) *call.Fault {
+	return &call.Fault{Kind: call.InvalidRequest,
 		Message: "Invalid request: the body is larger than " + strconv.FormatInt(limit, 10) + " bytes"}
 }

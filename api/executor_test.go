@@ -23,7 +23,7 @@ func TestExecutors_refused(t *testing.T) {
 	s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"Empty"}`)
 	const plan = `{"name":"P","tasks":[{"name":"work 1h"}]}`
 	for _, version := range []string{"0.3", "1.0"} {
-		send, said := "SendMessage", func(metadata string) string { return message("m", "x", `,"metadata":{`+metadata+`}`) }
+		send, said := "SendMessage", func(metadata string) string { return messageJSON("m", "x", `,"metadata":{`+metadata+`}`) }
 		if version == "0.3" {
 			send = "message/send"
 			said = func(metadata string) string {
@@ -56,6 +56,6 @@ func TestExecutors_refused(t *testing.T) {
 // An agent whose plans have executors that are not here gets no work begun.
 func TestExecutors_refusedAgent(t *testing.T) {
 	s := newService(t, func(c *config) { c.CheckExecutor = func(string) error { return errors.New("none") } })
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m", "playbook", "")+`}`), "-32603")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m", "playbook", "")+`}`), "-32603")
 	s.untouched(t)
 }

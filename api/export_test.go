@@ -11,7 +11,7 @@ import (
 // Names returns the names of each operation in both versions, by its name in 1.0.
 func (*Server) Names() map[string][2]string {
 	names := map[string][2]string{}
-	for _, o := range operation.Table() {
+	for _, o := range operation.All() {
 		if o.Family == operation.Core || o.Family == operation.OPT {
 			names[o.ID] = [2]string{o.V03, o.ID}
 		}
@@ -24,7 +24,7 @@ func (*Server) Names() map[string][2]string {
 func Routes() map[string]string {
 	list := map[string]string{}
 	for _, r := range restRoutes {
-		list[r.operation.ID] = r.verb + " " + restPath + "/" + r.path
+		list[r.id] = r.verb + " " + restPath + "/" + r.path
 	}
 	return list
 }
@@ -32,8 +32,8 @@ func Routes() map[string]string {
 // Undescribed returns the operations of described routes that have no summary.
 func Undescribed() (names []string) {
 	for _, r := range slices.Concat(restRoutes, pageRoutes()) {
-		if r.operation.Text == "" {
-			names = append(names, r.operation.ID)
+		if operation.ByID(r.id).Text == "" {
+			names = append(names, r.id)
 		}
 	}
 	return names
@@ -71,7 +71,7 @@ func under(path string, table routeTable) (paths []string) {
 func PageRoutes() map[string]string {
 	list := map[string]string{}
 	for _, r := range pageRoutes(operation.Codec, operation.Seams) {
-		list[r.verb+" "+pagePath+"/"+r.path] = r.operation.ID
+		list[r.verb+" "+pagePath+"/"+r.path] = r.id
 	}
 	return list
 }

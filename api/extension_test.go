@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 const otherExtension = "urn:example:other"
@@ -30,8 +30,8 @@ func TestExtensions_activation(t *testing.T) {
 		"another one alone":        {"A2A-Extensions", otherExtension, "", otherExtension, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *config) { c.Card.Extensions = []service.Extension{{URI: otherExtension}} })
-			w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m", "quiet", tc.more)+`}}`,
+			s := newService(t, func(c *config) { c.Card.Extensions = []call.Extension{{URI: otherExtension}} })
+			w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m", "quiet", tc.more)+`}}`,
 				"A2A-Version", "1.0", tc.header, tc.value)
 			if got := w.Header().Get("A2A-Extensions"); got != tc.want {
 				t.Errorf("A2A-Extensions is %q, want %q", got, tc.want)
@@ -59,7 +59,7 @@ func TestExtensions_sibling(t *testing.T) {
 		"asked not to":        {a2a.ExtensionOPT, `,"metadata":{"opt/v1/preferObjective":false}`, false},
 		"message, not header": {"", `,"extensions":["` + a2a.ExtensionOPT + `"],"metadata":{"opt/v1/preferObjective":true}`, false},
 	} {
-		n := newService(t).call(t, "SendMessage", `{"message":`+message("m", "quiet", tc.more)+`}`, header, tc.header)
+		n := newService(t).call(t, "SendMessage", `{"message":`+messageJSON("m", "quiet", tc.more)+`}`, header, tc.header)
 		if got := n.at("result").has("objective"); got != tc.want {
 			t.Errorf("%s: beside the task: %v", name, got)
 		}
@@ -71,9 +71,9 @@ func TestExtensions_sibling(t *testing.T) {
 func TestExtensions_required(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
-		c.Card.Extensions = []service.Extension{{URI: otherExtension, Required: true}}
+		c.Card.Extensions = []call.Extension{{URI: otherExtension, Required: true}}
 	})
-	body := `{"message":` + message("m", "quiet", "") + `}`
+	body := `{"message":` + messageJSON("m", "quiet", "") + `}`
 	n := s.call(t, "SendMessage", body)
 	wantCode(t, n, "-32008")
 	if got := n.at("error", "data", "0", "reason").String(); got != "EXTENSION_SUPPORT_REQUIRED" {

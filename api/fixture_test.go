@@ -17,6 +17,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
@@ -66,10 +68,10 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	cfg := config{
 		serviceConfig: service.Config{
 			Engine: world, Journal: journal, Watch: journal.watch, Agent: oracle{}, Scheduler: s.times,
-			Card: service.CardInfo{
+			Card: card.Info{
 				Name: "Longhaul", Description: "Work that survives", Version: "1.2.3",
-				Skills: []service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},
-				Schemes: map[string]service.SecurityScheme{
+				Skills: []card.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},
+				Schemes: map[string]card.SecurityScheme{
 					"bearer": {Type: "http", Scheme: "Bearer"},
 					"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
 				},
@@ -96,7 +98,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 }
 
 // callerOf returns the caller that the Authorization header names.
-func callerOf(r *http.Request) (service.Caller, error) {
+func callerOf(r *http.Request) (call.Caller, error) {
 	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 
@@ -232,15 +234,15 @@ func (s *fixture) untouched(t *testing.T) {
 	}
 }
 
-// message returns a 1.0 message with an id and text; more is further members.
-func message(id, text, more string) string {
+// messageJSON returns a 1.0 message with an id and text; more is further members.
+func messageJSON(id, text, more string) string {
 	return fmt.Sprintf(`{"messageId":%q,"role":"ROLE_USER","parts":[{"text":%q}]%s}`, id, text, more)
 }
 
 // send sends text in 1.0 and returns the task.
 func (s *fixture) send(t *testing.T, id, text string) node {
 	t.Helper()
-	n := s.call(t, "SendMessage", `{"message":`+message(id, text, "")+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON(id, text, "")+`}`)
 	if n.has("error") {
 		t.Fatalf("send failed: %v", n)
 	}

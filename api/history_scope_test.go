@@ -15,11 +15,11 @@ func TestHistoryScope(t *testing.T) {
 		method, params string
 		want, kept     string
 	}{
-		"not asked for":         {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `}`, "", ""},
-		"by the message":        {"SendMessage", `{"message":` + message("m-2", "quiet", ","+key) + `}`, "plan", `"plan"`},
-		"beside it":             {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `,` + key + `}`, "plan", `"plan"`},
-		"by both":               {"SendMessage", `{"message":` + message("m-2", "quiet", `,"metadata":{"opt/v1/historyScope":"objective"}`) + `,` + key + `}`, "objective", `"objective"`},
-		"beside it, for nobody": {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `,"metadata":{"opt/v1/historyScope":"all"}}`, "", ""},
+		"not asked for":         {"SendMessage", `{"message":` + messageJSON("m-2", "quiet", "") + `}`, "", ""},
+		"by the message":        {"SendMessage", `{"message":` + messageJSON("m-2", "quiet", ","+key) + `}`, "plan", `"plan"`},
+		"beside it":             {"SendMessage", `{"message":` + messageJSON("m-2", "quiet", "") + `,` + key + `}`, "plan", `"plan"`},
+		"by both":               {"SendMessage", `{"message":` + messageJSON("m-2", "quiet", `,"metadata":{"opt/v1/historyScope":"objective"}`) + `,` + key + `}`, "objective", `"objective"`},
+		"beside it, for nobody": {"SendMessage", `{"message":` + messageJSON("m-2", "quiet", "") + `,"metadata":{"opt/v1/historyScope":"all"}}`, "", ""},
 		"get":                   {"GetTask", `{"id":"ROOT",` + key + `}`, "plan", ""},
 		"get, not asked for":    {"GetTask", `{"id":"ROOT"}`, "", ""},
 		"get, for nobody":       {"GetTask", `{"id":"ROOT","metadata":{"opt/v1/historyScope":5}}`, "", ""},
@@ -49,7 +49,7 @@ func TestHistoryScope(t *testing.T) {
 	}
 	for _, wrong := range []string{`"all"`, `5`} {
 		s := newService(t)
-		n := s.call(t, "SendMessage", `{"message":`+message("m", "quiet", `,"metadata":{"opt/v1/historyScope":`+wrong+`}`)+`}`)
+		n := s.call(t, "SendMessage", `{"message":`+messageJSON("m", "quiet", `,"metadata":{"opt/v1/historyScope":`+wrong+`}`)+`}`)
 		wantCode(t, n, "-32602")
 		if got := field(n); got != "message.metadata.opt/v1/historyScope" {
 			t.Errorf("%s is wrong", got)

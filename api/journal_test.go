@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -142,7 +142,7 @@ func (j *faultyJournal) Ping(ctx context.Context) error {
 
 // A counted watch is counted while it is open.
 type counted struct {
-	service.Watch
+	call.Watch
 	open *atomic.Int64
 	once sync.Once
 }
@@ -152,7 +152,7 @@ func (c *counted) Close() {
 	c.Watch.Close()
 }
 
-func (j *faultyJournal) watch(objectiveID string) service.Watch {
+func (j *faultyJournal) watch(objectiveID string) call.Watch {
 	j.watches.Add(1)
 	return &counted{Watch: j.Watch(objectiveID), open: &j.watches}
 }

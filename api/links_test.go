@@ -3,7 +3,7 @@ package api_test
 import (
 	"testing"
 
-	"longhaul/api/service"
+	"longhaul/api/read"
 )
 
 // A task and a run have the page of their workflow, and a task that of its traces, if the
@@ -11,13 +11,13 @@ import (
 func TestLinks(t *testing.T) {
 	const ui = "https://temporal.example.com/ui/"
 	for name, tt := range map[string]struct {
-		links service.Links
+		links read.Links
 		base  string // of workflows; "" for none
 		trace string // before the id of an objective; "" for none
 	}{
 		"none": {},
 		"links": {
-			service.Links{UI: ui, Namespace: "long haul", Traces: "https://traces.example.com/?objective={id}"},
+			read.Links{UI: ui, Namespace: "long haul", Traces: "https://traces.example.com/?objective={id}"},
 			"https://temporal.example.com/ui/namespaces/long%20haul/workflows/", "https://traces.example.com/?objective=",
 		},
 	} {

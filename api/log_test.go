@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // The log of a request has the caller, the method and ids, and no content.
@@ -19,12 +19,12 @@ func TestLog(t *testing.T) {
 	core, logs := observer.New(zapcore.DebugLevel)
 	s := newService(t, func(c *config) { c.Log = zap.New(core) })
 	const canary = "c4n4ry"
-	work := `{"message":` + message("m", "slow "+canary, `,"contextId":"`+canary+`","metadata":{"x":"`+canary+`"}`) + `}`
+	work := `{"message":` + messageJSON("m", "slow "+canary, `,"contextId":"`+canary+`","metadata":{"x":"`+canary+`"}`) + `}`
 	s.call(t, "SendMessage", work, "Authorization", "Bearer acme/ann", "X-Request-Id", "req-1")
 	s.call(t, "GetTask", `{"id":"`+canary+`"}`, "X-Request-Id", "req-2")
 	s.call(t, canary, `{}`)
 	s.post(t, canary, "A2A-Version", canary)
-	s.call(t, "SendMessage", `{"message":`+message("m2", "panic "+canary, "")+`}`)
+	s.call(t, "SendMessage", `{"message":`+messageJSON("m2", "panic "+canary, "")+`}`)
 	s.get(t, "/"+canary)
 
 	var served []map[string]any
@@ -63,7 +63,7 @@ func TestLog_refusedCredentials(t *testing.T) {
 	reason := "the token has expired " + strings.Repeat("é", 1000)
 	s := newService(t, func(c *config) {
 		c.Log = zap.New(core)
-		c.Authenticate = func(*http.Request) (service.Caller, error) { return service.Caller{Tenant: "acme"}, errors.New(reason) }
+		c.Authenticate = func(*http.Request) (call.Caller, error) { return call.Caller{Tenant: "acme"}, errors.New(reason) }
 	})
 	answer := fmt.Sprint(s.call(t, "GetTask", `{"id":"x"}`))
 	if strings.Contains(answer, "expired") || !strings.Contains(answer, "Unauthenticated") {

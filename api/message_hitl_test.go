@@ -165,7 +165,7 @@ func TestHITL_activation(t *testing.T) {
 		"by header":      {a2a.ExtensionHITL, ""},
 		"by the message": {"", `,"extensions":["` + a2a.ExtensionHITL + `"]`},
 	} {
-		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m", "quiet", tc.more)+`}}`,
+		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m", "quiet", tc.more)+`}}`,
 			"A2A-Version", "1.0", "A2A-Extensions", tc.header)
 		if got := w.Header().Get("A2A-Extensions"); got != a2a.ExtensionHITL {
 			t.Errorf("%s: A2A-Extensions is %q", name, got)

@@ -326,7 +326,7 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
-			s.must(t, "SendMessage", `{"message":`+message("m", "slow", "")+`,"configuration":{"returnImmediately":true}}`)
+			s.must(t, "SendMessage", `{"message":`+messageJSON("m", "slow", "")+`,"configuration":{"returnImmediately":true}}`)
 			s.world.Gate(task, *approval())
 			s.world.Sleep()
 			done := make(chan node)
@@ -389,7 +389,7 @@ func TestReply_inALaterAttempt(t *testing.T) {
 	s.world.Gate(waits, *approval())
 	s.world.Sleep()
 	for i, taskIDs := range []string{``, `,"taskId":"` + root + `"`} {
-		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "accept", taskIDs+`,"metadata":{"opt/v1/taskId":"`+taskID+`"}`)+`}`)
+		n := s.call(t, "SendMessage", `{"message":`+messageJSON(fmt.Sprint("m", i), "accept", taskIDs+`,"metadata":{"opt/v1/taskId":"`+taskID+`"}`)+`}`)
 		if n.has("error") {
 			t.Fatal(n)
 		}
@@ -398,7 +398,7 @@ func TestReply_inALaterAttempt(t *testing.T) {
 			t.Errorf("the letter is %+v", l)
 		}
 	}
-	n := s.call(t, "SendMessage", `{"message":`+message("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
 	if letters := s.world.Letters(); len(letters) != 3 || letters[2].Reply != nil {
 		t.Errorf("a note for a task that does not wait: %v", n)
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
 func TestSend_opensAnObjective(t *testing.T) {
 	s := newService(t)
-	s.call(t, "SendMessage", `{"message":`+message("m-1", "playbook  for\n a launch", `,"contextId":"mine"`)+`}`)
+	s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "playbook  for\n a launch", `,"contextId":"mine"`)+`}`)
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
 	m := a2a.Message{MessageID: "m-1", ContextID: "mine", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("playbook  for\n a launch")}}
 	want := []opt.Opening{{
@@ -48,7 +48,7 @@ func TestSend_namesTheObjective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
-			s.call(t, "SendMessage", `{"message":`+message("m", tc.text, tc.more)+`}`)
+			s.call(t, "SendMessage", `{"message":`+messageJSON("m", tc.text, tc.more)+`}`)
 			if got := s.world.Openings()[0].Objective.Name; got != tc.want {
 				t.Errorf("name is %q, want %q", got, tc.want)
 			}
@@ -89,7 +89,7 @@ func TestSend_callersDoNotShareIDs(t *testing.T) {
 	s := newService(t)
 	mine := s.send(t, "m-1", "Write").at("id").String()
 	for _, who := range []string{"acme/bob", "rival/ann"} {
-		n := s.call(t, "SendMessage", `{"message":`+message("m-1", "Write other things", "")+`}`, "Authorization", "Bearer "+who)
+		n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write other things", "")+`}`, "Authorization", "Bearer "+who)
 		if got := n.at("result", "task", "id").String(); got == "" || got == mine {
 			t.Errorf("%s got task %q: %v", who, got, n)
 		}
@@ -97,22 +97,22 @@ func TestSend_callersDoNotShareIDs(t *testing.T) {
 }
 
 func TestSend_idempotencyKey(t *testing.T) {
-	params := func(id string) string { return `{"message":` + message(id, "quiet", "") + `}` }
+	params := func(id string) string { return `{"message":` + messageJSON(id, "quiet", "") + `}` }
 	for name, tc := range map[string]struct {
-		mode  service.Idempotency
+		mode  call.Idempotency
 		key   string
 		first string
 		then  string
 		same  bool
 	}{
-		"message id":         {service.ByMessageID, "", "m-1", "m-1", true},
-		"other message id":   {service.ByMessageID, "", "m-1", "m-2", false},
-		"key and message id": {service.ByMessageID, "k", "m-1", "m-1", true},
-		"key instead of id":  {service.ByMessageID, "k", "m-1", "m-2", true},
-		"header instead":     {service.ByHeader, "k", "m-1", "m-2", true},
-		"header only, none":  {service.ByHeader, "", "m-1", "m-1", false},
-		"header only":        {service.ByHeader, "k", "m-1", "m-1", true},
-		"off":                {service.NoRepeats, "k", "m-1", "m-1", false},
+		"message id":         {call.ByMessageID, "", "m-1", "m-1", true},
+		"other message id":   {call.ByMessageID, "", "m-1", "m-2", false},
+		"key and message id": {call.ByMessageID, "k", "m-1", "m-1", true},
+		"key instead of id":  {call.ByMessageID, "k", "m-1", "m-2", true},
+		"header instead":     {call.ByHeader, "k", "m-1", "m-2", true},
+		"header only, none":  {call.ByHeader, "", "m-1", "m-1", false},
+		"header only":        {call.ByHeader, "k", "m-1", "m-1", true},
+		"off":                {call.NoRepeats, "k", "m-1", "m-1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.Idempotency = tc.mode })
@@ -129,10 +129,10 @@ func TestSend_idempotencyKey(t *testing.T) {
 // id is the same or not. The message id alone makes no other content.
 func TestSend_idempotencyKeyReused(t *testing.T) {
 	s := newService(t)
-	id := s.must(t, "SendMessage", `{"message":`+message("m-1", "approve", "")+`}`, "Idempotency-Key", "k").at("task", "id").String()
+	id := s.must(t, "SendMessage", `{"message":`+messageJSON("m-1", "approve", "")+`}`, "Idempotency-Key", "k").at("task", "id").String()
 	for name, m := range map[string]string{
-		"other message id": message("m-2", "quiet", ""),
-		"same message id":  message("m-1", "quiet", ""),
+		"other message id": messageJSON("m-2", "quiet", ""),
+		"same message id":  messageJSON("m-1", "quiet", ""),
 	} {
 		n := s.call(t, "SendMessage", `{"message":`+m+`}`, "Idempotency-Key", "k")
 		if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
@@ -158,9 +158,9 @@ func TestSend_idempotencyKeyReused(t *testing.T) {
 func TestSend_idempotencyKeyBeforeTheRecord(t *testing.T) {
 	s := newService(t)
 	s.journal.record = errors.New("disk full")
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`, "Idempotency-Key", "k"), "-32603")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "quiet", "")+`}`, "Idempotency-Key", "k"), "-32603")
 	s.journal.record = nil
-	task := s.must(t, "SendMessage", `{"message":`+message("m-2", "quiet", "")+`}`, "Idempotency-Key", "k").at("task")
+	task := s.must(t, "SendMessage", `{"message":`+messageJSON("m-2", "quiet", "")+`}`, "Idempotency-Key", "k").at("task")
 	if got := task.at("history", "0", "messageId").String(); got != "m-1" || len(s.world.Openings()) != 1 {
 		t.Errorf("the history begins with %q; %d objectives", got, len(s.world.Openings()))
 	}
@@ -171,7 +171,7 @@ func TestSend_idempotencyKeyBeforeTheRecord(t *testing.T) {
 func TestSend_idempotencyKeyOfAnOldRow(t *testing.T) {
 	s := newService(t)
 	send := func(id string) node {
-		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", "")+`}`, "Idempotency-Key", "k")
+		return s.call(t, "SendMessage", `{"message":`+messageJSON(id, "quiet", "")+`}`, "Idempotency-Key", "k")
 	}
 	at := opt.DerivedObjectiveID("acme", "ann", "key:k")
 	m := a2a.Message{MessageID: "m-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("quiet")}}
@@ -191,13 +191,13 @@ func TestSend_idempotencyKeyOfAnOldRow(t *testing.T) {
 func TestSend_survivesALostRecord(t *testing.T) {
 	s := newService(t)
 	s.journal.record = errors.New("disk full")
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`), "-32603")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "quiet", "")+`}`), "-32603")
 	wantCode(t, s.call(t, "GetTask", `{"id":"`+opt.DerivedObjectiveID("acme", "ann", "m-1")+`"}`), "-32001")
 	s.journal.record = nil
 	if got := s.send(t, "m-1", "quiet").at("id").String(); got != opt.DerivedObjectiveID("acme", "ann", "m-1") {
 		t.Errorf("task is %q", got)
 	}
-	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "something else", "")+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "something else", "")+`}`)
 	wantCode(t, n, "-32602")
 	if len(s.world.Openings()) != 1 {
 		t.Errorf("%d objectives were started", len(s.world.Openings()))
@@ -213,7 +213,7 @@ func TestSend_engineRefusesOtherContent(t *testing.T) {
 	if _, err := s.world.Start(t.Context(), opt.Opening{Message: &quiet, Objective: opt.Objective{ID: id, Tenant: "acme", Digest: "other"}}); err != nil {
 		t.Fatal(err)
 	}
-	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "quiet", "")+`}`)
 	if wantCode(t, n, "-32602"); field(n) != "message.messageId" || s.events(id) != 0 {
 		t.Errorf("answer %v, %d events recorded", n, s.events(id))
 	}
@@ -229,7 +229,7 @@ func TestSend_waits(t *testing.T) {
 			s := newService(t, patient)
 			s.world.Sleep()
 			done := make(chan node)
-			go func() { done <- s.call(t, "SendMessage", `{"message":`+message("m-1", text, "")+`}`) }()
+			go func() { done <- s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", text, "")+`}`) }()
 			s.until(t, func() bool { return s.events(id) == 1 })
 			select {
 			case n := <-done:
@@ -269,7 +269,7 @@ func TestSend_clientGoes(t *testing.T) {
 	go func() {
 		defer close(done)
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
-			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
+			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m-1", "quiet", "")+`}}`))
 		r.Header.Set("A2A-Version", "1.0")
 		s.ServeHTTP(httptest.NewRecorder(), r)
 	}()
@@ -287,7 +287,7 @@ func TestSend_clientGoes(t *testing.T) {
 func TestSend_contexts(t *testing.T) {
 	s := newService(t)
 	in := func(id, contextID string, headers ...string) node {
-		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", `,"contextId":"`+contextID+`"`)+`}`, headers...)
+		return s.call(t, "SendMessage", `{"message":`+messageJSON(id, "quiet", `,"contextId":"`+contextID+`"`)+`}`, headers...)
 	}
 	a, b := in("m-1", "mine"), in("m-2", "mine")
 	if a.at("result", "task", "contextId").String() != "mine" || b.at("result", "task", "contextId").String() != "mine" {
@@ -309,7 +309,7 @@ func TestSend_contexts(t *testing.T) {
 func TestSend_objectiveInMetadata(t *testing.T) {
 	s := newService(t)
 	with := func(id, objective, more string) node {
-		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", `,"metadata":{"opt/v1/objective":`+objective+`}`+more)+`}`)
+		return s.call(t, "SendMessage", `{"message":`+messageJSON(id, "quiet", `,"metadata":{"opt/v1/objective":`+objective+`}`+more)+`}`)
 	}
 	fresh := with("m-1", `{"id":"theirs","name":"N","description":"D","metadata":{"a":1,"opt/v1/planId":"forged"},
 		"plans":[{"id":"p1","name":"P","tasks":[{"id":"a","name":"A"},{"name":"B","dependencies":["a"]}]},{"name":"Q","dependencies":["p1"]}]}`, "")
@@ -342,7 +342,7 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 func TestSend_opaqueContexts(t *testing.T) {
 	s := newService(t)
 	for i, contextID := range []string{"a b", "team/7", "Größe", "日本", "?x=1&y=%2F#", "..", strings.Repeat("ü", 128)} {
-		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "Write", `,"contextId":"`+contextID+`"`)+`}`)
+		n := s.call(t, "SendMessage", `{"message":`+messageJSON(fmt.Sprint("m", i), "Write", `,"contextId":"`+contextID+`"`)+`}`)
 		id := n.at("result", "task", "id").String()
 		if got := n.at("result", "task", "contextId").String(); got != contextID {
 			t.Errorf("context %q became %q: %v", contextID, got, n)
@@ -353,7 +353,7 @@ func TestSend_opaqueContexts(t *testing.T) {
 		if list.at("totalSize").String() != "2" || rest.at("totalSize").String() != "2" || rest.at("tasks", "1", "contextId").String() != contextID {
 			t.Errorf("tasks in %q: %v, over plain HTTP %v", contextID, list, rest)
 		}
-		if next := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("n", i), "Write", `,"contextId":"`+contextID+`"`)+`}`).at("result", "task"); next.at("contextId").String() != contextID || next.at("id").String() == id {
+		if next := s.call(t, "SendMessage", `{"message":`+messageJSON(fmt.Sprint("n", i), "Write", `,"contextId":"`+contextID+`"`)+`}`).at("result", "task"); next.at("contextId").String() != contextID || next.at("id").String() == id {
 			t.Errorf("the next message in %q: %v", contextID, next)
 		}
 	}
@@ -363,7 +363,7 @@ func TestSend_opaqueContexts(t *testing.T) {
 func TestSend_startsAnIdleObjective(t *testing.T) {
 	s := newService(t)
 	id := s.call(t, "objectives/create", `{"name":"Launch"}`).at("result", "id").String()
-	params := `{"message":` + message("m-1", "Write", `,"contextId":"`+id+`"`) + `}`
+	params := `{"message":` + messageJSON("m-1", "Write", `,"contextId":"`+id+`"`) + `}`
 	for range 2 { // a repeat finds the started objective
 		n := s.call(t, "SendMessage", params)
 		if got := n.at("result", "task", "id").String(); got != id {
@@ -377,8 +377,8 @@ func TestSend_startsAnIdleObjective(t *testing.T) {
 	if l.ObjectiveID != id || l.TaskID != id || l.PlanID != "" || l.Reply != nil || l.Principal != "ann" {
 		t.Errorf("letter is %+v", l)
 	}
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "Other", `,"contextId":"`+id+`"`)+`}`), "-32602")
-	next := s.call(t, "SendMessage", `{"message":`+message("m-2", "Write more", `,"contextId":"`+id+`"`)+`}`)
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Other", `,"contextId":"`+id+`"`)+`}`), "-32602")
+	next := s.call(t, "SendMessage", `{"message":`+messageJSON("m-2", "Write more", `,"contextId":"`+id+`"`)+`}`)
 	if got := next.at("result", "task", "id").String(); got == id || got == "" {
 		t.Errorf("the next message of the context got task %q", got)
 	}
@@ -394,7 +394,7 @@ func TestSend_twoToAnIdleObjective(t *testing.T) {
 	tasks := make(chan node, 2)
 	for i := range 2 {
 		go func() {
-			tasks <- s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "slow", `,"contextId":"`+id+`"`)+`,"configuration":{"returnImmediately":true}}`)
+			tasks <- s.call(t, "SendMessage", `{"message":`+messageJSON(fmt.Sprint("m", i), "slow", `,"contextId":"`+id+`"`)+`,"configuration":{"returnImmediately":true}}`)
 		}()
 	}
 	s.until(t, func() bool { return len(s.world.Letters()) == 2 })
@@ -419,7 +419,7 @@ func TestSend_afterAutoStart(t *testing.T) {
 	s := newService(t)
 	id := s.must(t, "objectives/create", `{"name":"Launch","metadata":{"opt/v1/autoStart":true}}`).at("id").String()
 	s.must(t, "plans/create", `{"objectiveId":"`+id+`","name":"P","tasks":[{"name":"a"}]}`)
-	n := s.must(t, "SendMessage", `{"message":`+message("m", "slow", `,"contextId":"`+id+`"`)+`}`).at("task")
+	n := s.must(t, "SendMessage", `{"message":`+messageJSON("m", "slow", `,"contextId":"`+id+`"`)+`}`).at("task")
 	if n.at("id").String() == id || n.at("metadata", "longhaul/v1/queuePosition").String() != "1" {
 		t.Fatalf("the message began %v", n)
 	}
@@ -459,7 +459,7 @@ func TestSend_clientGoesHalfway(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	s.world.Before(func(context.Context, string) error { leave(); return nil })
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m-1", "quiet", "")+`}}`))
 	r.Header.Set("A2A-Version", "1.0")
 	s.ServeHTTP(httptest.NewRecorder(), r)
 	if n := s.events("obj-" + u("m-1")); n != 1 {

@@ -265,7 +265,7 @@ func TestReplan(t *testing.T) {
 	}
 
 	s = newService(t)
-	s.call(t, "SendMessage", `{"message":`+message("m", "slow", "")+`}`)
+	s.call(t, "SendMessage", `{"message":`+messageJSON("m", "slow", "")+`}`)
 	id := "obj-" + u("m")
 	if o := s.must(t, "objectives/replan", `{"id":"`+id+`"}`).at("objective", "status").String(); o != "planning" {
 		t.Errorf("with a quick planner the answer shows %s", o)

@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/api/wire"
 	"longhaul/internal/tracing"
 )
@@ -50,7 +50,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // trace begins the span of a request, unless it is a probe.
-func (s *Server) trace(e echo.Context, c *service.Call) *tracing.Span {
+func (s *Server) trace(e echo.Context, c *call.Call) *tracing.Span {
 	if s.cfg.Tracing == nil || e.Path() == healthPath || e.Path() == readyPath {
 		return nil
 	}

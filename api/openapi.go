@@ -10,7 +10,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"longhaul/api/service"
+	"longhaul/api/card"
+	"longhaul/api/operation"
 	"longhaul/api/wire"
 )
 
@@ -39,7 +40,7 @@ type publicPage struct {
 type object = map[string]any
 
 // describe returns the description, with the security schemes of the card.
-func (d describer) describe(card service.Card) any {
+func (d describer) describe(card card.Card) any {
 	paths := object{}
 	paths[wire.RPCPath] = object{"post": object{
 		"operationId": "JSONRPC", "summary": "Call a method of A2A 0.3 or 1.0, or of the OPT extension, by JSON-RPC",
@@ -78,7 +79,7 @@ var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
 // add adds a route below a path. failed is the schema of its errors.
 func (d describer) add(paths object, below string, r route, failed string, params ...any) {
-	about := r.operation
+	about := operation.ByID(r.id)
 	for _, m := range pathParam.FindAllStringSubmatch(r.path, -1) {
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}

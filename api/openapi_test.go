@@ -83,7 +83,7 @@ func TestOpenAPI_answers(t *testing.T) {
 	doc := s.described(t)
 	s.send(t, "m", "approve it")
 	bodies := map[string]string{
-		"POST /a2a/rest/message:send": `{"message":` + message("m-2", "write", "") + `,"configuration":{"historyLength":3}}`,
+		"POST /a2a/rest/message:send": `{"message":` + messageJSON("m-2", "write", "") + `,"configuration":{"historyLength":3}}`,
 		"POST /a2a":                   `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`,
 
 		"POST /v1/interrupts/{id}/answer": `{"action":"accept"}`,

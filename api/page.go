@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
@@ -18,8 +18,9 @@ func pageRoutes(on ...operation.Feature) routeTable { return routesOf(operation.
 // pageBinding is the binding of pages: plain HTTP like rest, but without versions, and with
 // faults in a flat envelope.
 type pageBinding struct {
-	routes  routeTable
-	maxBody int64
+	operations *operation.Table
+	routes     routeTable
+	maxBody    int64
 }
 
 // read checks a request in the order in which failures take precedence.
@@ -27,14 +28,14 @@ func (b pageBinding) read(w http.ResponseWriter, r *http.Request) (q request, er
 	q.version = wire.V10
 	m, ok := b.find(r)
 	if !ok {
-		return q, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
+		return q, &call.Fault{Kind: call.UnknownMethod, Message: "Not found"}
 	}
 	to, status, err := m.routeFor(w, r)
 	if err != nil {
 		q.status = status
 		return q, err
 	}
-	q.method, q.operation = to.operation.ID, to.operation
+	q.method, q.operation = to.id, b.operations.ByID(to.id)
 	q.params, q.status, err = paramsOf(w, r, m.params, b.maxBody)
 	return q, err
 }
@@ -45,12 +46,12 @@ func (b pageBinding) find(r *http.Request) (match, bool) {
 
 func (pageBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
 
-func (pageBinding) failure(q request, f *service.Fault) ([]byte, error) {
+func (pageBinding) failure(q request, f *call.Fault) ([]byte, error) {
 	return wire.Marshal(wire.Flat(f, statusOf(q, f)))
 }
 
 func (pageBinding) media(*http.Request) string { return mediaJSON }
 
-func (pageBinding) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
+func (pageBinding) refusal(q request, _ *http.Request, f *call.Fault, body []byte) (status int, media string, content []byte) {
 	return statusOf(q, f), mediaJSON, body
 }

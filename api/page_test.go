@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -147,7 +147,7 @@ func TestPage_errors(t *testing.T) {
 		{"GET", "/v1/runs/obj-" + u("m"), other, 404, "run_not_found"},
 		{"GET", "/v1/runs/task-" + u("m") + "-1-0", "", 404, "run_not_found"},
 		{"GET", "/v1/runs/obj-" + u("m"), "Bearer nobody", 401, "unauthenticated"},
-		{"GET", "/v1/runs/obj-" + u("m"), limitedTo(without(service.ReadRuns)...), 403, "permission_denied"},
+		{"GET", "/v1/runs/obj-" + u("m"), limitedTo(without(call.ReadRuns)...), 403, "permission_denied"},
 		{"POST", "/v1/runs/obj-" + u("m"), "", 405, "method_not_allowed"},
 		{"GET", "/v1/runs", "", 404, "not_found"},
 		{"GET", "/v1/tasks/obj-" + u("m") + "/deliveries", "", 400, "push_notification_not_supported"},

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/read"
 )
 
 // mirror is a codec that turns data around. It cannot decode data that begins with "!".
 type mirror struct{}
 
-func (mirror) Encode(in []service.Payload) ([]service.Payload, error) {
-	var out []service.Payload
+func (mirror) Encode(in []read.Payload) ([]read.Payload, error) {
+	var out []read.Payload
 	for _, p := range in {
 		p.Data = slices.Clone(p.Data)
 		slices.Reverse(p.Data)
@@ -23,7 +24,7 @@ func (mirror) Encode(in []service.Payload) ([]service.Payload, error) {
 	return out, nil
 }
 
-func (m mirror) Decode(in []service.Payload) ([]service.Payload, error) {
+func (m mirror) Decode(in []read.Payload) ([]read.Payload, error) {
 	for _, p := range in {
 		if strings.HasPrefix(string(p.Data), "!") {
 			return nil, errors.New("the key 0123 is missing")
@@ -42,13 +43,13 @@ func TestCodec(t *testing.T) {
 		status           int
 		want             string
 	}{
-		{"/v1/codec/encode", limitedTo(service.ReadPayloads), encoded, http.StatusOK, decoded},
-		{"/v1/codec/decode", limitedTo(service.ReadPayloads), decoded, http.StatusOK, encoded},
-		{"/v1/codec/decode", limitedTo(service.ReadPayloads), `{"payloads":[]}`, http.StatusOK, `{"payloads":[]}`},
-		{"/v1/codec/decode", limitedTo(service.ReadPayloads), `{"payloads":[{"data":"IWFi"}]}`, http.StatusBadRequest, "the key 0123 is missing"},
-		{"/v1/codec/decode", limitedTo(service.ReadPayloads), `{"payloads":[{"data":"%"}]}`, http.StatusBadRequest, "must be a list of payloads"},
-		{"/v1/codec/decode", limitedTo(service.ReadPayloads), `{}`, http.StatusBadRequest, "is required"},
-		{"/v1/codec/decode", limitedTo(service.ReadRuns), decoded, http.StatusForbidden, "payloads:read"},
+		{"/v1/codec/encode", limitedTo(call.ReadPayloads), encoded, http.StatusOK, decoded},
+		{"/v1/codec/decode", limitedTo(call.ReadPayloads), decoded, http.StatusOK, encoded},
+		{"/v1/codec/decode", limitedTo(call.ReadPayloads), `{"payloads":[]}`, http.StatusOK, `{"payloads":[]}`},
+		{"/v1/codec/decode", limitedTo(call.ReadPayloads), `{"payloads":[{"data":"IWFi"}]}`, http.StatusBadRequest, "the key 0123 is missing"},
+		{"/v1/codec/decode", limitedTo(call.ReadPayloads), `{"payloads":[{"data":"%"}]}`, http.StatusBadRequest, "must be a list of payloads"},
+		{"/v1/codec/decode", limitedTo(call.ReadPayloads), `{}`, http.StatusBadRequest, "is required"},
+		{"/v1/codec/decode", limitedTo(call.ReadRuns), decoded, http.StatusForbidden, "payloads:read"},
 		{"/v1/codec/decode", "Bearer acme/ann all", decoded, http.StatusForbidden, "payloads:read"}, // it is not a scope within a tenant
 		{"/v1/codec/decode", "Bearer nobody", decoded, http.StatusUnauthorized, ""},
 	} {

@@ -134,8 +134,8 @@ func TestLinkTask_follows(t *testing.T) {
 	s := newService(t)
 	s.have(t, func(o *opt.Objective) { o.ContextID = "mine" })
 	ours := s.send(t, "m-1", "slow work").at("id").String()
-	anothers := s.must(t, "SendMessage", `{"message":`+message("m-2", "slow work", "")+`}`, "Authorization", "Bearer rival/bob").at("task", "id").String()
-	beside := s.must(t, "SendMessage", `{"message":`+message("m-3", "slow work", `,"contextId":"mine"`)+`}`).at("task", "id").String()
+	anothers := s.must(t, "SendMessage", `{"message":`+messageJSON("m-2", "slow work", "")+`}`, "Authorization", "Bearer rival/bob").at("task", "id").String()
+	beside := s.must(t, "SendMessage", `{"message":`+messageJSON("m-3", "slow work", `,"contextId":"mine"`)+`}`).at("task", "id").String()
 	if n := s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+beside+`"}`); wantCode(t, n, "-32602") == "" || field(n) != "a2aTaskId" {
 		t.Errorf("to a task in the same context: %v", n)
 	}
@@ -210,12 +210,12 @@ func TestSend_startsWhatWasBegunByHand(t *testing.T) {
 	s := newService(t)
 	s.have(t)
 	s.update(t, taskID, "working")
-	n := s.must(t, "SendMessage", `{"message":`+message("m-1", "slow", `,"contextId":"`+objectiveID+`"`)+`}`)
+	n := s.must(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow", `,"contextId":"`+objectiveID+`"`)+`}`)
 	if n.at("task", "id").String() != objectiveID || !s.world.Objective(objectiveID).Started {
 		t.Errorf("the message began %v", n)
 	}
 	s.update(t, objectiveID, "canceled")
-	if n := s.must(t, "SendMessage", `{"message":`+message("m-2", "slow", `,"contextId":"`+objectiveID+`"`)+`}`); n.at("task", "id").String() == objectiveID {
+	if n := s.must(t, "SendMessage", `{"message":`+messageJSON("m-2", "slow", `,"contextId":"`+objectiveID+`"`)+`}`); n.at("task", "id").String() == objectiveID {
 		t.Errorf("after the end the message began %v", n)
 	}
 }

@@ -126,7 +126,7 @@ func TestLimits_followTheService(t *testing.T) {
 	if text := wantCode(t, create(`{"name":"a"}`), "-32602"); !strings.Contains(text, "maxPlansPerObjective") {
 		t.Errorf("the error does not name the limit: %q", text)
 	}
-	n := s.call(t, "SendMessage", `{"message":`+message("m", "x", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[`+three+`]}}`)+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m", "x", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[`+three+`]}}`)+`}`)
 	if wantCode(t, n, "-32602"); field(n) != "message.metadata.opt/v1/plan.tasks" {
 		t.Errorf("a plan in a message: %v", n)
 	}

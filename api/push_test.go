@@ -67,7 +67,7 @@ func wantList(t *testing.T, what string, got []string, want ...string) {
 func TestSendMessage_withPush(t *testing.T) {
 	s := newService(t, pushOn, func(c *config) { c.PushStates = opt.PushAll })
 	for range 2 {
-		s.call(t, "SendMessage", `{"message":`+message("m-1", "Write", "")+`,`+hook+`}`)
+		s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write", "")+`,`+hook+`}`)
 	}
 	id := "obj-" + u("m-1")
 	wantList(t, "configs", s.pushed(t, id), hooked)
@@ -89,7 +89,7 @@ func TestSendMessage_withPushAndCrash(t *testing.T) {
 	s := newService(t, pushOn)
 	id := "obj-" + u("m-1")
 	send := func(s *fixture) node {
-		return s.call(t, "SendMessage", `{"message":`+message("m-1", "Write", "")+`,`+hook+`}`)
+		return s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write", "")+`,`+hook+`}`)
 	}
 	s.world.Down(fmt.Errorf("dial: %w", opt.ErrUnavailable))
 	wantCode(t, send(s), "-32603")
@@ -105,18 +105,18 @@ func TestSendMessage_withPushAndCrash(t *testing.T) {
 func TestSendMessage_refusedWithPush(t *testing.T) {
 	s := newService(t, pushOn, func(c *config) { c.MaxQueue = 1 })
 	in := func(id, text, more string) string {
-		return `{"message":` + message(id, text, `,"contextId":"mine"`) + more + `}`
+		return `{"message":` + messageJSON(id, text, `,"contextId":"mine"`) + more + `}`
 	}
 	s.call(t, "SendMessage", in("m-1", "slow work", ""))
 	s.call(t, "SendMessage", in("m-2", "Write", ""))
 	wantCode(t, s.call(t, "SendMessage", in("m-3", "Write", ","+hook)), "-32603")
 	s.world.Before(func(context.Context, string) error { return opt.ErrConflict })
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-6", "Write", "")+`,`+hook+`}`), "-32602")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-6", "Write", "")+`,`+hook+`}`), "-32602")
 	s.world.Down(nil)
-	s.call(t, "SendMessage", `{"message":`+message("m-6", "Write", "")+`}`)
+	s.call(t, "SendMessage", `{"message":`+messageJSON("m-6", "Write", "")+`}`)
 	wantList(t, "configs of another message's work", s.pushed(t, "obj-"+u("m-6")))
 
-	refused := s.call(t, "SendMessage", `{"message":`+message("m-4", "slow work", "")+`}`).at("result", "task", "id").String()
+	refused := s.call(t, "SendMessage", `{"message":`+messageJSON("m-4", "slow work", "")+`}`).at("result", "task", "id").String()
 	first := s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+refused+`","id":"mine","url":"https://client.example.com/first"}`)
 	if first.has("error") {
 		t.Fatal(first)
@@ -124,7 +124,7 @@ func TestSendMessage_refusedWithPush(t *testing.T) {
 	named := strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)
 	s.world.Before(func(context.Context, string) error { return opt.ErrEnded })
 	for _, with := range []string{hook, named} {
-		wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-5", "please hurry", `,"taskId":"`+refused+`"`)+`,`+with+`}`), "-32004")
+		wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-5", "please hurry", `,"taskId":"`+refused+`"`)+`,`+with+`}`), "-32004")
 	}
 	s.world.Down(nil)
 	wantList(t, "configs", s.pushed(t, refused), "1.0 https://client.example.com/first   ")
@@ -139,7 +139,7 @@ func TestSendMessage_refusedWithPush(t *testing.T) {
 func TestSendMessage_replyWithPush(t *testing.T) {
 	s := newService(t, pushOn)
 	id := s.send(t, "m-1", "approve it").at("id").String()
-	n := s.call(t, "SendMessage", `{"message":`+message("m-2", "accept", `,"taskId":"`+id+`"`)+`,`+hook+`}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-2", "accept", `,"taskId":"`+id+`"`)+`,`+hook+`}`)
 	if n.has("error") {
 		t.Fatal(n)
 	}
@@ -150,7 +150,7 @@ func TestSendMessage_replyWithPush(t *testing.T) {
 // No answer has a secret.
 func TestPush_hidesSecrets(t *testing.T) {
 	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
 	config := s.call(t, "ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`).at("result", "configs", "0")
 	for name, n := range map[string]node{
 		"list":       config,
@@ -169,7 +169,7 @@ func TestPush_hidesSecrets(t *testing.T) {
 // bytes.
 func TestPush_otherTenant(t *testing.T) {
 	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
 	none := "obj-" + u("none")
 	for _, c := range []struct{ version, method, params string }{
 		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":%q,"url":"https://a.example.com"}`},
@@ -245,7 +245,7 @@ func TestPush_off(t *testing.T) {
 		{"0.3", "tasks/pushNotificationConfig/get", `{}`},
 		{"0.3", "tasks/pushNotificationConfig/list", `{"id":"` + id + `"}`},
 		{"0.3", "tasks/pushNotificationConfig/delete", `{}`},
-		{"1.0", "SendMessage", `{"message":` + message("m-2", "Write", "") + `,` + hook + `}`},
+		{"1.0", "SendMessage", `{"message":` + messageJSON("m-2", "Write", "") + `,` + hook + `}`},
 	} {
 		wantCode(t, s.callIn(t, c.version, c.method, c.params), "-32003")
 	}
@@ -253,7 +253,7 @@ func TestPush_off(t *testing.T) {
 		t.Errorf("the refused send began work: %v", err)
 	}
 	for on, s := range map[bool]*fixture{false: s, true: newService(t, pushOn)} {
-		if got := s.service.Card().Capabilities.Push; got != on {
+		if got := s.service.Cards.Card().Capabilities.Push; got != on {
 			t.Errorf("the card says %v, want %v", got, on)
 		}
 	}
@@ -286,7 +286,7 @@ func TestListPushes_pages(t *testing.T) {
 // token.
 func TestTaskRecord_push(t *testing.T) {
 	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
 	body := s.get(t, "/v1/a2a/tasks/"+id).Body.String()
 	wantValid(t, schema(t, "a2a-task-state.schema.json"), body)
 	config := parse(t, []byte(body)).at("pushConfig")
@@ -306,15 +306,15 @@ func TestSendMessage_racesWithPush(t *testing.T) {
 		code             string // of the first; "" for success
 		want             string
 	}{
-		{"the same message, whose work has ended", "", message("m-1", "Write", "") + "," + hook, message("m-1", "Write", "") + "," + hook, opt.ErrEnded, "", hooked},
+		{"the same message, whose work has ended", "", messageJSON("m-1", "Write", "") + "," + hook, messageJSON("m-1", "Write", "") + "," + hook, opt.ErrEnded, "", hooked},
 		{
 			"another message with the same id", "",
-			message("m-1", "Write", "") + "," + hookMine, message("m-1", "Write more", "") + "," + strings.Replace(hookMine, "/hook", "/more", 1),
+			messageJSON("m-1", "Write", "") + "," + hookMine, messageJSON("m-1", "Write more", "") + "," + strings.Replace(hookMine, "/hook", "/more", 1),
 			nil, "-32602", strings.Replace(hooked, "/hook", "/more", 1),
 		},
 		{
-			"the same reply, which ends the task", message("m-1", "approve it", ""),
-			message("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook, message("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook,
+			"the same reply, which ends the task", messageJSON("m-1", "approve it", ""),
+			messageJSON("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook, messageJSON("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook,
 			nil, "", hooked,
 		},
 	} {
@@ -352,7 +352,7 @@ func TestCreatePush_idOfChannel(t *testing.T) {
 	s.send(t, "m", "approve")
 	for name, n := range map[string]node{
 		"by the method": s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"obj-`+u("m")+`","id":"notice:mail","url":"https://example.com/"}`),
-		"in a send": s.call(t, "SendMessage", `{"message":`+message("m2", "approve", "")+`,"configuration":{
+		"in a send": s.call(t, "SendMessage", `{"message":`+messageJSON("m2", "approve", "")+`,"configuration":{
 			"taskPushNotificationConfig":{"id":"notice:mail","url":"https://example.com/"}}}`),
 	} {
 		wantCode(t, n, "-32602")

@@ -14,7 +14,7 @@ import (
 func TestQueue(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxQueue = 2 })
 	send := func(id string) node {
-		return s.call(t, "SendMessage", `{"message":`+message(id, "slow", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
+		return s.call(t, "SendMessage", `{"message":`+messageJSON(id, "slow", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
 	}
 	first := send("m-1").at("result", "task", "id").String()
 	var since string
@@ -38,7 +38,7 @@ func TestQueue(t *testing.T) {
 	if again := send("m-3"); again.at("result", "task", "id").String() != s.world.Openings()[2].Objective.ID {
 		t.Errorf("what waits, sent again: %v", again)
 	}
-	over := s.rest(t, http.MethodPost, "/a2a/rest/message:send", `{"message":`+message("m-5", "slow", `,"contextId":"mine"`)+`}`)
+	over := s.rest(t, http.MethodPost, "/a2a/rest/message:send", `{"message":`+messageJSON("m-5", "slow", `,"contextId":"mine"`)+`}`)
 	if over.Code != http.StatusTooManyRequests || !strings.Contains(over.Body.String(), "RESOURCE_EXHAUSTED") {
 		t.Errorf("over plain HTTP: %d %s", over.Code, over.Body)
 	}
@@ -46,7 +46,7 @@ func TestQueue(t *testing.T) {
 	if next := s.must(t, "GetTask", `{"id":"`+s.world.Openings()[1].Objective.ID+`"}`); next.at("status", "state").String() != "TASK_STATE_WORKING" || next.at("metadata").has("longhaul/v1/queuePosition") {
 		t.Errorf("the next one is %v", next)
 	}
-	if other := s.call(t, "SendMessage", `{"message":`+message("m-6", "quiet", "")+`}`); other.at("result", "task", "metadata", "longhaul/v1/queuedAt").String() != "" {
+	if other := s.call(t, "SendMessage", `{"message":`+messageJSON("m-6", "quiet", "")+`}`); other.at("result", "task", "metadata", "longhaul/v1/queuedAt").String() != "" {
 		t.Errorf("another context waits: %v", other)
 	}
 }

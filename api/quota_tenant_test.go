@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -31,7 +31,7 @@ func limited(t *testing.T, quotas ...string) *fixture {
 // begins sends a message that would begin work.
 func begins(t *testing.T, s *fixture, id, text string, headers ...string) node {
 	t.Helper()
-	return s.call(t, "SendMessage", `{"message":`+message(id, text, "")+`,"configuration":{"returnImmediately":true}}`, headers...)
+	return s.call(t, "SendMessage", `{"message":`+messageJSON(id, text, "")+`,"configuration":{"returnImmediately":true}}`, headers...)
 }
 
 // exceeded returns the quota that an answer in JSON-RPC names, with its numbers; "" if the
@@ -61,8 +61,8 @@ func TestQuotas_openObjectives(t *testing.T) {
 
 	const full = "open-objectives 2/2 30s"
 	run := opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T02:00:00Z"}
-	_, missed := s.service.BeginScheduled(t.Context(), run)
-	fault, _ := errors.AsType[*service.Fault](missed)
+	_, missed := s.service.Runs.BeginScheduled(t.Context(), run)
+	fault, _ := errors.AsType[*call.Fault](missed)
 	if fault == nil || !fault.Final() || fault.Reason != "QUOTA_EXCEEDED" || !strings.Contains(fault.Message, "open-objectives") {
 		t.Errorf("the run of a schedule: %v", missed)
 	}
@@ -77,7 +77,7 @@ func TestQuotas_openObjectives(t *testing.T) {
 		"a repeat of create": {s.call(t, "objectives/create", `{"name":"Idle"}`, "Idempotency-Key", "k-1"), ""},
 		"a greeting":         {begins(t, s, "m-3", "hello"), ""}, // is answered at once
 		"a note":             {s.say(t, first, "m-4", `{"text":"Faster"}`, ""), ""},
-		"the start of one":   {s.call(t, "SendMessage", `{"message":`+message("m-5", "slow", `,"contextId":"`+created+`"`)+`,"configuration":{"returnImmediately":true}}`), ""},
+		"the start of one":   {s.call(t, "SendMessage", `{"message":`+messageJSON("m-5", "slow", `,"contextId":"`+created+`"`)+`,"configuration":{"returnImmediately":true}}`), ""},
 		"another tenant":     {begins(t, s, "m-6", "slow", "Authorization", "Bearer globex/eve"), ""},
 		"a plan":             {s.call(t, "plans/create", `{"objectiveId":"`+created+`","name":"More","tasks":[{"name":"A"}]}`), ""},
 		"a cancel":           {s.call(t, "objectives/update", `{"id":"`+done+`","status":"canceled"}`, "Authorization", "Bearer globex/eve"), ""},
@@ -90,13 +90,13 @@ func TestQuotas_openObjectives(t *testing.T) {
 	if message := wantCode(t, old, "-32603"); message != "The tenant has reached its quota of open-objectives: it uses 2 of 2" {
 		t.Errorf("in 0.3: %v", old)
 	}
-	over := s.rest(t, http.MethodPost, "/a2a/rest/message:send", `{"message":`+message("m-8", "slow", "")+`}`)
+	over := s.rest(t, http.MethodPost, "/a2a/rest/message:send", `{"message":`+messageJSON("m-8", "slow", "")+`}`)
 	if over.Code != http.StatusTooManyRequests || over.Header().Get("Retry-After") != "30" || !strings.Contains(over.Body.String(), "RESOURCE_EXHAUSTED") {
 		t.Errorf("over plain HTTP: %d %v %s", over.Code, over.Header(), over.Body)
 	}
 
 	s.update(t, first, "canceled") // makes room, which a run of the schedule takes
-	if _, err := s.service.BeginScheduled(t.Context(), run); err != nil {
+	if _, err := s.service.Runs.BeginScheduled(t.Context(), run); err != nil {
 		t.Errorf("with room: %v", err)
 	}
 	begins(t, s, "m-9", "slow") // the run has ended at once
@@ -117,7 +117,7 @@ func TestQuotas_openGates(t *testing.T) {
 	const full = "open-gates 1/1 30s"
 	for name, n := range map[string]node{
 		"a message":  begins(t, s, "m-3", "slow"),
-		"the start":  s.call(t, "SendMessage", `{"message":`+message("m-4", "slow", `,"contextId":"`+objectiveID+`"`)+`}`),
+		"the start":  s.call(t, "SendMessage", `{"message":`+messageJSON("m-4", "slow", `,"contextId":"`+objectiveID+`"`)+`}`),
 		"start it":   s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`),
 		"a plan":     s.call(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"More","tasks":[{"name":"A"}]}`),
 		"tasks":      s.call(t, "plans/addTasks", `{"planId":"`+planID+`","tasks":[{"name":"A"}]}`),

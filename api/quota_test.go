@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A meter is a quota that counts open calls and streams, and may be full.
@@ -19,15 +19,15 @@ type meter struct {
 	callsFull, streamsFull bool
 }
 
-func (m *meter) Call(service.Caller) (func(), error) { return m.enter(&m.calls, m.callsFull) }
+func (m *meter) Call(call.Caller) (func(), error) { return m.enter(&m.calls, m.callsFull) }
 
-func (m *meter) Stream(service.Caller) (func(), error) { return m.enter(&m.streams, m.streamsFull) }
+func (m *meter) Stream(call.Caller) (func(), error) { return m.enter(&m.streams, m.streamsFull) }
 
 func (m *meter) enter(n *int, full bool) (func(), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if full {
-		return nil, service.TooMany(1500 * time.Millisecond)
+		return nil, call.TooMany(1500 * time.Millisecond)
 	}
 	*n++
 	m.most = max(m.most, *n)
@@ -48,7 +48,7 @@ func (m *meter) String() string {
 func TestQuota_refusal(t *testing.T) {
 	m := &meter{callsFull: true}
 	s := newService(t, func(c *config) { c.Quota = m })
-	call := `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"message":` + message("m", "write", "") + `}}`
+	call := `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"message":` + messageJSON("m", "write", "") + `}}`
 	for name, w := range map[string]*httptest.ResponseRecorder{
 		"JSON-RPC 1.0":         s.post(t, fmt.Sprintf(call, "SendMessage"), "A2A-Version", "1.0"),
 		"JSON-RPC 0.3":         s.post(t, fmt.Sprintf(call, "message/send")),
@@ -77,7 +77,7 @@ func TestQuota_places(t *testing.T) {
 	m := &meter{streamsFull: true}
 	s := newService(t, func(c *config) { c.Quota = m })
 	stream := func(id, text string) *httptest.ResponseRecorder {
-		return s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":`+message(id, text, "")+`}}`, "A2A-Version", "1.0")
+		return s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":`+messageJSON(id, text, "")+`}}`, "A2A-Version", "1.0")
 	}
 	if w := stream("m", "write"); w.Code != http.StatusTooManyRequests {
 		t.Errorf("status %d: %s", w.Code, w.Body)
@@ -88,7 +88,7 @@ func TestQuota_places(t *testing.T) {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 	stream("h", "hello")
-	s.call(t, "SendMessage", `{"message":`+message("p", "panic", "")+`}`)
+	s.call(t, "SendMessage", `{"message":`+messageJSON("p", "panic", "")+`}`)
 	s.call(t, "SubscribeToTask", `{"id":"unknown"}`)
 	s.call(t, "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	s.call(t, "GetTask", `{}`)

@@ -66,7 +66,7 @@ func TestIntegers_asStrings(t *testing.T) {
 			t.Errorf("%s %s %s: code %q, want %q", tc.method, tc.member, tc.value, got, tc.code)
 		}
 	}
-	n := s.call(t, "SendMessage", `{"message":`+message("m-2", "write", "")+`,"configuration":{"historyLength":"0"}}`)
+	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-2", "write", "")+`,"configuration":{"historyLength":"0"}}`)
 	if n.has("error") || n.at("result", "task").has("history") {
 		t.Errorf("a send with a length of \"0\": %v", n)
 	}
@@ -79,7 +79,7 @@ func TestREST_escapedColons(t *testing.T) {
 		name := fmt.Sprint("m", n)
 		id := s.send(t, name, "slow").at("id").String()
 		for _, colon := range []string{"%3A", "%3a"} {
-			body := `{"message":` + message(name, "slow", "") + `}`
+			body := `{"message":` + messageJSON(name, "slow", "") + `}`
 			if w := s.rest(t, "POST", base+"/message"+colon+"send", body); w.Code != 200 {
 				t.Errorf("%s/message%ssend: %d %s", base, colon, w.Code, w.Body)
 			}

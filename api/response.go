@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/api/wire"
 )
 
@@ -24,7 +24,7 @@ const (
 // A response writes the answer to a request: a result, a fault or a stream.
 type response struct {
 	s       *Server
-	call    *service.Call
+	call    *call.Call
 	w       *echo.Response
 	r       *http.Request
 	closed  context.Context // ends when the client has closed its half of the connection
@@ -47,28 +47,28 @@ func (res response) answer(result any) {
 }
 
 // refuse sends a fault as the whole answer.
-func (res response) refuse(f *service.Fault) {
+func (res response) refuse(f *call.Fault) {
 	switch f.Kind {
-	case service.Unauthenticated:
+	case call.Unauthenticated:
 		res.request.status = http.StatusUnauthorized
 		res.w.Header().Set("WWW-Authenticate", res.s.cfg.Challenge)
-	case service.Forbidden:
+	case call.Forbidden:
 		res.request.status = http.StatusForbidden
 		if scope := f.Info["scope"]; scope != "" { // as OAuth clients expect it
 			res.w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+scope+`"`)
 		}
-	case service.RateLimited:
+	case call.RateLimited:
 		res.request.status = http.StatusTooManyRequests
 	}
 	status, media, body := res.binding.refusal(res.request, res.r, f, res.failure(f))
-	if status == http.StatusServiceUnavailable || f.Kind == service.RateLimited || status == http.StatusTooManyRequests && f.Retry > 0 {
+	if status == http.StatusServiceUnavailable || f.Kind == call.RateLimited || status == http.StatusTooManyRequests && f.Retry > 0 {
 		res.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
 	res.send(status, media, body)
 }
 
 // failure returns a fault in the form of the binding.
-func (res response) failure(f *service.Fault) []byte {
+func (res response) failure(f *call.Fault) []byte {
 	body, err := res.binding.failure(res.request, f)
 	if err != nil {
 		res.s.log.Error("An error has no JSON form", zap.Error(err))

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/operation"
 	"longhaul/api/wire"
 )
 
@@ -16,8 +17,9 @@ func pathBelow(r *http.Request) string { return strings.TrimPrefix(r.URL.Escaped
 // rest is the binding of plain HTTP, for 1.0 only: results and events have no
 // envelope, and faults have an HTTP status.
 type rest struct {
-	lenient bool // accept requests without an A2A-Version header
-	maxBody int64
+	operations *operation.Table
+	lenient    bool // accept requests without an A2A-Version header
+	maxBody    int64
 }
 
 // read checks a request in the order in which failures take precedence.
@@ -32,7 +34,7 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 		return q, fault
 	}
 	w.Header().Set(wire.HeaderVersion, string(wire.V10))
-	q.method, q.operation = to.operation.ID, to.operation
+	q.method, q.operation = to.id, b.operations.ByID(to.id)
 	q.params, q.status, err = paramsOf(w, r, params, b.maxBody)
 	return q, err
 }
@@ -44,7 +46,7 @@ func paramsOf(w http.ResponseWriter, r *http.Request, path map[string]string, ma
 		return wire.ReadQuery(r.URL.RawQuery, path), 0, nil
 	}
 	if r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
-		return nil, http.StatusUnsupportedMediaType, service.ErrMediaType
+		return nil, http.StatusUnsupportedMediaType, call.ErrMediaType
 	}
 	body, status, err := readBody(w, r, maxBody)
 	if err != nil {
@@ -63,10 +65,10 @@ func routeOf(w http.ResponseWriter, r *http.Request) (to route, params map[strin
 	path := pathBelow(r)
 	m, ok := find(path)
 	if id, inTasks := strings.CutPrefix(path, "/tasks/"); !ok && inTasks {
-		return to, nil, 0, service.TaskUnknown(id) // some clients do not escape the slashes of an id
+		return to, nil, 0, call.TaskUnknown(id) // some clients do not escape the slashes of an id
 	}
 	if !ok {
-		return to, nil, 0, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
+		return to, nil, 0, &call.Fault{Kind: call.UnknownMethod, Message: "Not found"}
 	}
 	to, status, err = m.routeFor(w, r)
 	return to, m.params, status, err
@@ -77,18 +79,18 @@ func (m match) routeFor(w http.ResponseWriter, r *http.Request) (to route, statu
 	i := slices.IndexFunc(m.routes, func(to route) bool { return to.serves(r.Method) })
 	if i < 0 {
 		w.Header().Set("Allow", m.verbs())
-		return to, http.StatusMethodNotAllowed, &service.Fault{Kind: service.UnknownMethod, Message: "Method not allowed"}
+		return to, http.StatusMethodNotAllowed, &call.Fault{Kind: call.UnknownMethod, Message: "Method not allowed"}
 	}
 	return m.routes[i], 0, nil
 }
 
 func (rest) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
 
-func (rest) failure(q request, f *service.Fault) ([]byte, error) {
+func (rest) failure(q request, f *call.Fault) ([]byte, error) {
 	return wire.Marshal(wire.Plain(f, statusOf(q, f)))
 }
 
-func statusOf(q request, f *service.Fault) int {
+func statusOf(q request, f *call.Fault) int {
 	if q.status != 0 {
 		return q.status
 	}
@@ -108,7 +110,7 @@ func (rest) media(r *http.Request) string {
 
 // refusal sends a fault as application/json, unless the client names the type of
 // A2A: some read the details of errors only from that type.
-func (rest) refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
+func (rest) refusal(q request, r *http.Request, f *call.Fault, body []byte) (status int, media string, content []byte) {
 	media = mediaJSON
 	if acceptedTypes(r)[mediaA2A] {
 		media = mediaA2A

@@ -17,8 +17,7 @@ const restPath = "/a2a/rest"
 // A route leads from a verb and a path to an operation. A path is matched segment by
 // segment; {name} matches any text, and the rest of a segment matches itself.
 type route struct {
-	verb, path string
-	operation  *operation.Operation
+	verb, path, id string // id of the operation
 }
 
 // A routeTable lists routes. If two paths match, the first one counts.
@@ -30,13 +29,13 @@ var restRoutes = routesOf(operation.Core, operation.Streaming, operation.Push)
 // routesOf returns the routes to the operations of a family that need no feature, or one of
 // those that are on.
 func routesOf(family operation.Family, on ...operation.Feature) (list routeTable) {
-	for _, o := range operation.Table() {
+	for _, o := range operation.All() {
 		if o.Family != family || o.When != operation.Always && !slices.Contains(on, o.When) {
 			continue
 		}
 		for _, r := range o.Routes {
 			verb, path, _ := strings.Cut(r, " ")
-			list = append(list, route{verb, path, o})
+			list = append(list, route{verb, path, o.ID})
 		}
 	}
 	return list

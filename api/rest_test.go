@@ -58,16 +58,16 @@ func planOf(objectiveID string) string { return opt.PlanID(objectiveID, 1) }
 func TestREST_repeats(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "quiet").at("id").String()
-	n := parse(t, s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet", "")+`}`).Body.Bytes())
+	n := parse(t, s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet", "")+`}`).Body.Bytes())
 	if got := n.at("task", "id").String(); got != id || len(s.world.Openings()) != 1 {
 		t.Errorf("task is %s, want %s; %d starts", got, id, len(s.world.Openings()))
 	}
-	w := s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet too", "")+`}`)
+	w := s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet too", "")+`}`)
 	if n := parse(t, w.Body.Bytes()); w.Code != 400 || n.at("error", "details", "1", "fieldViolations", "0", "field").String() != "message.messageId" {
 		t.Errorf("other content: %d %v", w.Code, n)
 	}
 	for range 2 {
-		s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet", "")+`}`, "Idempotency-Key", "k")
+		s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet", "")+`}`, "Idempotency-Key", "k")
 	}
 	if len(s.world.Openings()) != 2 {
 		t.Errorf("%d starts, want one more for the key", len(s.world.Openings()))
@@ -86,14 +86,14 @@ func TestREST_badInput(t *testing.T) {
 		where            string // field or reason
 	}{
 		{"POST", "message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[` + parts + `]}}`, 400, "message.parts"},
-		{"POST", "message:send", `{"message":` + message("m", "x", `,"metadata":{"k":"`+long+`"}`) + `}`, 400, "message.metadata"},
-		{"POST", "message:send", `{"message":` + message("m", "x", "") + `,"metadata":{"k":"` + long + `"}}`, 400, "metadata"},
-		{"POST", "message:send", `{"message":` + message("m", strings.Repeat("x", 1<<20), "") + `}`, 413, "INVALID_REQUEST"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", "x", `,"metadata":{"k":"`+long+`"}`) + `}`, 400, "message.metadata"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", "x", "") + `,"metadata":{"k":"` + long + `"}}`, 400, "metadata"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", strings.Repeat("x", 1<<20), "") + `}`, 413, "INVALID_REQUEST"},
 		{"POST", "message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"aGk=","mediaType":"video/x"}]}}`, 400, "CONTENT_TYPE_NOT_SUPPORTED"},
-		{"POST", "message:send", `{"message":` + message("m", "x", `,"taskId":"t"`) + `}`, 404, "TASK_NOT_FOUND"},
-		{"POST", "message:send", `{"message":` + message("m", "x", "") + `,"configuration":{"taskPushNotificationConfig":{}}}`, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
-		{"POST", "message:send", `{"message":` + message("m", "x", "") + `,"tenant":"globex"}`, 400, "tenant"},
-		{"POST", "acme/message:send", `{"message":` + message("m", "x", "") + `,"tenant":"globex"}`, 400, "tenant"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", "x", `,"taskId":"t"`) + `}`, 404, "TASK_NOT_FOUND"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", "x", "") + `,"configuration":{"taskPushNotificationConfig":{}}}`, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
+		{"POST", "message:send", `{"message":` + messageJSON("m", "x", "") + `,"tenant":"globex"}`, 400, "tenant"},
+		{"POST", "acme/message:send", `{"message":` + messageJSON("m", "x", "") + `,"tenant":"globex"}`, 400, "tenant"},
 		{"POST", "message:send", `{"message":1}`, 400, "message"},
 		{"POST", "message:stream", strings.Repeat("[", 200), 400, "PARSE_ERROR"},
 		{"POST", "message:stream", "\xff", 400, "PARSE_ERROR"},
@@ -180,7 +180,7 @@ func TestREST_streams(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t) + "/a2a/rest"
 	version := []string{"A2A-Version", "1.0"}
-	sent := follow(t, "POST", url+"/message:stream", `{"message":`+message("m", "slow", "")+`}`, version...)
+	sent := follow(t, "POST", url+"/message:stream", `{"message":`+messageJSON("m", "slow", "")+`}`, version...)
 	first := sent.event()
 	id := first.data.at("task", "id").String()
 	if first.id != "9" || id == "" || len(first.data.v.(map[string]any)) != 1 {

@@ -3,16 +3,17 @@ package api
 import (
 	"net/http"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
 // rpc is the binding of JSON-RPC: every answer and every event is a response to
 // the request with an id.
 type rpc struct {
-	lenient bool // accept method names of 1.0 without an A2A-Version header
-	maxBody int64
+	operations *operation.Table
+	lenient    bool // accept method names of 1.0 without an A2A-Version header
+	maxBody    int64
 }
 
 // read checks a request in the order in which failures take precedence.
@@ -20,7 +21,7 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	version, named, versionFault := wire.Negotiate(r.Header.Values(wire.HeaderVersion), r.URL.Query())
 	q.version = version
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return q, service.ErrMediaType
+		return q, call.ErrMediaType
 	}
 	var body []byte
 	if body, q.status, err = readBody(w, r, b.maxBody); err != nil {
@@ -31,7 +32,7 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	if fault != nil {
 		return q, fault
 	}
-	q.operation = operation.ByMethod(envelope.Method)
+	q.operation = b.operations.ByMethod(envelope.Method)
 	if versionFault != nil {
 		return q, versionFault
 	}
@@ -40,7 +41,7 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	}
 	w.Header().Set(wire.HeaderVersion, string(q.version))
 	if fault := versionMismatch(q, envelope.Method, named); fault != nil {
-		if fault.Kind == service.UnknownMethod {
+		if fault.Kind == call.UnknownMethod {
 			q.operation = nil // fails like a method that does not exist, not like the stream it is in the other version
 		}
 		return q, fault
@@ -51,9 +52,9 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 
 // versionMismatch returns the fault of a request whose version does not have the called
 // method, nil if it has.
-func versionMismatch(q request, name string, named bool) *service.Fault {
+func versionMismatch(q request, name string, named bool) *call.Fault {
 	if q.operation == nil {
-		return &service.Fault{Kind: service.UnknownMethod, Message: "Method not found"}
+		return &call.Fault{Kind: call.UnknownMethod, Message: "Method not found"}
 	}
 	right := q.operation.Name(q.version)
 	switch {
@@ -62,7 +63,7 @@ func versionMismatch(q request, name string, named bool) *service.Fault {
 	case q.version == wire.V03 && !named:
 		return wire.UnnamedVersion(name)
 	}
-	f := &service.Fault{Kind: service.UnknownMethod, Message: "Method not found in A2A " + string(q.version)}
+	f := &call.Fault{Kind: call.UnknownMethod, Message: "Method not found in A2A " + string(q.version)}
 	if right != "" {
 		f.Message += ": use " + right
 	}
@@ -71,7 +72,7 @@ func versionMismatch(q request, name string, named bool) *service.Fault {
 
 func (rpc) result(q request, value any) ([]byte, error) { return wire.Result(q.id, value) }
 
-func (rpc) failure(q request, f *service.Fault) ([]byte, error) {
+func (rpc) failure(q request, f *call.Fault) ([]byte, error) {
 	return wire.Failure(q.id, q.version.Error(f, q.isOPT()))
 }
 
@@ -81,12 +82,12 @@ func (rpc) media(*http.Request) string { return mediaJSON }
 // in the form that the clients of its version can read: in 0.3 as the only event
 // of a stream, in 1.0 with an HTTP status, since some read a 200 as an empty
 // stream.
-func (rpc) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
+func (rpc) refusal(q request, _ *http.Request, f *call.Fault, body []byte) (status int, media string, content []byte) {
 	streams := q.operation != nil && q.operation.Stream
 	switch {
 	case q.status != 0:
 		return q.status, mediaJSON, body
-	case streams && q.version.StreamsFaults() && f.Kind != service.UnsupportedVersion:
+	case streams && q.version.StreamsFaults() && f.Kind != call.UnsupportedVersion:
 		return http.StatusOK, mediaStream, append(append([]byte("data: "), body...), "\n\n"...)
 	case streams:
 		return http.StatusBadRequest, mediaJSON, body

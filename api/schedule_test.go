@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -150,26 +150,26 @@ func TestSchedules_callers(t *testing.T) {
 		s.schedule(t, status, http.MethodPatch, "/nightly", body, "Authorization", bob)
 	}
 
-	const create, cancel, manage = service.CreateRuns, service.CancelRuns, service.ManageSchedules
+	const create, cancel, manage = call.CreateRuns, call.CancelRuns, call.ManageSchedules
 	for _, tc := range []struct {
 		status           int
 		verb, path, body string
-		has              []service.Scope
+		has              []call.Scope
 	}{
-		{403, http.MethodPost, "", `{"text":"write","every":"1h"}`, []service.Scope{manage}},
-		{200, http.MethodPost, "", `{"text":"write","every":"1h"}`, []service.Scope{manage, create}},
-		{403, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []service.Scope{manage, create}},
-		{200, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []service.Scope{manage, create, cancel}},
-		{403, http.MethodPatch, "/nightly", `{"text":"read"}`, []service.Scope{manage}},
-		{200, http.MethodPatch, "/nightly", `{"paused":true}`, []service.Scope{manage}},
-		{403, http.MethodPatch, "/nightly", `{"paused":false}`, []service.Scope{manage}},
-		{403, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage}},
-		{403, http.MethodPost, "/nightly/trigger", `{"overlap":"cancel-other"}`, []service.Scope{manage, create}},
-		{200, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage, create}},
-		{403, http.MethodPost, "/pushy/trigger", `{}`, []service.Scope{manage, create}},
-		{200, http.MethodPost, "/pushy/trigger", `{"overlap":"skip"}`, []service.Scope{manage, create}},
-		{200, http.MethodPost, "/pushy/trigger", `{}`, []service.Scope{manage, create, cancel}},
-		{403, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`, []service.Scope{manage}},
+		{403, http.MethodPost, "", `{"text":"write","every":"1h"}`, []call.Scope{manage}},
+		{200, http.MethodPost, "", `{"text":"write","every":"1h"}`, []call.Scope{manage, create}},
+		{403, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []call.Scope{manage, create}},
+		{200, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []call.Scope{manage, create, cancel}},
+		{403, http.MethodPatch, "/nightly", `{"text":"read"}`, []call.Scope{manage}},
+		{200, http.MethodPatch, "/nightly", `{"paused":true}`, []call.Scope{manage}},
+		{403, http.MethodPatch, "/nightly", `{"paused":false}`, []call.Scope{manage}},
+		{403, http.MethodPost, "/nightly/trigger", `{}`, []call.Scope{manage}},
+		{403, http.MethodPost, "/nightly/trigger", `{"overlap":"cancel-other"}`, []call.Scope{manage, create}},
+		{200, http.MethodPost, "/nightly/trigger", `{}`, []call.Scope{manage, create}},
+		{403, http.MethodPost, "/pushy/trigger", `{}`, []call.Scope{manage, create}},
+		{200, http.MethodPost, "/pushy/trigger", `{"overlap":"skip"}`, []call.Scope{manage, create}},
+		{200, http.MethodPost, "/pushy/trigger", `{}`, []call.Scope{manage, create, cancel}},
+		{403, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`, []call.Scope{manage}},
 	} {
 		s.schedule(t, tc.status, tc.verb, tc.path, tc.body, "Authorization", limitedTo(tc.has...))
 	}
@@ -206,7 +206,7 @@ func TestTriggerSchedule(t *testing.T) {
 		asked = b.Overlap
 		return started(state, at)
 	}
-	id, err := s.service.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
+	id, err := s.service.Runs.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestBackfillSchedule(t *testing.T) {
 		return state
 	}
 	x := s.nightly(t).Schedule
-	done, err := s.service.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
+	done, err := s.service.Runs.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,12 +270,12 @@ func TestBackfillSchedule(t *testing.T) {
 // A schedule starts an objective as a message of its principal does: once for a time,
 // with any rules for repeats.
 func TestBeginScheduled(t *testing.T) {
-	for _, mode := range []service.Idempotency{service.ByMessageID, service.ByHeader, service.NoRepeats} {
+	for _, mode := range []call.Idempotency{call.ByMessageID, call.ByHeader, call.NoRepeats} {
 		s := newService(t, func(c *config) { c.Idempotency = mode })
 		x := opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "bob", Name: "The report", Text: "write", Skill: "reports", ContextID: "ctx", CreatedAt: a2a.At(start)}
 		run := opt.ScheduledRun{Schedule: x, At: "2026-03-01T02:00:00Z"}
 		for range 3 {
-			id, err := s.service.BeginScheduled(t.Context(), run)
+			id, err := s.service.Runs.BeginScheduled(t.Context(), run)
 			if err != nil || id != x.ObjectiveID(run.At) {
 				t.Fatalf("%q: %s, %v", mode, id, err)
 			}
@@ -299,14 +299,14 @@ func TestBeginScheduled(t *testing.T) {
 			t.Errorf("%q: %d objectives were started", mode, opened)
 		}
 		run.Schedule.Text = "read"
-		if _, err := s.service.BeginScheduled(t.Context(), run); !isFinal(err) {
+		if _, err := s.service.Runs.BeginScheduled(t.Context(), run); !isFinal(err) {
 			t.Errorf("%q: another message for the same time: %v", mode, err)
 		}
 	}
 }
 
 func isFinal(err error) bool {
-	var f *service.Fault
+	var f *call.Fault
 	return errors.As(err, &f) && f.Final()
 }
 
@@ -316,15 +316,15 @@ func TestBeginScheduled_faults(t *testing.T) {
 		return opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: text}}
 	}
 	s := newService(t)
-	if _, err := s.service.BeginScheduled(t.Context(), run("hello")); !isFinal(err) {
+	if _, err := s.service.Runs.BeginScheduled(t.Context(), run("hello")); !isFinal(err) {
 		t.Errorf("a message that the agent answers: %v", err)
 	}
 	s.world.Down(opt.ErrUnavailable)
-	if _, err := s.service.BeginScheduled(t.Context(), run("write")); err == nil || isFinal(err) {
+	if _, err := s.service.Runs.BeginScheduled(t.Context(), run("write")); err == nil || isFinal(err) {
 		t.Errorf("without an engine: %v", err)
 	}
 	s.world.Down(nil)
-	if _, err := s.service.BeginScheduled(t.Context(), run("write")); err != nil {
+	if _, err := s.service.Runs.BeginScheduled(t.Context(), run("write")); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -332,15 +332,15 @@ func TestBeginScheduled_faults(t *testing.T) {
 func TestCancelScheduled(t *testing.T) {
 	s := newService(t)
 	run := opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: "slow"}}
-	if err := s.service.CancelScheduled(t.Context(), run); err != nil {
+	if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 		t.Errorf("an objective that was not started: %v", err)
 	}
-	id, err := s.service.BeginScheduled(t.Context(), run)
+	id, err := s.service.Runs.BeginScheduled(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := s.service.CancelScheduled(t.Context(), run); err != nil {
+		if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 			t.Error(err)
 		}
 	}
@@ -373,7 +373,7 @@ func TestDeclareSchedules(t *testing.T) {
 		{nil, "remove playbook:tea:daily"},
 	} {
 		before := len(s.times.Log())
-		if err := s.service.DeclareSchedules(t.Context(), step.list); err != nil {
+		if err := s.service.Runs.DeclareSchedules(t.Context(), step.list); err != nil {
 			t.Error(err)
 		}
 		if got := strings.Join(s.times.Log()[before:], ", "); got != step.log {

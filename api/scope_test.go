@@ -10,14 +10,14 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
 
 // limitedTo returns the header of a caller with the given scopes.
-func limitedTo(scopes ...service.Scope) string {
+func limitedTo(scopes ...call.Scope) string {
 	text := "Bearer acme/ann"
 	for _, s := range scopes {
 		text += " " + string(s)
@@ -29,8 +29,8 @@ func limitedTo(scopes ...service.Scope) string {
 }
 
 // without returns all scopes but some.
-func without(some ...service.Scope) []service.Scope {
-	return slices.DeleteFunc(service.Scopes(), func(s service.Scope) bool { return slices.Contains(some, s) })
+func without(some ...call.Scope) []call.Scope {
+	return slices.DeleteFunc(call.Scopes(), func(s call.Scope) bool { return slices.Contains(some, s) })
 }
 
 // Every operation needs a scope, in both versions and over plain HTTP. It makes
@@ -50,7 +50,7 @@ func TestScopes_everyOperation(t *testing.T) {
 				var answers []string
 				for _, id := range []string{objectiveID, planID, taskID, "unknown"} {
 					w := s.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"id":%q,"taskId":%q,"message":%s}}`,
-						names[i], id, id, message("m", "write", `,"taskId":"`+id+`"`)), "Authorization", auth, "A2A-Version", version)
+						names[i], id, id, messageJSON("m", "write", `,"taskId":"`+id+`"`)), "Authorization", auth, "A2A-Version", version)
 					wantForbidden(t, version+" "+name, w)
 					answers = append(answers, w.Body.String())
 				}
@@ -100,25 +100,25 @@ func wantForbidden(t *testing.T, what string, w *httptest.ResponseRecorder) {
 
 // A send needs the scope of its effect: new work, a note or an answer.
 func TestScopes_send(t *testing.T) {
-	const create, respond = service.CreateRuns, service.RespondApprovals
+	const create, respond = call.CreateRuns, call.RespondApprovals
 	accept := func(id string) string {
 		return `{"message":{"messageId":"r","role":"ROLE_USER","taskId":"` + id + `","parts":[{"data":{"action":"accept"}}]}}`
 	}
 	for name, tc := range map[string]struct {
 		work, params string
-		has          []service.Scope
+		has          []call.Scope
 		refused      bool
 	}{
-		"new work, may only answer":   {"approve", `{"message":` + message("n", "write", "") + `}`, without(create), true},
-		"new work":                    {"approve", `{"message":` + message("n", "write", "") + `}`, []service.Scope{create}, false},
+		"new work, may only answer":   {"approve", `{"message":` + messageJSON("n", "write", "") + `}`, without(create), true},
+		"new work":                    {"approve", `{"message":` + messageJSON("n", "write", "") + `}`, []call.Scope{create}, false},
 		"a decision, may only create": {"approve", accept("obj-" + u("m")), without(respond), true},
-		"a decision":                  {"approve", accept("obj-" + u("m")), []service.Scope{respond}, false},
+		"a decision":                  {"approve", accept("obj-" + u("m")), []call.Scope{respond}, false},
 		"a decision at the plan task": {"approve", accept("task-" + u("m") + "-1-0"), without(respond), true},
-		"an answer by text":           {"clarify", `{"message":` + message("r", "Engineers", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(respond), true},
-		"a note, may only answer":     {"slow", `{"message":` + message("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(create), true},
-		"a note":                      {"slow", `{"message":` + message("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, []service.Scope{create}, false},
-		"a config with it, may not have it": {"slow", `{"message":` + message("n", "write", "") +
-			`,"configuration":{"taskPushNotificationConfig":{"url":"https://example.com"}}}`, without(service.ManageWebhooks), true},
+		"an answer by text":           {"clarify", `{"message":` + messageJSON("r", "Engineers", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(respond), true},
+		"a note, may only answer":     {"slow", `{"message":` + messageJSON("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(create), true},
+		"a note":                      {"slow", `{"message":` + messageJSON("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, []call.Scope{create}, false},
+		"a config with it, may not have it": {"slow", `{"message":` + messageJSON("n", "write", "") +
+			`,"configuration":{"taskPushNotificationConfig":{"url":"https://example.com"}}}`, without(call.ManageWebhooks), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
@@ -144,13 +144,13 @@ func TestScopes_send(t *testing.T) {
 // A caller who may write to work and not read it gets no contents of it by writing, neither by a
 // note to a task nor by a message in its context.
 func TestScopes_sendReadsNothing(t *testing.T) {
-	const create, respond = service.CreateRuns, service.RespondApprovals
+	const create, respond = call.CreateRuns, call.RespondApprovals
 	for name, params := range map[string]string{
-		"a note":                  message("n", "faster", `,"taskId":"obj-`+u("m")+`"`),
-		"a note to a plan task":   message("n", "faster", `,"taskId":"task-`+u("m")+`-1-0"`),
-		"by metadata":             message("n", "faster", `,"metadata":{"opt/v1/taskId":"task-`+u("m")+`-1-0"}`),
-		"in its context":          message("n", "faster", `,"contextId":"obj-`+u("m")+`"`),
-		"all about the objective": message("n", "faster", `,"taskId":"obj-`+u("m")+`","metadata":{"opt/v1/historyScope":"objective"}`),
+		"a note":                  messageJSON("n", "faster", `,"taskId":"obj-`+u("m")+`"`),
+		"a note to a plan task":   messageJSON("n", "faster", `,"taskId":"task-`+u("m")+`-1-0"`),
+		"by metadata":             messageJSON("n", "faster", `,"metadata":{"opt/v1/taskId":"task-`+u("m")+`-1-0"}`),
+		"in its context":          messageJSON("n", "faster", `,"contextId":"obj-`+u("m")+`"`),
+		"all about the objective": messageJSON("n", "faster", `,"taskId":"obj-`+u("m")+`","metadata":{"opt/v1/historyScope":"objective"}`),
 	} {
 		s := newService(t)
 		s.send(t, "m", "slow secret words")
@@ -173,22 +173,22 @@ func TestScopes_sendReadsNothing(t *testing.T) {
 
 // A change of the extension needs the scopes of its effects.
 func TestScopes_changes(t *testing.T) {
-	const create, cancel, respond = service.CreateRuns, service.CancelRuns, service.RespondApprovals
+	const create, cancel, respond = call.CreateRuns, call.CancelRuns, call.RespondApprovals
 	for name, tc := range map[string]struct {
 		method, params string
-		needs          []service.Scope
+		needs          []call.Scope
 	}{
-		"rename":            {"objectives/update", `{"id":"` + objectiveID + `","name":"X"}`, []service.Scope{create}},
-		"start":             {"objectives/update", `{"id":"` + objectiveID + `","status":"working"}`, []service.Scope{create}},
-		"cancel":            {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled"}`, []service.Scope{cancel}},
-		"cancel and rename": {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled","name":"X"}`, []service.Scope{cancel, create}},
-		"complete":          {"objectives/update", `{"id":"` + objectiveID + `","status":"completed"}`, []service.Scope{respond}},
-		"replan":            {"objectives/replan", `{"id":"` + objectiveID + `","reason":"x"}`, []service.Scope{create, cancel}},
-		"skip":              {"plans/update", `{"id":"` + planID + `","status":"skipped"}`, []service.Scope{cancel}},
-		"complete a plan":   {"plans/update", `{"id":"` + planID + `","status":"completed"}`, []service.Scope{respond}},
-		"work by hand":      {"tasks/updateStatus", `{"id":"` + taskID + `","status":"working"}`, []service.Scope{create}},
-		"complete a task":   {"tasks/updateStatus", `{"id":"` + taskID + `","status":"completed"}`, []service.Scope{respond}},
-		"cancel a task":     {"tasks/updateStatus", `{"id":"` + taskID + `","status":"canceled"}`, []service.Scope{cancel}},
+		"rename":            {"objectives/update", `{"id":"` + objectiveID + `","name":"X"}`, []call.Scope{create}},
+		"start":             {"objectives/update", `{"id":"` + objectiveID + `","status":"working"}`, []call.Scope{create}},
+		"cancel":            {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled"}`, []call.Scope{cancel}},
+		"cancel and rename": {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled","name":"X"}`, []call.Scope{cancel, create}},
+		"complete":          {"objectives/update", `{"id":"` + objectiveID + `","status":"completed"}`, []call.Scope{respond}},
+		"replan":            {"objectives/replan", `{"id":"` + objectiveID + `","reason":"x"}`, []call.Scope{create, cancel}},
+		"skip":              {"plans/update", `{"id":"` + planID + `","status":"skipped"}`, []call.Scope{cancel}},
+		"complete a plan":   {"plans/update", `{"id":"` + planID + `","status":"completed"}`, []call.Scope{respond}},
+		"work by hand":      {"tasks/updateStatus", `{"id":"` + taskID + `","status":"working"}`, []call.Scope{create}},
+		"complete a task":   {"tasks/updateStatus", `{"id":"` + taskID + `","status":"completed"}`, []call.Scope{respond}},
+		"cancel a task":     {"tasks/updateStatus", `{"id":"` + taskID + `","status":"canceled"}`, []call.Scope{cancel}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
@@ -212,8 +212,8 @@ func TestScopes_waitingTask(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
 	move := `{"id":"task-` + u("m") + `-1-0","status":"working"}`
-	wantCode(t, s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns)), "-32000")
-	if n := s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns, service.RespondApprovals)); n.has("error") {
+	wantCode(t, s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(call.CreateRuns)), "-32000")
+	if n := s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(call.CreateRuns, call.RespondApprovals)); n.has("error") {
 		t.Errorf("refused: %v", n)
 	}
 }
@@ -229,18 +229,18 @@ func TestScopes_linkedApproval(t *testing.T) {
 	})
 	s.send(t, "m", "slow")
 	task := "task-" + u("m") + "-1-"
-	link := func(task string, scopes ...service.Scope) node {
+	link := func(task string, scopes ...call.Scope) node {
 		return s.call(t, "tasks/link", `{"id":"`+task+`","a2aTaskId":"task-of-another-server"}`, "Authorization", limitedTo(scopes...))
 	}
 	s.unchanged(t, func() {
-		if got := wantCode(t, link(task+"1", without(service.RespondApprovals)...), "-32000"); !strings.Contains(got, "approvals:respond") {
+		if got := wantCode(t, link(task+"1", without(call.RespondApprovals)...), "-32000"); !strings.Contains(got, "approvals:respond") {
 			t.Errorf("refused with %q", got)
 		}
 	})
-	if n := link(task+"1", service.CreateRuns, service.RespondApprovals); n.has("error") {
+	if n := link(task+"1", call.CreateRuns, call.RespondApprovals); n.has("error") {
 		t.Errorf("the approval: %v", n)
 	}
-	if n := link(task+"2", service.CreateRuns); n.has("error") {
+	if n := link(task+"2", call.CreateRuns); n.has("error") {
 		t.Errorf("another task: %v", n)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/message"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
@@ -129,14 +129,14 @@ func (s *fixture) finish(taskID string) {
 // An oracle answers greetings itself.
 type oracle struct{}
 
-func (oracle) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+func (oracle) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
 	switch {
 	case strings.HasPrefix(m.Text(), "hello"):
-		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
 	case strings.HasPrefix(m.Text(), "panic"):
 		panic("the oracle is out")
 	case strings.HasPrefix(m.Text(), "playbook"):
-		return service.Decision{Planner: "playbook", Reason: "it said so", Plans: []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}}}, nil
+		return message.Decision{Planner: "playbook", Reason: "it said so", Plans: []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}}}, nil
 	}
-	return service.Decision{}, nil
+	return message.Decision{}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -29,11 +30,12 @@ type Server struct {
 // New returns a server of cfg.Service.
 func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
+	table := operation.Of(cfg.Service)
 	s := &Server{
 		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(),
-		rpc:   rpc{lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		rest:  rest{lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		page:  pageBinding{routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
+		rpc:   rpc{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		rest:  rest{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		page:  pageBinding{operations: table, routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
@@ -48,7 +50,7 @@ func features(cfg Config) (on []operation.Feature) {
 	if cfg.TestSeams {
 		on = append(on, operation.Seams)
 	}
-	if cfg.Service.EncryptsPayloads() {
+	if cfg.Service.Payloads.EncryptsPayloads() {
 		on = append(on, operation.Codec)
 	}
 	return on
@@ -93,7 +95,7 @@ func (s *Server) routes() {
 
 // serveCallback serves a callback URL.
 func (s *Server) serveCallback(e echo.Context) error {
-	s.cfg.Callbacks.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request(), e.Param("token"))
+	s.cfg.Callbacks.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request(), e.Param("token"))
 	return nil
 }
 
@@ -102,7 +104,7 @@ const ConsolePath = "/console"
 
 // serveConsole serves a page of the console.
 func (s *Server) serveConsole(e echo.Context) error {
-	s.cfg.Console.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request())
+	s.cfg.Console.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request())
 	return nil
 }
 
@@ -128,7 +130,7 @@ const CallbackPath = "/callbacks/"
 
 // serveAnswer serves an answer link.
 func (s *Server) serveAnswer(e echo.Context) error {
-	s.cfg.Answers.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request(), e.Param("token"))
+	s.cfg.Answers.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request(), e.Param("token"))
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/stream"
 )
 
 // probeAfter is the time between the first two comments to a client that has closed its
@@ -39,7 +39,7 @@ func (b *heartbeat) next() {
 
 // stream sends a stream as server-sent events, each of them on one line. A reader
 // that accepts no data for WriteTimeout is disconnected; it can resume.
-func (res response) stream(events *service.Stream) {
+func (res response) stream(events *stream.Stream) {
 	defer events.Close()
 	timer := &heartbeat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
 	defer timer.Stop()
@@ -65,13 +65,13 @@ func (res response) stream(events *service.Stream) {
 }
 
 // next returns the text of the next event, "" at the end of the stream.
-func (res response) next(events *service.Stream, timer *heartbeat) (string, error) {
+func (res response) next(events *stream.Stream, timer *heartbeat) (string, error) {
 	e, err := events.Next(res.r.Context(), timer.C)
 	switch {
-	case errors.Is(err, service.ErrIdle):
+	case errors.Is(err, stream.ErrIdle):
 		timer.next()
 		return ": keep-alive\n\n", nil
-	case errors.Is(err, service.ErrClosing):
+	case errors.Is(err, stream.ErrClosing):
 		_ = res.write(streamCut) // the stream ends anyway
 		return "", nil
 	case errors.Is(err, io.EOF), err != nil && res.r.Context().Err() != nil:

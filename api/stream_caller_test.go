@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -24,10 +24,10 @@ func TestStream_callerRefused(t *testing.T) {
 	refuse := func(err error) { outcome.Store(&err) }
 	s := newService(t, func(c *config) {
 		c.Recheck, c.Heartbeat = time.Nanosecond, 5*time.Millisecond
-		c.Authenticate = func(r *http.Request) (service.Caller, error) {
+		c.Authenticate = func(r *http.Request) (call.Caller, error) {
 			asked.Add(1)
 			if err := outcome.Load(); err != nil {
-				return service.Caller{}, *err
+				return call.Caller{}, *err
 			}
 			return callerOf(r)
 		}
@@ -36,7 +36,7 @@ func TestStream_callerRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	_, res := s.connected(ctx, t, id)
-	for _, err := range []error{fmt.Errorf("journal: %w", opt.ErrUnavailable), service.TooMany(time.Second)} {
+	for _, err := range []error{fmt.Errorf("journal: %w", opt.ErrUnavailable), call.TooMany(time.Second)} {
 		refuse(err)
 		from := asked.Load()
 		s.until(t, func() bool { return asked.Load() > from+1 })

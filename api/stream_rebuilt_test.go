@@ -13,7 +13,7 @@ func TestSubscribe_afterRebuild(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t) + "/a2a/rest"
 	version := []string{"A2A-Version", "1.0"}
-	sent := follow(t, "POST", url+"/message:stream", `{"message":`+message("m", "slow", "")+`}`, version...)
+	sent := follow(t, "POST", url+"/message:stream", `{"message":`+messageJSON("m", "slow", "")+`}`, version...)
 	first := sent.event()
 	id := first.data.at("task", "id").String()
 	note := a2a.Message{MessageID: "restored", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("hello")}}

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -105,7 +105,7 @@ func TestStream_resumes(t *testing.T) {
 // When a stream ends depends on the method, the version and the state.
 func TestStream_ends(t *testing.T) {
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
-	send10 := `{"message":` + message("m", "slow", "") + `}`
+	send10 := `{"message":` + messageJSON("m", "slow", "") + `}`
 	send03 := `{"message":{"messageId":"m","role":"user","parts":[{"text":"slow"}]}}`
 	whole := []string{"working", "auth_required", "working", "input_required", "working", "completed"}
 	for name, tc := range map[string]struct {
@@ -196,7 +196,7 @@ func TestStream_heartbeat(t *testing.T) {
 func TestStream_deafWatch(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
-		c.Watch = func(string) service.Watch { return never{} }
+		c.Watch = func(string) call.Watch { return never{} }
 	})
 	url := s.listen(t)
 	s.send(t, "m", "slow")

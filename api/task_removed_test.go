@@ -41,13 +41,13 @@ func TestGone_repeatIsNotFound(t *testing.T) {
 	id := s.send(t, "m-1", "Write").at("id").String()
 	s.forget(t, id)
 	for range 2 {
-		n := s.call(t, "SendMessage", `{"message":`+message("m-1", "Write", "")+`}`)
+		n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write", "")+`}`)
 		wantCode(t, n, "-32001")
 		if got := n.at("error", "data", "0", "metadata", "taskId").String(); got != id {
 			t.Errorf("the error is about task %q: %v", got, n)
 		}
 	}
-	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "Write other things", "")+`}`), "-32602")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write other things", "")+`}`), "-32602")
 	wantCode(t, s.call(t, "GetTask", `{"id":"`+id+`"}`), "-32001")
 	if s.events(id) != 0 || len(s.world.Openings()) != 1 || s.journal.watches.Load() != 0 {
 		t.Errorf("%d are recorded, %d were started, %d watches", s.events(id), len(s.world.Openings()), s.journal.watches.Load())

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 )
 
 // A table is a table of a document: the cells of its rows, with its heading.
@@ -147,7 +147,7 @@ func submatches(text, pattern string) (out []string) {
 // The tables have the line of each operation, with its names, routes and scopes.
 func TestAPI_operations(t *testing.T) {
 	var a2a, opt, pages []string
-	for _, o := range operation.Table() {
+	for _, o := range operation.All() {
 		scopes := scopesOf(o)
 		switch {
 		case o.Family == operation.Core:
@@ -164,7 +164,7 @@ func TestAPI_operations(t *testing.T) {
 }
 
 func scopesOf(o *operation.Operation) string {
-	if len(o.Scopes) == len(service.Scopes()) {
+	if len(o.Scopes) == len(call.Scopes()) {
 		return "any"
 	}
 	var names []string
@@ -197,7 +197,7 @@ func TestAPI_metadata(t *testing.T) {
 
 // Every reason of an error has a line, and the other way round.
 func TestAPI_reasons(t *testing.T) {
-	code := literals(files(t, "api/service"), `[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|UNAVAILABLE|UNAUTHENTICATED`)
+	code := literals(files(t, "api/call", "api/read", "api/write", "api/push", "api/stream", "api/work", "api/letter", "api/gate", "api/message", "api/schedule", "api/receive"), `[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|UNAVAILABLE|UNAUTHENTICATED`)
 	code = append(code, submatches(source(t, "api/wire/fault.go"), `(?:reason|plain): "([A-Z_]+)"`)...)
 	rows := tables(t, "api.md", "Errors")
 	compare(t, "reasons", code, words(rows, 0))

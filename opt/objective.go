@@ -112,7 +112,7 @@ func (o *Objective) Leaf(p *Plan) bool {
 // dependencies, one plan runs at a time, else as many as the limit allows; a plan that
 // waits at a gate counts. It does not look at other objectives of the context.
 func (o *Objective) Startable() []*Plan {
-	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.Paused || o.replanning() || o.broken() != nil {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.Paused || replanning(o) || o.broken() != nil {
 		return nil
 	}
 	free := 1
@@ -141,7 +141,7 @@ func mayFollow(o *Objective, i int) bool {
 func planEnded(p *Plan) (over, last bool) { return p.Over(), false }
 
 // replanning reports whether a planner makes plans that replace the open ones.
-func (o *Objective) replanning() bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
+func replanning(o *Objective) bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
 
 // Held lists the pending plans of a started objective that depend on a plan that
 // is not done. They are to be shown as blocked.
@@ -165,6 +165,9 @@ func (o *Objective) Met(p *Plan) bool {
 		return d == nil || !d.Done()
 	})
 }
+
+// Closed reports whether nothing of the objective can be changed in this attempt.
+func (o *Objective) Closed() bool { return o.Status.Ended() || o.Stopping != "" }
 
 // Settled reports whether the present attempt has ended.
 func (o *Objective) Settled() bool { return o.Status.Ended() && o.Root.Ended() }

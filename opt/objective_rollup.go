@@ -48,7 +48,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveStatus(o.Stopping), o.Cause
 	case o.Stopping != "":
 		return ObjectiveFailed, cmp.Or(o.Cause, whyFailed(o))
-	case o.Status == ObjectiveSubmitted && !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, o.replanning():
+	case o.Status == ObjectiveSubmitted && !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, replanning(o):
 		return o.Status, o.Reason
 	case !open && anyPlan(o, PlanCompleted):
 		return ObjectiveCompleted, ""

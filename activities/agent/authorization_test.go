@@ -11,8 +11,14 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities/agent"
 	"longhaul/activities/executortest"
+	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/api/letter"
+	"longhaul/api/message"
+	"longhaul/api/read"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/api/work"
 	"longhaul/opt"
 )
 
@@ -59,20 +65,20 @@ func newDesk(t *testing.T, word, wake string) *desk {
 // byWorkers leaves all planning to workers.
 type byWorkers struct{}
 
-func (byWorkers) Decide(context.Context, a2a.Message) (service.Decision, error) {
-	return service.Decision{}, nil
+func (byWorkers) Decide(context.Context, a2a.Message) (message.Decision, error) {
+	return message.Decision{}, nil
 }
 
-func (d *desk) call() *service.Call {
+func (d *desk) call() *call.Call {
 	c := d.NewCall("")
 	c.Caller, _ = servicetest.Caller("")
 	return c
 }
 
-func (d *desk) send(id string, m a2a.Message) service.Sent {
+func (d *desk) send(id string, m a2a.Message) message.Sent {
 	d.t.Helper()
 	m.MessageID, m.Role = id, a2a.RoleUser
-	sent, err := d.SendMessage(d.t.Context(), d.call(), service.SendParams{Message: m})
+	sent, err := d.Messages.SendMessage(d.t.Context(), d.call(), message.SendParams{Message: m})
 	if err != nil {
 		d.t.Fatalf("%s: %v", id, err)
 	}
@@ -104,7 +110,7 @@ func (d *desk) completed(answers string) {
 	for range 5 {
 		d.world.Advance(time.Minute)
 	}
-	v, err := d.GetTask(d.t.Context(), d.call(), service.TaskParams{ID: d.root})
+	v, err := d.Tasks.GetTask(d.t.Context(), d.call(), read.TaskParams{ID: d.root})
 	if err != nil || v.Status.State != a2a.Completed || len(v.Artifacts) != 1 || v.Artifacts[0].Text() != answers {
 		d.t.Errorf("the task is %s with %+v (%v), want %q", v.Status.State, v.Artifacts, err, answers)
 	}
@@ -125,7 +131,7 @@ func TestAuthorization_elsewhere(t *testing.T) {
 		}
 		d.remote.authorize()
 		if wake != "" {
-			if err := d.ReceiveCallback(t.Context(), d.call(), opt.Callback{ID: "push", TaskID: d.task().A2AID(), Round: 1}); err != nil {
+			if err := d.Callbacks.ReceiveCallback(t.Context(), d.call(), opt.Callback{ID: "push", TaskID: d.task().A2AID(), Round: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if d.task().Gate != nil {
@@ -146,8 +152,8 @@ func TestAuthorization_accepted(t *testing.T) {
 	d.completed("Done: login The authorization was given.")
 
 	d = newDesk(t, "login", "")
-	m := service.SendParams{Decision: &service.GateDecision{Action: opt.Accept, Feedback: "Code 7."}, Message: a2a.Message{Role: a2a.RoleUser}}
-	if _, err := d.AnswerInterrupt(t.Context(), d.call(), service.AnswerParams{ID: d.gate().ID, Message: m}); err != nil {
+	m := message.SendParams{Decision: &letter.GateDecision{Action: opt.Accept, Feedback: "Code 7."}, Message: a2a.Message{Role: a2a.RoleUser}}
+	if _, err := d.Gates.AnswerInterrupt(t.Context(), d.call(), gate.AnswerParams{ID: d.gate().ID, Message: m}); err != nil {
 		t.Fatal(err)
 	}
 	d.completed("Done: login The authorization was given. Code 7.")
@@ -220,8 +226,8 @@ func TestAuthorization_noMessages(t *testing.T) {
 // Moving the task to working by hand says that the authorization was given.
 func TestAuthorization_byHand(t *testing.T) {
 	d := newDesk(t, "login", "")
-	p := service.UpdateTaskStatusParams{ID: d.task().ID, State: opt.TaskWorking, Message: "Code 8."}
-	if _, err := d.UpdateTaskStatus(t.Context(), d.call(), p); err != nil {
+	p := work.UpdateTaskStatusParams{ID: d.task().ID, State: opt.TaskWorking, Message: "Code 8."}
+	if _, err := d.TaskWork.UpdateTaskStatus(t.Context(), d.call(), p); err != nil {
 		t.Fatal(err)
 	}
 	d.completed("Done: login The authorization was given. Code 8.")

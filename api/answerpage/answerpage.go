@@ -22,17 +22,17 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/api/gateform"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
-// A Service answers gates. [service.Service] is one.
-type Service interface {
-	Serve(c *service.Call, steps service.Steps) *service.Fault
-	ShowInterrupt(ctx context.Context, c *service.Call, id string) (service.OpenInterrupt, error)
-	AnswerInterrupt(ctx context.Context, c *service.Call, p service.AnswerParams) (service.Answered, error)
+// Gates shows and answers gates. [gate.Gates] does.
+type Gates interface {
+	ShowInterrupt(ctx context.Context, c *call.Call, id string) (gate.OpenInterrupt, error)
+	AnswerInterrupt(ctx context.Context, c *call.Call, p gate.AnswerParams) (gate.Answered, error)
 }
 
 // A Verifier reads the tokens of answer links.
@@ -47,12 +47,13 @@ type KeyLister interface {
 
 // A Config has the parts and settings of a Page.
 type Config struct {
-	Service Service
+	Calls   *call.Calls
+	Gates   Gates
 	Links   Verifier
 	Console string           // path of the gates in the console, before an id; "" without a console
 	Expired error            // that Links returns about a link that has expired
 	Keys    KeyLister        // what the principals of links may do still; nil: all that their links say
-	Wrong   service.Quota    // of addresses that send links which are not valid; nil: no limits
+	Wrong   call.Quota       // of addresses that send links which are not valid; nil: no limits
 	Now     func() time.Time // nil: time.Now
 	Log     *zap.Logger      // nil discards logs
 }
@@ -97,7 +98,7 @@ var (
 )
 
 // Serve serves a request for the link with a token: GET, HEAD or POST.
-func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
+func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token string) {
 	gateform.SetHeaders(w.Header(), p.policy, "no-referrer")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	link, err := p.cfg.Links.Verify(token)
@@ -109,7 +110,7 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 		p.write(w, http.StatusForbidden, content{Title: "Not sent from this page", Text: "Open the link again and answer there."})
 		return
 	}
-	authenticate := func() (service.Caller, error) { return p.caller(r.Context(), link) }
+	authenticate := func() (call.Caller, error) { return p.caller(r.Context(), link) }
 	if r.Method == http.MethodPost {
 		p.answer(c, w, r, link, authenticate)
 	} else {
@@ -122,14 +123,14 @@ var errRevoked = errors.New("no API key of the principal of the link may answer 
 // caller returns who uses a link. A principal with API keys has the rights that its valid
 // keys have now: the link ends with the last key that may answer, and its groups are those
 // that a key still has.
-func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (service.Caller, error) {
-	out := service.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []service.Scope{service.RespondApprovals}}
+func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (call.Caller, error) {
+	out := call.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []call.Scope{call.RespondApprovals}}
 	if p.cfg.Keys == nil {
 		return out, nil
 	}
 	keys, err := p.cfg.Keys.APIKeys(ctx)
 	if err != nil {
-		return service.Caller{}, fmt.Errorf("%w: read the API keys of the principal of a link: %w", opt.ErrUnavailable, err)
+		return call.Caller{}, fmt.Errorf("%w: read the API keys of the principal of a link: %w", opt.ErrUnavailable, err)
 	}
 	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool { return k.Tenant != link.Tenant || k.Principal != link.Principal })
 	if len(keys) == 0 {
@@ -137,10 +138,10 @@ func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (service.Caller,
 	}
 	now := a2a.At(p.cfg.Now())
 	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool {
-		return !k.Valid(now) || !slices.Contains(k.Scopes, string(service.RespondApprovals))
+		return !k.Valid(now) || !slices.Contains(k.Scopes, string(call.RespondApprovals))
 	})
 	if len(keys) == 0 {
-		return service.Caller{}, errRevoked
+		return call.Caller{}, errRevoked
 	}
 	out.Groups = slices.DeleteFunc(slices.Clone(link.Groups), func(g string) bool {
 		return !slices.ContainsFunc(keys, func(k opt.APIKey) bool { return slices.Contains(k.Groups, g) })
@@ -150,20 +151,20 @@ func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (service.Caller,
 
 // refuseLink answers a request with a token that is not valid. An address that sends many
 // of them has to wait.
-func (p *Page) refuseLink(c *service.Call, w http.ResponseWriter, r *http.Request, cause error) {
-	fault := p.cfg.Service.Serve(c, service.Steps{Authenticate: func() (service.Caller, error) {
+func (p *Page) refuseLink(c *call.Call, w http.ResponseWriter, r *http.Request, cause error) {
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: func() (call.Caller, error) {
 		if p.cfg.Wrong == nil {
-			return service.Caller{}, cause
+			return call.Caller{}, cause
 		}
-		release, err := p.cfg.Wrong.Call(service.Caller{Principal: network(r.RemoteAddr)})
+		release, err := p.cfg.Wrong.Call(call.Caller{Principal: network(r.RemoteAddr)})
 		if err != nil {
-			return service.Caller{}, err
+			return call.Caller{}, err
 		}
 		release()
-		return service.Caller{}, cause
+		return call.Caller{}, cause
 	}})
 	switch {
-	case fault.Kind == service.RateLimited:
+	case fault.Kind == call.RateLimited:
 		p.refuse(w, fault)
 	case errors.Is(cause, p.cfg.Expired):
 		p.write(w, http.StatusGone, content{Title: "This link has expired", Text: "Answer in another way, or wait for the next notice."})
@@ -199,13 +200,13 @@ func sameOrigin(r *http.Request) bool {
 }
 
 // show writes the page with the gate of a link.
-func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (service.Caller, error)) {
-	var open service.OpenInterrupt
-	fault := p.cfg.Service.Serve(c, service.Steps{
+func (p *Page) show(c *call.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (call.Caller, error)) {
+	var open gate.OpenInterrupt
+	fault := p.cfg.Calls.Serve(c, call.Steps{
 		Authenticate: authenticate,
-		Read:         func() (service.Right, error) { c.Method = mayShow.Operation; return mayShow, nil },
+		Read:         func() (call.Right, error) { c.Method = mayShow.Operation; return mayShow, nil },
 		Handle: func() (err error) {
-			open, err = p.cfg.Service.ShowInterrupt(r.Context(), c, link.GateID)
+			open, err = p.cfg.Gates.ShowInterrupt(r.Context(), c, link.GateID)
 			return err
 		},
 	})
@@ -220,16 +221,16 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 }
 
 // answer delivers an answer.
-func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (service.Caller, error)) {
-	var params service.AnswerParams
-	var result service.Answered
-	fault := p.cfg.Service.Serve(c, service.Steps{
+func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (call.Caller, error)) {
+	var params gate.AnswerParams
+	var result gate.Answered
+	fault := p.cfg.Calls.Serve(c, call.Steps{
 		Authenticate: authenticate,
-		Read: func() (service.Right, error) {
+		Read: func() (call.Right, error) {
 			c.Method = mayAnswer.Operation
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				return mayAnswer, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
+				return mayAnswer, call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is too large"})
 			}
 			var err error
 			params, err = read(r.PostForm, link)
@@ -237,8 +238,8 @@ func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, l
 		},
 		Handle: func() (err error) {
 			taskID, _ := opt.TaskOfGate(link.GateID)
-			c.Answer = &service.Answering{TaskID: taskID, GateID: link.GateID}
-			result, err = p.cfg.Service.AnswerInterrupt(r.Context(), c, params)
+			c.Answer = &call.Answering{TaskID: taskID, GateID: link.GateID}
+			result, err = p.cfg.Gates.AnswerInterrupt(r.Context(), c, params)
 			return err
 		},
 	})
@@ -255,26 +256,26 @@ func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, l
 }
 
 // refuse writes the page that says why a request was refused, without details of the work.
-func (p *Page) refuse(w http.ResponseWriter, f *service.Fault) {
+func (p *Page) refuse(w http.ResponseWriter, f *call.Fault) {
 	if f.Retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
 	switch f.Kind {
-	case service.InvalidParams:
+	case call.InvalidParams:
 		if f.Violations[0].Field == reusedIDField {
 			p.write(w, http.StatusConflict, content{Title: "This link was used before", Text: "Its first answer counts."})
 			return
 		}
 		p.write(w, http.StatusBadRequest, content{Title: "The answer cannot be used", Text: "Something is missing or wrong: " + f.Violations[0].Description + ". Go back and try again."})
-	case service.Unsupported:
+	case call.Unsupported:
 		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: "It was answered, or is not asked any more."})
-	case service.Forbidden, service.Unauthenticated:
+	case call.Forbidden, call.Unauthenticated:
 		p.write(w, http.StatusForbidden, content{Title: "Others answer here now", Text: "The answer was not accepted."})
-	case service.NotFound, service.TaskNotFound:
+	case call.NotFound, call.TaskNotFound:
 		p.write(w, http.StatusNotFound, content{Title: "Nothing to answer here any more", Text: "The work was removed."})
-	case service.RateLimited:
+	case call.RateLimited:
 		p.write(w, http.StatusTooManyRequests, content{Title: "Too many requests", Text: "Try again in a moment."})
-	case service.Unavailable:
+	case call.Unavailable:
 		p.write(w, http.StatusServiceUnavailable, content{Title: "Not available", Text: "Try again in a moment. If you sent an answer, it may have been recorded."})
 	default:
 		p.write(w, http.StatusInternalServerError, content{Title: "Something went wrong", Text: "Try again later."})

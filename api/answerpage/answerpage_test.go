@@ -21,6 +21,9 @@ import (
 	"longhaul/a2a"
 	"longhaul/api"
 	"longhaul/api/answerpage"
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/signing"
@@ -39,14 +42,14 @@ type site struct {
 // wrong limits addresses that send wrong links: it refuses after a number of calls.
 type wrong struct{ left int }
 
-func (w *wrong) Call(service.Caller) (func(), error) {
+func (w *wrong) Call(call.Caller) (func(), error) {
 	if w.left--; w.left < 0 {
-		return nil, service.TooMany(time.Second)
+		return nil, call.TooMany(time.Second)
 	}
 	return func() {}, nil
 }
 
-func (w *wrong) Stream(service.Caller) (func(), error) { return func() {}, nil }
+func (w *wrong) Stream(call.Caller) (func(), error) { return func() {}, nil }
 
 // begin returns a site where work waits at a gate.
 func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerpage.Config)) *site {
@@ -78,7 +81,7 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 	core, logs := observer.New(zap.InfoLevel)
 	s.logs = logs
 	cfg := service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: service.CardInfo{Name: "Longhaul"},
+		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now, Log: zap.New(core),
 	}
 	page := answerpage.Config{Console: "/console/inbox/", Links: s.links, Keys: s.world.Journal(), Now: s.world.Now, Expired: signing.ErrLinkExpired, Log: cfg.Log}
@@ -86,10 +89,10 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 		f(&cfg, &page)
 	}
 	operations := service.New(cfg)
-	page.Service = operations
+	page.Calls, page.Gates = operations.Calls, operations.Gates
 	s.Server = api.New(api.Config{
 		Service: operations, Log: cfg.Log, Now: s.world.Now, Answers: answerpage.New(page),
-		Authenticate: func(r *http.Request) (service.Caller, error) {
+		Authenticate: func(r *http.Request) (call.Caller, error) {
 			return servicetest.Caller(r.Header.Get("Authorization"))
 		},
 	})
@@ -104,8 +107,8 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 
 type agent struct{}
 
-func (agent) Decide(_ context.Context, _ a2a.Message) (service.Decision, error) {
-	return service.Decision{}, nil
+func (agent) Decide(_ context.Context, _ a2a.Message) (message.Decision, error) {
+	return message.Decision{}, nil
 }
 
 // link returns the link for ann that the n-th notice about the gate has.
@@ -304,12 +307,12 @@ func TestPage_post(t *testing.T) {
 // A link answers once, whichever messages are repeats elsewhere: a repeat gets the
 // first result, another answer is refused, and a question does not use the link up.
 func TestPage_once(t *testing.T) {
-	for _, repeats := range []service.Idempotency{service.ByMessageID, service.ByHeader, service.NoRepeats} {
+	for _, repeats := range []call.Idempotency{call.ByMessageID, call.ByHeader, call.NoRepeats} {
 		t.Run(string(repeats), func(t *testing.T) { answersOnce(t, repeats) })
 	}
 }
 
-func answersOnce(t *testing.T, repeats service.Idempotency) {
+func answersOnce(t *testing.T, repeats call.Idempotency) {
 	t.Helper()
 	s := begin(t, approval(), func(c *service.Config, _ *answerpage.Config) { c.Idempotency = repeats })
 	path := s.link(t, 1)
@@ -425,7 +428,7 @@ func TestPage_revoked(t *testing.T) {
 	editors := approval()
 	editors.Responders = &opt.Responders{Groups: []string{"editors"}}
 	const answered, refused = "200 Thank you, your answer was recorded", "403 Others answer here now"
-	all := []string{string(service.RespondApprovals)}
+	all := []string{string(call.RespondApprovals)}
 	for name, tc := range map[string]struct {
 		keys []opt.APIKey
 		page string

@@ -10,20 +10,21 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/gate"
 	"longhaul/api/gateform"
-	"longhaul/api/service"
+	"longhaul/api/letter"
 	"longhaul/opt"
 )
 
 // A content is the data of a page.
 type content struct {
 	Title, Text string
-	Gate        *gate // nil for a page without forms
+	Gate        *openGate // nil for a page without forms
 	Style       template.CSS
 }
 
-// A gate is an open gate as the page shows it.
-type gate struct {
+// An openGate is an open gate as the page shows it.
+type openGate struct {
 	Objective, RequestedBy, Task, Principal, Expires, Description string
 
 	Next []string // what happens without an answer
@@ -43,9 +44,9 @@ type object struct {
 }
 
 // newContent returns the page of an open gate. console is as in [Config].
-func newContent(open service.OpenInterrupt, link opt.AnswerLink, console string) content {
+func newContent(open gate.OpenInterrupt, link opt.AnswerLink, console string) content {
 	g := open.Gate
-	out := &gate{
+	out := &openGate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
 		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, open.Object),
 	}
@@ -98,7 +99,7 @@ const reusedIDField = "message.messageId"
 
 // read returns the answer in a form. All decisions by one link have the same message
 // id, so that only the first one counts.
-func read(form url.Values, link opt.AnswerLink) (service.AnswerParams, error) {
+func read(form url.Values, link opt.AnswerLink) (gate.AnswerParams, error) {
 	p, err := gateform.Read(form, link.GateID, link.ObjectDigest)
 	if err == nil {
 		p.Message.Message.MessageID, p.Message.Once = messageID(link, p.Message.Decision), true
@@ -108,7 +109,7 @@ func read(form url.Values, link opt.AnswerLink) (service.AnswerParams, error) {
 
 // messageID returns the id of an answer: the same for all decisions by a link. A
 // question decides nothing, so each has its own.
-func messageID(link opt.AnswerLink, d *service.GateDecision) string {
+func messageID(link opt.AnswerLink, d *letter.GateDecision) string {
 	h := sha256.New()
 	for _, s := range []string{link.Tenant, link.Principal, link.GateID, link.ID, d.Question} {
 		fmt.Fprintf(h, "%d:%s", len(s), s)

@@ -14,16 +14,15 @@ import (
 	"net/http"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-// A Service receives callbacks. [service.Service] implements it.
-type Service interface {
-	Serve(c *service.Call, steps service.Steps) *service.Fault
-	ReceiveCallback(ctx context.Context, c *service.Call, in opt.Callback) error
+// Callbacks receives callbacks. [receive.Callbacks] does.
+type Callbacks interface {
+	ReceiveCallback(ctx context.Context, c *call.Call, in opt.Callback) error
 }
 
 // A Verifier reads the tokens of callback URLs.
@@ -33,12 +32,15 @@ type Verifier interface {
 
 // A Page serves callback URLs. It is safe for concurrent use.
 type Page struct {
-	service Service
-	tokens  Verifier
+	calls     *call.Calls
+	callbacks Callbacks
+	tokens    Verifier
 }
 
 // New returns a page.
-func New(s Service, tokens Verifier) *Page { return &Page{s, tokens} }
+func New(calls *call.Calls, callbacks Callbacks, tokens Verifier) *Page {
+	return &Page{calls, callbacks, tokens}
+}
 
 // mayReport is the right of a callback URL.
 var mayReport = operation.Right("ReceiveCallback")
@@ -61,22 +63,22 @@ type body struct {
 
 // Serve serves a POST request for a callback URL. The status is 202 once the callback is
 // durable, or, for progress and wakes that come fast, waits in memory.
-func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
+func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token string) {
 	var in opt.Callback
 	ref, invalid := p.tokens.Verify(token)
-	fault := p.service.Serve(c, service.Steps{
-		Authenticate: func() (service.Caller, error) {
+	fault := p.calls.Serve(c, call.Steps{
+		Authenticate: func() (call.Caller, error) {
 			if invalid != nil {
-				return service.Caller{}, invalid
+				return call.Caller{}, invalid
 			}
-			return service.Caller{Tenant: ref.Tenant, Principal: "callback " + ref.TaskID, Scopes: []service.Scope{service.CreateRuns}}, nil
+			return call.Caller{Tenant: ref.Tenant, Principal: "callback " + ref.TaskID, Scopes: []call.Scope{call.CreateRuns}}, nil
 		},
-		Read: func() (_ service.Right, err error) {
+		Read: func() (_ call.Right, err error) {
 			c.Method = mayReport.Operation
 			in, err = read(w, r, ref)
 			return mayReport, err
 		},
-		Handle: func() error { return p.service.ReceiveCallback(r.Context(), c, in) },
+		Handle: func() error { return p.callbacks.ReceiveCallback(r.Context(), c, in) },
 	})
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -85,7 +87,7 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 		_, _ = io.WriteString(w, "{}\n")
 		return
 	}
-	if fault.Kind == service.Unauthenticated {
+	if fault.Kind == call.Unauthenticated {
 		unknown := *fault
 		unknown.Message, fault = unknownURL, &unknown
 	}
@@ -105,14 +107,14 @@ func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Call
 		in.ID = rand.Text()
 	}
 	if len(in.ID) > 255 {
-		return in, service.Invalid(service.Violation{Field: "Idempotency-Key", Description: "must have at most 255 characters"})
+		return in, call.Invalid(call.Violation{Field: "Idempotency-Key", Description: "must have at most 255 characters"})
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if ref.Wake {
 		return in, nil // the bearer may only wake the task
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return in, service.Invalid(service.Violation{Field: "body", Description: fmt.Sprintf("must have at most %d bytes: send URLs of large contents", maxBody)})
+		return in, call.Invalid(call.Violation{Field: "body", Description: fmt.Sprintf("must have at most %d bytes: send URLs of large contents", maxBody)})
 	}
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return in, err
@@ -121,7 +123,7 @@ func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Call
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil {
-		return in, service.Invalid(service.Violation{Field: "body", Description: "must be a callback with text, artifact, append, lastChunk and outcome: " + err.Error()})
+		return in, call.Invalid(call.Violation{Field: "body", Description: "must be a callback with text, artifact, append, lastChunk and outcome: " + err.Error()})
 	}
 	in.Text, in.Outcome = sent.Text, sent.Outcome
 	if sent.Artifact != nil {
@@ -131,17 +133,17 @@ func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Call
 }
 
 // statusOf returns the HTTP status of a fault.
-func statusOf(f *service.Fault) int {
+func statusOf(f *call.Fault) int {
 	switch f.Kind {
-	case service.Unauthenticated, service.TaskNotFound:
+	case call.Unauthenticated, call.TaskNotFound:
 		return http.StatusNotFound // a wrong token is a wrong URL
-	case service.Unsupported:
+	case call.Unsupported:
 		return http.StatusGone
-	case service.InvalidParams:
+	case call.InvalidParams:
 		return http.StatusBadRequest
-	case service.RateLimited:
+	case call.RateLimited:
 		return http.StatusTooManyRequests
-	case service.Unavailable, service.QueueFull:
+	case call.Unavailable, call.QueueFull:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

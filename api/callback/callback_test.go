@@ -11,39 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"go.uber.org/zap"
+
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/callback"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
-// A fake receives callbacks like a service, without a quota.
+// A fake receives callbacks.
 type fake struct {
-	caller service.Caller
+	caller call.Caller
 	got    []opt.Callback
 	err    error
 }
 
-func (f *fake) Serve(c *service.Call, steps service.Steps) *service.Fault {
-	caller, err := steps.Authenticate()
-	if err != nil {
-		return &service.Fault{Kind: service.Unauthenticated, Message: "Unauthenticated"}
-	}
-	f.caller = caller
-	if _, err = steps.Read(); err == nil {
-		err = steps.Handle()
-	}
-	var fault *service.Fault
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &fault):
-		return fault
-	}
-	return &service.Fault{Kind: service.Internal, Message: "Internal error"}
-}
-
-func (f *fake) ReceiveCallback(_ context.Context, _ *service.Call, in opt.Callback) error {
+func (f *fake) ReceiveCallback(_ context.Context, c *call.Call, in opt.Callback) error {
+	f.caller = c.Caller
 	f.got = append(f.got, in)
 	return f.err
 }
@@ -64,7 +48,7 @@ func (tokens) Verify(token string) (opt.CallbackRef, error) {
 func post(f *fake, token, body string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/callbacks/"+token, strings.NewReader(body))
 	r.Header.Set("Idempotency-Key", "k")
-	callback.New(f, tokens{}).Serve(&service.Call{}, w, r, token)
+	callback.New(call.New(call.Config{Log: zap.NewNop()}), f, tokens{}).Serve(&call.Call{}, w, r, token)
 	return w
 }
 
@@ -107,10 +91,10 @@ func TestPage_refuses(t *testing.T) {
 		"no JSON":        {"full", "half", nil, 400},
 		"another member": {"full", `{"state":"completed"}`, nil, 400},
 		"too large":      {"full", `{"text":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 400},
-		"ended":          {"full", "{}", &service.Fault{Kind: service.Unsupported}, 410},
-		"unknown":        {"full", "{}", &service.Fault{Kind: service.TaskNotFound}, 404},
-		"engine away":    {"full", "{}", &service.Fault{Kind: service.Unavailable}, 503},
-		"too many":       {"full", "{}", &service.Fault{Kind: service.RateLimited}, 429},
+		"ended":          {"full", "{}", &call.Fault{Kind: call.Unsupported}, 410},
+		"unknown":        {"full", "{}", &call.Fault{Kind: call.TaskNotFound}, 404},
+		"engine away":    {"full", "{}", &call.Fault{Kind: call.Unavailable}, 503},
+		"too many":       {"full", "{}", &call.Fault{Kind: call.RateLimited}, 429},
 		"broken":         {"full", "{}", errors.New("boom"), 500},
 	} {
 		f := &fake{err: tt.err}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -144,7 +144,7 @@ func download(v *visit) (view, error) {
 	if err != nil {
 		n = -1
 	}
-	p, err := v.cfg.Service.ReadContent(v.r.Context(), v.call, service.ContentParams{TaskID: q.Get("task"), ArtifactID: q.Get("artifact"), Part: n})
+	p, err := v.cfg.Service.Tasks.ReadContent(v.r.Context(), v.call, read.ContentParams{TaskID: q.Get("task"), ArtifactID: q.Get("artifact"), Part: n})
 	if err != nil {
 		return view{}, err
 	}
@@ -153,11 +153,11 @@ func download(v *visit) (view, error) {
 
 // downloadMessages sends all messages of the latest attempt at an objective as a file.
 func downloadMessages(v *visit) (view, error) {
-	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: v.r.PathValue("id")})
+	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id")})
 	if err != nil {
 		return view{}, err
 	}
-	t, err := v.cfg.Service.GetTask(v.r.Context(), v.call, service.TaskParams{ID: shown.Objective.RootID(), History: -1, Scope: opt.ScopeObjective})
+	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: shown.Objective.RootID(), History: -1, Scope: opt.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}

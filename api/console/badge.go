@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/opt"
 )
 
@@ -57,14 +58,14 @@ func (b *badges) drop(caller string) {
 // of returns how many gates wait for the caller of v. It is 0 for callers who may not
 // list or answer them, and if the journal returns an error.
 func (b *badges) of(v *visit) int {
-	if !v.has(service.ReadRuns) || !v.has(service.RespondApprovals) {
+	if !v.has(call.ReadRuns) || !v.has(call.RespondApprovals) {
 		return 0
 	}
 	now, caller := time.Now(), badgeKey(v.call.Caller)
 	if n, ok := b.get(caller, now); ok {
 		return n
 	}
-	page, err := v.cfg.Service.ListInterrupts(v.r.Context(), v.call, service.InterruptListParams{Filter: opt.InterruptFilter{Limit: 1}, Mine: true})
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: opt.InterruptFilter{Limit: 1}, Mine: true})
 	if err != nil {
 		return 0
 	}
@@ -73,6 +74,6 @@ func (b *badges) of(v *visit) int {
 }
 
 // badgeKey names a caller: gates may wait for a principal or for one of its groups.
-func badgeKey(c service.Caller) string {
+func badgeKey(c call.Caller) string {
 	return strings.Join(append([]string{c.Tenant, c.Principal}, c.Groups...), "\x00")
 }

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -22,7 +23,7 @@ type Config struct {
 	Service *service.Service
 
 	// Authenticate returns the caller of a request, from its headers or its connection.
-	Authenticate func(*http.Request) (service.Caller, error)
+	Authenticate func(*http.Request) (call.Caller, error)
 
 	Sessions Sessions // nil: there is no sign-in
 	NoKeys   bool     // people cannot sign in with API keys
@@ -80,7 +81,7 @@ func New(cfg Config) *Console {
 type callKey struct{} // of the call in the context of a request
 
 // Serve serves a request below [Path]. The call gets the caller and the outcome.
-func (k *Console) Serve(c *service.Call, w http.ResponseWriter, r *http.Request) {
+func (k *Console) Serve(c *call.Call, w http.ResponseWriter, r *http.Request) {
 	c.Binding = "console"
 	gateform.SetHeaders(w.Header(), policy, "same-origin")
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
@@ -94,7 +95,7 @@ func (k *Console) Serve(c *service.Call, w http.ResponseWriter, r *http.Request)
 
 // visit returns the visit of a request.
 func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{Console: k, call: r.Context().Value(callKey{}).(*service.Call), w: w, r: r}
+	return &visit{Console: k, call: r.Context().Value(callKey{}).(*call.Call), w: w, r: r}
 }
 
 // Rewrite turns a request of the script for the events of a task into the request that

@@ -16,7 +16,11 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/api/console"
+	"longhaul/api/message"
+	"longhaul/api/read"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
@@ -53,11 +57,11 @@ func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.
 	s := &site{sessions: &sessions{list: map[string]opt.Session{}}}
 	s.world = servicetest.New(t, world)
 	operations := service.New(service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: service.CardInfo{Name: "Longhaul"},
+		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
-		Links: service.Links{UI: "https://temporal.example.com", Namespace: "default"},
+		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	})
-	authenticate := func(r *http.Request) (service.Caller, error) {
+	authenticate := func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}
 	s.service = operations
@@ -161,8 +165,8 @@ func textOf(page string) string {
 
 type agent struct{}
 
-func (agent) Decide(context.Context, a2a.Message) (service.Decision, error) {
-	return service.Decision{}, nil
+func (agent) Decide(context.Context, a2a.Message) (message.Decision, error) {
+	return message.Decision{}, nil
 }
 
 // sessions keeps sessions in memory.

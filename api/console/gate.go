@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/api/gateform"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -89,12 +90,12 @@ func showGate(v *visit) (view, error) {
 type gates struct{ *visit }
 
 // read reads the gate in the path.
-func (v gates) read() (service.ShownInterrupt, error) {
-	return v.cfg.Service.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
+func (v gates) read() (gate.ShownInterrupt, error) {
+	return v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
 }
 
 // view returns the page of a gate. w has the input of a form that was refused.
-func (v gates) view(s service.ShownInterrupt, w written) view {
+func (v gates) view(s gate.ShownInterrupt, w written) view {
 	g := &s.Gate
 	p := gatePage{
 		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.Description),
@@ -157,7 +158,7 @@ func (v gates) viewer(path, section string) viewer {
 
 // addForm adds to the page of an open gate the forms of those who may answer, or why there
 // are none.
-func (v gates) addForm(p *gatePage, s service.ShownInterrupt) {
+func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
 	switch {
 	case s.Gate.Kind == opt.Credential && len(s.Gate.Actions) == 0:
 		p.Why = "The task waits for an authorization elsewhere. It continues by itself once it has that."
@@ -170,8 +171,8 @@ func (v gates) addForm(p *gatePage, s service.ShownInterrupt) {
 			return
 		}
 		p.Why = "It cannot be answered here."
-	case !v.has(service.RespondApprovals):
-		p.Why = "You may look at this, and not answer: your key lacks the scope " + string(service.RespondApprovals) + "."
+	case !v.has(call.RespondApprovals):
+		p.Why = "You may look at this, and not answer: your key lacks the scope " + string(call.RespondApprovals) + "."
 	case s.Gate.Voted(v.call.Principal):
 		p.Why = "You have answered. The task waits for others."
 	default:
@@ -180,7 +181,7 @@ func (v gates) addForm(p *gatePage, s service.ShownInterrupt) {
 }
 
 // addOutcome adds to the page of a closed gate how it was closed.
-func (v gates) addOutcome(p *gatePage, s service.ShownInterrupt) {
+func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 	if s.Later != "" {
 		p.Later = gatePath(s.Later)
 	}
@@ -238,7 +239,7 @@ var verdicts = map[opt.Verdict]string{
 }
 
 // otherReplies lists the replies that did not close a gate.
-func (v gates) otherReplies(s service.ShownInterrupt) (out []shownReply) {
+func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 	for _, r := range s.Replies {
 		d := r.Decision
 		if d.Closed {

@@ -6,8 +6,9 @@ import (
 	"strconv"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/api/gateform"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -50,17 +51,17 @@ func (w written) Kept() (texts []string) {
 func answerGate(v *visit) (view, error) {
 	id := v.r.PathValue("gate")
 	taskID, _ := opt.TaskOfGate(id)
-	v.call.Answer = &service.Answering{TaskID: taskID, GateID: id}
+	v.call.Answer = &call.Answering{TaskID: taskID, GateID: id}
 	params, err := gateform.Read(v.r.PostForm, id, v.field("digest"))
-	var result service.Answered
+	var result gate.Answered
 	if err == nil {
-		result, err = v.cfg.Service.AnswerInterrupt(v.r.Context(), v.call, params)
+		result, err = v.cfg.Service.Gates.AnswerInterrupt(v.r.Context(), v.call, params)
 	}
 	if err == nil {
 		v.badges.drop(badgeKey(v.call.Caller))
 		return view{Location: answeredPath(result)}, nil
 	}
-	if !v.has(service.ReadRuns) {
+	if !v.has(call.ReadRuns) {
 		return view{}, err
 	}
 	fault := v.cfg.Service.Guard(v.call, func() error { return err })
@@ -75,7 +76,7 @@ func answerGate(v *visit) (view, error) {
 }
 
 // answeredPath returns the page to show after an answer.
-func answeredPath(a service.Answered) string {
+func answeredPath(a gate.Answered) string {
 	if a.Pending {
 		return gatePath(a.ID) + "?" + url.Values{storedField: {a.MessageID}}.Encode()
 	}
@@ -88,21 +89,21 @@ const storedField = "stored"
 
 // notCounted reports whether the page is about a stored answer that does not count: it is not
 // judged yet, or was refused.
-func (v gates) notCounted(s service.ShownInterrupt) bool {
+func (v gates) notCounted(s gate.ShownInterrupt) bool {
 	id := v.r.URL.Query().Get(storedField)
 	verdict, judged := v.verdict(s, id)
 	return id != "" && (!judged || verdict != opt.Accepted)
 }
 
 // isPending reports whether the page is about a stored answer that is not judged yet.
-func (v gates) isPending(s service.ShownInterrupt) bool {
+func (v gates) isPending(s gate.ShownInterrupt) bool {
 	id := v.r.URL.Query().Get(storedField)
 	_, judged := v.verdict(s, id)
 	return id != "" && !judged
 }
 
 // verdict returns the verdict of a reply of the caller, if there is one.
-func (v gates) verdict(s service.ShownInterrupt, messageID string) (opt.Verdict, bool) {
+func (v gates) verdict(s gate.ShownInterrupt, messageID string) (opt.Verdict, bool) {
 	for _, r := range s.Replies {
 		if r.Decision.MessageID == messageID && r.Decision.DecidedBy == v.call.Principal {
 			return r.Decision.Verdict, true
@@ -112,26 +113,26 @@ func (v gates) verdict(s service.ShownInterrupt, messageID string) (opt.Verdict,
 }
 
 // refusalMessage returns why an answer was refused, for people.
-func (v gates) refusalMessage(s service.ShownInterrupt, f *service.Fault, p problem) string {
+func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) string {
 	switch {
 	case !s.Open:
 		return v.closedByOther(s)
 	case f.Reason == "OBJECT_CHANGED":
 		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
-	case f.Kind == service.InvalidParams:
+	case f.Kind == call.InvalidParams:
 		return p.Text + " Nothing was decided. What you wrote is below."
-	case f.Kind == service.Forbidden:
+	case f.Kind == call.Forbidden:
 		return f.Message + ". Nothing was decided."
-	case f.Kind == service.Unsupported && s.Gate.Voted(v.call.Principal):
+	case f.Kind == call.Unsupported && s.Gate.Voted(v.call.Principal):
 		return "You have answered here before. The task waits for others."
-	case f.Kind == service.Unsupported, p.Status == http.StatusConflict:
+	case f.Kind == call.Unsupported, p.Status == http.StatusConflict:
 		return f.Message + ". Nothing was decided."
 	}
 	return p.Title + ". " + p.Text
 }
 
 // closedByOther returns the text that a gate was closed before the caller's answer.
-func (v gates) closedByOther(s service.ShownInterrupt) string {
+func (v gates) closedByOther(s gate.ShownInterrupt) string {
 	last := s.Closed()
 	const unused = " Your answer was not used."
 	if last == nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/opt"
 )
 
@@ -19,15 +20,15 @@ type inbox struct {
 	Text            string
 	Objective       string // id of the only objective, "" for all
 	Context         string // likewise of the context
-	Cards           []card
+	Cards           []gateCard
 	Total           int
 	Next            string // path of the next page, "" for none
 	MinePath        string // paths of both filters
 	AllPath         string
 }
 
-// A card is an open gate in the inbox.
-type card struct {
+// A gateCard is an open gate in the inbox.
+type gateCard struct {
 	ID, Path        string
 	Title           string
 	Objective, Task string
@@ -42,11 +43,11 @@ type card struct {
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
 	in := inbox{
-		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), CanAnswer: v.has(service.RespondApprovals),
+		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), CanAnswer: v.has(call.RespondApprovals),
 	}
 	in.Mine = in.CanAnswer && q.Get("show") != "all"
 	in.MinePath, in.AllPath = in.path("mine", ""), in.path("all", "")
-	page, err := v.cfg.Service.ListInterrupts(v.r.Context(), v.call, service.InterruptListParams{
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
 		Filter: opt.InterruptFilter{Urgent: true, Text: in.Text, ObjectiveID: in.Objective, ContextID: in.Context, Limit: inboxSize},
 		Mine:   in.Mine, PageToken: q.Get("page"),
 	})
@@ -86,8 +87,8 @@ func (in inbox) path(show, page string) string {
 func (in inbox) Filtered() bool { return in.Text+in.Objective+in.Context != "" }
 
 // cardOf returns an open gate as the inbox shows it.
-func cardOf(i opt.Interrupt, now time.Time) card {
-	c := card{
+func cardOf(i opt.Interrupt, now time.Time) gateCard {
+	c := gateCard{
 		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(a2a.Visible(i.Objective), titleWidth), Task: shorten(a2a.Visible(i.TaskName), titleWidth),
 		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -109,16 +109,16 @@ func pageOf(id string) string {
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
 // contents stay; nil for none.
 func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
-	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err
 	}
 	o := shown.Objective
-	root, err := v.cfg.Service.OutlineTask(v.r.Context(), v.call, service.TaskParams{ID: o.RootID(), History: latestMessages, Scope: opt.ScopeObjective})
+	root, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: o.RootID(), History: latestMessages, Scope: opt.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}
-	events, err := v.cfg.Service.ListEvents(v.r.Context(), v.call, service.EventListParams{ObjectiveID: id, Limit: latestEvents})
+	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: id, Limit: latestEvents})
 	if err != nil {
 		return view{}, err
 	}

@@ -10,7 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/work"
 	"longhaul/opt"
 )
 
@@ -52,7 +53,7 @@ type button struct {
 type refusedForm struct {
 	id     string // of its element
 	values url.Values
-	fault  *service.Fault
+	fault  *call.Fault
 	reused bool // it was sent before with other contents, as from another tab
 	same   bool // the result is unknown: a repeat has to have the same key and revision
 }
@@ -106,7 +107,7 @@ func (f forms) offered(all []button) (out []button) {
 // allows reports whether the state and the scopes of the caller allow a change.
 func (f forms) allows(cmd opt.Command) bool {
 	cmd.ObjectiveID = f.o.ID
-	return service.Offers(f.call, f.o, cmd)
+	return work.Offers(f.call, f.o, cmd)
 }
 
 // A change is a form that was sent.
@@ -119,7 +120,7 @@ type change struct {
 }
 
 // errForm is the fault of a form without the fields that all forms have.
-var errForm = service.Invalid(service.Violation{Field: "form", Description: "is incomplete: open the page again"})
+var errForm = call.Invalid(call.Violation{Field: "form", Description: "is incomplete: open the page again"})
 
 // applyChange makes a change that a form asks for. formID is the id of the form's element, page
 // shows the page of the form again if the change is refused, to callers who may read it,
@@ -146,10 +147,10 @@ func applyChange(v *visit, formID, back string, page func(*refusedForm) (view, e
 			c.query.Set("unconfirmed", strconv.Itoa(unconfirmed))
 		}
 		return view{Location: withQuery(back, c.query)}, nil
-	case !v.has(service.ReadRuns):
+	case !v.has(call.ReadRuns):
 		return view{}, fault
-	case fault.Kind == service.InvalidState, fault.Kind == service.InvalidParams, fault.Kind == service.Unavailable:
-		return page(&refusedForm{id: formID, values: v.r.PostForm, fault: fault, reused: errors.Is(err, opt.ErrConflict), same: fault.Kind == service.Unavailable})
+	case fault.Kind == call.InvalidState, fault.Kind == call.InvalidParams, fault.Kind == call.Unavailable:
+		return page(&refusedForm{id: formID, values: v.r.PostForm, fault: fault, reused: errors.Is(err, opt.ErrConflict), same: fault.Kind == call.Unavailable})
 	}
 	return view{}, fault
 }
@@ -169,7 +170,7 @@ func withQuery(address string, more url.Values) string {
 }
 
 // errAction is the fault of a form whose button no page has.
-var errAction = service.Invalid(service.Violation{Field: "do", Description: "names no change"})
+var errAction = call.Invalid(call.Violation{Field: "do", Description: "names no change"})
 
 // addResult adds to a page what a form has done, or why it was refused.
 func addResult(v *visit, out view, refused *refusedForm) view {
@@ -201,12 +202,12 @@ const reusedText = "You have sent this form before with other contents, for exam
 	"The page shows the present state and what you wrote: look at it, and send the form again."
 
 // refusalText returns why a form was refused, and what to do.
-func refusalText(f *service.Fault, p problem) string {
+func refusalText(f *call.Fault, p problem) string {
 	switch {
 	case f.Reason == "STALE_REVISION":
 		return "Another change was faster: the objective is at revision " + f.Info["revision"] + " now, and the form was opened at revision " + f.Info["seen"] +
 			". Nothing was changed. The page shows the present state and what you wrote: look at it, and send the form again."
-	case f.Kind == service.Unavailable:
+	case f.Kind == call.Unavailable:
 		return "It is not known whether the change was made. Send the form again: it is made once at most."
 	case p.Status == http.StatusConflict:
 		return f.Message + ". Nothing was changed. The page shows the present state."

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/read"
+	"longhaul/api/work"
 	"longhaul/opt"
 )
 
@@ -191,13 +193,13 @@ func changeObjective(v *visit) (view, error) {
 		if !ok {
 			return 0, errAction
 		}
-		o, err := c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.revision})
+		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.revision})
 		if err != nil || c.button != "retry" {
 			return len(o.Unconfirmed), err
 		}
 		c.call.Key += ":start" // the new attempt waits until it is started
 		fault := c.cfg.Service.Guard(c.call, func() error {
-			o, err = c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{ID: c.objective, Status: opt.ObjectiveWorking})
+			o, err = c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: opt.ObjectiveWorking})
 			return err
 		})
 		if fault != nil { // the attempt stays
@@ -225,7 +227,7 @@ func unstartedText(o *opt.Objective) string {
 func changeObjectiveText(v *visit) (view, error) {
 	return applyObjectiveChange(v, "text", func(c change) (int, error) {
 		name, description := strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("description"))
-		o, err := c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{
+		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{
 			ID: c.objective, Seen: c.revision, Change: opt.Change{Name: &name, Description: &description},
 		})
 		return len(o.Unconfirmed), err
@@ -235,7 +237,7 @@ func changeObjectiveText(v *visit) (view, error) {
 // replan makes the planner replace the open plans.
 func replan(v *visit) (view, error) {
 	return applyObjectiveChange(v, "replan", func(c change) (int, error) {
-		o, err := c.cfg.Service.Replan(c.r.Context(), c.call, service.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})
+		o, err := c.cfg.Service.Work.Replan(c.r.Context(), c.call, work.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})
 		return len(o.Unconfirmed), err
 	})
 }
@@ -252,7 +254,7 @@ func addPlan(v *visit) (view, error) {
 				spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: name})
 			}
 		}
-		_, err := c.cfg.Service.CreatePlan(c.r.Context(), c.call, service.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.revision})
+		_, err := c.cfg.Service.Work.CreatePlan(c.r.Context(), c.call, work.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.revision})
 		return 0, err
 	})
 }
@@ -284,7 +286,7 @@ func changePlan(v *visit) (view, error) {
 		if !ok {
 			return 0, errAction
 		}
-		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Status: to, Seen: c.revision})
+		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Status: to, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -293,7 +295,7 @@ func changePlan(v *visit) (view, error) {
 func orderPlan(v *visit) (view, error) {
 	id, key := planOf(v)
 	return applyObjectiveChange(v, "p"+key+"-order", func(c change) (int, error) {
-		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.revision})
+		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -312,14 +314,14 @@ func addTask(v *visit) (view, error) {
 			n, err := strconv.Atoi(text)
 			switch {
 			case err != nil || n < 0:
-				return 0, service.Invalid(service.Violation{Field: "Waits for", Description: "has to be numbers of tasks, such as 1, 2"})
+				return 0, call.Invalid(call.Violation{Field: "Waits for", Description: "has to be numbers of tasks, such as 1, 2"})
 			case n == 0:
 				spec.Dependencies = append([]string{}, spec.Dependencies...)
 			default:
 				spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
 			}
 		}
-		p, err := c.cfg.Service.AddTasks(c.r.Context(), c.call, service.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
+		p, err := c.cfg.Service.Work.AddTasks(c.r.Context(), c.call, work.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -334,12 +336,12 @@ func changeTask(v *visit) (view, error) {
 		switch c.button {
 		case "complete", "fail":
 			to := map[string]opt.TaskState{"complete": opt.TaskCompleted, "fail": opt.TaskFailed}[c.button]
-			_, err := c.cfg.Service.UpdateTaskStatus(c.r.Context(), c.call, service.UpdateTaskStatusParams{
+			_, err := c.cfg.Service.TaskWork.UpdateTaskStatus(c.r.Context(), c.call, work.UpdateTaskStatusParams{
 				ID: taskID, State: to, Message: strings.TrimSpace(v.field("message")), Seen: c.revision,
 			})
 			return 0, err
 		case "cancel", "skip":
-			o, err := c.cfg.Service.GetObjective(c.r.Context(), c.call, service.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+			o, err := c.cfg.Service.Objectives.GetObjective(c.r.Context(), c.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 			if err != nil {
 				return 0, err
 			}
@@ -347,7 +349,7 @@ func changeTask(v *visit) (view, error) {
 			if t == nil {
 				return 0, unknownTask(key)
 			}
-			_, err = c.cfg.Service.CancelTask(c.r.Context(), c.call, service.TaskParams{ID: t.A2AID(), Seen: c.revision})
+			_, err = c.cfg.Service.TaskWork.CancelTask(c.r.Context(), c.call, read.TaskParams{ID: t.A2AID(), Seen: c.revision})
 			return 0, err
 		}
 		return 0, errAction

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -31,7 +32,7 @@ type taskPage struct {
 
 // taskView returns the page of a plan task. refused is a form that was refused.
 func taskView(v *visit, id, key string, refused *refusedForm) (view, error) {
-	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err
 	}
@@ -67,12 +68,12 @@ func taskView(v *visit, id, key string, refused *refusedForm) (view, error) {
 // fillTask adds what only the task itself has: one that was not begun has no messages and
 // no artifacts yet.
 func fillTask(v *visit, page *taskPage) error {
-	events, err := v.cfg.Service.ListEvents(v.r.Context(), v.call, service.EventListParams{ObjectiveID: page.Objective.ID, TaskID: page.ID, Limit: timelineSize})
+	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: page.Objective.ID, TaskID: page.ID, Limit: timelineSize})
 	if err != nil {
 		return err
 	}
 	page.Moments = momentsOf(page.Objective, events.Events)
-	outline, err := v.cfg.Service.OutlineTask(v.r.Context(), v.call, service.TaskParams{ID: page.A2AID(), History: latestMessages, Scope: opt.ScopeTask})
+	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: page.A2AID(), History: latestMessages, Scope: opt.ScopeTask})
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,6 @@ func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
 	return nil, nil
 }
 
-func unknownTask(key string) *service.Fault {
-	return &service.Fault{Kind: service.NotFound, Message: "Task not found", Info: map[string]string{"task": shorten(key, 40)}}
+func unknownTask(key string) *call.Fault {
+	return &call.Fault{Kind: call.NotFound, Message: "Task not found", Info: map[string]string{"task": shorten(key, 40)}}
 }

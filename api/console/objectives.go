@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -45,12 +46,12 @@ func (f objectivesFilter) More() bool { return f.Context+f.Planner+f.From+f.To !
 // search returns f as the service takes it.
 func (f objectivesFilter) search() (s opt.ObjectiveSearch, err error) {
 	s = opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: objectivesSize}, Text: f.Text, ContextID: f.Context, Planner: f.Planner}
-	var wrong []service.Violation
+	var wrong []call.Violation
 	if s.Status = opt.ObjectiveStatus(f.Status); f.Status != "" && !s.Status.Valid() {
-		wrong = append(wrong, service.Violation{Field: "State", Description: "is not one of the list"})
+		wrong = append(wrong, call.Violation{Field: "State", Description: "is not one of the list"})
 	}
-	if len(f.Text) > service.MaxID || len(f.Context) > service.MaxID || len(f.Planner) > service.MaxID {
-		wrong = append(wrong, service.Violation{Field: "The search", Description: "is too long"})
+	if len(f.Text) > call.MaxID || len(f.Context) > call.MaxID || len(f.Planner) > call.MaxID {
+		wrong = append(wrong, call.Violation{Field: "The search", Description: "is too long"})
 	}
 	day := func(field, text string, add int) (at a2a.Time) {
 		if text == "" {
@@ -58,14 +59,14 @@ func (f objectivesFilter) search() (s opt.ObjectiveSearch, err error) {
 		}
 		d, err := time.Parse(time.DateOnly, text)
 		if err != nil || d.Year() < 1970 || d.Year() > 9998 {
-			wrong = append(wrong, service.Violation{Field: field, Description: "is not a day such as 2026-05-31"})
+			wrong = append(wrong, call.Violation{Field: field, Description: "is not a day such as 2026-05-31"})
 			return at
 		}
 		return a2a.At(d.AddDate(0, 0, add))
 	}
 	s.Since, s.Until = day("From", f.From, 0), day("To", f.To, 1)
 	if len(wrong) > 0 {
-		return s, service.Invalid(wrong...)
+		return s, call.Invalid(wrong...)
 	}
 	return s, nil
 }
@@ -110,13 +111,13 @@ type objectiveRow struct {
 // showObjectives shows the objectives that the query selects, the newest first.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: filterOf(q), Statuses: statusChoices(), May: v.has(service.CreateRuns)}
+	data := objectives{objectivesFilter: filterOf(q), Statuses: statusChoices(), May: v.has(call.CreateRuns)}
 	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
 	search, err := data.search()
 	if err != nil {
 		return out, err
 	}
-	page, err := v.cfg.Service.ListObjectives(v.r.Context(), v.call, service.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
 	if err != nil {
 		return out, err
 	}

@@ -14,7 +14,10 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/api/console"
+	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
@@ -29,7 +32,7 @@ type workplace struct {
 
 // beginWork returns a site. In its world plans that are not known are made when the test
 // ends the planning, and each task opens a gate if its name begins with "Approve".
-func beginWork(t *testing.T, agent service.Agent, skills ...service.Skill) *workplace {
+func beginWork(t *testing.T, agent message.Agent, skills ...card.Skill) *workplace {
 	t.Helper()
 	s := &workplace{site: &site{sessions: &sessions{list: map[string]opt.Session{}}}}
 	s.world = servicetest.New(t, servicetest.Config{
@@ -44,10 +47,10 @@ func beginWork(t *testing.T, agent service.Agent, skills ...service.Skill) *work
 	})
 	now := func() time.Time { return s.world.Now().Add(time.Duration(s.ahead.Load())) }
 	operations := service.New(service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent, Card: service.CardInfo{Name: "Longhaul", Skills: skills},
+		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent, Card: card.Info{Name: "Longhaul", Skills: skills},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: now,
 	})
-	authenticate := func(r *http.Request) (service.Caller, error) {
+	authenticate := func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}
 	pages := console.New(console.Config{Service: operations, Authenticate: authenticate, Sessions: s.sessions, Now: now})

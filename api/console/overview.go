@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -29,11 +30,11 @@ type statusCount struct {
 
 // showOverview shows the work that runs, waits, or has ended in the last day.
 func showOverview(v *visit) (view, error) {
-	seen, err := v.cfg.Service.GetOverview(v.r.Context(), v.call)
+	seen, err := v.cfg.Service.Overviews.GetOverview(v.r.Context(), v.call)
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), May: v.has(service.CreateRuns)}
+	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), May: v.has(call.CreateRuns)}
 	most := 1
 	for _, n := range seen.Open {
 		most = max(most, n)
@@ -88,7 +89,7 @@ type barPart struct {
 }
 
 // hoursOf returns the picture of the hours of an overview.
-func hoursOf(seen service.OverviewOf) hours {
+func hoursOf(seen read.OverviewOf) hours {
 	out := hours{W: hoursWidth, H: hoursHeight, Top: hoursTop, Base: hoursBase}
 	byHour := map[int64]*endedHour{}
 	for at := seen.Since.Time(); !at.After(seen.At.Time()); at = at.Add(time.Hour) {

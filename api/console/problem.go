@@ -3,7 +3,7 @@ package console
 import (
 	"net/http"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A problem says why a request was refused, and what to do.
@@ -18,32 +18,32 @@ func (p problem) view() view {
 }
 
 // problemOf returns what people read about a fault. It does not quote internals.
-func problemOf(f *service.Fault) problem {
+func problemOf(f *call.Fault) problem {
 	switch f.Kind {
-	case service.Unauthenticated:
+	case call.Unauthenticated:
 		return problem{http.StatusUnauthorized, "You are not signed in", "Sign in and try again."}
-	case service.Forbidden:
+	case call.Forbidden:
 		return problem{http.StatusForbidden, "You may not do this", f.Message + "."}
-	case service.NotFound, service.TaskNotFound:
+	case call.NotFound, call.TaskNotFound:
 		return problem{http.StatusNotFound, "Not found", "It does not exist, or it was removed, or it is not yours to see."}
-	case service.InvalidParams, service.InvalidRequest, service.Parse:
+	case call.InvalidParams, call.InvalidRequest, call.Parse:
 		return problem{http.StatusBadRequest, "This cannot be used", invalidText(f)}
-	case service.InvalidState, service.Unsupported, service.NotCancelable:
+	case call.InvalidState, call.Unsupported, call.NotCancelable:
 		return problem{http.StatusConflict, "Too late for this", f.Message + ". The page shows the present state."}
-	case service.QueueFull:
+	case call.QueueFull:
 		return problem{http.StatusServiceUnavailable, "The queue is full", "Too much work waits in this context. Try again later."}
-	case service.QuotaExceeded:
+	case call.QuotaExceeded:
 		return problem{http.StatusTooManyRequests, "Too much is in use", f.Message + "."}
-	case service.RateLimited:
+	case call.RateLimited:
 		return problem{http.StatusTooManyRequests, "Too many requests", "Try again in a moment."}
-	case service.Unavailable:
+	case call.Unavailable:
 		return problem{http.StatusServiceUnavailable, "Not available", "Try again in a moment. What you sent may have been recorded: look before you send it again."}
 	}
 	return problem{http.StatusInternalServerError, "Something went wrong", "Try again later. The log of the server has the reason."}
 }
 
 // invalidText describes the mistakes in the fields of a form.
-func invalidText(f *service.Fault) string {
+func invalidText(f *call.Fault) string {
 	if len(f.Violations) == 0 {
 		return f.Message + "."
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 )
 
 // A route is one line of the table of pages.
@@ -67,7 +67,7 @@ func (k *Console) page(to route) http.HandlerFunc {
 			out, err = to.show(v)
 			return err
 		}
-		var fault *service.Fault
+		var fault *call.Fault
 		if to.operation == "" {
 			fault = k.cfg.Service.Guard(v.call, func() error {
 				if err := v.readForm(); err != nil {
@@ -76,9 +76,9 @@ func (k *Console) page(to route) http.HandlerFunc {
 				return show()
 			})
 		} else {
-			fault = k.cfg.Service.Serve(v.call, service.Steps{
+			fault = k.cfg.Service.Serve(v.call, call.Steps{
 				Authenticate: v.authenticate,
-				Read: func() (service.Right, error) {
+				Read: func() (call.Right, error) {
 					v.call.Method = to.operation
 					return operation.Right(to.operation), v.readForm()
 				},

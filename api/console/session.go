@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -56,7 +56,7 @@ func (c credentials) withSession(r *http.Request) (*http.Request, error) {
 // refusesCredential reports whether an error of Config.Authenticate is about the credential:
 // it would be refused again.
 func refusesCredential(err error) bool {
-	_, limit := errors.AsType[*service.Fault](err)
+	_, limit := errors.AsType[*call.Fault](err)
 	return err != nil && !limit && !errors.Is(err, opt.ErrUnavailable)
 }
 

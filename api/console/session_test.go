@@ -14,9 +14,9 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
 	"longhaul/api/console"
 	"longhaul/api/identity"
-	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
@@ -147,15 +147,15 @@ func TestSession_staysWhileUnchecked(t *testing.T) {
 	var refusal error
 	s := begin(t, nil, func(c *console.Config) {
 		check := c.Authenticate
-		c.Authenticate = func(r *http.Request) (service.Caller, error) {
+		c.Authenticate = func(r *http.Request) (call.Caller, error) {
 			if refusal != nil {
-				return service.Caller{}, refusal
+				return call.Caller{}, refusal
 			}
 			return check(r)
 		}
 	})
 	b := s.signedIn(t, "acme/ann")
-	for _, refusal = range []error{opt.ErrUnavailable, &service.Fault{Kind: service.RateLimited, Message: "Too many wrong keys"}} {
+	for _, refusal = range []error{opt.ErrUnavailable, &call.Fault{Kind: call.RateLimited, Message: "Too many wrong keys"}} {
 		if p := b.get("/console/inbox"); p.status < http.StatusBadRequest {
 			t.Errorf("%v: %d", refusal, p.status)
 		}
@@ -328,7 +328,7 @@ func TestConsole_refusesOtherOrigins(t *testing.T) {
 	}
 }
 
-func anyone(*http.Request) (service.Caller, error) { return servicetest.Caller("anonymous") }
+func anyone(*http.Request) (call.Caller, error) { return servicetest.Caller("anonymous") }
 
 // A server without authentication answers only to its own names: a page cannot make its
 // own name lead to the console.
@@ -359,7 +359,7 @@ func TestConsole_hosts(t *testing.T) {
 
 // A browser with a client certificate needs no session; one without is asked for it.
 func TestConsole_certificate(t *testing.T) {
-	who := identity.New(identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: service.Scopes()}})
+	who := identity.New(identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: call.Scopes()}})
 	s := begin(t, nil, func(c *console.Config) { c.Authenticate, c.Sessions, c.NoKeys = who.Authenticate, nil, true })
 	show := func(path string, state *tls.ConnectionState) (*httptest.ResponseRecorder, string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

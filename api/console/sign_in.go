@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -66,13 +66,13 @@ func signIn(v *visit) (view, error) {
 func openAccepted(v *visit, s opt.Session, next, problem string) (view, error) {
 	v.call.Method = "SignIn"
 	caller, err := v.cfg.Authenticate(withCredential(v.r, s.Credential))
-	fault, _ := errors.AsType[*service.Fault](err)
+	fault, _ := errors.AsType[*call.Fault](err)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
 		out := signInPage(v, next, "Credentials cannot be checked at the moment. Try again soon.")
 		out.Status = http.StatusServiceUnavailable
 		return out, nil
-	case fault != nil && fault.Kind == service.RateLimited:
+	case fault != nil && fault.Kind == call.RateLimited:
 		v.retryAfter(fault)
 		out := signInPage(v, next, "Too many wrong keys were sent from your address. Wait a moment, then try again.")
 		out.Status = http.StatusTooManyRequests

@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/message"
+	"longhaul/api/work"
 	"longhaul/opt"
 )
 
@@ -27,8 +30,8 @@ type startForm struct {
 	Review  bool   // pause the work, so that its plan can be read first
 	Seen    string // digest of the plans that were shown; "" for none
 
-	Skills  []service.Skill
-	Preview *service.Preview // nil before it was asked for
+	Skills  []card.Skill
+	Preview *message.Preview // nil before it was asked for
 	Tree    *tree
 	Plans   []previewPlan
 	Answer  string // of the agent, in the preview
@@ -65,7 +68,7 @@ func newMessageID() string {
 
 // startView returns the page with a form.
 func (v *visit) startView(f startForm) view {
-	f.Skills = v.cfg.Service.Skills(v.call)
+	f.Skills = v.cfg.Service.Cards.Skills(v.call)
 	return view{Template: "start", Title: "New objective", Data: f}
 }
 
@@ -75,12 +78,12 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 		ID: v.field("message"), Name: strings.TrimSpace(v.field("name")), Text: v.field("text"), Skill: v.field("skill"),
 		Context: strings.TrimSpace(v.field("context")), Review: v.field("review") != "", Seen: v.field("seen"),
 	}
-	if !strings.HasPrefix(f.ID, "console-") || len(f.ID) > service.MaxID {
+	if !strings.HasPrefix(f.ID, "console-") || len(f.ID) > call.MaxID {
 		f.ID = newMessageID()
 	}
-	var wrong []service.Violation
+	var wrong []call.Violation
 	add := func(field, problem string) {
-		wrong = append(wrong, service.Violation{Field: field, Description: problem})
+		wrong = append(wrong, call.Violation{Field: field, Description: problem})
 	}
 	switch {
 	case strings.TrimSpace(f.Text) == "":
@@ -91,11 +94,11 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 	if len([]rune(f.Name)) > maxName || strings.ContainsFunc(f.Name, isControl) {
 		add("The name", "is longer than 200 characters, or has control characters")
 	}
-	if len(f.Context) > service.MaxID || strings.ContainsFunc(f.Context, isControl) {
+	if len(f.Context) > call.MaxID || strings.ContainsFunc(f.Context, isControl) {
 		add("The context", "is not an id")
 	}
 	if len(wrong) > 0 {
-		return f, m, service.Invalid(wrong...)
+		return f, m, call.Invalid(wrong...)
 	}
 	m = a2a.Message{MessageID: f.ID, ContextID: f.Context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(f.Text)}}
 	if f.Skill != "" {
@@ -111,11 +114,11 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0x
 
 // params returns the message of f as the service takes it. The name is a suggestion of
 // the metadata, too, which playbooks use.
-func (f startForm) params(m a2a.Message) service.SendParams {
+func (f startForm) params(m a2a.Message) message.SendParams {
 	if f.Name != "" {
 		m.Metadata = m.Metadata.With(opt.KeySuggestedName, f.Name)
 	}
-	return service.SendParams{Message: m, Hints: service.Hints{SuggestedName: f.Name}, Once: true, ReturnAtOnce: true}
+	return message.SendParams{Message: m, Hints: message.Hints{SuggestedName: f.Name}, Once: true, ReturnAtOnce: true}
 }
 
 // previewStart shows the plan of a new objective before it begins.
@@ -145,9 +148,9 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 		f.ID, p.Status = newMessageID(), http.StatusConflict
 		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
 			"This request has begun nothing. Start it if you want both."
-	case fault.Kind == service.Unavailable && f.Preview != nil: // it was sent
+	case fault.Kind == call.Unavailable && f.Preview != nil: // it was sent
 		text = "It is not known whether the objective has begun. Start it again in a moment: it begins once at most."
-	case fault.Kind == service.Unavailable:
+	case fault.Kind == call.Unavailable:
 		text = "The plan cannot be shown for the moment. This try has begun nothing: try again in a moment."
 	}
 	out := v.startView(f)
@@ -156,8 +159,8 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 }
 
 // preview adds to f what its message would begin.
-func (v *visit) preview(f *startForm, p service.SendParams) error {
-	seen, err := v.cfg.Service.PreviewObjective(v.r.Context(), v.call, p)
+func (v *visit) preview(f *startForm, p message.SendParams) error {
+	seen, err := v.cfg.Service.Previews.PreviewObjective(v.r.Context(), v.call, p)
 	if err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func (v *visit) preview(f *startForm, p service.SendParams) error {
 }
 
 // digestOfPreview returns a digest of the plans of a preview.
-func digestOfPreview(seen service.Preview) string {
+func digestOfPreview(seen message.Preview) string {
 	if seen.Objective == nil || len(seen.Objective.Plans) == 0 {
 		return ""
 	}
@@ -226,12 +229,12 @@ func start(v *visit) (view, error) {
 		out.Status = http.StatusConflict
 		return out, nil
 	}
-	sent, err := v.cfg.Service.SendMessage(v.r.Context(), v.call, p)
+	sent, err := v.cfg.Service.Messages.SendMessage(v.r.Context(), v.call, p)
 	if err != nil {
 		return v.startRefused(f, err)
 	}
 	if sent.Task == nil { // nothing has begun: the agent has answered
-		f.Preview, f.Answer = &service.Preview{Answer: sent.Message}, sent.Message.Text()
+		f.Preview, f.Answer = &message.Preview{Answer: sent.Message}, sent.Message.Text()
 		return v.startView(f), nil
 	}
 	id := sent.Task.ID
@@ -239,9 +242,9 @@ func start(v *visit) (view, error) {
 		id = ref.ObjectiveID
 	}
 	if f.Review && len(f.Plans) == 0 {
-		pause := service.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
+		pause := work.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
 		fault := v.cfg.Service.Guard(v.call, func() error {
-			_, err := v.cfg.Service.UpdateObjective(v.r.Context(), v.call, pause)
+			_, err := v.cfg.Service.Work.UpdateObjective(v.r.Context(), v.call, pause)
 			return err
 		})
 		if fault != nil { // the objective has begun and stays

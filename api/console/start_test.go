@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	"longhaul/opt"
 )
 
@@ -22,20 +23,20 @@ type planning struct {
 	deaf *bool // the worker refuses everything, if it is true; nil: it does not
 }
 
-func (p planning) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+func (p planning) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
 	skill, _ := m.Metadata.String(opt.KeySkill)
 	switch {
 	case p.err != nil:
-		return service.Decision{}, p.err
+		return message.Decision{}, p.err
 	case m.Text() == "Hello":
-		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Good day")}}, Planner: "rules"}, nil
+		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Good day")}}, Planner: "rules"}, nil
 	case skill == "demo", strings.HasPrefix(m.Text(), "Approve"):
 		gate := &opt.Gate{Kind: opt.Approval, Title: "Publish it?"}
-		return service.Decision{Planner: "playbook demo", Reason: "it says so", Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{
+		return message.Decision{Planner: "playbook demo", Reason: "it says so", Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{
 			{Name: m.Text(), Executor: "llm", Description: "With care"}, {Name: "Check", Executor: "human", Ask: gate},
 		}}}}, nil
 	}
-	d := service.Decision{Reason: "no playbook matches"}
+	d := message.Decision{Reason: "no playbook matches"}
 	if p.deaf != nil && *p.deaf {
 		d.Refusal = "No skill takes this message. The skills are:\n- demo: Shows it"
 	}
@@ -54,7 +55,7 @@ func fields(p page) url.Values {
 }
 
 func TestStart_showsThePlanFirst(t *testing.T) {
-	s := beginWork(t, planning{}, service.Skill{ID: "demo", Name: "Demo", Description: "Shows it", Examples: []string{"Approve & go"}})
+	s := beginWork(t, planning{}, card.Skill{ID: "demo", Name: "Demo", Description: "Shows it", Examples: []string{"Approve & go"}})
 	b := s.signedIn(t, "acme/ann")
 	form := b.get("/console/new")
 	if !strings.Contains(form.html, `<option value="demo">Demo</option>`) || !strings.Contains(form.html, "text=Approve%20%26%20go") {

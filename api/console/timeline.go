@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -28,7 +28,7 @@ type timeline struct {
 	Objective *opt.Objective
 	Moments   []moment
 	Next      string // token of the page with earlier events, "" for none
-	Decisions service.DecisionPage
+	Decisions read.DecisionPage
 	Earlier   bool // it is not the first page
 }
 
@@ -38,16 +38,16 @@ func showTimeline(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
 		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
 	}
-	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
+	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err
 	}
 	o, q := shown.Objective, v.r.URL.Query()
-	page, err := v.cfg.Service.ListEvents(v.r.Context(), v.call, service.EventListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("page")})
+	page, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("page")})
 	if err != nil {
 		return view{}, err
 	}
-	decisions, err := v.cfg.Service.ListDecisions(v.r.Context(), v.call, service.DecisionListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("decisions")})
+	decisions, err := v.cfg.Service.Decisions.ListDecisions(v.r.Context(), v.call, read.DecisionListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("decisions")})
 	out := view{Template: "timeline", Title: "Timeline of " + a2a.Visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
 	if q.Get("page") == "" {
 		out.Events, out.Refresh = eventsOf(o), refreshEvery

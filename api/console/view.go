@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -35,7 +35,7 @@ type view struct {
 // A frame is the data of the layout around a view.
 type frame struct {
 	view
-	service.Caller
+	call.Caller
 	Session bool // the browser is signed in, and can sign out
 	Waiting int  // how many gates wait for the caller
 	Path    string

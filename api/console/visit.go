@@ -14,13 +14,13 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A visit is one request for a page. It is for one goroutine.
 type visit struct {
 	*Console
-	call *service.Call
+	call *call.Call
 	w    http.ResponseWriter
 	r    *http.Request
 }
@@ -35,10 +35,10 @@ const refreshHeader = "X-Console-Refresh"
 // authenticate returns the caller: that of the session if there is one, else that of the
 // request itself. Calls of the console know the extension. A session whose credential is
 // refused is closed: a page that is left open does not send the credential again and again.
-func (v *visit) authenticate() (service.Caller, error) {
+func (v *visit) authenticate() (call.Caller, error) {
 	r, err := v.credentials.withSession(v.r)
 	if err != nil {
-		return service.Caller{}, err
+		return call.Caller{}, err
 	}
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
@@ -55,7 +55,7 @@ func (v *visit) readForm() error {
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
-		return service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
+		return call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
 	}
 	return nil
 }
@@ -66,8 +66,8 @@ func (v *visit) field(name string) string {
 }
 
 // refusal returns the page that says why a request was refused.
-func (v *visit) refusal(f *service.Fault) view {
-	if f.Kind == service.Unauthenticated && v.cfg.Sessions != nil && v.r.Method == http.MethodGet && v.r.Header.Get(refreshHeader) == "" {
+func (v *visit) refusal(f *call.Fault) view {
+	if f.Kind == call.Unauthenticated && v.cfg.Sessions != nil && v.r.Method == http.MethodGet && v.r.Header.Get(refreshHeader) == "" {
 		to := url.Values{"next": {v.r.URL.RequestURI()}}
 		if signedIn(v) {
 			to.Set("ended", "1")
@@ -75,7 +75,7 @@ func (v *visit) refusal(f *service.Fault) view {
 		}
 		return view{Location: signInPath + "?" + to.Encode()}
 	}
-	if f.Kind == service.Unauthenticated && v.cfg.Sessions == nil {
+	if f.Kind == call.Unauthenticated && v.cfg.Sessions == nil {
 		return problem{http.StatusUnauthorized, "You are not signed in", "Your browser has to show a client certificate that this server accepts."}.view()
 	}
 	return problemOf(f).view()
@@ -83,7 +83,7 @@ func (v *visit) refusal(f *service.Fault) view {
 
 // retryAfter sets the header that says when a repeat of a refused request may succeed, if the
 // fault names a time.
-func (v *visit) retryAfter(f *service.Fault) {
+func (v *visit) retryAfter(f *call.Fault) {
 	if f.Retry > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
@@ -132,4 +132,4 @@ func redirect(w http.ResponseWriter, to string) {
 }
 
 // has reports whether the caller has a scope.
-func (v *visit) has(s service.Scope) bool { return slices.Contains(v.call.Scopes, s) }
+func (v *visit) has(s call.Scope) bool { return slices.Contains(v.call.Scopes, s) }

@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/api/letter"
+	"longhaul/api/message"
 	"longhaul/opt"
 )
 
@@ -66,18 +69,18 @@ const mostQuestions = 100
 
 // Read returns the answer in a form to a gate whose object has a digest. Its message has
 // no id.
-func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, error) {
+func Read(form url.Values, gateID, objectDigest string) (gate.AnswerParams, error) {
 	action := form.Get("action")
 	if action == "say" {
 		words := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text(form, "words"))}}
-		return service.AnswerParams{ID: gateID, Message: service.SendParams{Message: words}}, nil
+		return gate.AnswerParams{ID: gateID, Message: message.SendParams{Message: words}}, nil
 	}
-	d := &service.GateDecision{GateID: gateID, ObjectDigest: objectDigest}
+	d := &letter.GateDecision{GateID: gateID, ObjectDigest: objectDigest}
 	data := map[string]any{"interruptId": gateID}
 	need := func(name, what string) (string, error) {
 		text := text(form, name)
 		if strings.TrimSpace(text) == "" {
-			return "", service.Invalid(service.Violation{Field: name, Description: what + " is empty"})
+			return "", call.Invalid(call.Violation{Field: name, Description: what + " is empty"})
 		}
 		return text, nil
 	}
@@ -103,10 +106,10 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 		d.Question, err = need("question", "the question")
 		data["question"] = d.Question
 	default:
-		err = service.Invalid(service.Violation{Field: "action", Description: "the form names no decision"})
+		err = call.Invalid(call.Violation{Field: "action", Description: "the form names no decision"})
 	}
 	if err != nil {
-		return service.AnswerParams{}, err
+		return gate.AnswerParams{}, err
 	}
 	for name, value := range map[string]string{"action": string(d.Action), "feedback": d.Feedback, "objectDigest": d.ObjectDigest} {
 		if value != "" {
@@ -114,7 +117,7 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 		}
 	}
 	m := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(data)}}
-	return service.AnswerParams{ID: gateID, Message: service.SendParams{Message: m, Decision: d}}, nil
+	return gate.AnswerParams{ID: gateID, Message: message.SendParams{Message: m, Decision: d}}, nil
 }
 
 // text returns a field without the carriage returns with which forms end lines.
@@ -128,7 +131,7 @@ func editedJSON(text string, isJSON bool) (json.RawMessage, error) {
 		return a2a.DataPart(text).Data, nil
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, service.Invalid(service.Violation{Field: "edited", Description: "the changed text is not valid JSON"})
+		return nil, call.Invalid(call.Violation{Field: "edited", Description: "the changed text is not valid JSON"})
 	}
 	return json.RawMessage(strings.TrimSpace(text)), nil
 }
@@ -147,7 +150,7 @@ func answers(form url.Values, need func(name, what string) (string, error)) (lis
 		list = append(list, []string{text})
 	}
 	if len(list) == 0 {
-		return nil, service.Invalid(service.Violation{Field: "answer-0", Description: "the form has no answers"})
+		return nil, call.Invalid(call.Violation{Field: "answer-0", Description: "the form has no answers"})
 	}
 	return list, nil
 }

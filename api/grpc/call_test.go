@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/card"
 	"longhaul/opt"
 )
 
@@ -180,9 +180,9 @@ func TestGetTask_numbers(t *testing.T) {
 
 func TestGetExtendedAgentCard(t *testing.T) {
 	s := newService(t, func(c *config) {
-		c.Card.Skills = []service.Skill{{ID: "plan", Name: "Plan", Description: "Plans"}}
+		c.Card.Skills = []card.Skill{{ID: "plan", Name: "Plan", Description: "Plans"}}
 		extended := c.Card
-		extended.Schemes = map[string]service.SecurityScheme{"bearer": {Type: "http", Scheme: "Bearer"}}
+		extended.Schemes = map[string]card.SecurityScheme{"bearer": {Type: "http", Scheme: "Bearer"}}
 		extended.Requirements = []map[string][]string{{"bearer": {"read"}}}
 		c.Extended = &extended
 	})

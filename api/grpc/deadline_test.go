@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	"longhaul/api/card"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/service"
 )
@@ -30,7 +31,7 @@ const (
 // newBare returns a server for calls that no handler sees. It may be in a bubble.
 func newBare(t *testing.T) *fixture {
 	s := &fixture{}
-	cfg := service.Config{Card: service.CardInfo{Name: "Longhaul"}, Now: time.Now, Log: zap.NewNop()}
+	cfg := service.Config{Card: card.Info{Name: "Longhaul"}, Now: time.Now, Log: zap.NewNop()}
 	s.grpc = apigrpc.New(apigrpc.Config{Service: service.New(cfg), Authenticate: callerOf})
 	s.listen(t)
 	return s

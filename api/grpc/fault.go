@@ -9,13 +9,13 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/api/wire"
 )
 
 // failure returns a fault as the status of a call, with the same details that it
 // has in JSON.
-func failure(f *service.Fault) error {
+func failure(f *call.Fault) error {
 	var details []protoadapt.MessageV1
 	if reason, domain := wire.ErrorInfo(f, false); reason != "" {
 		details = append(details, &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: f.Info})
@@ -38,7 +38,7 @@ func failure(f *service.Fault) error {
 }
 
 // code returns the code with the name of a fault's status.
-func code(f *service.Fault) codes.Code {
+func code(f *call.Fault) codes.Code {
 	_, name := wire.Status(f)
 	c := codes.Unknown
 	if name, err := json.Marshal(name); err == nil {

@@ -19,7 +19,10 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	apigrpc "longhaul/api/grpc"
+	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
@@ -57,14 +60,14 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 	s := &fixture{world: world, logs: logs}
 	cfg := config{serviceConfig: service.Config{
 		Engine: world, Journal: world.Journal(), Watch: world.Watch, Agent: oracle{},
-		Card: service.CardInfo{
+		Card: card.Info{
 			Name:       "Longhaul",
 			Interfaces: api.Address{BaseURL: "http://agent.example.com", GRPC: "agent.example.com:443"}.Interfaces(),
 		},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
 		Now: world.Now, Log: zap.New(core),
 	}, grpcConfig: apigrpc.Config{MaxMessage: 64 << 10}}
-	cfg.Authenticate = func(r *http.Request) (service.Caller, error) {
+	cfg.Authenticate = func(r *http.Request) (call.Caller, error) {
 		s.seen = r
 		return callerOf(r)
 	}
@@ -101,7 +104,7 @@ func (s *fixture) listen(t *testing.T) {
 }
 
 // callerOf returns the caller that the Authorization header names.
-func callerOf(r *http.Request) (service.Caller, error) {
+func callerOf(r *http.Request) (call.Caller, error) {
 	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 
@@ -177,12 +180,12 @@ func post() servicetest.Play {
 // An oracle answers greetings itself.
 type oracle struct{}
 
-func (oracle) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+func (oracle) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
 	switch m.Text() {
 	case "hello":
-		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
 	case "panic":
 		panic("the oracle is out")
 	}
-	return service.Decision{}, nil
+	return message.Decision{}, nil
 }

@@ -24,6 +24,8 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"longhaul/api/call"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/internal/tracing"
 )
@@ -35,7 +37,7 @@ type Config struct {
 
 	// Authenticate returns the caller, given the call as an HTTP request without
 	// its content. Any error refuses the call.
-	Authenticate   func(*http.Request) (service.Caller, error)
+	Authenticate   func(*http.Request) (call.Caller, error)
 	LenientVersion bool // accept calls without a2a-version
 
 	TLS *tls.Config // nil: without TLS
@@ -50,13 +52,14 @@ type Config struct {
 // reflection, too, which do not authenticate their callers: they give only the
 // health of the server and the public definitions of A2A.
 type Server struct {
-	cfg       Config
-	service   *service.Service
-	grpc      *grpc.Server
-	codec     encoding.CodecV2
-	bytes     *shares // of messages that are being read, by tenant
-	anonymous *shares // streams of callers who are not authenticated, by address
-	conns     *shares // by address
+	cfg        Config
+	service    *service.Service
+	operations *operation.Table
+	grpc       *grpc.Server
+	codec      encoding.CodecV2
+	bytes      *shares // of messages that are being read, by tenant
+	anonymous  *shares // streams of callers who are not authenticated, by address
+	conns      *shares // by address
 }
 
 // What one address has open, and all together: connections, and streams without
@@ -76,7 +79,7 @@ func New(cfg Config) *Server {
 	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, 16<<20)
 	most := max(bytesAtOnce, 4*cfg.MaxMessage)
 	s := &Server{
-		cfg: cfg, service: cfg.Service, codec: newCodec(),
+		cfg: cfg, service: cfg.Service, operations: operation.Of(cfg.Service), codec: newCodec(),
 		bytes: newShares(most/2, most), anonymous: newShares(anonymousEach, anonymousAll), conns: newShares(connsEach, connsAll),
 	}
 	transport := insecure.NewCredentials()

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/api/wire"
@@ -23,9 +24,10 @@ import (
 
 // A callInContext holds the call of a context, and what its handlers need.
 type callInContext struct {
-	call      *service.Call
-	service   *service.Service
-	heartbeat time.Duration
+	call       *call.Call
+	service    *service.Service
+	operations *operation.Table
+	heartbeat  time.Duration
 }
 
 // callKey is the key in a context for its callInContext.
@@ -43,7 +45,7 @@ func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerIn
 		}
 		return s.anonymously(srv, to, info.IsClientStream, from, handler)
 	}
-	c, fault := s.serve(to.Context(), method, info.FullMethod, func(ctx context.Context, c *service.Call) error {
+	c, fault := s.serve(to.Context(), method, info.FullMethod, func(ctx context.Context, c *call.Call) error {
 		in := &intake{ServerStream: to, codec: s.codec, most: s.cfg.MaxMessage, within: readWithin, shares: s.bytes, user: c.Caller.Tenant}
 		return handler(srv, &callStream{ServerStream: in, ctx: ctx, call: c})
 	})
@@ -56,23 +58,23 @@ func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerIn
 
 // serve authenticates the caller, checks the version, has handle do the call and
 // logs it.
-func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context, *service.Call) error) (*service.Call, *service.Fault) {
+func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context, *call.Call) error) (*call.Call, *call.Fault) {
 	r := asHTTP(ctx, path)
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
 	wire.ReadHeader(c, r.Header)
 	ctx, span := s.cfg.Tracing.Request(ctx, r.Header, method)
 	c.TraceID = tracing.ID(ctx)
 	c.Binding, c.Method, c.Rules = "grpc", method, wire.V10.Rules()
-	fault := s.service.Serve(c, service.Steps{
-		Authenticate: func() (service.Caller, error) { return s.cfg.Authenticate(r) },
-		Read: func() (service.Right, error) {
+	fault := s.service.Serve(c, call.Steps{
+		Authenticate: func() (call.Caller, error) { return s.cfg.Authenticate(r) },
+		Read: func() (call.Right, error) {
 			if fault := wire.Negotiate10(r.Header.Values(wire.HeaderVersion), nil, s.cfg.LenientVersion); fault != nil {
-				return service.Right{}, fault
+				return call.Right{}, fault
 			}
 			return operation.Right(method), nil
 		},
 		Handle: func() error {
-			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.cfg.Heartbeat}), c)
+			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.operations, s.cfg.Heartbeat}), c)
 		},
 	})
 	outcome := "OK"
@@ -83,7 +85,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	}
 	s.service.Log(c, append(fields, zap.String("outcome", outcome))...)
 	span.Note(c.About()...)
-	span.End(fault != nil && fault.Kind == service.Internal)
+	span.End(fault != nil && fault.Kind == call.Internal)
 	return c, fault
 }
 
@@ -91,7 +93,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 type callStream struct {
 	grpc.ServerStream
 	ctx  context.Context
-	call *service.Call
+	call *call.Call
 	sent bool // an answer was sent, with the header
 }
 
@@ -107,7 +109,7 @@ func (s *callStream) SendMsg(m any) error {
 }
 
 // header returns the header of every answer.
-func header(c *service.Call) metadata.MD {
+func header(c *call.Call) metadata.MD {
 	md := metadata.Pairs("x-request-id", c.RequestID, "a2a-version", string(wire.V10))
 	if len(c.Active) > 0 {
 		md.Set("a2a-extensions", a2a.JoinExtensions(c.Active))

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -117,7 +117,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestExtensions(t *testing.T) {
-	s := newService(t, func(c *config) { c.Card.Extensions = []service.Extension{{URI: "urn:must", Required: true}} })
+	s := newService(t, func(c *config) { c.Card.Extensions = []call.Extension{{URI: "urn:must", Required: true}} })
 	var head metadata.MD
 	_, err := s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), said("m", "write"), grpc.Header(&head))
 	wantFault(t, "missing", err, codes.FailedPrecondition, "EXTENSION_SUPPORT_REQUIRED")

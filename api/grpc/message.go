@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // How messages are read.
@@ -83,9 +83,9 @@ func (s *intake) RecvMsg(m any) error {
 
 // Faults of messages.
 var (
-	errLate    = &service.Fault{Kind: service.InvalidRequest, Message: "The message did not arrive in time"}
-	errLarge   = &service.Fault{Kind: service.RateLimited, Message: "The message is too large"}
-	errMessage = &service.Fault{Kind: service.InvalidRequest, Message: "The call needs exactly one message that can be read"}
+	errLate    = &call.Fault{Kind: call.InvalidRequest, Message: "The message did not arrive in time"}
+	errLarge   = &call.Fault{Kind: call.RateLimited, Message: "The message is too large"}
+	errMessage = &call.Fault{Kind: call.InvalidRequest, Message: "The call needs exactly one message that can be read"}
 )
 
 // read reads the next message into m. It returns io.EOF if there is none.
@@ -172,7 +172,7 @@ func (s *intake) decompress(name string, body []byte) ([]byte, error) {
 func (s *Server) anonymously(srv any, to grpc.ServerStream, many bool, user string, handler grpc.StreamHandler) error {
 	release, _, ok := s.anonymous.take(user, 1)
 	if !ok {
-		return failure(service.TooMany(time.Second))
+		return failure(call.TooMany(time.Second))
 	}
 	defer release()
 	in := &intake{ServerStream: to, codec: s.codec, most: anonymousMost, within: anonymousWithin, many: many, shares: s.bytes}
@@ -193,7 +193,7 @@ func (s *Server) anonymously(srv any, to grpc.ServerStream, many bool, user stri
 
 // asStatus returns err as a status, for callers of the standard services.
 func asStatus(err error) error {
-	if fault, ok := errors.AsType[*service.Fault](err); ok {
+	if fault, ok := errors.AsType[*call.Fault](err); ok {
 		return failure(fault)
 	}
 	return err

@@ -12,8 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"longhaul/api/operation"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/message"
+	"longhaul/api/push"
+	"longhaul/api/read"
+	"longhaul/api/stream"
 	"longhaul/api/wire"
 	"longhaul/opt"
 )
@@ -29,7 +33,7 @@ func (operations) SendMessage(ctx context.Context, req *a2apb.SendMessageRequest
 }
 
 func (operations) SendStreamingMessage(req *a2apb.SendMessageRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
-	return stream(req, to)
+	return streaming(req, to)
 }
 
 func (operations) GetTask(ctx context.Context, req *a2apb.GetTaskRequest) (*a2apb.Task, error) {
@@ -48,7 +52,7 @@ func (operations) CancelTask(ctx context.Context, req *a2apb.CancelTaskRequest) 
 }
 
 func (operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
-	return stream(req, to)
+	return streaming(req, to)
 }
 
 func (operations) CreateTaskPushNotificationConfig(ctx context.Context, req *a2apb.TaskPushNotificationConfig) (*a2apb.TaskPushNotificationConfig, error) {
@@ -91,55 +95,55 @@ func run(ctx context.Context, req proto.Message) (any, error) {
 		return nil, fault
 	}
 	now := callIn(ctx)
-	return operation.ByID(now.call.Method).Run(ctx, now.service, now.call, r)
+	return now.operations.ByID(now.call.Method).Run(ctx, now.service, now.call, r)
 }
 
-var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has an invalid value, number or time"})
+var errNoJSON = call.Invalid(call.Violation{Field: "request", Description: "has an invalid value, number or time"})
 
 // newResult returns the result of an operation that answers once.
 func newResult(result any) proto.Message {
 	switch r := result.(type) {
-	case service.Sent:
+	case message.Sent:
 		return newSent(r)
-	case service.Task:
+	case read.Task:
 		return newShown(r)
-	case service.TaskPage:
+	case read.TaskPage:
 		return newPage(r)
 	case opt.PushConfig:
 		return newPush(r)
-	case service.PushPage:
+	case push.PushPage:
 		return newPushPage(r)
-	case service.Card:
+	case card.Card:
 		return newCard(r)
 	}
 	return &emptypb.Empty{}
 }
 
-// stream calls an operation that opens a stream, and sends its events. A slow reader
+// streaming calls an operation that opens a stream, and sends its events. A slow reader
 // delays no other: events wait in the journal.
-func stream(req proto.Message, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+func streaming(req proto.Message, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
 	ctx := to.Context()
 	result, err := run(ctx, req)
 	if err != nil {
 		return err
 	}
-	events := result.(*service.Stream)
+	events := result.(*stream.Stream)
 	defer events.Close()
 	return send(ctx, events, to)
 }
 
 // send sends events to the end of the stream, or until the client disconnects. On
 // at every heartbeat it looks for events without a notification.
-func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+func send(ctx context.Context, events *stream.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
 	now := callIn(ctx)
 	timer := time.NewTicker(now.heartbeat)
 	defer timer.Stop()
 	err := to.SendHeader(header(now.call))
 	for err == nil {
-		var e service.StreamEvent
+		var e stream.StreamEvent
 		e, err = events.Next(ctx, timer.C)
 		switch {
-		case errors.Is(err, service.ErrIdle):
+		case errors.Is(err, stream.ErrIdle):
 			err = nil
 		case err == nil:
 			err = to.Send(newEvent(e))
@@ -148,7 +152,7 @@ func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingSe
 	switch {
 	case errors.Is(err, io.EOF), ctx.Err() != nil:
 		return nil
-	case errors.Is(err, service.ErrClosing):
+	case errors.Is(err, stream.ErrClosing):
 		return errClosing
 	}
 	return err
@@ -156,6 +160,6 @@ func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingSe
 
 // errClosing ends a stream whose task works on. The status makes clients subscribe
 // again: OK would say that this is the end.
-var errClosing = &service.Fault{
-	Kind: service.Unavailable, Message: "The server stops: subscribe again", Reason: "UNAVAILABLE", Retry: time.Second,
+var errClosing = &call.Fault{
+	Kind: call.Unavailable, Message: "The server stops: subscribe again", Reason: "UNAVAILABLE", Retry: time.Second,
 }

@@ -3,7 +3,7 @@ package grpc
 import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 
-	"longhaul/api/service"
+	"longhaul/api/push"
 	"longhaul/opt"
 )
 
@@ -16,6 +16,6 @@ func newPush(p opt.PushConfig) *a2apb.TaskPushNotificationConfig {
 	return out
 }
 
-func newPushPage(p service.PushPage) *a2apb.ListTaskPushNotificationConfigsResponse {
+func newPushPage(p push.PushPage) *a2apb.ListTaskPushNotificationConfigsResponse {
 	return &a2apb.ListTaskPushNotificationConfigsResponse{Configs: convertAll(p.Configs, newPush), NextPageToken: p.Next}
 }

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"longhaul/api/call"
 	"longhaul/api/operation"
-	"longhaul/api/service"
 )
 
 // Every method needs a scope, also those of streams.
@@ -42,14 +42,14 @@ func TestScopes_everyMethod(t *testing.T) {
 
 // wantScope checks that a method is refused for a caller with all scopes but
 // those of which it needs one.
-func (s *fixture) wantScope(t *testing.T, method string, call func(ctx context.Context, path string) error) {
+func (s *fixture) wantScope(t *testing.T, method string, do func(ctx context.Context, path string) error) {
 	t.Helper()
 	needed := operation.Right(method).Scopes
 	if len(needed) == 0 {
 		t.Errorf("%s: no scope", method)
 	}
 	auth := "Bearer acme/ann "
-	for _, scope := range service.Scopes() {
+	for _, scope := range call.Scopes() {
 		lacks := false
 		for _, n := range needed {
 			lacks = lacks || n == scope
@@ -58,7 +58,7 @@ func (s *fixture) wantScope(t *testing.T, method string, call func(ctx context.C
 			auth += string(scope) + " "
 		}
 	}
-	err := call(with(t, "authorization", auth), "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/"+method)
+	err := do(with(t, "authorization", auth), "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/"+method)
 	wantFault(t, method, err, codes.PermissionDenied, "PERMISSION_DENIED")
 }
 
@@ -83,8 +83,8 @@ func TestQuota(t *testing.T) {
 // full is a quota without room.
 type full struct{}
 
-func (full) Call(service.Caller) (func(), error)   { return nil, service.TooMany(time.Second) }
-func (full) Stream(service.Caller) (func(), error) { return nil, service.TooMany(time.Second) }
+func (full) Call(call.Caller) (func(), error)   { return nil, call.TooMany(time.Second) }
+func (full) Stream(call.Caller) (func(), error) { return nil, call.TooMany(time.Second) }
 
 // An open stream has a place among the streams, none among the calls.
 func TestQuota_openStream(t *testing.T) {
@@ -103,8 +103,8 @@ func TestQuota_openStream(t *testing.T) {
 // A meter is a quota that counts open calls and streams.
 type meter struct{ calls, streams *atomic.Int32 }
 
-func (m meter) Call(service.Caller) (func(), error)   { return open(m.calls), nil }
-func (m meter) Stream(service.Caller) (func(), error) { return open(m.streams), nil }
+func (m meter) Call(call.Caller) (func(), error)   { return open(m.calls), nil }
+func (m meter) Stream(call.Caller) (func(), error) { return open(m.streams), nil }
 
 func open(n *atomic.Int32) (leave func()) {
 	n.Add(1)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // Shares divide something that there is a limited amount of among its users. They are safe for
@@ -62,7 +62,7 @@ func (s *shares) await(ctx context.Context, user string, n int) (release func(),
 		return release, nil
 	}
 	if !s.enqueue(1) {
-		return nil, service.TooMany(time.Second)
+		return nil, call.TooMany(time.Second)
 	}
 	defer s.enqueue(-1)
 	for {

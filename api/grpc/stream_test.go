@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -139,7 +139,7 @@ func (s *fixture) follow(t *testing.T, id string) grpc.ServerStreamingClient[a2a
 func TestStream_deafWatch(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
-		c.Watch = func(string) service.Watch { return never{} }
+		c.Watch = func(string) call.Watch { return never{} }
 	})
 	id := s.send(t, "m", "slow").GetId()
 	stream := s.follow(t, id)
@@ -177,7 +177,7 @@ func TestStream_clientGoes(t *testing.T) {
 	var open sync.WaitGroup
 	s := newService(t, func(c *config) {
 		watch := c.Watch
-		c.Watch = func(id string) service.Watch {
+		c.Watch = func(id string) call.Watch {
 			open.Add(1)
 			return counted{watch(id), &open}
 		}
@@ -196,7 +196,7 @@ func TestStream_clientGoes(t *testing.T) {
 
 // counted is a watch that is counted until it is closed.
 type counted struct {
-	service.Watch
+	call.Watch
 	open *sync.WaitGroup
 }
 
@@ -210,9 +210,9 @@ func TestStreams_callerRefused(t *testing.T) {
 	var revoked atomic.Bool
 	s := newService(t, func(c *config) {
 		c.Recheck, c.Heartbeat = time.Nanosecond, 5*time.Millisecond
-		c.Authenticate = func(r *http.Request) (service.Caller, error) {
+		c.Authenticate = func(r *http.Request) (call.Caller, error) {
 			if revoked.Load() {
-				return service.Caller{}, errors.New("revoked")
+				return call.Caller{}, errors.New("revoked")
 			}
 			return callerOf(r)
 		}

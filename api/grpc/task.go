@@ -5,7 +5,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/message"
+	"longhaul/api/read"
+	"longhaul/api/stream"
 	"longhaul/api/wire"
 )
 
@@ -24,20 +26,20 @@ var roles = map[a2a.Role]a2apb.Role{a2a.RoleUser: a2apb.Role_ROLE_USER, a2a.Role
 
 // newSent returns the result of a send. The proto has no member for the
 // objective; with the extension on, the task's metadata has it.
-func newSent(s service.Sent) *a2apb.SendMessageResponse {
+func newSent(s message.Sent) *a2apb.SendMessageResponse {
 	if s.Message != nil {
 		return &a2apb.SendMessageResponse{Payload: &a2apb.SendMessageResponse_Message{Message: newMessage(*s.Message)}}
 	}
 	return &a2apb.SendMessageResponse{Payload: &a2apb.SendMessageResponse_Task{Task: newShown(*s.Task)}}
 }
 
-func newPage(p service.TaskPage) *a2apb.ListTasksResponse {
+func newPage(p read.TaskPage) *a2apb.ListTasksResponse {
 	return &a2apb.ListTasksResponse{
 		Tasks: convertAll(p.Tasks, newTask), NextPageToken: p.Next, PageSize: int32(p.Size), TotalSize: int32(p.Total),
 	}
 }
 
-func newEvent(e service.StreamEvent) *a2apb.StreamResponse {
+func newEvent(e stream.StreamEvent) *a2apb.StreamResponse {
 	switch {
 	case e.Task != nil:
 		return &a2apb.StreamResponse{Payload: &a2apb.StreamResponse_Task{Task: newTask(wire.WithObjective(*e.Task, e.Objective))}}
@@ -57,7 +59,7 @@ func newEvent(e service.StreamEvent) *a2apb.StreamResponse {
 	}
 }
 
-func newShown(t service.Task) *a2apb.Task { return newTask(wire.WithObjective(t.Task, t.Objective)) }
+func newShown(t read.Task) *a2apb.Task { return newTask(wire.WithObjective(t.Task, t.Objective)) }
 
 func newTask(t a2a.Task) *a2apb.Task {
 	return &a2apb.Task{

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -74,7 +74,7 @@ func (k *keys) check(ctx context.Context, text string) (accepted, error) {
 	if unknown || !right || !valid {
 		return accepted{}, errKey
 	}
-	caller, err := withValidNames(service.Caller{Tenant: key.Tenant, Principal: key.Principal, Groups: key.Groups, Scopes: knownScopes(key.Scopes)})
+	caller, err := withValidNames(call.Caller{Tenant: key.Tenant, Principal: key.Principal, Groups: key.Groups, Scopes: knownScopes(key.Scopes)})
 	until := now.Add(trustKey)
 	if expires := key.ExpiresAt.Time(); !expires.IsZero() && expires.Before(until) {
 		until = expires
@@ -83,8 +83,8 @@ func (k *keys) check(ctx context.Context, text string) (accepted, error) {
 }
 
 // knownScopes returns the scopes among names.
-func knownScopes(names []string) (out []service.Scope) {
-	for _, s := range service.Scopes() {
+func knownScopes(names []string) (out []call.Scope) {
+	for _, s := range call.Scopes() {
 		if slices.Contains(names, string(s)) {
 			out = append(out, s)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/identity"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -22,7 +22,7 @@ func TestAuthenticate_key(t *testing.T) {
 	text, _ := f.key(t, func(k *opt.APIKey) {
 		k.Groups, k.Scopes = []string{"finance"}, []string{"runs:read", "approvals:respond", "of:a-later-version"}
 	})
-	want := service.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []service.Scope{service.ReadRuns, service.RespondApprovals}}
+	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{call.ReadRuns, call.RespondApprovals}}
 	for _, header := range [][]string{{"Authorization", "Bearer " + text}, {"Authorization", "bearer  " + text}, {"X-API-Key", text}} {
 		for range 2 { // also from the cache
 			got, err := f.Authenticate(request(t, header...))
@@ -137,7 +137,7 @@ func TestAuthenticate_flood(t *testing.T) {
 		return err
 	}
 	const bad = "[2001:db8::1]:1"
-	var limited *service.Fault
+	var limited *call.Fault
 	tries := 0
 	for ; tries < 1000 && !errors.As(from(bad, "lh_x_y"), &limited); tries++ {
 		f.clock.move(time.Millisecond)
@@ -145,7 +145,7 @@ func TestAuthenticate_flood(t *testing.T) {
 			t.Fatalf("after %d wrong keys: %v", tries, err)
 		}
 	}
-	if tries != 100 || limited.Kind != service.RateLimited || limited.Retry != time.Second {
+	if tries != 100 || limited.Kind != call.RateLimited || limited.Retry != time.Second {
 		t.Errorf("after %d wrong keys: %+v", tries, limited)
 	}
 	for _, tc := range []struct {
@@ -230,7 +230,7 @@ func TestAuthenticate_floodThroughProxy(t *testing.T) {
 		"a proxy that names no client":       {"10.0.0.1", "", false},
 		"a proxy of others names the client": {"192.0.2.1", "203.0.113.7", false},
 	} {
-		var fault *service.Fault
+		var fault *call.Fault
 		if got := errors.As(from(tc.sender, tc.forwarded, "lh_x_y"), &fault); got != tc.limited {
 			t.Errorf("%s: limited is %v, want %v", name, got, tc.limited)
 		}

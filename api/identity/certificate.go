@@ -5,7 +5,7 @@ import (
 	"crypto/x509"
 	"time"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // Certificates says who the TLS clients with a verified certificate are. Their
@@ -13,22 +13,22 @@ import (
 // common name.
 type Certificates struct {
 	Tenant string
-	Scopes []service.Scope
+	Scopes []call.Scope
 	Prefix string // before the name in the certificate, as Tokens.PrincipalPrefix
 }
 
 // caller returns the caller on a connection; state is nil for one without TLS. A
 // connection may be open for longer than its certificate is valid. A nil c accepts
 // none.
-func (c *Certificates) caller(state *tls.ConnectionState, now time.Time) (service.Caller, error) {
+func (c *Certificates) caller(state *tls.ConnectionState, now time.Time) (call.Caller, error) {
 	if c == nil || state == nil || len(state.VerifiedChains) == 0 {
-		return service.Caller{}, errNone
+		return call.Caller{}, errNone
 	}
 	leaf := state.VerifiedChains[0][0]
 	if now.After(leaf.NotAfter) {
-		return service.Caller{}, errExpired
+		return call.Caller{}, errExpired
 	}
-	return withValidNames(service.Caller{Tenant: c.Tenant, Principal: prefixed(c.Prefix, subject(leaf)), Scopes: c.Scopes})
+	return withValidNames(call.Caller{Tenant: c.Tenant, Principal: prefixed(c.Prefix, subject(leaf)), Scopes: c.Scopes})
 }
 
 func subject(leaf *x509.Certificate) string {

@@ -26,9 +26,9 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"longhaul/api/call"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/identity"
-	"longhaul/api/service"
 )
 
 // An issuer makes certificates.
@@ -88,7 +88,7 @@ func TestAuthenticate_certificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := pkix.Name{CommonName: "Build"}
-	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: []service.Scope{service.ReadRuns}}})
+	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: []call.Scope{call.ReadRuns}}})
 	key, _ := f.key(t)
 	hosts := secured(t, f, ours)
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestAuthenticate_certificate(t *testing.T) {
 		if tc.principal == "" {
 			continue
 		}
-		want := service.Caller{Tenant: "acme", Principal: tc.principal, Scopes: []service.Scope{service.ReadRuns}}
+		want := call.Caller{Tenant: "acme", Principal: tc.principal, Scopes: []call.Scope{call.ReadRuns}}
 		if diff := cmp.Diff(want, hosts.caller, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Groups" }, cmp.Ignore())); diff != "" {
 			t.Errorf("%s: caller mismatch (-want +got):\n%s", tc.name, diff)
 		}
@@ -154,7 +154,7 @@ type host struct {
 	http   *httptest.Server
 	grpc   string // its address
 	roots  *x509.CertPool
-	caller service.Caller // of the last HTTP call
+	caller call.Caller // of the last HTTP call
 }
 
 func secured(t *testing.T, f *fixture, clients *issuer) *host {

@@ -23,6 +23,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/api/card"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/identity"
 	"longhaul/api/service"
@@ -69,7 +70,7 @@ func newFixture(t *testing.T, cfg identity.Config, change ...func(*service.Confi
 	f := &fixture{journal: world.Journal(), clock: &clock{now: servicetest.Start}, logs: logs}
 	cfg.Keys, cfg.Now = f.journal, f.clock.Now
 	f.Authenticator = identity.New(cfg)
-	info := service.CardInfo{Name: "Longhaul", Interfaces: api.Address{BaseURL: "http://agent.example.com"}.Interfaces()}
+	info := card.Info{Name: "Longhaul", Interfaces: api.Address{BaseURL: "http://agent.example.com"}.Interfaces()}
 	f.Describe(&info)
 	of := service.Config{Engine: world, Journal: world.Journal(), Watch: world.Watch, Card: info, Now: world.Now, Log: zap.New(core)}
 	for _, f := range change {

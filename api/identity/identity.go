@@ -20,7 +20,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/opt"
 )
 
@@ -55,7 +56,7 @@ type Authenticator struct {
 
 // accepted is a caller whose credential was checked.
 type accepted struct {
-	caller service.Caller
+	caller call.Caller
 	until  time.Time // when it has to be checked again
 }
 
@@ -85,13 +86,13 @@ var (
 
 // Authenticate returns the caller of a request. The error wraps
 // opt.ErrUnavailable if the credential cannot be checked now. It is a
-// [service.Fault] if the credential is wrong like too many others from the same address.
+// [call.Fault] if the credential is wrong like too many others from the same address.
 // A credential in a header takes precedence over a certificate.
-func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
+func (a *Authenticator) Authenticate(r *http.Request) (call.Caller, error) {
 	text, err := credential(r.Header)
 	switch {
 	case err != nil:
-		return service.Caller{}, err
+		return call.Caller{}, err
 	case text == "":
 		return a.certificates.caller(r.TLS, a.now())
 	}
@@ -105,7 +106,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	if many {
 		done, err := a.wrong.queue(r.Context())
 		if err != nil {
-			return service.Caller{}, err
+			return call.Caller{}, err
 		}
 		defer done()
 	}
@@ -117,7 +118,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 		a.recent.Remove(digest)
 		a.wrong.note(from)
 		if many {
-			err = service.TooMany(time.Second)
+			err = call.TooMany(time.Second)
 		}
 	}
 	return found.caller, err
@@ -170,9 +171,9 @@ func prefixed(prefix, name string) string {
 }
 
 // withValidNames returns c if its tenant and its principal have valid names.
-func withValidNames(c service.Caller) (service.Caller, error) {
+func withValidNames(c call.Caller) (call.Caller, error) {
 	if !ValidName(c.Tenant) || !ValidName(c.Principal) {
-		return service.Caller{}, errBadName
+		return call.Caller{}, errBadName
 	}
 	return c, nil
 }
@@ -186,21 +187,21 @@ func (a *Authenticator) Challenge() string {
 }
 
 // Describe puts the accepted credentials on a card: any one of them is enough.
-func (a *Authenticator) Describe(info *service.CardInfo) {
-	info.Schemes, info.Requirements = map[string]service.SecurityScheme{}, nil
-	add := func(name string, s service.SecurityScheme) {
+func (a *Authenticator) Describe(info *card.Info) {
+	info.Schemes, info.Requirements = map[string]card.SecurityScheme{}, nil
+	add := func(name string, s card.SecurityScheme) {
 		info.Schemes[name] = s
 		info.Requirements = append(info.Requirements, map[string][]string{name: nil})
 	}
 	if a.keys != nil {
-		add("bearer", service.SecurityScheme{Type: "http", Scheme: "Bearer", Description: "An API key, as a bearer token"})
-		add("key", service.SecurityScheme{Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"})
+		add("bearer", card.SecurityScheme{Type: "http", Scheme: "Bearer", Description: "An API key, as a bearer token"})
+		add("key", card.SecurityScheme{Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"})
 	}
 	if a.tokens != nil {
-		add("oidc", service.SecurityScheme{Type: "openIdConnect", OpenIDConnectURL: a.tokens.discoveryURL(),
+		add("oidc", card.SecurityScheme{Type: "openIdConnect", OpenIDConnectURL: a.tokens.discoveryURL(),
 			Description: fmt.Sprintf("A token for the audience %q, as a bearer token", a.tokens.Audience)})
 	}
 	if a.certificates != nil {
-		add("certificate", service.SecurityScheme{Type: "mutualTLS", Description: "A certificate of a TLS client"})
+		add("certificate", card.SecurityScheme{Type: "mutualTLS", Description: "A certificate of a TLS client"})
 	}
 }

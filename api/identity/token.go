@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/time/rate"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -125,8 +125,8 @@ func (t *tokens) verify(ctx context.Context, text, audience string) (*oidc.IDTok
 }
 
 // caller returns the caller that claims name.
-func (t *tokens) caller(c claims) (service.Caller, error) {
-	caller := service.Caller{
+func (t *tokens) caller(c claims) (call.Caller, error) {
+	caller := call.Caller{
 		Tenant: t.Tenant, Principal: prefixed(t.PrincipalPrefix, c.text(t.PrincipalClaim)), Groups: c.list(t.GroupsClaim), Scopes: knownScopes(c.names(t.ScopesClaim)),
 	}
 	if t.TenantClaim != "" {

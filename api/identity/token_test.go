@@ -24,8 +24,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/api/call"
 	"longhaul/api/identity"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -116,18 +116,18 @@ func TestAuthenticate_token(t *testing.T) {
 	for name, tc := range map[string]struct {
 		claims fields
 		change func(*identity.Tokens)
-		want   service.Caller
+		want   call.Caller
 	}{
-		"default": {nil, func(*identity.Tokens) {}, service.Caller{Tenant: "acme", Principal: "ann", Scopes: []service.Scope{service.ReadRuns}}},
+		"default": {nil, func(*identity.Tokens) {}, call.Caller{Tenant: "acme", Principal: "ann", Scopes: []call.Scope{call.ReadRuns}}},
 		"lists": {fields{"scope": []string{"runs:create", "runs:cancel x"}, "groups": []string{"a", "b"}, "aud": []string{"other", audience}},
 			func(*identity.Tokens) {},
-			service.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"a", "b"}, Scopes: []service.Scope{service.CreateRuns, service.CancelRuns}}},
+			call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"a", "b"}, Scopes: []call.Scope{call.CreateRuns, call.CancelRuns}}},
 		"other claims": {fields{"org": "other", "email": "ann@example.com", "roles": "finance", "scp": "approvals:respond all"},
 			func(c *identity.Tokens) {
 				c.TenantClaim, c.PrincipalClaim, c.GroupsClaim, c.ScopesClaim = "org", "email", "roles", "scp"
 			},
-			service.Caller{Tenant: "other", Principal: "ann@example.com", Groups: []string{"finance"}, Scopes: []service.Scope{service.RespondApprovals}}},
-		"without scopes": {fields{"scope": nil}, func(*identity.Tokens) {}, service.Caller{Tenant: "acme", Principal: "ann"}},
+			call.Caller{Tenant: "other", Principal: "ann@example.com", Groups: []string{"finance"}, Scopes: []call.Scope{call.RespondApprovals}}},
+		"without scopes": {fields{"scope": nil}, func(*identity.Tokens) {}, call.Caller{Tenant: "acme", Principal: "ann"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, p.accepts(tc.change))

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"longhaul/api/call"
 	"longhaul/api/service"
+	"longhaul/api/stream"
 	"longhaul/api/wire"
 )
 
@@ -14,13 +16,13 @@ type Operation struct {
 	ID     string // its method in A2A 1.0 and in the extension, or its name; scopes, logs, metrics and documents use it
 	V03    string // its method in A2A 0.3; "" if that has none
 	Family Family
-	Scopes []service.Scope // a caller needs one of them; the service checks more where that depends on the parameters
-	When   Feature         // without which it is refused, or not there
-	Routes []string        // of plain HTTP, each with its verb before it; below /v1 for pages
-	Text   string          // what it does, for the description of the API
-	Query  []string        // its parameters in the query of a route, for the description
-	Takes  string          // the schema of its body in the description; "" for none
-	Gives  string          // the schema of its result, or of one event of its stream
+	Scopes []call.Scope // a caller needs one of them; the service checks more where that depends on the parameters
+	When   Feature      // without which it is refused, or not there
+	Routes []string     // of plain HTTP, each with its verb before it; below /v1 for pages
+	Text   string       // what it does, for the description of the API
+	Query  []string     // its parameters in the query of a route, for the description
+	Takes  string       // the schema of its body in the description; "" for none
+	Gives  string       // the schema of its result, or of one event of its stream
 	Body
 }
 
@@ -49,23 +51,23 @@ const (
 
 // A Body reads the parameters of an operation, calls the service and writes the result.
 type Body struct {
-	run    func(context.Context, call) (any, error)
+	run    func(context.Context, request) (any, error)
 	encode func(wire.Version, any) any // nil for streams
-	Stream bool                        // the result is a *service.Stream
+	Stream bool                        // the result is a *stream.Stream
 }
 
-// A call is a call of an operation in progress.
-type call struct {
-	*service.Call
+// A request is a call of an operation in progress.
+type request struct {
+	*call.Call
 	service *service.Service
 	params  *wire.Reader
 	pure    bool // without extensions and the rules of A2A
 }
 
 // Run calls the operation. The result is a value of package service, which Encode writes for
-// the bindings of JSON, or a [*service.Stream].
-func (o *Operation) Run(ctx context.Context, s *service.Service, c *service.Call, params *wire.Reader) (any, error) {
-	in := call{c, s, params, o.Family == Page}
+// the bindings of JSON, or a [*stream.Stream].
+func (o *Operation) Run(ctx context.Context, s *service.Service, c *call.Call, params *wire.Reader) (any, error) {
+	in := request{c, s, params, o.Family == Page}
 	if !in.pure {
 		params.Tenant = c.Tenant
 	}
@@ -84,10 +86,10 @@ func (o *Operation) Run(ctx context.Context, s *service.Service, c *service.Call
 // refusal returns why the service does not offer the operation, nil if it does.
 func (o *Operation) refusal(s *service.Service) error {
 	switch {
-	case o.When == Push && !s.Pushes():
-		return service.ErrNoPush
-	case o.When == Streaming && !s.Streams():
-		return service.ErrNoStreaming
+	case o.When == Push && !s.Pushes.Pushes():
+		return call.ErrNoPush
+	case o.When == Streaming && !s.Cards.Streams():
+		return call.ErrNoStreaming
 	}
 	return nil
 }
@@ -104,68 +106,78 @@ func (o *Operation) Name(v wire.Version) string {
 }
 
 // Right returns the right to call the operation.
-func (o *Operation) Right() service.Right { return service.Right{Operation: o.ID, Scopes: o.Scopes} }
+func (o *Operation) Right() call.Right { return call.Right{Operation: o.ID, Scopes: o.Scopes} }
 
-// Right returns the right to call the operation with an id. It has no scopes, and so is refused
-// to every caller, if the operation is not in the table.
-func Right(id string) service.Right {
-	if o := ByID(id); o != nil {
-		return o.Right()
-	}
-	return service.Right{Operation: id}
+// A Table has the operations of a service.
+type Table struct {
+	list    []*Operation
+	ids     map[string]*Operation
+	methods map[string]*Operation // of JSON-RPC, in both versions
 }
 
-// Table lists all operations. If the paths of two routes match, the first one counts.
-func Table() []*Operation { return table }
-
-var table = slices.Concat(core, extension, pages, inner)
-
-var index = func() map[string]*Operation {
-	byID := map[string]*Operation{}
-	for _, o := range table {
-		byID[o.ID] = o
+// Of returns the operations of a service.
+func Of(s *service.Service) *Table {
+	t := &Table{slices.Concat(core(s), extension(s), pages(s), inner), map[string]*Operation{}, map[string]*Operation{}}
+	for _, o := range t.list {
+		t.ids[o.ID] = o
+		if o.Family == Core || o.Family == OPT {
+			t.methods[o.V03], t.methods[o.ID] = o, o
+		}
 	}
-	return byID
-}()
+	return t
+}
+
+// All lists the operations. If the paths of two routes match, the first one counts.
+func (t *Table) All() []*Operation { return t.list }
 
 // ByID returns an operation by its id, nil if there is none.
-func ByID(id string) *Operation { return index[id] }
-
-var methods = func() map[string]*Operation {
-	byName := map[string]*Operation{}
-	for _, o := range slices.Concat(core, extension) {
-		byName[o.V03], byName[o.ID] = o, o
-	}
-	return byName
-}()
+func (t *Table) ByID(id string) *Operation { return t.ids[id] }
 
 // ByMethod returns the operation of a method of JSON-RPC, of either version, nil if there is
 // none.
-func ByMethod(name string) *Operation { return methods[name] }
+func (t *Table) ByMethod(name string) *Operation { return t.methods[name] }
+
+// bare is the table for everything but calls.
+var bare = Of(new(service.Service))
+
+// All lists the operations, none of which can be called.
+func All() []*Operation { return bare.list }
+
+// ByID returns an operation, which cannot be called, nil if there is none.
+func ByID(id string) *Operation { return bare.ids[id] }
+
+// Right returns the right to call the operation with an id. It has no scopes, and so is refused
+// to every caller, if the operation is not in the table.
+func Right(id string) call.Right {
+	if o := ByID(id); o != nil {
+		return o.Right()
+	}
+	return call.Right{Operation: id}
+}
 
 // reply is the body of an operation that answers once.
-func reply[P, R any](params func(*wire.Reader) P, handle func(*service.Service, context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) Body {
+func reply[P, R any](params func(*wire.Reader) P, handle func(context.Context, *call.Call, P) (R, error), write func(wire.Version, R) any) Body {
 	return Body{
-		run: func(ctx context.Context, in call) (any, error) {
+		run: func(ctx context.Context, in request) (any, error) {
 			p, err := read(in, params)
 			if err != nil {
 				return nil, err
 			}
-			return handle(in.service, ctx, in.Call, p)
+			return handle(ctx, in.Call, p)
 		},
 		encode: func(v wire.Version, result any) any { return write(v, result.(R)) },
 	}
 }
 
-// stream is the body of an operation that opens a stream.
-func stream[P any](params func(*wire.Reader) P, handle func(*service.Service, context.Context, *service.Call, P) (*service.Stream, error)) Body {
-	b := reply(params, handle, func(wire.Version, *service.Stream) any { return nil })
+// streaming is the body of an operation that opens a stream.
+func streaming[P any](params func(*wire.Reader) P, handle func(context.Context, *call.Call, P) (*stream.Stream, error)) Body {
+	b := reply(params, handle, func(wire.Version, *stream.Stream) any { return nil })
 	b.Stream = true
 	return b
 }
 
 // read reads and checks the parameters of a call, and turns on its extensions.
-func read[P any](in call, params func(*wire.Reader) P) (P, error) {
+func read[P any](in request, params func(*wire.Reader) P) (P, error) {
 	return wire.Params(in.Call, in.params, params, func(mentioned []string) error {
 		if in.pure {
 			return nil
@@ -174,7 +186,7 @@ func read[P any](in call, params func(*wire.Reader) P) (P, error) {
 	})
 }
 
-func may(scopes ...service.Scope) []service.Scope { return scopes }
+func may(scopes ...call.Scope) []call.Scope { return scopes }
 
 // words splits a list at its spaces.
 func words(list string) []string { return strings.Fields(list) }

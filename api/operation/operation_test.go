@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[what] = true
 	}
-	for _, o := range operation.Table() {
+	for _, o := range operation.All() {
 		once(o.ID)
 		if o.V03 != "" && o.V03 != o.ID {
 			once(o.V03)

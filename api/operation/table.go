@@ -3,12 +3,10 @@ package operation
 import (
 	"net/http"
 
+	"longhaul/api/call"
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
-
-// ops is the service whose methods the lines name.
-type ops = *service.Service
 
 const (
 	get    = http.MethodGet + " "
@@ -18,98 +16,104 @@ const (
 )
 
 var (
-	shapes  = may(service.CreateRuns, service.CancelRuns, service.RespondApprovals) // what a change needs depends on its status
-	creates = may(service.CreateRuns)
-	reads   = may(service.ReadRuns)
-	hooks   = may(service.ManageWebhooks)
-	times   = may(service.ManageSchedules)
-	sends   = may(service.CreateRuns, service.RespondApprovals) // replies are messages, too
+	shapes  = may(call.CreateRuns, call.CancelRuns, call.RespondApprovals) // what a change needs depends on its status
+	creates = may(call.CreateRuns)
+	reads   = may(call.ReadRuns)
+	hooks   = may(call.ManageWebhooks)
+	times   = may(call.ManageSchedules)
+	sends   = may(call.CreateRuns, call.RespondApprovals) // replies are messages, too
 )
 
 // core is A2A.
-var core = []*Operation{
-	{ID: "SendMessage", V03: "message/send", Scopes: sends, Routes: []string{post + "message:send"}, Text: "Send a message to new work or to a task",
-		Takes: "SendMessageRequest", Gives: "SendMessageResponse", Body: reply(wire.ReadSend, ops.SendMessage, wire.Version.Sent)},
-	{ID: "SendStreamingMessage", V03: "message/stream", Scopes: sends, When: Streaming, Routes: []string{post + "message:stream"}, Text: "Send a message and stream what follows",
-		Takes: "SendMessageRequest", Gives: "StreamResponse", Body: stream(wire.ReadSend, ops.StreamMessage)},
-	{ID: "ListTasks", V03: "tasks/list", Scopes: reads, Routes: []string{get + "tasks"}, Text: "List the caller's tasks, latest change first",
-		Query: words("contextId status pageSize pageToken historyLength statusTimestampAfter includeArtifacts"),
-		Gives: "ListTasksResponse", Body: reply(wire.ReadTaskList, ops.ListTasks, wire.Version.TaskPage)},
-	{ID: "CancelTask", V03: "tasks/cancel", Scopes: may(service.CancelRuns), Routes: []string{post + "tasks/{id}:cancel"}, Text: "Cancel a task",
-		Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, ops.CancelTask, wire.Version.Task)},
-	{ID: "SubscribeToTask", V03: "tasks/resubscribe", Scopes: reads, When: Streaming, Routes: []string{get + "tasks/{id}:subscribe", post + "tasks/{id}:subscribe"}, Text: "Stream what happens to a task",
-		Takes: "TaskRequest", Gives: "StreamResponse", Body: stream(wire.ReadTask, ops.Subscribe)},
-	{ID: "GetTask", V03: "tasks/get", Scopes: reads, Routes: []string{get + "tasks/{id}"}, Text: "Get a task", Query: words("historyLength"),
-		Gives: "Task", Body: reply(wire.ReadTask, ops.GetTask, wire.Version.Task)},
+func core(p *service.Service) []*Operation {
+	return []*Operation{
+		{ID: "SendMessage", V03: "message/send", Scopes: sends, Routes: []string{post + "message:send"}, Text: "Send a message to new work or to a task",
+			Takes: "SendMessageRequest", Gives: "SendMessageResponse", Body: reply(wire.ReadSend, p.Messages.SendMessage, wire.Version.Sent)},
+		{ID: "SendStreamingMessage", V03: "message/stream", Scopes: sends, When: Streaming, Routes: []string{post + "message:stream"}, Text: "Send a message and stream what follows",
+			Takes: "SendMessageRequest", Gives: "StreamResponse", Body: streaming(wire.ReadSend, p.Messages.StreamMessage)},
+		{ID: "ListTasks", V03: "tasks/list", Scopes: reads, Routes: []string{get + "tasks"}, Text: "List the caller's tasks, latest change first",
+			Query: words("contextId status pageSize pageToken historyLength statusTimestampAfter includeArtifacts"),
+			Gives: "ListTasksResponse", Body: reply(wire.ReadTaskList, p.Tasks.ListTasks, wire.Version.TaskPage)},
+		{ID: "CancelTask", V03: "tasks/cancel", Scopes: may(call.CancelRuns), Routes: []string{post + "tasks/{id}:cancel"}, Text: "Cancel a task",
+			Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, p.TaskWork.CancelTask, wire.Version.Task)},
+		{ID: "SubscribeToTask", V03: "tasks/resubscribe", Scopes: reads, When: Streaming, Routes: []string{get + "tasks/{id}:subscribe", post + "tasks/{id}:subscribe"}, Text: "Stream what happens to a task",
+			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.ReadTask, p.Streams.Subscribe)},
+		{ID: "GetTask", V03: "tasks/get", Scopes: reads, Routes: []string{get + "tasks/{id}"}, Text: "Get a task", Query: words("historyLength"),
+			Gives: "Task", Body: reply(wire.ReadTask, p.Tasks.GetTask, wire.Version.Task)},
 
-	{ID: "ListTaskPushNotificationConfigs", V03: "tasks/pushNotificationConfig/list", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs"}, Text: "List the push configs of a task",
-		Query: words("pageSize pageToken"), Gives: "ListTaskPushNotificationConfigsResponse", Body: reply(wire.ReadListPushes, ops.ListPushes, wire.WritePushPage)},
-	{ID: "CreateTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/set", Scopes: hooks, When: Push, Routes: []string{post + "tasks/{taskId}/pushNotificationConfigs"}, Text: "Have the states of a task pushed to a URL",
-		Takes: "TaskPushNotificationConfig", Gives: "TaskPushNotificationConfig", Body: reply(wire.ReadCreatePush, ops.CreatePush, wire.WritePush)},
-	{ID: "GetTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/get", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs/{id}"}, Text: "Get a push config, without its secrets",
-		Gives: "TaskPushNotificationConfig", Body: reply(wire.ReadGetPush, ops.GetPush, wire.WritePush)},
-	{ID: "DeleteTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/delete", Scopes: hooks, When: Push, Routes: []string{remove + "tasks/{taskId}/pushNotificationConfigs/{id}"}, Text: "Remove a push config",
-		Gives: "Empty", Body: reply(wire.ReadDeletePush, ops.DeletePush, wire.WriteNothing)},
-	{ID: "GetExtendedAgentCard", V03: "agent/getAuthenticatedExtendedCard", Scopes: service.Scopes(), Routes: []string{get + "extendedAgentCard"}, Text: "Get the agent card for authenticated callers", // with any scope: it is about no work
-		Gives: "AgentCard", Body: reply(wire.ReadExtendedCard, ops.ExtendedCard, wire.Version.PureCard)},
+		{ID: "ListTaskPushNotificationConfigs", V03: "tasks/pushNotificationConfig/list", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs"}, Text: "List the push configs of a task",
+			Query: words("pageSize pageToken"), Gives: "ListTaskPushNotificationConfigsResponse", Body: reply(wire.ReadListPushes, p.Pushes.ListPushes, wire.WritePushPage)},
+		{ID: "CreateTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/set", Scopes: hooks, When: Push, Routes: []string{post + "tasks/{taskId}/pushNotificationConfigs"}, Text: "Have the states of a task pushed to a URL",
+			Takes: "TaskPushNotificationConfig", Gives: "TaskPushNotificationConfig", Body: reply(wire.ReadCreatePush, p.Pushes.CreatePush, wire.WritePush)},
+		{ID: "GetTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/get", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs/{id}"}, Text: "Get a push config, without its secrets",
+			Gives: "TaskPushNotificationConfig", Body: reply(wire.ReadGetPush, p.Pushes.GetPush, wire.WritePush)},
+		{ID: "DeleteTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/delete", Scopes: hooks, When: Push, Routes: []string{remove + "tasks/{taskId}/pushNotificationConfigs/{id}"}, Text: "Remove a push config",
+			Gives: "Empty", Body: reply(wire.ReadDeletePush, p.Pushes.DeletePush, wire.WriteNothing)},
+		{ID: "GetExtendedAgentCard", V03: "agent/getAuthenticatedExtendedCard", Scopes: call.Scopes(), Routes: []string{get + "extendedAgentCard"}, Text: "Get the agent card for authenticated callers", // with any scope: it is about no work
+			Gives: "AgentCard", Body: reply(wire.ReadExtendedCard, p.Cards.ExtendedCard, wire.Version.PureCard)},
+	}
 }
 
 // extension is the Objective-Plan-Task extension.
-var extension = ofOPT(
-	&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.ReadCreateObjective, ops.CreateObjective, wire.Version.NewObjective)},
-	&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.ReadGetObjective, ops.GetObjective, wire.Version.Objective)},
-	&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.ReadListObjectives, ops.ListObjectives, wire.Version.ObjectivePage)},
-	&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.ReadUpdateObjective, ops.UpdateObjective, wire.Version.Objective)},
-	&Operation{ID: "objectives/replan", Scopes: may(service.CreateRuns, service.CancelRuns), Body: reply(wire.ReadReplan, ops.Replan, wire.Version.Objective)},
-	&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.ReadCreatePlan, ops.CreatePlan, wire.Version.NewPlan)},
-	&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.ReadGetPlan, ops.GetPlan, wire.Version.Plan)},
-	&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, ops.UpdatePlan, wire.Version.Plan)},
-	&Operation{ID: "plans/addTasks", Scopes: creates, Body: reply(wire.ReadAddTasks, ops.AddTasks, wire.Version.Plan)},
-	&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.ReadLinkTask, ops.LinkTask, wire.Version.LinkedTask)},
-	&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.ReadUpdateTaskStatus, ops.UpdateTaskStatus, wire.Version.MovedTask)},
-)
+func extension(p *service.Service) []*Operation {
+	return ofOPT(
+		&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.ReadCreateObjective, p.Maker.CreateObjective, wire.Version.NewObjective)},
+		&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.ReadGetObjective, p.Objectives.GetObjective, wire.Version.Objective)},
+		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.ReadListObjectives, p.Objectives.ListObjectives, wire.Version.ObjectivePage)},
+		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.ReadUpdateObjective, p.Work.UpdateObjective, wire.Version.Objective)},
+		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.ReadReplan, p.Work.Replan, wire.Version.Objective)},
+		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.ReadCreatePlan, p.Work.CreatePlan, wire.Version.NewPlan)},
+		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.ReadGetPlan, p.Objectives.GetPlan, wire.Version.Plan)},
+		&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, p.Work.UpdatePlan, wire.Version.Plan)},
+		&Operation{ID: "plans/addTasks", Scopes: creates, Body: reply(wire.ReadAddTasks, p.Work.AddTasks, wire.Version.Plan)},
+		&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.ReadLinkTask, p.TaskWork.LinkTask, wire.Version.LinkedTask)},
+		&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.ReadUpdateTaskStatus, p.TaskWork.UpdateTaskStatus, wire.Version.MovedTask)},
+	)
+}
 
 // pages is plain HTTP below /v1.
-var pages = ofPages(
-	&Operation{ID: "GetTaskRecord", Scopes: reads, Routes: []string{get + "a2a/tasks/{id}"}, Text: "Get the durable record of a task, without content",
-		Gives: "TaskRecord", Body: reply(wire.ReadID, ops.GetTaskRecord, wire.TaskRecord)},
-	&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, ops.GetRun, wire.Run)},
+func pages(p *service.Service) []*Operation {
+	return ofPages(
+		&Operation{ID: "GetTaskRecord", Scopes: reads, Routes: []string{get + "a2a/tasks/{id}"}, Text: "Get the durable record of a task, without content",
+			Gives: "TaskRecord", Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.TaskRecord)},
+		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, p.Records.GetRun, wire.Run)},
 
-	&Operation{ID: "ListDeliveries", Scopes: hooks, Routes: []string{get + "tasks/{id}/deliveries"}, Text: "List the deliveries of a task's states to its push configs, with the latest attempts",
-		Gives: "Deliveries", Body: reply(wire.ReadID, ops.ListDeliveries, wire.Deliveries)},
-	&Operation{ID: "Redeliver", Scopes: hooks, Routes: []string{post + "tasks/{id}/deliveries/{config}/{event}/redeliver"}, Text: "Have a state delivered again",
-		Gives: "Delivery", Body: reply(wire.ReadDelivery, ops.Redeliver, wire.Delivery)},
+		&Operation{ID: "ListDeliveries", Scopes: hooks, Routes: []string{get + "tasks/{id}/deliveries"}, Text: "List the deliveries of a task's states to its push configs, with the latest attempts",
+			Gives: "Deliveries", Body: reply(wire.ReadID, p.Deliveries.ListDeliveries, wire.Deliveries)},
+		&Operation{ID: "Redeliver", Scopes: hooks, Routes: []string{post + "tasks/{id}/deliveries/{config}/{event}/redeliver"}, Text: "Have a state delivered again",
+			Gives: "Delivery", Body: reply(wire.ReadDelivery, p.Deliveries.Redeliver, wire.Delivery)},
 
-	&Operation{ID: "ListInterrupts", Scopes: reads, Routes: []string{get + "interrupts"}, Text: "List the tasks that wait for people, the longest wait first",
-		Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.ReadInterruptList, ops.ListInterrupts, wire.InterruptPage)},
-	&Operation{ID: "AnswerInterrupt", Scopes: may(service.RespondApprovals), Routes: []string{post + "interrupts/{id}/answer"}, Text: "Answer a task that waits for a person",
-		Takes: "Answer", Gives: "Answered", Body: reply(wire.ReadAnswer, ops.AnswerInterrupt, wire.Answered)},
-	&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
-		Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, ops.ListDecisions, wire.DecisionPage)},
+		&Operation{ID: "ListInterrupts", Scopes: reads, Routes: []string{get + "interrupts"}, Text: "List the tasks that wait for people, the longest wait first",
+			Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.ReadInterruptList, p.Gates.ListInterrupts, wire.InterruptPage)},
+		&Operation{ID: "AnswerInterrupt", Scopes: may(call.RespondApprovals), Routes: []string{post + "interrupts/{id}/answer"}, Text: "Answer a task that waits for a person",
+			Takes: "Answer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Answered)},
+		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
+			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.DecisionPage)},
 
-	&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
-		Gives: "Schedules", Body: reply(wire.Nothing, ops.ListSchedules, wire.ScheduleList)},
-	&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",
-		Takes: "NewSchedule", Gives: "Schedule", Body: reply(wire.ReadCreateSchedule, ops.CreateSchedule, wire.Schedule)},
-	&Operation{ID: "GetSchedule", Scopes: reads, Routes: []string{get + "schedules/{id}"}, Text: "Get a schedule with its next times and its latest runs",
-		Gives: "Schedule", Body: reply(wire.ReadID, ops.GetSchedule, wire.Schedule)},
-	&Operation{ID: "UpdateSchedule", Scopes: times, Routes: []string{patch + "schedules/{id}"}, Text: "Change, pause or resume a schedule",
-		Takes: "ScheduleChange", Gives: "Schedule", Body: reply(wire.ReadUpdateSchedule, ops.UpdateSchedule, wire.Schedule)},
-	&Operation{ID: "DeleteSchedule", Scopes: times, Routes: []string{remove + "schedules/{id}"}, Text: "Delete a schedule; objectives that it has started continue",
-		Gives: "Empty", Body: reply(wire.ReadID, ops.DeleteSchedule, wire.WriteNothing)},
-	&Operation{ID: "TriggerSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/trigger"}, Text: "Start an objective of a schedule now",
-		Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.ReadTrigger, ops.TriggerSchedule, wire.Triggered)},
-	&Operation{ID: "BackfillSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/backfill"}, Text: "Start the objectives of a schedule for times that have passed",
-		Takes: "BackfillRequest", Gives: "Backfilled", Body: reply(wire.ReadBackfill, ops.BackfillSchedule, wire.Backfilled)},
+		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
+			Gives: "Schedules", Body: reply(wire.Nothing, p.Schedules.ListSchedules, wire.ScheduleList)},
+		&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",
+			Takes: "NewSchedule", Gives: "Schedule", Body: reply(wire.ReadCreateSchedule, p.Schedules.CreateSchedule, wire.Schedule)},
+		&Operation{ID: "GetSchedule", Scopes: reads, Routes: []string{get + "schedules/{id}"}, Text: "Get a schedule with its next times and its latest runs",
+			Gives: "Schedule", Body: reply(wire.ReadID, p.Schedules.GetSchedule, wire.Schedule)},
+		&Operation{ID: "UpdateSchedule", Scopes: times, Routes: []string{patch + "schedules/{id}"}, Text: "Change, pause or resume a schedule",
+			Takes: "ScheduleChange", Gives: "Schedule", Body: reply(wire.ReadUpdateSchedule, p.Schedules.UpdateSchedule, wire.Schedule)},
+		&Operation{ID: "DeleteSchedule", Scopes: times, Routes: []string{remove + "schedules/{id}"}, Text: "Delete a schedule; objectives that it has started continue",
+			Gives: "Empty", Body: reply(wire.ReadID, p.Schedules.DeleteSchedule, wire.WriteNothing)},
+		&Operation{ID: "TriggerSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/trigger"}, Text: "Start an objective of a schedule now",
+			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.ReadTrigger, p.Schedules.TriggerSchedule, wire.Triggered)},
+		&Operation{ID: "BackfillSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/backfill"}, Text: "Start the objectives of a schedule for times that have passed",
+			Takes: "BackfillRequest", Gives: "Backfilled", Body: reply(wire.ReadBackfill, p.Schedules.BackfillSchedule, wire.Backfilled)},
 
-	// Temporal's UI and its command fix the ends of these paths.
-	&Operation{ID: "EncodePayloads", Scopes: may(service.ReadPayloads), When: Codec, Routes: []string{post + "codec/encode"}, Body: reply(wire.ReadPayloads, ops.EncodePayloads, wire.WritePayloads)},
-	&Operation{ID: "DecodePayloads", Scopes: may(service.ReadPayloads), When: Codec, Routes: []string{post + "codec/decode"}, Body: reply(wire.ReadPayloads, ops.DecodePayloads, wire.WritePayloads)},
+		// Temporal's UI and its command fix the ends of these paths.
+		&Operation{ID: "EncodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/encode"}, Body: reply(wire.ReadPayloads, p.Payloads.EncodePayloads, wire.WritePayloads)},
+		&Operation{ID: "DecodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/decode"}, Body: reply(wire.ReadPayloads, p.Payloads.DecodePayloads, wire.WritePayloads)},
 
-	&Operation{ID: "StartSample", Scopes: creates, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/start"}, Body: reply(wire.ReadSample, ops.StartSample, wire.SampleStarted)},
-	&Operation{ID: "CreateSamplePush", Scopes: hooks, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/push-config"}, Body: reply(wire.ReadSamplePush, ops.CreateSamplePush, wire.SamplePush)},
-	&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.ReadID, ops.GetTaskRecord, wire.TaskRecord)},
-)
+		&Operation{ID: "StartSample", Scopes: creates, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/start"}, Body: reply(wire.ReadSample, p.Samples.StartSample, wire.SampleStarted)},
+		&Operation{ID: "CreateSamplePush", Scopes: hooks, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/push-config"}, Body: reply(wire.ReadSamplePush, p.Samples.CreateSamplePush, wire.SamplePush)},
+		&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.TaskRecord)},
+	)
+}
 
 // inner is what our own pages and URLs call beside the other operations. They have their own
 // parameters.
@@ -117,7 +121,7 @@ var inner = []*Operation{
 	{ID: "GetOverview", Family: Inner, Scopes: reads},
 	{ID: "PreviewObjective", Family: Inner, Scopes: creates},
 	{ID: "GetInterrupt", Family: Inner, Scopes: reads},
-	{ID: "ShowInterrupt", Family: Inner, Scopes: may(service.RespondApprovals)}, // of an answer link
+	{ID: "ShowInterrupt", Family: Inner, Scopes: may(call.RespondApprovals)}, // of an answer link
 	{ID: "ListEvents", Family: Inner, Scopes: reads},
 	{ID: "ReadContent", Family: Inner, Scopes: reads},
 	{ID: "ReceiveCallback", Family: Inner, Scopes: creates},

@@ -9,7 +9,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A Config has the limits of one principal. Zero: no limit.
@@ -56,33 +56,33 @@ func New(cfg Config) *Quota {
 }
 
 // Call begins a call of c, which lasts until release is called, once. The error is
-// a [service.Fault] if c calls too often or has too many calls in progress.
-func (q *Quota) Call(c service.Caller) (release func(), err error) {
+// a [call.Fault] if c calls too often or has too many calls in progress.
+func (q *Quota) Call(c call.Caller) (release func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.useOf(c)
 	if q.cfg.Calls > 0 && u.calls >= q.cfg.Calls {
-		return nil, service.TooMany(retry)
+		return nil, call.TooMany(retry)
 	}
 	if q.cfg.Rate > 0 {
 		now := q.cfg.Now()
 		r := u.rate.ReserveN(now, 1)
 		if wait := r.DelayFrom(now); wait > 0 {
 			r.CancelAt(now)
-			return nil, service.TooMany(wait)
+			return nil, call.TooMany(wait)
 		}
 	}
 	return q.count(&u.calls), nil
 }
 
 // Stream opens a stream of c, which lasts until release is called, once. The error
-// is a [service.Fault] if c has too many open streams.
-func (q *Quota) Stream(c service.Caller) (release func(), err error) {
+// is a [call.Fault] if c has too many open streams.
+func (q *Quota) Stream(c call.Caller) (release func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.useOf(c)
 	if q.cfg.Streams > 0 && u.streams >= q.cfg.Streams {
-		return nil, service.TooMany(retry)
+		return nil, call.TooMany(retry)
 	}
 	return q.count(&u.streams), nil
 }
@@ -98,7 +98,7 @@ func (q *Quota) count(n *int) (release func()) {
 }
 
 // useOf returns what a principal uses now.
-func (q *Quota) useOf(c service.Caller) *use {
+func (q *Quota) useOf(c call.Caller) *use {
 	key := principal{c.Tenant, c.Principal}
 	u, ok := q.used.Get(key)
 	if !ok {

@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
+	"longhaul/api/call"
 	"longhaul/api/quota"
-	"longhaul/api/service"
 )
 
 var (
-	ann   = service.Caller{Tenant: "acme", Principal: "ann"}
-	other = service.Caller{Tenant: "other", Principal: "ann"}
+	ann   = call.Caller{Tenant: "acme", Principal: "ann"}
+	other = call.Caller{Tenant: "other", Principal: "ann"}
 )
 
 // wantWait checks how long a caller has to wait; 0 is for a call that was admitted.
 func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	t.Helper()
-	var fault *service.Fault
+	var fault *call.Fault
 	switch {
 	case want == 0 && err != nil:
 		t.Errorf("%s: %v", what, err)
-	case want != 0 && (!errors.As(err, &fault) || fault.Kind != service.RateLimited || fault.Retry != want):
+	case want != 0 && (!errors.As(err, &fault) || fault.Kind != call.RateLimited || fault.Retry != want):
 		t.Errorf("%s: %+v, want to wait %s", what, fault, want)
 	}
 }
@@ -30,7 +30,7 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 func TestQuota_rate(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	q := quota.New(quota.Config{Rate: 2, Burst: 3, Now: func() time.Time { return now }})
-	call := func(c service.Caller) error {
+	call := func(c call.Caller) error {
 		leave, err := q.Call(c)
 		if err == nil {
 			leave()
@@ -51,7 +51,7 @@ func TestQuota_rate(t *testing.T) {
 
 func TestQuota_atATime(t *testing.T) {
 	q := quota.New(quota.Config{Calls: 2, Streams: 1})
-	for name, enter := range map[string]func(service.Caller) (func(), error){"call": q.Call, "stream": q.Stream} {
+	for name, enter := range map[string]func(call.Caller) (func(), error){"call": q.Call, "stream": q.Stream} {
 		var leave func()
 		for range map[string]int{"call": 2, "stream": 1}[name] {
 			var err error

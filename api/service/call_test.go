@@ -8,13 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
 
 // newService returns a service on a journal in memory, without an engine.
-func newService(t *testing.T, card service.CardInfo) *service.Service {
+func newService(t *testing.T, card card.Info) *service.Service {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{})
 	if err != nil {
@@ -22,38 +24,38 @@ func newService(t *testing.T, card service.CardInfo) *service.Service {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	return service.New(service.Config{
-		Journal: j, Watch: func(id string) service.Watch { return j.Watch(id) }, Card: card,
+		Journal: j, Watch: func(id string) call.Watch { return j.Watch(id) }, Card: card,
 	})
 }
 
 func TestService_Serve(t *testing.T) {
-	s := newService(t, service.CardInfo{})
-	known := func() (service.Caller, error) {
-		return service.Caller{Tenant: "acme", Principal: "ann", Scopes: []service.Scope{service.ReadRuns}}, nil
+	s := newService(t, card.Info{})
+	known := func() (call.Caller, error) {
+		return call.Caller{Tenant: "acme", Principal: "ann", Scopes: []call.Scope{call.ReadRuns}}, nil
 	}
-	steps := func(authenticate func() (service.Caller, error), handle func() error) service.Steps {
-		return service.Steps{Authenticate: authenticate, Read: func() (service.Right, error) {
-			return service.Right{Operation: "GetTask", Scopes: []service.Scope{service.ReadRuns}}, nil
+	steps := func(authenticate func() (call.Caller, error), handle func() error) call.Steps {
+		return call.Steps{Authenticate: authenticate, Read: func() (call.Right, error) {
+			return call.Right{Operation: "GetTask", Scopes: []call.Scope{call.ReadRuns}}, nil
 		}, Handle: handle}
 	}
-	fails := func(err error) func() (service.Caller, error) {
-		return func() (service.Caller, error) { return service.Caller{}, err }
+	fails := func(err error) func() (call.Caller, error) {
+		return func() (call.Caller, error) { return call.Caller{}, err }
 	}
 	for name, tc := range map[string]struct {
-		authenticate func() (service.Caller, error)
+		authenticate func() (call.Caller, error)
 		err          error
 		ofOPT        bool
-		want         service.Kind
+		want         call.Kind
 	}{
-		"no such key":               {fails(errors.New("no such key")), nil, false, service.Unauthenticated},
-		"not allowed":               {fails(fmt.Errorf("guest: %w", service.ErrForbidden)), nil, false, service.Forbidden},
-		"cannot authenticate":       {fails(opt.ErrUnavailable), nil, false, service.Unavailable},
-		"unknown":                   {known, opt.ErrUnknown, false, service.TaskNotFound},
-		"unknown, of the extension": {known, opt.ErrUnknown, true, service.NotFound},
-		"ended":                     {known, opt.ErrEnded, false, service.Unsupported},
-		"ended, of the extension":   {known, opt.ErrEnded, true, service.InvalidState},
-		"other content":             {known, opt.ErrConflict, false, service.InvalidParams},
-		"anything else":             {known, errors.New("disk full"), false, service.Internal},
+		"no such key":               {fails(errors.New("no such key")), nil, false, call.Unauthenticated},
+		"not allowed":               {fails(fmt.Errorf("guest: %w", call.ErrForbidden)), nil, false, call.Forbidden},
+		"cannot authenticate":       {fails(opt.ErrUnavailable), nil, false, call.Unavailable},
+		"unknown":                   {known, opt.ErrUnknown, false, call.TaskNotFound},
+		"unknown, of the extension": {known, opt.ErrUnknown, true, call.NotFound},
+		"ended":                     {known, opt.ErrEnded, false, call.Unsupported},
+		"ended, of the extension":   {known, opt.ErrEnded, true, call.InvalidState},
+		"other content":             {known, opt.ErrConflict, false, call.InvalidParams},
+		"anything else":             {known, errors.New("disk full"), false, call.Internal},
 	} {
 		c := s.NewCall("")
 		c.OfOPT = tc.ofOPT
@@ -67,7 +69,7 @@ func TestService_Serve(t *testing.T) {
 		}
 	}
 	c := s.NewCall("mine")
-	if fault := s.Serve(c, steps(known, func() error { panic("lost") })); fault == nil || fault.Kind != service.Internal {
+	if fault := s.Serve(c, steps(known, func() error { panic("lost") })); fault == nil || fault.Kind != call.Internal {
 		t.Errorf("after a panic the fault is %+v", fault)
 	}
 	c = s.NewCall("mine")
@@ -94,12 +96,12 @@ func TestService_Activate(t *testing.T) {
 		"required, by its method":   {required: true, ofOPT: true, missing: true},
 		"required, named by a call": {required: true, ofOPT: true, named: []string{a2a.ExtensionOPT}, want: []string{a2a.ExtensionOPT}},
 	} {
-		s := newService(t, service.CardInfo{OPTRequired: tc.required, Extensions: []service.Extension{{URI: other}}})
+		s := newService(t, card.Info{OPTRequired: tc.required, Extensions: []call.Extension{{URI: other}}})
 		c := s.NewCall("")
 		c.OfOPT, c.Named = tc.ofOPT, tc.named
 		err := s.Activate(c, tc.mentioned)
-		var fault *service.Fault
-		if errors.As(err, &fault); tc.missing != (fault != nil && fault.Kind == service.MissingExtension) || !tc.missing && err != nil {
+		var fault *call.Fault
+		if errors.As(err, &fault); tc.missing != (fault != nil && fault.Kind == call.MissingExtension) || !tc.missing && err != nil {
 			t.Errorf("%s: error is %v", name, err)
 		}
 		if diff := cmp.Diff(tc.want, c.Active); diff != "" {

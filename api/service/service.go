@@ -11,6 +11,17 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/gate"
+	"longhaul/api/message"
+	"longhaul/api/push"
+	"longhaul/api/read"
+	"longhaul/api/receive"
+	"longhaul/api/schedule"
+	"longhaul/api/stream"
+	"longhaul/api/work"
+	"longhaul/api/write"
 	"longhaul/opt"
 )
 
@@ -19,26 +30,26 @@ import (
 type Config struct {
 	Engine  Engine
 	Journal Journal
-	Watch   func(objectiveID string) Watch // of the same journal
-	Agent   Agent
-	Card    CardInfo
+	Watch   func(objectiveID string) call.Watch // of the same journal
+	Agent   message.Agent
+	Card    card.Info
 
-	Scheduler Scheduler // nil: no schedules
+	Scheduler schedule.Scheduler // nil: no schedules
 
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
 	// capabilities are those of Card.
-	Extended *CardInfo
+	Extended *card.Info
 
-	Idempotency  Idempotency   // zero: ByMessageID
-	BlockingWait time.Duration // that a send waits for the work; zero: 25 s
-	ReplyWait    time.Duration // for the verdict on a reply; zero: 5 s
-	CancelWait   time.Duration // for a cancellation to take effect; zero: 5 s
-	CallTimeout  time.Duration // of one call of the Engine; zero: 10 s
-	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
-	Limits       opt.Limits    // of one objective; zero: its defaults
-	Quota        Quota         // of authenticated callers; nil: no limits
-	Quotas       opt.Quotas    // of tenants
-	Recheck      time.Duration // how often the caller of an open stream is authenticated again; zero: 15 s
+	Idempotency  call.Idempotency // zero: ByMessageID
+	BlockingWait time.Duration    // that a send waits for the work; zero: 25 s
+	ReplyWait    time.Duration    // for the verdict on a reply; zero: 5 s
+	CancelWait   time.Duration    // for a cancellation to take effect; zero: 5 s
+	CallTimeout  time.Duration    // of one call of the Engine; zero: 10 s
+	MaxQueue     int              // objectives that may wait in one context; zero: 9,999
+	Limits       opt.Limits       // of one objective; zero: its defaults
+	Quota        call.Quota       // of authenticated callers; nil: no limits
+	Quotas       opt.Quotas       // of tenants
+	Recheck      time.Duration    // how often the caller of an open stream is authenticated again; zero: 15 s
 
 	// CheckExecutor returns why tasks may not have an executor, in words for their client; ""
 	// is that of tasks that name none. Nil allows all.
@@ -52,14 +63,14 @@ type Config struct {
 	CheckSample func(ctx context.Context, rawURL string) error
 	PushStates  opt.PushSet // that new push configs deliver
 
-	Codec PayloadCodec // of payloads in Temporal; nil: they are not encrypted
+	Codec read.PayloadCodec // of payloads in Temporal; nil: they are not encrypted
 
 	// SignHead returns a JWS of the head of an objective's decisions. Nil leaves heads
 	// unsigned.
 	SignHead func(ctx context.Context, statement []byte) (string, error)
 
-	Links    Links    // zero: none
-	Observer Observer // nil observes nothing
+	Links    read.Links    // zero: none
+	Observer call.Observer // nil observes nothing
 
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
@@ -84,7 +95,7 @@ func withDefaults(cfg Config) Config {
 		cfg.Now = time.Now
 	}
 	if cfg.Observer == nil {
-		cfg.Observer = unobserved{}
+		cfg.Observer = call.Unobserved{}
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
@@ -92,35 +103,64 @@ func withDefaults(cfg Config) Config {
 	return cfg
 }
 
-// A Service has all operations. It is safe for concurrent use.
+// A Journal is the data that clients see, for all parts.
+type Journal interface {
+	read.Journal
+	read.TaskLister
+	read.ObjectiveFinder
+	read.OverviewReader
+	read.DecisionReader
+	write.Journal
+	write.Usage
+	call.Keys
+	stream.Journal
+	message.Journal
+	work.Journal
+	gate.Journal
+	push.Journal
+	Ping(ctx context.Context) error
+}
+
+// An Engine starts work, and sends it messages and commands.
+type Engine interface {
+	write.Engine
+	work.Engine
+	// Ready reports why the engine could not accept work now.
+	Ready(ctx context.Context) error
+}
+
+// A Service has all operations, each in the part of its subject. It is safe for concurrent use.
 type Service struct {
-	calls             // the common steps of all calls
-	*cards            // the agent card
-	messages          // message/send and message/stream
-	previews          // of new objectives
-	tasks             // tasks/get and tasks/list
-	streams           // tasks/resubscribe
-	samples           // seams for tests
-	records           // durable records of tasks, and runs
-	objectives        // objectives and plans: create an objective, get and list
-	*overviews        // of all objectives of a tenant
-	objectiveCommands // changes of objectives and plans
-	pushes            // push configs
-	deliveries        // to push configs
-	taskCommands      // changes of plan tasks, and tasks/cancel
-	interrupts        // open gates, and answers to them
-	decisions         // at gates
-	*events           // of objectives
-	callbacks         // for work that is done elsewhere
-	schedules         // that start objectives at times
-	scheduledRuns     // objectives that schedules start
-	payloads          // of Temporal, for people who look into it
+	*call.Calls // the common steps of all calls
+
+	Cards      *card.Cards        // the agent card
+	Messages   *message.Messages  // message/send and message/stream
+	Previews   message.Previews   // of new objectives
+	Tasks      *read.Tasks        // tasks/get and tasks/list
+	Streams    stream.Streams     // tasks/resubscribe
+	Samples    message.Samples    // seams for tests
+	Records    read.Records       // durable records of tasks, and runs
+	Objectives *read.Objectives   // objectives and plans: get and list
+	Maker      *work.Maker        // objectives/create
+	Overviews  *read.Overviews    // of all objectives of a tenant
+	Work       work.Objectives    // changes of objectives and plans
+	TaskWork   work.Tasks         // changes of plan tasks, and tasks/cancel
+	Pushes     *push.Pushes       // push configs
+	Deliveries push.Deliveries    // to push configs
+	Gates      gate.Gates         // open gates, and answers to them
+	Decisions  read.Decisions     // at gates
+	Events     *read.Events       // of objectives
+	Callbacks  receive.Callbacks  // for work that is done elsewhere
+	Schedules  schedule.Schedules // that start objectives at times
+	Runs       schedule.Runs      // objectives that schedules start
+	Payloads   read.Payloads      // of Temporal, for people who look into it
 
 	engine   Engine
 	journal  Journal
 	closing  chan struct{} // closed by Close
 	close    sync.Once
 	draining atomic.Bool // set by Drain
+	log      *zap.Logger
 	now      func() time.Time
 
 	readyMu sync.Mutex // over the latest answer of the engine and the journal
@@ -131,34 +171,49 @@ type Service struct {
 // New returns a service. Close ends its streams.
 func New(cfg Config) *Service {
 	cfg = withDefaults(cfg)
-	s := &Service{engine: cfg.Engine, journal: cfg.Journal, closing: make(chan struct{}), now: cfg.Now}
+	j := cfg.Journal
+	s := &Service{engine: cfg.Engine, journal: j, closing: make(chan struct{}), log: cfg.Log, now: cfg.Now}
 	var (
-		read  = reader{cfg.Journal}
-		out   = writer{cfg.Engine, cfg.Journal, cfg.CallTimeout, cfg.MaxQueue, cfg.Now}
-		wait  = waiter{s.closing}
-		ids   = ids{cfg.Idempotency, cfg.Rand}
-		pages = &pages{journal: cfg.Journal}
-		quota = quotas{cfg.Quotas, cfg.Journal, cfg.Observer}
+		reads = read.Reader{Journal: j}
+		out   = write.Writer{Engine: cfg.Engine, Journal: j, Timeout: cfg.CallTimeout, Queue: cfg.MaxQueue, Now: cfg.Now}
+		wait  = call.Waiter{Closing: s.closing}
+		ids   = call.IDs{Idempotency: cfg.Idempotency, Rand: cfg.Rand}
+		pages = &call.Pages{Keys: j}
+		plans = write.PlanRules{Limits: cfg.Limits, Executor: cfg.CheckExecutor}
+		quota = write.Quotas{Limits: cfg.Quotas, Journal: j, Observer: cfg.Observer}
 	)
-	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota, recheck: cfg.Recheck, observer: cfg.Observer}
-	s.cards = newCards(cfg)
-	s.streams = streams{read, wait, cfg.Watch}
-	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
-	s.deliveries = deliveries{&s.pushes}
-	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams, quotas: quota}
-	s.previews = previews{&s.messages}
-	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
-	s.events = &events{read, pages}
-	s.samples = samples{&s.messages, &s.pushes}
-	s.tasks, s.records = tasks{read, pages, cfg.Links}, records{read, s.Pushes(), cfg.Links}
-	s.callbacks = callbacks{cfg, newPacer(out.callback, cfg.Log)}
-	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages, quotas: quota}
-	s.overviews = newOverviews(cfg)
-	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids, quotas: quota}
-	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
-	s.schedules, s.payloads = schedules{cfg, ids}, payloads{cfg.Codec}
-	s.scheduledRuns = scheduledRuns{&s.calls, &s.messages, s.taskCommands, s.schedules}
+	s.Calls = call.New(call.Config{Log: cfg.Log, Rand: cfg.Rand, Extensions: cfg.Card.AllExtensions(cfg.Limits), Quota: cfg.Quota, Recheck: cfg.Recheck, Observer: cfg.Observer})
+	s.Cards = card.New(cfg.Card, cfg.Extended, cfg.Limits, cfg.CheckPush != nil)
+	s.Streams = stream.Streams{Journal: j, Read: reads, Wait: wait, Watch: cfg.Watch}
+	s.Pushes = &push.Pushes{Journal: j, Read: reads, Out: out, IDs: ids, Pages: pages, CheckURL: cfg.CheckPush, States: cfg.PushStates, Log: cfg.Log}
+	s.Deliveries = push.Deliveries{Pushes: s.Pushes}
+	s.Messages = &message.Messages{
+		Journal: j, Pushes: s.Pushes, Read: reads, Out: out, Wait: wait, IDs: ids, Streams: s.Streams, Quotas: quota, Plans: plans,
+		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now,
+	}
+	s.Previews = message.Previews{Messages: s.Messages}
+	s.Gates, s.Decisions = gate.Gates{Journal: j, Read: reads, Pages: pages, Messages: s.Messages}, read.Decisions{Journal: j, Pages: pages, Now: cfg.Now, SignHead: cfg.SignHead}
+	s.Samples = message.Samples{Messages: s.Messages, Pushes: s.Pushes, IDs: ids, CheckURL: cfg.CheckSample}
+	s.Callbacks = receive.New(j, out.Callback, cfg.Log)
+	s.readers(cfg, reads, pages)
+	s.Maker = &work.Maker{Read: reads, Out: out, IDs: ids, Quotas: quota, Limits: cfg.Limits, Now: cfg.Now}
+	commands := &work.Commands{
+		Journal: j, Engine: cfg.Engine, Read: reads, Out: out, Wait: wait, IDs: ids, Quotas: quota, Plans: plans,
+		Watch: cfg.Watch, CallTimeout: cfg.CallTimeout, CancelWait: cfg.CancelWait, Now: cfg.Now, Log: cfg.Log,
+	}
+	s.Work, s.TaskWork = work.Objectives{Commands: commands}, work.Tasks{Commands: commands}
+	s.Schedules = schedule.Schedules{Scheduler: cfg.Scheduler, Journal: j, Agent: cfg.Agent, IDs: ids, ReplyWait: cfg.ReplyWait, Now: cfg.Now}
+	s.Runs = schedule.Runs{Calls: s.Calls, Messages: s.Messages, Cancels: s.TaskWork, Schedules: s.Schedules}
+	s.Payloads = read.Payloads{Codec: cfg.Codec}
 	return s
+}
+
+// readers makes the parts that only read.
+func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
+	j := cfg.Journal
+	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: j, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
+	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Now)
+	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }
 
 // Close ends all streams and the waits of blocking sends, for good. Clients lose

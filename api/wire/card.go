@@ -1,21 +1,24 @@
 package wire
 
-import "longhaul/api/service"
+import (
+	"longhaul/api/call"
+	"longhaul/api/card"
+)
 
-type card struct {
-	Name             string               `json:"name"`
-	Description      string               `json:"description"`
-	Version          string               `json:"version"`
-	Interfaces       []service.Interface  `json:"supportedInterfaces"`
-	Provider         *service.Provider    `json:"provider,omitempty"`
-	DocumentationURL string               `json:"documentationUrl,omitempty"`
-	IconURL          string               `json:"iconUrl,omitempty"`
-	Capabilities     service.Capabilities `json:"capabilities"`
-	Schemes          map[string]any       `json:"securitySchemes,omitempty"`
-	Requirements     []any                `json:"securityRequirements,omitempty"`
-	InputModes       []string             `json:"defaultInputModes"`
-	OutputModes      []string             `json:"defaultOutputModes"`
-	Skills           []service.Skill      `json:"skills"`
+type shownCard struct {
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Version          string            `json:"version"`
+	Interfaces       []card.Interface  `json:"supportedInterfaces"`
+	Provider         *card.Provider    `json:"provider,omitempty"`
+	DocumentationURL string            `json:"documentationUrl,omitempty"`
+	IconURL          string            `json:"iconUrl,omitempty"`
+	Capabilities     card.Capabilities `json:"capabilities"`
+	Schemes          map[string]any    `json:"securitySchemes,omitempty"`
+	Requirements     []any             `json:"securityRequirements,omitempty"`
+	InputModes       []string          `json:"defaultInputModes"`
+	OutputModes      []string          `json:"defaultOutputModes"`
+	Skills           []card.Skill      `json:"skills"`
 }
 
 // members03 are the members that only readers of 0.3 use.
@@ -34,45 +37,45 @@ type transport struct {
 }
 
 type card03 struct {
-	Name             string            `json:"name"`
-	Description      string            `json:"description"`
-	Version          string            `json:"version"`
-	Provider         *service.Provider `json:"provider,omitempty"`
-	DocumentationURL string            `json:"documentationUrl,omitempty"`
-	IconURL          string            `json:"iconUrl,omitempty"`
-	Capabilities     capabilities      `json:"capabilities"`
-	Schemes          map[string]any    `json:"securitySchemes,omitempty"`
-	InputModes       []string          `json:"defaultInputModes"`
-	OutputModes      []string          `json:"defaultOutputModes"`
-	Skills           []service.Skill   `json:"skills"`
+	Name             string         `json:"name"`
+	Description      string         `json:"description"`
+	Version          string         `json:"version"`
+	Provider         *card.Provider `json:"provider,omitempty"`
+	DocumentationURL string         `json:"documentationUrl,omitempty"`
+	IconURL          string         `json:"iconUrl,omitempty"`
+	Capabilities     capabilities   `json:"capabilities"`
+	Schemes          map[string]any `json:"securitySchemes,omitempty"`
+	InputModes       []string       `json:"defaultInputModes"`
+	OutputModes      []string       `json:"defaultOutputModes"`
+	Skills           []card.Skill   `json:"skills"`
 	members03
 }
 
 type capabilities struct {
-	Streaming  bool                `json:"streaming"`
-	Push       bool                `json:"pushNotifications"`
-	Extensions []service.Extension `json:"extensions,omitempty"`
+	Streaming  bool             `json:"streaming"`
+	Push       bool             `json:"pushNotifications"`
+	Extensions []call.Extension `json:"extensions,omitempty"`
 }
 
 // Card returns c for a client that asked with version v: in 1.0 the pure card. A
 // client that names 0.3 or nothing may be of either version, so it gets the union
 // of both. The union leaves out securityRequirements, since no form of them is
 // read by all clients; it has only the 0.3 member.
-func (v Version) Card(c service.Card) any {
+func (v Version) Card(c card.Card) any {
 	out := commonCard(v, c)
 	if v == V10 {
 		out.Requirements = requirements10(c.Requirements)
 		return out
 	}
 	return struct {
-		card
+		shownCard
 		members03
 	}{out, members03Of(c)}
 }
 
 // PureCard returns c with only the members of v, for a client that is known to
 // use v.
-func (v Version) PureCard(c service.Card) any {
+func (v Version) PureCard(c card.Card) any {
 	if v == V10 {
 		return v.Card(c)
 	}
@@ -89,7 +92,7 @@ func (v Version) PureCard(c service.Card) any {
 
 // Security returns the security schemes and requirements of c as OpenAPI has them,
 // which is the form of 0.3. Without requirements, a call may be anonymous.
-func Security(c service.Card) (schemes map[string]any, requirements []map[string][]string) {
+func Security(c card.Card) (schemes map[string]any, requirements []map[string][]string) {
 	schemes, requirements = map[string]any{}, members03Of(c).Security
 	for name, scheme := range c.Schemes {
 		_, _, schemes[name] = schemeShapes(scheme)
@@ -101,11 +104,11 @@ func Security(c service.Card) (schemes map[string]any, requirements []map[string
 }
 
 // commonCard returns what both forms of c have.
-func commonCard(v Version, c service.Card) card {
-	out := card{
+func commonCard(v Version, c card.Card) shownCard {
+	out := shownCard{
 		Name: c.Name, Description: c.Description, Version: c.Version, Interfaces: c.Interfaces, Provider: c.Provider,
 		DocumentationURL: c.DocumentationURL, IconURL: c.IconURL, Capabilities: c.Capabilities, Schemes: map[string]any{},
-		InputModes: orEmpty(c.InputModes), OutputModes: orEmpty(c.OutputModes), Skills: []service.Skill{},
+		InputModes: orEmpty(c.InputModes), OutputModes: orEmpty(c.OutputModes), Skills: []card.Skill{},
 	}
 	for _, s := range c.Skills {
 		s.Tags = orEmpty(s.Tags)
@@ -131,7 +134,7 @@ func requirements10(list []map[string][]string) []any {
 }
 
 // members03Of returns the members of c that only 0.3 has.
-func members03Of(c service.Card) members03 {
+func members03Of(c card.Card) members03 {
 	m := members03{ProtocolVersion: "0.3.0", PreferredTransport: "JSONRPC", Additional: []transport{}, Extended: c.Capabilities.Extended}
 	for _, i := range c.Interfaces {
 		if i.Version != string(V03) {
@@ -154,7 +157,7 @@ func members03Of(c service.Card) members03 {
 
 // schemeMembers returns a scheme in the form of 1.0, under the name of its type,
 // and for the union also the members of the 0.3 form.
-func schemeMembers(v Version, s service.SecurityScheme) map[string]any {
+func schemeMembers(v Version, s card.SecurityScheme) map[string]any {
 	name, fields10, fields03 := schemeShapes(s)
 	if v == V10 {
 		return map[string]any{name: fields10}
@@ -165,7 +168,7 @@ func schemeMembers(v Version, s service.SecurityScheme) map[string]any {
 
 // schemeShapes returns the name of the scheme's type in 1.0, and its members in both
 // versions.
-func schemeShapes(s service.SecurityScheme) (name string, fields10, fields03 map[string]any) {
+func schemeShapes(s card.SecurityScheme) (name string, fields10, fields03 map[string]any) {
 	fields10, fields03 = map[string]any{}, map[string]any{"type": s.Type}
 	set := func(name10, name03 string, value any, required bool) {
 		if value != "" || required {

@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/letter"
 	"longhaul/opt"
 )
 
 // readDecision returns the decision in m, nil if there is none. More than one, or
 // one that is malformed, is a fault. The author and the time of a decision are
 // not read: the server sets them.
-func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
+func readDecision(m a2a.Message) (*letter.GateDecision, *call.Fault) {
 	r := &Reader{}
 	found := readHITL(r, m)
 	for i, p := range m.Parts {
@@ -35,8 +36,8 @@ func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 // A decision is an object that is read as one.
 type decision struct{ object }
 
-func (o decision) read() *service.GateDecision {
-	d := &service.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback"), ObjectDigest: o.text("objectDigest")}
+func (o decision) read() *letter.GateDecision {
+	d := &letter.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback"), ObjectDigest: o.text("objectDigest")}
 	if o.find("answers") != nil {
 		d.Answers = o.answers()
 		if o.find("action") != nil || o.find("decision") != nil {

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -15,14 +15,14 @@ type decisionPage struct {
 }
 
 // ReadDecisionList reads the params of a list of decisions.
-func ReadDecisionList(r *Reader) service.DecisionListParams {
+func ReadDecisionList(r *Reader) read.DecisionListParams {
 	o := r.params()
-	return service.DecisionListParams{ObjectiveID: o.needText("id"), Limit: o.pageSize(maxPage), PageToken: o.text("pageToken")}
+	return read.DecisionListParams{ObjectiveID: o.needText("id"), Limit: o.pageSize(maxPage), PageToken: o.text("pageToken")}
 }
 
 // DecisionPage returns a page of decisions. It is the same in all versions: hashes are
 // made of these members.
-func DecisionPage(_ Version, p service.DecisionPage) any {
+func DecisionPage(_ Version, p read.DecisionPage) any {
 	out := decisionPage{p.Head.ObjectiveID, p.Decisions, p.Head, p.Next, p.Size, p.Head.Count}
 	if out.Decisions == nil {
 		out.Decisions = []opt.Decision{}

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/push"
 	"longhaul/opt"
 )
 
@@ -38,9 +38,9 @@ type deliveryList struct {
 }
 
 // ReadDelivery reads the params of a page about one delivery.
-func ReadDelivery(r *Reader) service.DeliveryParams {
+func ReadDelivery(r *Reader) push.DeliveryParams {
 	o := r.params()
-	return service.DeliveryParams{TaskID: o.needText("id"), ConfigID: o.needText("config"), Event: o.needText("event")}
+	return push.DeliveryParams{TaskID: o.needText("id"), ConfigID: o.needText("config"), Event: o.needText("event")}
 }
 
 // Deliveries returns the deliveries of a task. They are the same in all versions.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"longhaul/api/service"
+	"longhaul/api/card"
 )
 
 // discovery is the document at /.well-known/openwop. Its families are members of the
@@ -53,7 +53,7 @@ const RPCPath = "/a2a"
 
 // Discovery returns what /.well-known/openwop says. All of it about A2A comes from
 // the card.
-func Discovery(card service.Card, maxBody int64) any {
+func Discovery(card card.Card, maxBody int64) any {
 	d := discovery{
 		ProtocolVersion: "1.0", Envelopes: []string{}, Schemas: map[string]string{},
 		Limits:         discoveryLimits{MaxRequestBodyBytes: maxBody},

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // maxID is the longest id of a request, in bytes of JSON. It is repeated in every
@@ -22,12 +22,12 @@ type Request struct {
 // ReadRequest reads the envelope of a request. With a fault it still returns the
 // id, if there is one. A batch is a fault, since A2A has none. A request without
 // an id is a fault, too, but [Params] reports it only if nothing else is wrong.
-func ReadRequest(body []byte) (Request, *service.Fault) {
+func ReadRequest(body []byte) (Request, *call.Fault) {
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
-		return Request{}, &service.Fault{Kind: service.Parse, Message: "Parse error: nested too deeply"}
+		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
-		return Request{}, &service.Fault{Kind: service.Parse, Message: "Parse error"}
+		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error"}
 	}
 	body = body[skip(body, 0):]
 	if body[0] != '{' {
@@ -64,8 +64,8 @@ func (r Request) Reader(v Version) *Reader {
 // errNoID is the fault of a request without an id: A2A has no notifications.
 var errNoID = badEnvelope("id is missing; notifications are not supported")
 
-func badEnvelope(problem string) *service.Fault {
-	return &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: " + problem}
+func badEnvelope(problem string) *call.Fault {
+	return &call.Fault{Kind: call.InvalidRequest, Message: "Invalid request: " + problem}
 }
 
 func isNull(raw json.RawMessage) bool { return raw == nil || raw[0] == 'n' }

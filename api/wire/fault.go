@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A shape is the wire form of a kind of fault: its code in JSON-RPC, its status in HTTP,
@@ -19,32 +19,32 @@ type shape struct {
 
 // shapes has a line for each kind of fault. Some codes mean something else in
 // methods of the extension than in those of A2A.
-var shapes = map[service.Kind]shape{
-	service.Internal:      {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
-	service.Unavailable:   {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
-	service.QueueFull:     {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
-	service.QuotaExceeded: {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
-	service.RateLimited:   {code: codeNotFound, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+var shapes = map[call.Kind]shape{
+	call.Internal:      {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
+	call.Unavailable:   {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
+	call.QueueFull:     {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	call.QuotaExceeded: {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	call.RateLimited:   {code: codeNotFound, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
 
-	service.Parse:          {code: -32700, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "PARSE_ERROR"},
-	service.InvalidRequest: {code: -32600, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_REQUEST"},
-	service.UnknownMethod:  {code: -32601, http: http.StatusNotFound, grpc: "UNIMPLEMENTED", plain: "METHOD_NOT_FOUND"},
-	service.InvalidParams:  {code: codeInvalidParams, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_PARAMS"},
+	call.Parse:          {code: -32700, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "PARSE_ERROR"},
+	call.InvalidRequest: {code: -32600, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_REQUEST"},
+	call.UnknownMethod:  {code: -32601, http: http.StatusNotFound, grpc: "UNIMPLEMENTED", plain: "METHOD_NOT_FOUND"},
+	call.InvalidParams:  {code: codeInvalidParams, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_PARAMS"},
 
-	service.Unauthenticated: {code: codeNotFound, http: http.StatusUnauthorized, grpc: "UNAUTHENTICATED"},
-	service.Forbidden:       {code: codeNotFound, http: http.StatusForbidden, grpc: "PERMISSION_DENIED"},
-	service.NotFound:        {code: codeNotFound, http: http.StatusNotFound, grpc: "NOT_FOUND"},
-	service.InvalidState:    {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND"},
+	call.Unauthenticated: {code: codeNotFound, http: http.StatusUnauthorized, grpc: "UNAUTHENTICATED"},
+	call.Forbidden:       {code: codeNotFound, http: http.StatusForbidden, grpc: "PERMISSION_DENIED"},
+	call.NotFound:        {code: codeNotFound, http: http.StatusNotFound, grpc: "NOT_FOUND"},
+	call.InvalidState:    {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND"},
 
-	service.TaskNotFound:       {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND", reason: "TASK_NOT_FOUND"},
-	service.NotCancelable:      {code: -32002, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "TASK_NOT_CANCELABLE"},
-	service.NoPush:             {code: -32003, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "PUSH_NOTIFICATION_NOT_SUPPORTED"},
-	service.Unsupported:        {code: -32004, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION"},
-	service.ContentType:        {code: -32005, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", reason: "CONTENT_TYPE_NOT_SUPPORTED"},
-	service.AgentResponse:      {code: -32006, http: http.StatusInternalServerError, grpc: "INTERNAL", reason: "INVALID_AGENT_RESPONSE"},
-	service.NoExtendedCard:     {code: -32007, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED"},
-	service.MissingExtension:   {code: -32008, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENSION_SUPPORT_REQUIRED"},
-	service.UnsupportedVersion: {code: -32009, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "VERSION_NOT_SUPPORTED"},
+	call.TaskNotFound:       {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND", reason: "TASK_NOT_FOUND"},
+	call.NotCancelable:      {code: -32002, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "TASK_NOT_CANCELABLE"},
+	call.NoPush:             {code: -32003, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "PUSH_NOTIFICATION_NOT_SUPPORTED"},
+	call.Unsupported:        {code: -32004, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION"},
+	call.ContentType:        {code: -32005, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", reason: "CONTENT_TYPE_NOT_SUPPORTED"},
+	call.AgentResponse:      {code: -32006, http: http.StatusInternalServerError, grpc: "INTERNAL", reason: "INVALID_AGENT_RESPONSE"},
+	call.NoExtendedCard:     {code: -32007, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED"},
+	call.MissingExtension:   {code: -32008, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENSION_SUPPORT_REQUIRED"},
+	call.UnsupportedVersion: {code: -32009, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "VERSION_NOT_SUPPORTED"},
 }
 
 const (
@@ -53,11 +53,11 @@ const (
 )
 
 // Code returns the code of f in JSON-RPC.
-func Code(f *service.Fault) int { return shapes[f.Kind].code }
+func Code(f *call.Fault) int { return shapes[f.Kind].code }
 
 // Status returns the status of an answer with f: its number for HTTP, its name
 // for gRPC. Several kinds share one.
-func Status(f *service.Fault) (code int, name string) {
+func Status(f *call.Fault) (code int, name string) {
 	s := shapes[f.Kind]
 	return s.http, s.grpc
 }
@@ -70,9 +70,9 @@ const (
 
 // ErrorInfo returns the reason in the details of f, and its domain; "" if there
 // is none. opt says that the method is one of the extension.
-func ErrorInfo(f *service.Fault, opt bool) (reason, domain string) {
+func ErrorInfo(f *call.Fault, opt bool) (reason, domain string) {
 	switch {
-	case opt && f.Kind != service.UnsupportedVersion && f.Kind != service.MissingExtension:
+	case opt && f.Kind != call.UnsupportedVersion && f.Kind != call.MissingExtension:
 		return f.Reason, domainOPT // its codes mean something else
 	case f.Reason == "":
 		return shapes[f.Kind].reason, domainA2A
@@ -94,8 +94,8 @@ type errorInfo struct {
 }
 
 type badRequest struct {
-	Type            string              `json:"@type"`
-	FieldViolations []service.Violation `json:"fieldViolations"`
+	Type            string           `json:"@type"`
+	FieldViolations []call.Violation `json:"fieldViolations"`
 }
 
 type retryInfo struct {
@@ -103,7 +103,7 @@ type retryInfo struct {
 	RetryDelay string `json:"retryDelay"`
 }
 
-func details(f *service.Fault, opt bool) (list []any) {
+func details(f *call.Fault, opt bool) (list []any) {
 	if reason, domain := ErrorInfo(f, opt); reason != "" {
 		list = append(list, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})
 	}
@@ -119,7 +119,7 @@ func details(f *service.Fault, opt bool) (list []any) {
 
 // Plain returns f as the body of an answer over plain HTTP. code is its status,
 // which may be more specific than that of [Status].
-func Plain(f *service.Fault, code int) any {
+func Plain(f *call.Fault, code int) any {
 	s := shapes[f.Kind]
 	if f.Reason == "" && s.plain != "" {
 		named := *f

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // flat is the envelope of errors on pages that are not of A2A.
@@ -16,9 +16,9 @@ type flat struct {
 
 // Flat returns f as the body of an answer of a page that is not of A2A. status is
 // that of the answer.
-func Flat(f *service.Fault, status int) any {
+func Flat(f *call.Fault, status int) any {
 	reason, _ := ErrorInfo(f, false)
-	if reason == "" && f.Kind != service.UnknownMethod {
+	if reason == "" && f.Kind != call.UnknownMethod {
 		reason = shapes[f.Kind].plain
 	}
 	if reason == "" {

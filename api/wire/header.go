@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // The headers of A2A, and headers with the same meaning in every binding.
@@ -19,7 +19,7 @@ const (
 )
 
 // ReadHeader sets the fields of a call from the headers of its request.
-func ReadHeader(c *service.Call, h http.Header) {
+func ReadHeader(c *call.Call, h http.Header) {
 	c.Key, c.KeyField, c.After = h.Get(HeaderKey), HeaderKey, h.Get(HeaderAfter)
 	c.Named = a2a.ParseExtensions(slices.Concat(h.Values(HeaderExtensions), h.Values(HeaderExtensions3)))
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/message"
 	"longhaul/opt"
 )
 
@@ -18,12 +18,12 @@ const (
 
 // hints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
-func (o object) hints(name string) service.Hints {
+func (o object) hints(name string) message.Hints {
 	m, ok := o.child(name)
 	if !ok {
-		return service.Hints{}
+		return message.Hints{}
 	}
-	h := service.Hints{
+	h := message.Hints{
 		TaskID:          m.id(opt.KeyTaskID),
 		PreferObjective: m.flag(opt.KeyPreferObjective, false),
 		SuggestedName:   m.text(opt.KeySuggestedName),
@@ -36,7 +36,7 @@ func (o object) hints(name string) service.Hints {
 		h.Plan = &spec
 	}
 	if objective, ok := m.child(opt.KeyObjective); ok {
-		h.Objective = &service.ObjectiveHint{
+		h.Objective = &message.ObjectiveHint{
 			ID: objective.id("id"), Name: objective.text("name"), Description: objective.text("description"),
 			Metadata: objective.clientMetadata("metadata"), Plans: objective.plans(),
 		}

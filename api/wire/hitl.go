@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/letter"
 	"longhaul/opt"
 )
 
@@ -18,7 +18,7 @@ const (
 // if there is none. Its ids are those of gates. "Clients must require both" the URI in
 // the extensions of a message and the payload in its metadata: a payload without the
 // URI is reported, since its sender would believe to have decided otherwise.
-func readHITL(r *Reader, m a2a.Message) *service.GateDecision {
+func readHITL(r *Reader, m a2a.Message) *letter.GateDecision {
 	if !m.Metadata.Has(a2a.ExtensionHITL) {
 		return nil
 	}
@@ -45,7 +45,7 @@ type hitl struct{ object }
 
 // approval reads accept or reject. A response may decide several requests at once in
 // the extension; here a message is for one gate, so that it takes effect as a whole.
-func (o hitl) approval() *service.GateDecision {
+func (o hitl) approval() *letter.GateDecision {
 	list := o.list("approvals")
 	if len(list) != 1 {
 		o.wrong("approvals", "must contain one approval: send a message for each gate")
@@ -53,7 +53,7 @@ func (o hitl) approval() *service.GateDecision {
 	}
 	for _, a := range o.objects("approvals", list) {
 		a.missing("approved")
-		d := &service.GateDecision{Field: a.path, Member: "approved", GateID: a.needText("id"), Action: opt.Reject, Feedback: a.text("rejection_reason")}
+		d := &letter.GateDecision{Field: a.path, Member: "approved", GateID: a.needText("id"), Action: opt.Reject, Feedback: a.text("rejection_reason")}
 		if a.flag("approved", false) {
 			d.Action = opt.Accept
 		}
@@ -66,8 +66,8 @@ func (o hitl) approval() *service.GateDecision {
 }
 
 // answers reads answers to questions, in their order.
-func (o hitl) answers() *service.GateDecision {
-	d := &service.GateDecision{Field: o.path, GateID: o.needText("id"), Texts: [][]string{}}
+func (o hitl) answers() *letter.GateDecision {
+	d := &letter.GateDecision{Field: o.path, GateID: o.needText("id"), Texts: [][]string{}}
 	o.missing("answers")
 	for _, a := range o.objects("answers", o.list("answers")) {
 		texts := a.texts("answer")

@@ -5,7 +5,8 @@ import (
 	"maps"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/opt"
 )
 
@@ -35,9 +36,9 @@ type answered struct {
 }
 
 // ReadInterruptList reads the params of a list of open gates.
-func ReadInterruptList(r *Reader) service.InterruptListParams {
+func ReadInterruptList(r *Reader) gate.InterruptListParams {
 	o := r.params()
-	return service.InterruptListParams{PageToken: o.text("pageToken"), Mine: o.flag("mine", false), Filter: opt.InterruptFilter{
+	return gate.InterruptListParams{PageToken: o.text("pageToken"), Mine: o.flag("mine", false), Filter: opt.InterruptFilter{
 		Kind:        oneOf(o.fields, "kind", opt.Approval, opt.Clarification, opt.Credential),
 		ObjectiveID: o.id("objectiveId"), ContextID: o.id("contextId"), Limit: o.pageSize(taskPage),
 	}}
@@ -45,9 +46,9 @@ func ReadInterruptList(r *Reader) service.InterruptListParams {
 
 // ReadAnswer reads an answer to a gate: the members of a decision as a message has
 // them in a data part, or a text.
-func ReadAnswer(r *Reader) service.AnswerParams {
+func ReadAnswer(r *Reader) gate.AnswerParams {
 	o := r.params()
-	p := service.AnswerParams{ID: o.needText("id")}
+	p := gate.AnswerParams{ID: o.needText("id")}
 	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.id("messageId")}
 	if named := o.text("interruptId"); named != "" && named != p.ID {
 		o.wrong("interruptId", "is not the one in the path")
@@ -65,7 +66,7 @@ func ReadAnswer(r *Reader) service.AnswerParams {
 	}
 	p.Message.Message = m
 	taskID, _ := opt.TaskOfGate(p.ID)
-	r.answer = &service.Answering{TaskID: taskID, GateID: p.ID}
+	r.answer = &call.Answering{TaskID: taskID, GateID: p.ID}
 	return p
 }
 
@@ -81,7 +82,7 @@ func decisionData(o params, gateID string) json.RawMessage {
 }
 
 // InterruptPage returns a page of open gates. It is the same in all versions.
-func InterruptPage(_ Version, p service.InterruptPage) any {
+func InterruptPage(_ Version, p gate.InterruptPage) any {
 	out := interruptPage{Interrupts: []interrupt{}, Next: p.Next, Size: p.Size, Total: p.Total}
 	for _, i := range p.Interrupts {
 		out.Interrupts = append(out.Interrupts, interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
@@ -90,6 +91,6 @@ func InterruptPage(_ Version, p service.InterruptPage) any {
 }
 
 // Answered returns the result of an answer. It is the same in all versions.
-func Answered(_ Version, a service.Answered) any {
+func Answered(_ Version, a gate.Answered) any {
 	return answered{a.ID, a.TaskID, a.State, a.Pending, a.Note}
 }

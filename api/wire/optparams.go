@@ -5,29 +5,30 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/read"
+	"longhaul/api/work"
 	"longhaul/opt"
 )
 
 // ReadCreateObjective reads the params of objectives/create.
-func ReadCreateObjective(r *Reader) service.CreateObjectiveParams {
+func ReadCreateObjective(r *Reader) work.CreateObjectiveParams {
 	o := r.params()
-	p := service.CreateObjectiveParams{Name: o.needText("name"), Description: o.text("description"), Metadata: o.clientMetadata("metadata")}
+	p := work.CreateObjectiveParams{Name: o.needText("name"), Description: o.text("description"), Metadata: o.clientMetadata("metadata")}
 	o.checkText(p.Name, p.Description)
 	return p
 }
 
 // ReadGetObjective reads the params of objectives/get.
-func ReadGetObjective(r *Reader) service.GetObjectiveParams {
+func ReadGetObjective(r *Reader) read.GetObjectiveParams {
 	o := r.params()
-	return service.GetObjectiveParams{ID: o.needText("id"), Plans: o.flag("includePlans", true), Tasks: o.flag("includeTasks", true)}
+	return read.GetObjectiveParams{ID: o.needText("id"), Plans: o.flag("includePlans", true), Tasks: o.flag("includeTasks", true)}
 }
 
 // maxSearch is the longest text to search for, in bytes.
 const maxSearch = 1024
 
 // ReadListObjectives reads the params of objectives/list.
-func ReadListObjectives(r *Reader) service.ListObjectivesParams {
+func ReadListObjectives(r *Reader) read.ListObjectivesParams {
 	o := r.params()
 	status := oneOf(o.fields, "status", opt.ObjectiveStatuses...)
 	plans, tasks := o.flag("includePlans", false), o.flag("includeTasks", false)
@@ -37,7 +38,7 @@ func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 			o.wrong(name, fmt.Sprintf("is longer than %d bytes", maxSearch))
 		}
 	}
-	return service.ListObjectivesParams{
+	return read.ListObjectivesParams{
 		Filter: opt.ObjectiveSearch{
 			ObjectiveFilter: opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
 			Text:            text, ContextID: o.contextID("contextId"), Planner: planner, Since: o.time("createdAfter"), Until: o.time("createdBefore"),
@@ -48,9 +49,9 @@ func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 }
 
 // ReadCreatePlan reads the params of plans/create.
-func ReadCreatePlan(r *Reader) service.CreatePlanParams {
+func ReadCreatePlan(r *Reader) work.CreatePlanParams {
 	o := r.params()
-	p := service.CreatePlanParams{ObjectiveID: o.needText("objectiveId"), Seen: o.seen()}
+	p := work.CreatePlanParams{ObjectiveID: o.needText("objectiveId"), Seen: o.seen()}
 	o.needText("name")
 	p.Plan = o.plan(nil)
 	o.checkDescription("description", p.Plan.Description)
@@ -58,38 +59,38 @@ func ReadCreatePlan(r *Reader) service.CreatePlanParams {
 }
 
 // ReadGetPlan reads the params of plans/get.
-func ReadGetPlan(r *Reader) service.GetPlanParams {
+func ReadGetPlan(r *Reader) read.GetPlanParams {
 	o := r.params()
-	return service.GetPlanParams{ID: o.needText("id"), Tasks: o.flag("includeTasks", true)}
+	return read.GetPlanParams{ID: o.needText("id"), Tasks: o.flag("includeTasks", true)}
 }
 
 // ReadUpdateObjective reads the params of objectives/update.
-func ReadUpdateObjective(r *Reader) service.UpdateObjectiveParams {
+func ReadUpdateObjective(r *Reader) work.UpdateObjectiveParams {
 	o := r.params()
-	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.ObjectiveStatuses...), Seen: o.seen()}
+	return work.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.ObjectiveStatuses...), Seen: o.seen()}
 }
 
 // ReadReplan reads the params of objectives/replan.
-func ReadReplan(r *Reader) service.ReplanParams {
+func ReadReplan(r *Reader) work.ReplanParams {
 	o := r.params()
-	p := service.ReplanParams{ID: o.needText("id"), Reason: o.text("reason"), Seen: o.seen()}
+	p := work.ReplanParams{ID: o.needText("id"), Reason: o.text("reason"), Seen: o.seen()}
 	o.checkDescription("reason", p.Reason)
 	return p
 }
 
 // ReadUpdatePlan reads the params of plans/update.
-func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
+func ReadUpdatePlan(r *Reader) work.UpdatePlanParams {
 	o := r.params()
-	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.PlanStatuses...), Seen: o.seen()}
+	p := work.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.PlanStatuses...), Seen: o.seen()}
 	p.Change.Dependencies = o.dependencies("plan", nil)
 	return p
 }
 
 // ReadAddTasks reads the params of plans/addTasks. The plan may have either of
 // two names.
-func ReadAddTasks(r *Reader) service.AddTasksParams {
+func ReadAddTasks(r *Reader) work.AddTasksParams {
 	o := r.params()
-	p := service.AddTasksParams{ID: o.text("planId"), Seen: o.seen()}
+	p := work.AddTasksParams{ID: o.text("planId"), Seen: o.seen()}
 	if o.find("id") != nil || p.ID == "" {
 		p.ID = o.needText("id")
 	}
@@ -104,15 +105,15 @@ func ReadAddTasks(r *Reader) service.AddTasksParams {
 }
 
 // ReadLinkTask reads the params of tasks/link.
-func ReadLinkTask(r *Reader) service.LinkTaskParams {
+func ReadLinkTask(r *Reader) work.LinkTaskParams {
 	o := r.params()
-	return service.LinkTaskParams{ID: o.needText("id"), Link: o.needID("a2aTaskId"), Seen: o.seen()}
+	return work.LinkTaskParams{ID: o.needText("id"), Link: o.needID("a2aTaskId"), Seen: o.seen()}
 }
 
 // ReadUpdateTaskStatus reads the params of tasks/updateStatus.
-func ReadUpdateTaskStatus(r *Reader) service.UpdateTaskStatusParams {
+func ReadUpdateTaskStatus(r *Reader) work.UpdateTaskStatusParams {
 	o := r.params()
-	p := service.UpdateTaskStatusParams{ID: o.needText("id"), State: o.planTaskState("status"), Message: o.text("message"), Seen: o.seen()}
+	p := work.UpdateTaskStatusParams{ID: o.needText("id"), State: o.planTaskState("status"), Message: o.text("message"), Seen: o.seen()}
 	o.checkDescription("message", p.Message)
 	return p
 }

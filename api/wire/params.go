@@ -2,7 +2,9 @@ package wire
 
 import (
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/message"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -18,11 +20,11 @@ const (
 type params struct{ object }
 
 // ReadSend reads the params of a send.
-func ReadSend(r *Reader) service.SendParams {
+func ReadSend(r *Reader) message.SendParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
-	p := service.SendParams{History: defaultHistory, After: o.after()}
+	p := message.SendParams{History: defaultHistory, After: o.after()}
 	if m, ok := o.child("message"); ok {
 		p.Message, p.Hints = m.message(), m.hints("metadata")
 		p.Scope = o.scope(&p.Message)
@@ -110,25 +112,25 @@ func (o params) after() *int64 {
 }
 
 // ReadTask reads the params of a method about one task.
-func ReadTask(r *Reader) service.TaskParams {
+func ReadTask(r *Reader) read.TaskParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
-	return service.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
+	return read.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
 // ReadCancel reads the params of a cancellation.
-func ReadCancel(r *Reader) service.TaskParams {
+func ReadCancel(r *Reader) read.TaskParams {
 	p := ReadTask(r)
 	p.RequestID = r.RequestID()
 	return p
 }
 
 // ReadTaskList reads the params of a list of tasks.
-func ReadTaskList(r *Reader) service.TaskListParams {
+func ReadTaskList(r *Reader) read.TaskListParams {
 	o := r.params()
 	o.tenant()
-	return service.TaskListParams{
+	return read.TaskListParams{
 		PageToken: o.text("pageToken"),
 		Filter: opt.TaskFilter{
 			ContextID: o.contextID("contextId"),
@@ -155,7 +157,7 @@ func (o params) pageSize(missing int) int {
 // Params reads the params of a call. It notes in c which gate a message answers, calls
 // activate with the extensions that a message names, and returns its error before
 // those of the params.
-func Params[P any](c *service.Call, r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
+func Params[P any](c *call.Call, r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
 	p := read(r)
 	if r.answer != nil {
 		c.Answer = r.answer

@@ -3,18 +3,18 @@ package wire
 import (
 	"encoding/json"
 
-	"longhaul/api/service"
+	"longhaul/api/read"
 )
 
 // payloadList is a list of payloads as Temporal's UI and its command send it.
 type payloadList struct {
-	Payloads []service.Payload `json:"payloads"`
+	Payloads []read.Payload `json:"payloads"`
 }
 
 // ReadPayloads reads a list of payloads.
-func ReadPayloads(r *Reader) []service.Payload {
+func ReadPayloads(r *Reader) []read.Payload {
 	o := r.params()
-	var in []service.Payload
+	var in []read.Payload
 	raw := o.find("payloads")
 	if raw == nil {
 		o.wrong("payloads", "is required")
@@ -27,6 +27,6 @@ func ReadPayloads(r *Reader) []service.Payload {
 }
 
 // WritePayloads returns a list of payloads.
-func WritePayloads(_ Version, p []service.Payload) any {
-	return payloadList{append([]service.Payload{}, p...)}
+func WritePayloads(_ Version, p []read.Payload) any {
+	return payloadList{append([]read.Payload{}, p...)}
 }

@@ -1,15 +1,15 @@
 package wire
 
 import (
-	"longhaul/api/service"
+	"longhaul/api/push"
 	"longhaul/opt"
 )
 
 // ReadCreatePush reads the params of a method that adds a push config.
-func ReadCreatePush(r *Reader) service.PushCreateParams {
+func ReadCreatePush(r *Reader) push.PushCreateParams {
 	o := r.params()
 	o.tenant()
-	p := service.PushCreateParams{TaskID: o.needText("taskId")}
+	p := push.PushCreateParams{TaskID: o.needText("taskId")}
 	if r.Version == V10 {
 		p.Config = pushConfig(o.object)
 		return p
@@ -24,7 +24,7 @@ func ReadCreatePush(r *Reader) service.PushCreateParams {
 
 // inlinePush reads the push config in the configuration of a send, nil for none. The
 // config is for the task of the message.
-func inlinePush(o object, name, taskID string) *service.PushRequest {
+func inlinePush(o object, name, taskID string) *push.PushRequest {
 	inner, ok := o.child(name)
 	if !ok {
 		return nil
@@ -37,8 +37,8 @@ func inlinePush(o object, name, taskID string) *service.PushRequest {
 }
 
 // pushConfig reads the members of a push config, which the service checks.
-func pushConfig(o object) service.PushRequest {
-	p := service.PushRequest{
+func pushConfig(o object) push.PushRequest {
+	p := push.PushRequest{
 		ID: o.text("id"), URL: o.text("url"), Token: o.text("token"), Version: string(o.r.Version), Path: o.path, SchemeField: "authentication.scheme",
 	}
 	auth, ok := o.child("authentication")
@@ -57,12 +57,12 @@ func pushConfig(o object) service.PushRequest {
 
 // ReadGetPush reads the params of a method that returns a push config. In 0.3 it may
 // have no id.
-func ReadGetPush(r *Reader) service.PushParams { return pushParams(r, r.Version == V03) }
+func ReadGetPush(r *Reader) push.PushParams { return pushParams(r, r.Version == V03) }
 
 // ReadDeletePush reads the params of a method that removes a push config.
-func ReadDeletePush(r *Reader) service.PushParams { return pushParams(r, false) }
+func ReadDeletePush(r *Reader) push.PushParams { return pushParams(r, false) }
 
-func pushParams(r *Reader, optional bool) service.PushParams {
+func pushParams(r *Reader, optional bool) push.PushParams {
 	o := r.params()
 	o.tenant()
 	task, config, read := "taskId", "id", o.needText
@@ -72,17 +72,17 @@ func pushParams(r *Reader, optional bool) service.PushParams {
 	if optional {
 		read = o.text
 	}
-	return service.PushParams{TaskID: o.needText(task), ID: read(config)}
+	return push.PushParams{TaskID: o.needText(task), ID: read(config)}
 }
 
 // ReadListPushes reads the params of a list of push configs.
-func ReadListPushes(r *Reader) service.PushListParams {
+func ReadListPushes(r *Reader) push.PushListParams {
 	o := r.params()
 	o.tenant()
 	if r.Version == V03 {
-		return service.PushListParams{TaskID: o.needText("id")}
+		return push.PushListParams{TaskID: o.needText("id")}
 	}
-	return service.PushListParams{TaskID: o.needText("taskId"), PageToken: o.text("pageToken"), Limit: o.pageSize(opt.MaxPushes)}
+	return push.PushListParams{TaskID: o.needText("taskId"), PageToken: o.text("pageToken"), Limit: o.pageSize(opt.MaxPushes)}
 }
 
 type push10 struct {
@@ -133,7 +133,7 @@ type pushPage struct {
 }
 
 // WritePushPage returns the wire form of a page of push configs.
-func WritePushPage(v Version, p service.PushPage) any {
+func WritePushPage(v Version, p push.PushPage) any {
 	list := make([]any, 0, len(p.Configs))
 	for _, config := range p.Configs {
 		list = append(list, WritePush(v, config))

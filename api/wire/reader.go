@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // Limits on requests, in addition to those of package opt.
@@ -28,9 +28,9 @@ type Reader struct {
 	path    map[string]string // params in the path of a request, by name
 	noID    bool              // the request has no id, so it is refused
 
-	violations []service.Violation
-	mentions   []string           // extensions that the message names or uses
-	answer     *service.Answering // the gate that the message answers, nil for none
+	violations []call.Violation
+	mentions   []string        // extensions that the message names or uses
+	answer     *call.Answering // the gate that the message answers, nil for none
 }
 
 // NewReader returns a reader of params.
@@ -39,11 +39,11 @@ func NewReader(v Version, params json.RawMessage) *Reader {
 }
 
 // Fault returns the error in the params that were read, nil if there is none.
-func (r *Reader) Fault() *service.Fault {
+func (r *Reader) Fault() *call.Fault {
 	if len(r.violations) == 0 {
 		return nil
 	}
-	return service.Invalid(r.violations...)
+	return call.Invalid(r.violations...)
 }
 
 func (r *Reader) mention(uri string) {
@@ -53,7 +53,7 @@ func (r *Reader) mention(uri string) {
 }
 
 func (r *Reader) wrong(field, problem string) {
-	v := service.Violation{Field: field, Description: problem}
+	v := call.Violation{Field: field, Description: problem}
 	if len(r.violations) < maxViolations && !slices.Contains(r.violations, v) {
 		r.violations = append(r.violations, v)
 	}
@@ -142,8 +142,8 @@ func (o fields) id(name string) string {
 }
 
 func badID(s string) string {
-	if len(s) > service.MaxID {
-		return fmt.Sprintf("is longer than %d bytes", service.MaxID)
+	if len(s) > call.MaxID {
+		return fmt.Sprintf("is longer than %d bytes", call.MaxID)
 	}
 	if !utf8.ValidString(s) {
 		return "must be UTF-8"

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -24,13 +24,13 @@ type pushRecord struct {
 
 // run is one attempt at an objective.
 type run struct {
-	RunID       string            `json:"runId"`
-	WorkflowID  string            `json:"workflowId"`
-	WorkflowURL string            `json:"workflowUrl,omitempty"`
-	Status      service.RunStatus `json:"status"`
-	NodeID      string            `json:"currentNodeId,omitempty"`
-	CompletedAt a2a.Time          `json:"completedAt,omitzero"`
-	Error       *runError         `json:"error,omitempty"`
+	RunID       string         `json:"runId"`
+	WorkflowID  string         `json:"workflowId"`
+	WorkflowURL string         `json:"workflowUrl,omitempty"`
+	Status      read.RunStatus `json:"status"`
+	NodeID      string         `json:"currentNodeId,omitempty"`
+	CompletedAt a2a.Time       `json:"completedAt,omitzero"`
+	Error       *runError      `json:"error,omitempty"`
 }
 
 type runError struct {
@@ -39,10 +39,10 @@ type runError struct {
 }
 
 // ReadID reads the params of a page about one thing.
-func ReadID(r *Reader) service.IDParams { return service.IDParams{ID: r.params().needText("id")} }
+func ReadID(r *Reader) read.IDParams { return read.IDParams{ID: r.params().needText("id")} }
 
 // TaskRecord returns the durable record of a task. It is the same in all versions.
-func TaskRecord(_ Version, r service.TaskRecord) any {
+func TaskRecord(_ Version, r read.TaskRecord) any {
 	out := taskRecord{
 		TaskID: r.TaskID, RunID: r.RunID, ContextID: r.ContextID, State: r.State, InterruptKind: r.InterruptKind, UpdatedAt: r.UpdatedAt,
 	}
@@ -53,7 +53,7 @@ func TaskRecord(_ Version, r service.TaskRecord) any {
 }
 
 // Run returns a run. It is the same in all versions.
-func Run(_ Version, r service.Run) any {
+func Run(_ Version, r read.Run) any {
 	out := run{RunID: r.ID, WorkflowID: r.ID, WorkflowURL: r.WorkflowURL, Status: r.Status, NodeID: r.TaskID, CompletedAt: r.CompletedAt}
 	if r.ErrorCode != "" {
 		out.Error = &runError{r.ErrorCode, r.Error}

@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"strconv"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // Negotiate10 returns the fault of the version of a request to a binding for 1.0
 // only, nil if there is none. A lenient binding accepts requests that name none.
-func Negotiate10(headers []string, query url.Values, lenient bool) *service.Fault {
+func Negotiate10(headers []string, query url.Values, lenient bool) *call.Fault {
 	version, named, fault := Negotiate(headers, query)
 	switch {
 	case fault != nil:
@@ -21,15 +21,15 @@ func Negotiate10(headers []string, query url.Values, lenient bool) *service.Faul
 	case version == V10, lenient && !named:
 		return nil
 	}
-	return &service.Fault{
-		Kind: service.UnsupportedVersion, Message: "This binding serves only A2A 1.0: send the header A2A-Version: 1.0",
+	return &call.Fault{
+		Kind: call.UnsupportedVersion, Message: "This binding serves only A2A 1.0: send the header A2A-Version: 1.0",
 		Info: map[string]string{"requestedVersion": string(V03), "supportedVersions": string(V10)},
 	}
 }
 
 // ReadBody returns a reader of the params in the body of a 1.0 request over plain
 // HTTP, which may be empty. path holds the params in its path.
-func ReadBody(body []byte, path map[string]string) (*Reader, *service.Fault) {
+func ReadBody(body []byte, path map[string]string) (*Reader, *call.Fault) {
 	r := NewReader(V10, nil)
 	r.path = path
 	if body = bytes.TrimSpace(body); len(body) == 0 {
@@ -37,11 +37,11 @@ func ReadBody(body []byte, path map[string]string) (*Reader, *service.Fault) {
 	}
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
-		return r, &service.Fault{Kind: service.Parse, Message: "Parse error: nested too deeply"}
+		return r, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
-		return r, &service.Fault{Kind: service.Parse, Message: "Parse error"}
+		return r, &call.Fault{Kind: call.Parse, Message: "Parse error"}
 	case body[0] != '{':
-		return r, &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: the body must be an object"}
+		return r, &call.Fault{Kind: call.InvalidRequest, Message: "Invalid request: the body must be an object"}
 	}
 	r.raw = body
 	return r, nil

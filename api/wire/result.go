@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/message"
+	"longhaul/api/read"
+	"longhaul/api/stream"
 	"longhaul/opt"
 )
 
@@ -76,7 +79,7 @@ type artifact struct {
 }
 
 // Task returns the wire form of t.
-func (v Version) Task(t service.Task) any { return v.task(WithObjective(t.Task, t.Objective)) }
+func (v Version) Task(t read.Task) any { return v.task(WithObjective(t.Task, t.Objective)) }
 
 func (v Version) task(t a2a.Task) any {
 	out := task10{ID: t.ID, ContextID: t.ContextID, Status: v.status(t.Status), History: v.messages(t.History), Metadata: t.Metadata}
@@ -133,7 +136,7 @@ type artifactUpdate03 struct {
 
 // Event returns the wire form of e: in 1.0 under the name of the member that is
 // set, in 0.3 without it.
-func (v Version) Event(e service.StreamEvent) any {
+func (v Version) Event(e stream.StreamEvent) any {
 	switch {
 	case e.Task != nil:
 		return v.wrap("task", v.task(WithObjective(*e.Task, e.Objective)))
@@ -161,7 +164,7 @@ var noticeTypes = map[Version]string{V03: "application/json", V10: "application/
 // Notice returns the body of a delivery that reports a status to a client of v, and its
 // media type.
 func (v Version) Notice(u a2a.StatusUpdate) (mediaType string, body []byte, err error) {
-	body, err = json.Marshal(v.Event(service.StreamEvent{Event: a2a.Event{Status: &u}}))
+	body, err = json.Marshal(v.Event(stream.StreamEvent{Event: a2a.Event{Status: &u}}))
 	return noticeTypes[v], body, err
 }
 
@@ -186,7 +189,7 @@ func (v Version) wrap(name string, value any) any {
 // member that we add to a core result, and only for a client that asked for it.
 // In 1.0 it is beside the task; in 0.3, where the result is the task, it is a
 // member of the task.
-func (v Version) Sent(s service.Sent) any {
+func (v Version) Sent(s message.Sent) any {
 	if s.Objective == nil {
 		if s.Message != nil {
 			return v.wrap("message", v.Message(*s.Message))
@@ -207,7 +210,7 @@ func (v Version) Sent(s service.Sent) any {
 }
 
 // TaskPage returns the wire form of a page, with every member.
-func (v Version) TaskPage(p service.TaskPage) any {
+func (v Version) TaskPage(p read.TaskPage) any {
 	tasks := make([]any, 0, len(p.Tasks))
 	for _, t := range p.Tasks {
 		tasks = append(tasks, v.task(t))
@@ -222,7 +225,7 @@ func (v Version) TaskPage(p service.TaskPage) any {
 
 // Objective returns the result of a method about one objective. It is the same in
 // both versions, like everything of the extension.
-func (Version) Objective(o service.ShownObjective) any {
+func (Version) Objective(o read.ShownObjective) any {
 	out := newObjective(o.Objective, o.Plans, o.Tasks)
 	out.Metadata = unconfirmed(out.Metadata, o.Unconfirmed)
 	return struct {
@@ -258,7 +261,7 @@ func (Version) NewObjective(o *opt.Objective) any {
 }
 
 // Plan returns the result of a method about one plan.
-func (Version) Plan(p service.ShownPlan) any {
+func (Version) Plan(p read.ShownPlan) any {
 	out := newPlan(p.Plan, p.Tasks)
 	out.Metadata = unconfirmed(out.Metadata, p.Unconfirmed)
 	return struct {
@@ -275,7 +278,7 @@ func (Version) NewPlan(p *opt.Plan) any {
 }
 
 // LinkedTask returns the result of linking a task.
-func (Version) LinkedTask(t service.ShownTask) any {
+func (Version) LinkedTask(t read.ShownTask) any {
 	return struct {
 		Task planTask `json:"task"`
 	}{newPlanTask(t.Plan, t.Task)}
@@ -283,7 +286,7 @@ func (Version) LinkedTask(t service.ShownTask) any {
 
 // MovedTask returns the result of moving a task: the new states of the task, its
 // plan and its objective.
-func (Version) MovedTask(t service.ShownTask) any {
+func (Version) MovedTask(t read.ShownTask) any {
 	return struct {
 		Task      planTask  `json:"task"`
 		Plan      plan      `json:"plan"`
@@ -293,7 +296,7 @@ func (Version) MovedTask(t service.ShownTask) any {
 
 // ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
 // has no member for the token.
-func (Version) ObjectivePage(p service.ObjectivePage) any {
+func (Version) ObjectivePage(p read.ObjectivePage) any {
 	list := make([]objective, 0, len(p.Objectives))
 	for _, o := range p.Objectives {
 		list = append(list, newObjective(o, p.Plans, p.Tasks))
@@ -311,12 +314,12 @@ func (Version) ObjectivePage(p service.ObjectivePage) any {
 // object and some an array, and each kind fails on the other. Faults about the
 // version, which 0.3 does not have, and faults before the method is known, always
 // have it.
-func (v Version) Error(f *service.Fault, opt bool) any {
+func (v Version) Error(f *call.Fault, opt bool) any {
 	e := errorObject{Code: Code(f), Message: f.Message}
-	if v == V03 && f.Kind == service.MissingExtension {
+	if v == V03 && f.Kind == call.MissingExtension {
 		e.Code = codeInvalidParams // 0.3 has no such code
 	}
-	if v == V03 && !opt && f.Kind != service.UnsupportedVersion && e.Code != codeNotFound {
+	if v == V03 && !opt && f.Kind != call.UnsupportedVersion && e.Code != codeNotFound {
 		return e
 	}
 	e.Data = details(f, opt)

@@ -1,25 +1,26 @@
 package wire
 
 import (
-	"longhaul/api/service"
+	"longhaul/api/message"
+	"longhaul/api/push"
 	"longhaul/opt"
 )
 
 // ReadSample reads the params of a scenario.
-func ReadSample(r *Reader) service.SampleParams {
-	return service.SampleParams{Scenario: r.params().needText("scenario")}
+func ReadSample(r *Reader) message.SampleParams {
+	return message.SampleParams{Scenario: r.params().needText("scenario")}
 }
 
 // SampleStarted returns the task of a scenario.
-func SampleStarted(_ Version, s service.SampleStarted) any {
+func SampleStarted(_ Version, s message.SampleStarted) any {
 	return map[string]string{"taskId": s.TaskID}
 }
 
 // ReadSamplePush reads the params of a push config, with only a task and a URL.
-func ReadSamplePush(r *Reader) service.PushCreateParams {
+func ReadSamplePush(r *Reader) push.PushCreateParams {
 	o := r.params()
-	return service.PushCreateParams{
-		TaskID: o.needText("taskId"), Config: service.PushRequest{URL: o.needText("url"), Version: string(V10)},
+	return push.PushCreateParams{
+		TaskID: o.needText("taskId"), Config: push.PushRequest{URL: o.needText("url"), Version: string(V10)},
 	}
 }
 

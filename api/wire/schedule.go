@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/schedule"
 	"longhaul/opt"
 )
 
@@ -17,7 +17,7 @@ type scheduleRun struct {
 }
 
 // schedule is a schedule with its state.
-type schedule struct {
+type shownSchedule struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`
 	Text      string        `json:"text"`
@@ -43,22 +43,22 @@ type schedule struct {
 }
 
 // ReadCreateSchedule reads a new schedule.
-func ReadCreateSchedule(r *Reader) service.CreateScheduleParams {
+func ReadCreateSchedule(r *Reader) schedule.CreateScheduleParams {
 	o := scheduleParams{r.params()}
-	return service.CreateScheduleParams{ID: o.id("id"), Change: o.schedule()}
+	return schedule.CreateScheduleParams{ID: o.id("id"), Change: o.schedule()}
 }
 
 // ReadUpdateSchedule reads a change of a schedule: its members that change.
-func ReadUpdateSchedule(r *Reader) service.UpdateScheduleParams {
+func ReadUpdateSchedule(r *Reader) schedule.UpdateScheduleParams {
 	o := scheduleParams{r.params()}
-	return service.UpdateScheduleParams{ID: o.needText("id"), Change: o.schedule()}
+	return schedule.UpdateScheduleParams{ID: o.needText("id"), Change: o.schedule()}
 }
 
 // scheduleParams are params with the members of a schedule.
 type scheduleParams struct{ params }
 
 // schedule reads the members of a schedule that a client sets.
-func (o scheduleParams) schedule() (p service.ScheduleChange) {
+func (o scheduleParams) schedule() (p schedule.ScheduleChange) {
 	p.Name, p.Text, p.Skill, p.TimeZone, p.Note = o.textSet("name"), o.textSet("text"), o.textSet("skill"), o.textSet("timeZone"), o.textSet("note")
 	if o.find("contextId") != nil {
 		id := o.id("contextId")
@@ -114,14 +114,14 @@ func (o scheduleParams) span(name string) *int64 {
 }
 
 // ReadTrigger reads a request to start an objective of a schedule now.
-func ReadTrigger(r *Reader) service.BackfillParams {
+func ReadTrigger(r *Reader) schedule.BackfillParams {
 	o := r.params()
-	return service.BackfillParams{ID: o.needText("id"), Backfill: opt.Backfill{Overlap: oneOf(o.fields, "overlap", opt.Overlaps()...)}}
+	return schedule.BackfillParams{ID: o.needText("id"), Backfill: opt.Backfill{Overlap: oneOf(o.fields, "overlap", opt.Overlaps()...)}}
 }
 
 // ReadBackfill reads a request to start the objectives of a schedule for times that
 // have passed.
-func ReadBackfill(r *Reader) service.BackfillParams {
+func ReadBackfill(r *Reader) schedule.BackfillParams {
 	p := ReadTrigger(r)
 	o := r.params()
 	for _, name := range []string{"from", "until"} {
@@ -136,8 +136,8 @@ func ReadBackfill(r *Reader) service.BackfillParams {
 // Schedule returns a schedule. It is the same in all versions, like all here.
 func Schedule(_ Version, s opt.ScheduleState) any { return scheduleOf(s) }
 
-func scheduleOf(s opt.ScheduleState) schedule {
-	out := schedule{
+func scheduleOf(s opt.ScheduleState) shownSchedule {
+	out := shownSchedule{
 		ID: s.ID, Name: s.Name, Text: s.Text, Skill: s.Skill, ContextID: s.ContextID,
 		Cron: s.Times.Cron, Every: spanText(s.Times.Every), TimeZone: s.Times.TimeZone, Jitter: spanText(s.Times.Jitter), From: s.Times.From, Until: s.Times.Until,
 		Overlap: s.Overlap, CatchUp: spanText(s.CatchUp), Paused: s.Paused, Note: s.Note,
@@ -168,17 +168,17 @@ func runsOf(runs []opt.ScheduleRun) []scheduleRun {
 
 // ScheduleList returns the schedules of a tenant.
 func ScheduleList(_ Version, list []opt.ScheduleState) any {
-	out := []schedule{}
+	out := []shownSchedule{}
 	for _, s := range list {
 		out = append(out, scheduleOf(s))
 	}
 	return struct {
-		Schedules []schedule `json:"schedules"`
+		Schedules []shownSchedule `json:"schedules"`
 	}{out}
 }
 
 // Triggered returns the result of a trigger.
-func Triggered(_ Version, t service.Triggered) any {
+func Triggered(_ Version, t schedule.Triggered) any {
 	out := struct {
 		Run     *scheduleRun `json:"run,omitempty"`
 		Skipped bool         `json:"skipped"`

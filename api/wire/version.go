@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 )
 
 // A Version is a protocol version without a patch number.
@@ -24,11 +24,11 @@ const (
 const supportedVersions = "0.3,1.0"
 
 // Rules returns the rules of v.
-func (v Version) Rules() service.Rules {
+func (v Version) Rules() call.Rules {
 	if v == V03 {
-		return service.Rules{SubscribeToEnded: true, InterruptEnds: true, CardFault: true, DefaultPush: true}
+		return call.Rules{SubscribeToEnded: true, InterruptEnds: true, CardFault: true, DefaultPush: true}
 	}
-	return service.Rules{}
+	return call.Rules{}
 }
 
 // StreamsFaults reports whether a streaming method that fails before its first
@@ -42,7 +42,7 @@ var versionForm = regexp.MustCompile(`^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$`)
 // headers or, if there are none, its query parameter of the same name. A request
 // without a version asks for 0.3; named reports whether it named one. A version
 // that is not served, or two different ones, is a fault.
-func Negotiate(headers []string, query url.Values) (v Version, named bool, fault *service.Fault) {
+func Negotiate(headers []string, query url.Values) (v Version, named bool, fault *call.Fault) {
 	for _, text := range append(headers, query["A2A-Version"]...) {
 		text = strings.TrimSpace(text)
 		if text == "" {
@@ -67,12 +67,12 @@ func Negotiate(headers []string, query url.Values) (v Version, named bool, fault
 
 // UnnamedVersion is the fault of calling a method of version 1.0 without naming
 // a version.
-func UnnamedVersion(method string) *service.Fault {
+func UnnamedVersion(method string) *call.Fault {
 	return versionFault(method+" is a method of A2A 1.0: send the header A2A-Version: 1.0", string(V03))
 }
 
-func versionFault(message, requested string) *service.Fault {
-	f := &service.Fault{Kind: service.UnsupportedVersion, Message: message, Info: map[string]string{"supportedVersions": supportedVersions}}
+func versionFault(message, requested string) *call.Fault {
+	f := &call.Fault{Kind: call.UnsupportedVersion, Message: message, Info: map[string]string{"supportedVersions": supportedVersions}}
 	if requested != "" {
 		f.Info["requestedVersion"] = requested
 	}

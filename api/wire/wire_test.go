@@ -9,12 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/card"
+	"longhaul/api/message"
+	"longhaul/api/read"
+	"longhaul/api/stream"
 	"longhaul/api/wire"
 )
 
-// read reads params of a send whose message has the given parts.
-func read(t *testing.T, v wire.Version, parts string) service.SendParams {
+// readSend reads params of a send whose message has the given parts.
+func readSend(t *testing.T, v wire.Version, parts string) message.SendParams {
 	t.Helper()
 	role := map[wire.Version]string{wire.V03: "user", wire.V10: "ROLE_USER"}[v]
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"message":{"messageId":"m","taskId":"t","role":%q,"parts":[%s]}}}`, role, parts)
@@ -78,7 +81,7 @@ func TestParts(t *testing.T) {
 		{wire.V03, `{"kind":"data","data":{"value":[1]},"metadata":{"data_part_compat":true}}`, `{"kind":"data","data":{"value":[1]},"metadata":{"data_part_compat":true}}`, `{"data":[1]}`},
 		{wire.V03, `{"kind":"data","data":{"value":[1]}}`, `{"kind":"data","data":{"value":[1]}}`, `{"data":{"value":[1]}}`},
 	} {
-		m := read(t, tc.v, tc.in).Message
+		m := readSend(t, tc.v, tc.in).Message
 		if n := m.Parts[0].Members(); n != 1 {
 			t.Errorf("%s: %d members", tc.in, n)
 		}
@@ -95,7 +98,7 @@ func TestParts(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, s := range a2a.TaskStates {
 		for v, word := range map[wire.Version]string{wire.V03: string(s), wire.V10: "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))} {
-			if got := write(t, v.Task(service.Task{Task: a2a.Task{Status: a2a.TaskStatus{State: s}}})); !strings.Contains(got, `"state":"`+word+`"`) {
+			if got := write(t, v.Task(read.Task{Task: a2a.Task{Status: a2a.TaskStatus{State: s}}})); !strings.Contains(got, `"state":"`+word+`"`) {
 				t.Errorf("%s: %s is not in %s", v, word, got)
 			}
 			r := wire.NewReader(v, json.RawMessage(`{"status":"`+word+`"}`))
@@ -117,9 +120,9 @@ func TestStates(t *testing.T) {
 func TestNothingIsNull(t *testing.T) {
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
 		for _, value := range []any{
-			v.Task(service.Task{}), v.Message(a2a.Message{}), v.TaskPage(service.TaskPage{}), v.Card(service.Card{Interfaces: []service.Interface{}}),
-			v.ObjectivePage(service.ObjectivePage{}),
-			v.Event(service.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}), v.Event(service.StreamEvent{Event: a2a.Event{Artifact: &a2a.ArtifactUpdate{}}}),
+			v.Task(read.Task{}), v.Message(a2a.Message{}), v.TaskPage(read.TaskPage{}), v.Card(card.Card{Interfaces: []card.Interface{}}),
+			v.ObjectivePage(read.ObjectivePage{}),
+			v.Event(stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}), v.Event(stream.StreamEvent{Event: a2a.Event{Artifact: &a2a.ArtifactUpdate{}}}),
 		} {
 			if got := write(t, value); strings.Contains(got, "null") {
 				t.Errorf("%s writes null: %s", v, got)
@@ -127,7 +130,7 @@ func TestNothingIsNull(t *testing.T) {
 		}
 	}
 	want := `{"kind":"status-update","taskId":"","contextId":"","status":{"state":""},"final":false}`
-	if diff := cmp.Diff(want, write(t, wire.V03.Event(service.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
+	if diff := cmp.Diff(want, write(t, wire.V03.Event(stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
 		t.Errorf("status update mismatch (-want +got):\n%s", diff)
 	}
 }

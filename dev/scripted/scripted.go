@@ -12,7 +12,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/api/service"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	"longhaul/opt"
 )
 
@@ -21,16 +22,16 @@ import (
 const Kind = "scripted"
 
 // Agent makes a plan of one task for each message, or answers it at once if the
-// script says so. It implements [service.Agent]; its zero value is ready.
+// script says so. It implements [message.Agent]; its zero value is ready.
 type Agent struct{}
 
-// Decide implements [service.Agent].
-func (Agent) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+// Decide implements [message.Agent].
+func (Agent) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
 	a := actFor(m.MessageID)
 	if a.answer != "" {
-		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart(a.answer)}}}, nil
+		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart(a.answer)}}}, nil
 	}
-	return service.Decision{
+	return message.Decision{
 		Planner: Kind,
 		Reason:  "the id of the message begins with " + a.prefix,
 		Plans:   []opt.PlanSpec{{Name: "Script", Tasks: []opt.TaskSpec{{Name: a.name(), Executor: Kind}}}},
@@ -38,8 +39,8 @@ func (Agent) Decide(_ context.Context, m a2a.Message) (service.Decision, error) 
 }
 
 // Skills returns the skills of the agent.
-func (Agent) Skills() []service.Skill {
-	return []service.Skill{{
+func (Agent) Skills() []card.Skill {
+	return []card.Skill{{
 		ID: Kind, Name: "Conformance script", Tags: []string{"conformance"},
 		Description: "Does what the prefix of a message's id asks for, as the compatibility kits of A2A expect.",
 		Examples:    []string{"Hello"},

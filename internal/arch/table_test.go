@@ -8,6 +8,9 @@ type room struct {
 	tests   []string // what its tests may import beside that, its own package and the testers
 }
 
+// subjects are the operations of the API. Their bindings may import all of them.
+var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}
+
 // rooms is the table of AGENTS.md with more detail: the first room that matches a
 // package is its room. Data goes one way through it.
 var rooms = []room{
@@ -43,7 +46,7 @@ var rooms = []room{
 		"internal/opfile",  // files with commands, endpoints and agents
 		"internal/tracing", // programs that tasks start continue their trace
 		"internal/schema"}, // of questions of plans
-		tests: []string{"api/service"}}, // that takes the answers at their gates
+		tests: append([]string{"api/service"}, subjects...)}, // that takes the answers at their gates
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "activities"},
 		tests: []string{"worker", // tests run the activities as they are registered
@@ -52,36 +55,48 @@ var rooms = []room{
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over
 
-	{name: "api/service", imports: []string{"a2a", "opt", // the operations, which all bindings call
-		"opt/machine",      // what a command may ask for
-		"internal/schema"}, // of answers
+	{name: "api/call", imports: []string{"a2a", "opt"}}, // the ground of all operations
+	{name: "api/card", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/read", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/write", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
+		"internal/schema"}}, // of answers
+	{name: "api/receive", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/push", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write"}},
+	{name: "api/stream", imports: []string{"a2a", "opt", "api/call", "api/read"}},
+	{name: "api/work", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write",
+		"opt/machine"}}, // what a command may ask for
+	{name: "api/message", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
+	{name: "api/gate", imports: []string{"a2a", "opt", "api/call", "api/read", "api/letter", "api/message"}},
+	{name: "api/schedule", imports: []string{"a2a", "opt", "api/call", "api/read", "api/message", "api/work"}},
+	{name: "api/service", imports: []string{"a2a", "opt", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
-	{name: "api/operation", imports: []string{"api/service", "api/wire"}}, // the table of all operations
-	{name: "api", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/wire",
-		"internal/tracing"}, // a request begins a trace, or continues that of its sender
+	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
+	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire",
+		"internal/tracing"}, subjects...), // a request begins a trace, or continues that of its sender
 		tests: []string{"internal/journal", "client"}},
-	{name: "api/grpc", imports: []string{"a2a", "opt", "api/operation", "api/service",
-		"internal/tracing", // whose spans they end
-		"api/wire"},        // the reader of 1.0, and the names of faults
+	{name: "api/grpc", imports: append([]string{"a2a", "opt", "api/operation", "api/service",
+		"internal/tracing",        // whose spans they end
+		"api/wire"}, subjects...), // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
 	{name: "api/identity/identitytest"}, // an OpenID Connect provider for tests
-	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
+	{name: "api/identity", imports: append([]string{"a2a", "opt", "api/service"}, subjects...), // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
-	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
-		"internal/journal", // which records in the real journal
-		"internal/seal"}},  // which has a key for secrets
-	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, // HTML for those who have an answer link
+	{name: "api/service/servicetest", imports: append([]string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
+		"internal/journal",              // which records in the real journal
+		"internal/seal"}, subjects...)}, // which has a key for secrets
+	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
-	{name: "api/gateform", imports: []string{"a2a", "opt", "api/service"}}, // for both pages with forms for gates
-	{name: "api/console", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, // the pages for people
+	{name: "api/gateform", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)}, // for both pages with forms for gates
+	{name: "api/console", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: []string{"a2a", "opt", "api/operation", "api/service", "api/wire"}}, // callbacks are read like messages on the wire
-	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
+	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt"}},
 
 	{name: "internal/journal", imports: []string{"a2a", "opt"},
@@ -114,9 +129,9 @@ var rooms = []room{
 	}},
 
 	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
-		"a2a", "activities", "api/service"}}, // whose types are in it
+		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
-	{name: "docs", tests: []string{"api/operation", "api/service"}},             // its tests compare the documents with the code
+	{name: "docs", tests: []string{"api/operation", "api/call"}},             // its tests compare the documents with the code
 	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
@@ -126,7 +141,7 @@ var rooms = []room{
 	{name: "dev/cmd/bench", imports: []string{"*"}},                                   // measures it
 	{name: "dev/cmd/record", imports: []string{"*"}},                                  // runs every shape of work and keeps its history
 	{name: "dev/cmd/recording", imports: []string{"dev/binary", "internal/freeport"}}, // runs the program and draws what it prints
-	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
+	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/card", "api/message"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "deploy/release"},    // makes the published files of programs, in a module of its own
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own

@@ -16,9 +16,10 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/api/identity"
 	"longhaul/api/quota"
-	apiservice "longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -100,7 +101,7 @@ func (s authSettings) checkAuth() error {
 	if _, err := s.proxies(); err != nil {
 		wrong = append(wrong, newUsageError("--trusted-proxies: %v", err))
 	}
-	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
+	if _, err := call.ParseScopes(s.ClientScopes); err != nil {
 		wrong = append(wrong, newUsageError("--client-scopes: %v", err))
 	}
 	return errors.Join(wrong...)
@@ -141,9 +142,9 @@ func (s authSettings) checkListen(flag, addr string) error {
 
 // An authority authenticates callers.
 type authority interface {
-	Authenticate(r *http.Request) (apiservice.Caller, error)
+	Authenticate(r *http.Request) (call.Caller, error)
 	Challenge() string // WWW-Authenticate of a refusal
-	Describe(card *apiservice.CardInfo)
+	Describe(card *card.Info)
 }
 
 // authority returns the authority that the settings ask for. keys reads the API keys in the
@@ -163,7 +164,7 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 		}
 	}
 	if s.accepts(authMTLS) {
-		scopes, _ := apiservice.ParseScopes(s.ClientScopes) // checkAuth has refused others
+		scopes, _ := call.ParseScopes(s.ClientScopes) // checkAuth has refused others
 		cfg.Certificates = &identity.Certificates{Tenant: s.ClientTenant, Scopes: scopes, Prefix: s.ClientPrefix}
 	}
 	cfg.Proxies, _ = s.proxies() // checkAuth has refused others
@@ -174,13 +175,13 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 // this machine, or a protected network, can reach.
 type anonymousAuthority struct{}
 
-func (anonymousAuthority) Authenticate(*http.Request) (apiservice.Caller, error) {
-	return apiservice.Caller{Tenant: "default", Principal: opt.Anonymous, Scopes: apiservice.Scopes(), Anonymous: true}, nil
+func (anonymousAuthority) Authenticate(*http.Request) (call.Caller, error) {
+	return call.Caller{Tenant: "default", Principal: opt.Anonymous, Scopes: call.Scopes(), Anonymous: true}, nil
 }
 
 func (anonymousAuthority) Challenge() string { return "" }
 
-func (anonymousAuthority) Describe(*apiservice.CardInfo) {}
+func (anonymousAuthority) Describe(*card.Info) {}
 
 // warn logs a warning for each setting with which anyone, or no one, can call.
 func (s apiSettings) warn(log *zap.Logger, keys keyLister) {
@@ -227,7 +228,7 @@ func allInterfaces(addr string) bool {
 }
 
 // quota returns the limits of authenticated callers.
-func (s authSettings) quota() apiservice.Quota {
+func (s authSettings) quota() call.Quota {
 	return quota.New(quota.Config{Rate: s.RateLimit, Burst: s.RateBurst, Calls: s.MaxCalls, Streams: s.MaxStreams})
 }
 
@@ -254,7 +255,7 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 
 // extendedCard returns the content of the card for authenticated callers: that of the
 // card, with all skills. It is nil without authentication.
-func (s authSettings) extendedCard(info apiservice.CardInfo) *apiservice.CardInfo {
+func (s authSettings) extendedCard(info card.Info) *card.Info {
 	if !s.authenticates() {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
-	apiservice "longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -136,7 +137,7 @@ func TestAuthority_describe(t *testing.T) {
 		{[]string{"mtls", "oidc", "keys"}, []string{"bearer", "key", "oidc", "certificate"}},
 	} {
 		s := authSettings{Auth: tc.auth, OIDCIssuer: "https://id.example.com/", OIDCAudience: "a"}
-		info := apiservice.CardInfo{Skills: []apiservice.Skill{{ID: "x"}}}
+		info := card.Info{Skills: []card.Skill{{ID: "x"}}}
 		s.authority((*journal.Journal)(nil)).Describe(&info)
 		var names []string
 		for _, r := range info.Requirements {
@@ -201,19 +202,19 @@ func TestRun_keys(t *testing.T) {
 	}
 	defer j.Close()
 	who := authSettings{Auth: []string{"keys"}}
-	call := func() (apiservice.Caller, error) {
+	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		r.Header.Set("Authorization", "Bearer "+text)
 		return who.authority(j).Authenticate(r)
 	}
-	want := apiservice.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []apiservice.Scope{"runs:create", "runs:read"}}
-	if got, err := call(); err != nil || !cmp.Equal(want, got) {
+	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{"runs:create", "runs:read"}}
+	if got, err := calling(); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("error %v, caller %+v", err, got)
 	}
 	if out, _, code := run("revoke", text); code != 0 || strings.Contains(out, secret) {
 		t.Errorf("revoked: %q, exit code %d", out, code)
 	}
-	if got, err := call(); err == nil {
+	if got, err := calling(); err == nil {
 		t.Errorf("a revoked key is accepted: %+v", got)
 	}
 	if list, _, _ := run("list"); !strings.Contains(list, "revoked ") {

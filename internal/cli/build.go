@@ -22,6 +22,8 @@ import (
 	"longhaul/activities/llm"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	apiservice "longhaul/api/service"
 )
 
@@ -37,8 +39,8 @@ type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 
 // An Agent decides about messages, and knows its skills.
 type Agent interface {
-	apiservice.Agent
-	Skills() []apiservice.Skill // for the card
+	message.Agent
+	Skills() []card.Skill // for the card
 }
 
 // A Build holds the differences between the programs that share the commands. The zero

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"longhaul/api"
-	apiservice "longhaul/api/service"
+	"longhaul/api/card"
 )
 
 // An undecided agent has no skills.
 type undecided struct{ Agent }
 
-func (undecided) Skills() []apiservice.Skill { return nil }
+func (undecided) Skills() []card.Skill { return nil }
 
 // The card names who runs the agent and where it is documented, if the settings do, and the
 // media types that clients look for.
@@ -25,11 +25,11 @@ func TestCard_settings(t *testing.T) {
 		t.Errorf("without settings: %v", err)
 	}
 	cfg := apiSettings{Provider: "Example", ProviderURL: "https://example.com", Documentation: "https://example.com/docs"}
-	card := Build{}.card(cfg, api.Address{}, agent)
-	if card.Provider == nil || *card.Provider != (apiservice.Provider{Organization: "Example", URL: "https://example.com"}) || card.DocumentationURL != cfg.Documentation {
-		t.Errorf("%v, %q", card.Provider, card.DocumentationURL)
+	shown := Build{}.card(cfg, api.Address{}, agent)
+	if shown.Provider == nil || *shown.Provider != (card.Provider{Organization: "Example", URL: "https://example.com"}) || shown.DocumentationURL != cfg.Documentation {
+		t.Errorf("%v, %q", shown.Provider, shown.DocumentationURL)
 	}
-	if modes := strings.Join(card.InputModes, " "); !strings.HasPrefix(modes, "text/plain ") || !strings.Contains(modes, " image/png ") || !strings.HasSuffix(modes, " */*") {
+	if modes := strings.Join(shown.InputModes, " "); !strings.HasPrefix(modes, "text/plain ") || !strings.Contains(modes, " image/png ") || !strings.HasSuffix(modes, " */*") {
 		t.Errorf("it takes %s", modes)
 	}
 	for name, cfg := range map[string]apiSettings{

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/identity"
-	apiservice "longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -35,7 +35,7 @@ type keysCreateCommand struct {
 }
 
 func (c *keysCreateCommand) Run(p *program) error {
-	scopes, err := apiservice.ParseScopes(c.Scopes)
+	scopes, err := call.ParseScopes(c.Scopes)
 	switch {
 	case err != nil:
 		return newUsageError("--scopes: %v", err)

@@ -151,7 +151,7 @@ func (n notices) page(operations *apiservice.Service, keys answerpage.KeyLister,
 		gates = console.GatesPath
 	}
 	return answerpage.New(answerpage.Config{
-		Service: operations, Links: n.links, Console: gates, Expired: signing.ErrLinkExpired, Keys: keys,
+		Calls: operations.Calls, Gates: operations.Gates, Links: n.links, Console: gates, Expired: signing.ErrLinkExpired, Keys: keys,
 		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}), Log: log,
 	})
 }

@@ -6,7 +6,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 
-	apiservice "longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/internal/seal"
 	"longhaul/workflows"
 )
@@ -41,32 +41,32 @@ func (s payloadSettings) cipher() (workflows.Cipher, error) {
 type payloadCodec struct{ converter.PayloadCodec }
 
 // apiCodec returns the codec for the API, nil if payloads are not encrypted.
-func apiCodec(c workflows.Cipher) apiservice.PayloadCodec {
+func apiCodec(c workflows.Cipher) read.PayloadCodec {
 	if c == nil {
 		return nil
 	}
 	return payloadCodec{workflows.NewCodec(c)}
 }
 
-// Encode implements [apiservice.PayloadCodec].
-func (c payloadCodec) Encode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
+// Encode implements [read.PayloadCodec].
+func (c payloadCodec) Encode(payloads []read.Payload) ([]read.Payload, error) {
 	return convertPayloads(payloads, c.PayloadCodec.Encode)
 }
 
-// Decode implements [apiservice.PayloadCodec].
-func (c payloadCodec) Decode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
+// Decode implements [read.PayloadCodec].
+func (c payloadCodec) Decode(payloads []read.Payload) ([]read.Payload, error) {
 	return convertPayloads(payloads, c.PayloadCodec.Decode)
 }
 
-func convertPayloads(payloads []apiservice.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]apiservice.Payload, error) {
+func convertPayloads(payloads []read.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]read.Payload, error) {
 	in := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {
 		in[i] = &commonpb.Payload{Metadata: p.Metadata, Data: p.Data}
 	}
 	done, err := code(in)
-	out := make([]apiservice.Payload, len(done))
+	out := make([]read.Payload, len(done))
 	for i, p := range done {
-		out[i] = apiservice.Payload{Metadata: p.GetMetadata(), Data: p.GetData()}
+		out[i] = read.Payload{Metadata: p.GetMetadata(), Data: p.GetData()}
 	}
 	return out, err
 }

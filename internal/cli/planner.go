@@ -8,7 +8,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/llm"
 	"longhaul/activities/planner"
-	apiservice "longhaul/api/service"
+	"longhaul/api/card"
 )
 
 // noPlanner is the value of --planner for playbooks alone.
@@ -19,15 +19,15 @@ const llmPlanner = "llm"
 
 // A skilled planner adds skills to the agent card.
 type skilled interface {
-	Skills() []apiservice.Skill
+	Skills() []card.Skill
 }
 
 // A modelPlanner plans with a model.
 type modelPlanner struct{ llm.Planner }
 
 // Skills implements skilled.
-func (modelPlanner) Skills() []apiservice.Skill {
-	return []apiservice.Skill{{
+func (modelPlanner) Skills() []card.Skill {
+	return []card.Skill{{
 		ID: llm.Skill, Name: "General", Description: "Plans what a message asks for, and does it with models, tools and people",
 		Tags: []string{"general"}, Examples: []string{"Summarize this text and ask me before you publish it"},
 	}}

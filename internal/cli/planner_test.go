@@ -14,7 +14,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	apiservice "longhaul/api/service"
+	"longhaul/api/card"
 	"longhaul/opt"
 )
 
@@ -92,7 +92,7 @@ func (poet) Plan(_ context.Context, r activities.Request) (activities.Planned, e
 	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Song", Tasks: []opt.TaskSpec{{Name: "Rhyme", Executor: "echo", Description: "say La"}}}}}, nil
 }
 
-func (poet) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "rhyme"}} }
+func (poet) Skills() []card.Skill { return []card.Skill{{ID: "rhyme"}} }
 
 // A planner in the file of --models is used without --planner, and has a skill on the
 // card. Without one the card has no such skill.

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities"
+	"longhaul/api/call"
 	apiservice "longhaul/api/service"
 	"longhaul/opt"
 	"longhaul/worker"
@@ -19,18 +20,18 @@ type starter struct{ operations *apiservice.Service }
 
 // BeginScheduled implements [activities.Starter].
 func (s starter) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error) {
-	id, err := s.operations.BeginScheduled(ctx, run)
+	id, err := s.operations.Runs.BeginScheduled(ctx, run)
 	return id, markRefused(err)
 }
 
 // CancelScheduled implements [activities.Starter].
 func (s starter) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
-	return markRefused(s.operations.CancelScheduled(ctx, run))
+	return markRefused(s.operations.Runs.CancelScheduled(ctx, run))
 }
 
 // markRefused marks an error that a repeat would get, too.
 func markRefused(err error) error {
-	if f, ok := errors.AsType[*apiservice.Fault](err); ok && f.Final() {
+	if f, ok := errors.AsType[*call.Fault](err); ok && f.Final() {
 		return fmt.Errorf("%w: %s", activities.ErrRefused, f.Message)
 	}
 	return err
@@ -61,7 +62,7 @@ func startScheduleKeeper(s *service, operations *apiservice.Service, declares bo
 	}
 	if declares {
 		k.declare = func(ctx context.Context) error {
-			return operations.DeclareSchedules(ctx, s.playbooks.Books().Schedules())
+			return operations.Runs.DeclareSchedules(ctx, s.playbooks.Books().Schedules())
 		}
 	}
 	s.onReload(func() {

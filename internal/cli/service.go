@@ -21,8 +21,11 @@ import (
 	"longhaul/activities/llm"
 	"longhaul/activities/planner"
 	"longhaul/api"
+	"longhaul/api/call"
 	"longhaul/api/callback"
+	"longhaul/api/card"
 	"longhaul/api/grpc"
+	"longhaul/api/read"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
@@ -442,13 +445,13 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	authority.Describe(&info)
 	operations := s.operations(cfg, temporal, agent, info, links)
-	s.onStop(func() error { operations.Flush(); return nil })
+	s.onStop(func() error { operations.Callbacks.Flush(); return nil })
 	s.drainFor, s.drainHooks = cfg.DrainDelay, append(s.drainHooks, operations.Drain)
 	server := api.New(api.Config{
 		Service: operations, Authenticate: authority.Authenticate, Challenge: authority.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: consolePages(s, cfg, operations, authority, url),
-		Answers: s.notices.page(operations, s.journal, !cfg.NoConsole, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Now: s.build.Now, Log: s.log,
+		Answers: s.notices.page(operations, s.journal, !cfg.NoConsole, s.log), Callbacks: callback.New(operations.Calls, operations.Callbacks, s.callbacks.tokens), Tracing: s.tracing, Now: s.build.Now, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
@@ -460,7 +463,7 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 }
 
 // operations returns the operations of the API.
-func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo, links apiservice.Links) *apiservice.Service {
+func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info card.Info, links read.Links) *apiservice.Service {
 	at := workflows.ClientConfig{
 		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.noSearchAttributes.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
 		Cipher: s.cipher,
@@ -470,7 +473,7 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 	return apiservice.New(apiservice.Config{
 		Engine:        wrap[apiservice.Engine](doubting, s.build.Engine),
 		Journal:       wrap[apiservice.Journal](s.journal, s.build.Journal),
-		Watch:         func(id string) apiservice.Watch { return s.journal.Watch(id) },
+		Watch:         func(id string) call.Watch { return s.journal.Watch(id) },
 		Agent:         agent,
 		Card:          info,
 		Extended:      cfg.extendedCard(info),

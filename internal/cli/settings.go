@@ -17,7 +17,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
-	apiservice "longhaul/api/service"
+	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/worker"
 )
@@ -81,15 +81,15 @@ func (s apiSettings) limits() opt.Limits {
 
 // links returns the links to pages for operators. ui is the URL of the UI in this process,
 // "" for none.
-func (s apiSettings) links(ui, namespace string) (apiservice.Links, error) {
+func (s apiSettings) links(ui, namespace string) (read.Links, error) {
 	if s.TemporalUIURL != "" && !isServer(s.TemporalUIURL) {
-		return apiservice.Links{}, newUsageError("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
+		return read.Links{}, newUsageError("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
 	}
 	at, err := url.Parse(s.TraceURL)
-	if s.TraceURL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || !strings.Contains(s.TraceURL, apiservice.TraceID)) {
-		return apiservice.Links{}, newUsageError("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
+	if s.TraceURL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || !strings.Contains(s.TraceURL, read.TraceID)) {
+		return read.Links{}, newUsageError("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
 	}
-	return apiservice.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
+	return read.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
 }
 
 // checkLimits refuses limits that are too low, or too high.

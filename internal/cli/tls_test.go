@@ -23,6 +23,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/api"
+	"longhaul/api/card"
 	apiservice "longhaul/api/service"
 )
 
@@ -167,7 +168,7 @@ func TestService_serveHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newService(zap.NewNop(), Build{})
-	server := api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: apiservice.CardInfo{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
+	server := api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serveHTTP(server, l, files)
 	defer func() {
 		if err := s.stop(); err != nil {

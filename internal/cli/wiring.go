@@ -19,39 +19,41 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/planner"
 	"longhaul/api"
-	apiservice "longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/message"
 )
 
 // idempotencyModes are the values of --idempotency.
-var idempotencyModes = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
+var idempotencyModes = map[string]call.Idempotency{"message-id": call.ByMessageID, "header": call.ByHeader, "off": call.NoRepeats}
 
 // playbooks is the agent that decides with the current playbooks.
 type playbooks struct{ set *planner.PlaybookSet }
 
-// Decide implements [apiservice.Agent]. If no playbook matches a message and it
+// Decide implements [message.Agent]. If no playbook matches a message and it
 // is trivial, it is answered at once. Other messages without a playbook, and
 // those whose playbook cannot be filled in, go to the planner of the worker.
-func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision, error) {
+func (p playbooks) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
 	books := p.set.Books()
 	name, plans, reason, err := books.Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
 	case trivial && err == nil && name == "":
 		answer := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
-		return apiservice.Decision{Answer: &answer, Planner: "rules"}, nil
+		return message.Decision{Answer: &answer, Planner: "rules"}, nil
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
-		return apiservice.Decision{Reason: reason, Refusal: books.Refusal(m)}, nil
+		return message.Decision{Reason: reason, Refusal: books.Refusal(m)}, nil
 	case err != nil:
-		return apiservice.Decision{}, err
+		return message.Decision{}, err
 	}
-	return apiservice.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
+	return message.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
 }
 
 // Skills implements [Agent].
-func (p playbooks) Skills() []apiservice.Skill {
-	var skills []apiservice.Skill
+func (p playbooks) Skills() []card.Skill {
+	var skills []card.Skill
 	for _, s := range p.set.Books().Skills() {
-		skills = append(skills, apiservice.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+		skills = append(skills, card.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
 	return skills
 }
@@ -61,8 +63,8 @@ func (p playbooks) Skills() []apiservice.Skill {
 var inputModes = []string{"text/plain", "text/markdown", "application/json", "application/pdf", "application/octet-stream", "image/png", "image/jpeg", "*/*"}
 
 // card returns the content of the agent card.
-func (b Build) card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
-	info := apiservice.CardInfo{
+func (b Build) card(cfg apiSettings, at api.Address, agent Agent) card.Info {
+	info := card.Info{
 		Name:        cfg.AgentName,
 		Description: cmp.Or(b.Description, "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects."),
 		Version:     cmp.Or(b.Version, Version),
@@ -73,14 +75,14 @@ func (b Build) card(cfg apiSettings, at api.Address, agent Agent) apiservice.Car
 		NoStreaming: cfg.NoStreaming, PrivateSkills: cfg.PrivateSkills, DocumentationURL: cfg.Documentation,
 	}
 	if cfg.Provider != "" {
-		info.Provider = &apiservice.Provider{Organization: cfg.Provider, URL: cfg.ProviderURL}
+		info.Provider = &card.Provider{Organization: cfg.Provider, URL: cfg.ProviderURL}
 	}
 	for _, uri := range cfg.Required {
 		if uri == a2a.ExtensionOPT {
 			info.OPTRequired = true
 			continue
 		}
-		info.Extensions = append(info.Extensions, apiservice.Extension{URI: uri, Required: true})
+		info.Extensions = append(info.Extensions, call.Extension{URI: uri, Required: true})
 	}
 	return info
 }
@@ -123,7 +125,7 @@ type greeting struct {
 }
 
 // example returns a message for the first skill that has one, "" if none has.
-func example(skills []apiservice.Skill) string {
+func example(skills []card.Skill) string {
 	for _, s := range skills {
 		if len(s.Examples) > 0 {
 			return s.Examples[0]

@@ -15,7 +15,9 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/api"
-	apiservice "longhaul/api/service"
+	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/message"
 	"longhaul/api/wire"
 )
 
@@ -75,7 +77,7 @@ func TestRun_unknownAgent(t *testing.T) {
 
 func TestCard(t *testing.T) {
 	info := Build{}.card(apiSettings{AgentName: "Clerk", Required: []string{"urn:x", a2a.ExtensionOPT}}, api.Address{BaseURL: "http://127.0.0.1:1"}, clerk{})
-	if diff := cmp.Diff([]apiservice.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
+	if diff := cmp.Diff([]call.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
 		t.Errorf("OPT required: %v; extensions beside it (-want +got):\n%s", info.OPTRequired, diff)
 	}
 	if len(info.Skills) != 1 || info.Skills[0].ID != "filing" || info.Name != "Clerk" {
@@ -85,11 +87,11 @@ func TestCard(t *testing.T) {
 
 type clerk struct{}
 
-func (clerk) Decide(context.Context, a2a.Message) (apiservice.Decision, error) {
-	return apiservice.Decision{}, nil
+func (clerk) Decide(context.Context, a2a.Message) (message.Decision, error) {
+	return message.Decision{}, nil
 }
 
-func (clerk) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "filing"}} }
+func (clerk) Skills() []card.Skill { return []card.Skill{{ID: "filing"}} }
 
 // Attempts that were canceled, or that end because the worker stops, are logged for those
 // who look closely.

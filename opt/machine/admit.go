@@ -29,7 +29,7 @@ func Admit(o *opt.Objective, c opt.Command) error {
 	case opt.Replan:
 		return admitReplan(o)
 	case opt.CreatePlan:
-		if closed(o) {
+		if o.Closed() {
 			return objectiveEnded()
 		}
 		_, err := o.NewPlan(*c.Plan, a2a.Time{})
@@ -41,7 +41,7 @@ func Admit(o *opt.Objective, c opt.Command) error {
 		return opt.ErrUnknown
 	case c.Kind == opt.UpdatePlan:
 		return admitPlanUpdate(o, p, c)
-	case closed(o) && c.Kind != opt.MoveTask && c.Kind != opt.CancelTask:
+	case o.Closed() && c.Kind != opt.MoveTask && c.Kind != opt.CancelTask:
 		return objectiveEnded()
 	case p.Status.Ended() && (c.Kind == opt.AddTasks || c.Kind == opt.LinkTask):
 		return planEnded()
@@ -54,9 +54,9 @@ func admitUpdate(o *opt.Objective, c opt.Command) error {
 	to := opt.ObjectiveStatus(c.Status)
 	move := &opt.MoveError{From: string(o.Status), To: c.Status}
 	switch {
-	case to == o.Status && c.Change.Empty() && closed(o):
+	case to == o.Status && c.Change.Empty() && o.Closed():
 		return nil
-	case closed(o) && (to == "" || to == o.Status):
+	case o.Closed() && (to == "" || to == o.Status):
 		return objectiveEnded()
 	case to == "":
 		return nil
@@ -73,7 +73,7 @@ func admitUpdate(o *opt.Objective, c opt.Command) error {
 // admitReplan refuses to replan an objective that has ended, or that has no room
 // for one more plan after the open ones are replaced.
 func admitReplan(o *opt.Objective) error {
-	if closed(o) {
+	if o.Closed() {
 		return &opt.MoveError{From: string(o.Status), To: string(opt.ObjectivePlanning)}
 	}
 	_, err := replaced(o).NewPlan(opt.PlanSpec{Name: "another"}, a2a.Time{})
@@ -88,13 +88,13 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	moves := to != "" && to != p.Status
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
-	case moves && closed(o), moves && p.Status.Ended() && (!p.Over() || !p.Status.May(to)):
+	case moves && o.Closed(), moves && p.Status.Ended() && (!p.Over() || !p.Status.May(to)):
 		return move
 	case p.Status.Ended() && !moves && change.Empty():
 		return nil
 	case p.Status.Ended() && (!moves || !change.Empty()):
 		return planEnded()
-	case closed(o) && !change.Empty():
+	case o.Closed() && !change.Empty():
 		return objectiveEnded()
 	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
 		return move
@@ -187,7 +187,7 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 		to := opt.ObjectiveStatus(c.Status)
 		pauses := to == opt.ObjectiveBlocked && !o.Paused
 		starts := to == opt.ObjectiveWorking && o.Reason == opt.ByHand
-		return c.Change.Empty() && (to == "" || to == o.Status && !closed(o) && !pauses && !starts || to == o.Status && closed(o))
+		return c.Change.Empty() && (to == "" || to == o.Status && !o.Closed() && !pauses && !starts || to == o.Status && o.Closed())
 	case opt.Replan:
 		return o.Planning
 	case opt.UpdatePlan:
@@ -212,9 +212,6 @@ func late(now a2a.Time, c opt.Command) error {
 	}
 	return nil
 }
-
-// closed reports whether nothing of o can be changed in this attempt.
-func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }
 
 func objectiveEnded() error { return &opt.Refusal{Code: opt.RefusedEnded, From: "objective"} }
 

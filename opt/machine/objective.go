@@ -291,7 +291,7 @@ func (m *Objective) onOpened() {
 func (m *Objective) begin() {
 	s, o := &m.State, &m.State.Objective
 	s.Idle = false
-	if o.Started || closed(o) {
+	if o.Started || o.Closed() {
 		s.Begin = false
 		return
 	}
@@ -336,7 +336,7 @@ func (m *Objective) moveToPlanning() {
 // beginInTurn begins the work when its turn has come, and no pause holds it back.
 func (m *Objective) beginInTurn() bool {
 	o := &m.State.Objective
-	if !m.State.Begin || (!m.mayWork() || o.Paused) && !closed(o) {
+	if !m.State.Begin || (!m.mayWork() || o.Paused) && !o.Closed() {
 		return false
 	}
 	m.begin()
@@ -374,7 +374,7 @@ func (m *Objective) stopFor(principal string, as opt.ObjectiveStatus) {
 }
 
 func (m *Objective) stopBy(e opt.Event) {
-	if !closed(&m.State.Objective) {
+	if !m.State.Objective.Closed() {
 		e.Kind = opt.ObjectiveStopping
 		m.plans().dropMaking()
 		m.apply(e)
@@ -428,7 +428,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 		return
 	}
 	s.Seen[key] = true
-	starts := s.Idle && !s.Begin && !o.Started && !closed(o)
+	starts := s.Idle && !s.Begin && !o.Started && !o.Closed()
 	e := opt.Event{
 		Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Key: l.Key,
 		Reply: l.Reply, Verdict: opt.Noted,

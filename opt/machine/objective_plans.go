@@ -35,7 +35,7 @@ func (m plans) make(replan bool) {
 func (m plans) makeInTurn() {
 	switch s := &m.State; {
 	case s.Making == nil:
-	case closed(&s.Objective):
+	case s.Objective.Closed():
 		m.dropMaking()
 	case m.mayWork():
 		s.Making.Begun = true
@@ -54,7 +54,7 @@ func (m plans) onMade(in Made) {
 	replan, keep := s.Making.Replan, s.Making.Keep
 	m.dropMaking()
 	s.Unplanned = false
-	if closed(o) {
+	if o.Closed() {
 		return
 	}
 	if in.Failure == "" && !(keep && len(in.Plans) == 0) {
@@ -227,7 +227,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 		}
 	}
 	begun := d.Start || p.Started
-	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
+	d.Hold = !begun && o.Started && !o.Closed() && !o.Met(p)
 	d.Command = ""
 	if s.Current != nil && s.Current.PlanID == p.ID {
 		d.Command = s.Current.Command.ID
@@ -326,7 +326,7 @@ func (m plans) onReported(in Reported) {
 		m.shapedBy(principal)
 	}
 	m.show(l, p)
-	if p.Report.Started && !o.Started && !closed(o) {
+	if p.Report.Started && !o.Started && !o.Closed() {
 		m.startByPlan(p)
 	}
 	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {

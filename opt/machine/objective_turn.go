@@ -89,7 +89,7 @@ func (m *Objective) turnWanted() TurnWant {
 	switch {
 	case s.Objective.Settled():
 		return WantLeave
-	case closed(&s.Objective):
+	case s.Objective.Closed():
 		return s.Turn.Want // tasks stop with or without the turn
 	case m.resting():
 		return WantRest

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -13,25 +13,25 @@ import (
 // tenant/principal" is accepted without a check; scopes may follow, without them the
 // caller has all; "" is a default caller, and some
 // words are callers with a property or the errors of an authentication.
-func Caller(authorization string) (service.Caller, error) {
+func Caller(authorization string) (call.Caller, error) {
 	switch auth := strings.TrimPrefix(authorization, "Bearer "); auth {
 	case "":
-		return service.Caller{Tenant: "acme", Principal: "ann", Scopes: service.Scopes()}, nil
+		return call.Caller{Tenant: "acme", Principal: "ann", Scopes: call.Scopes()}, nil
 	case "nobody":
-		return service.Caller{}, errors.New("no such key")
+		return call.Caller{}, errors.New("no such key")
 	case "guest":
-		return service.Caller{}, fmt.Errorf("key of a guest: %w", service.ErrForbidden)
+		return call.Caller{}, fmt.Errorf("key of a guest: %w", call.ErrForbidden)
 	case "anonymous":
-		return service.Caller{Tenant: "acme", Principal: "anyone", Scopes: service.Scopes(), Anonymous: true}, nil
+		return call.Caller{Tenant: "acme", Principal: "anyone", Scopes: call.Scopes(), Anonymous: true}, nil
 	case "later":
-		return service.Caller{}, opt.ErrUnavailable
+		return call.Caller{}, opt.ErrUnavailable
 	default:
 		name, limit, limited := strings.Cut(auth, " ")
 		tenant, principal, _ := strings.Cut(name, "/")
-		caller := service.Caller{Tenant: tenant, Principal: principal, Scopes: service.Scopes()}
+		caller := call.Caller{Tenant: tenant, Principal: principal, Scopes: call.Scopes()}
 		var err error
 		if limited {
-			caller.Scopes, err = service.ParseScopes(strings.Fields(limit))
+			caller.Scopes, err = call.ParseScopes(strings.Fields(limit))
 		}
 		return caller, err
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/schedule"
 	"longhaul/opt"
 )
 
@@ -26,7 +26,7 @@ type Schedules struct {
 	log  []string
 }
 
-var _ service.Scheduler = (*Schedules)(nil)
+var _ schedule.Scheduler = (*Schedules)(nil)
 
 // Log returns the changes so far.
 func (s *Schedules) Log() []string {
@@ -43,7 +43,7 @@ func (s *Schedules) find(tenant, id string) (int, error) {
 	return i, nil
 }
 
-// Schedule implements [service.ScheduleReader].
+// Schedule implements [schedule.ScheduleReader].
 func (s *Schedules) Schedule(_ context.Context, tenant, id string) (opt.ScheduleState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Schedules) Schedule(_ context.Context, tenant, id string) (opt.Schedule
 	return out, nil
 }
 
-// Schedules implements [service.ScheduleReader].
+// Schedules implements [schedule.ScheduleReader].
 func (s *Schedules) Schedules(_ context.Context, tenant string) (out []opt.ScheduleState, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Schedules) Schedules(_ context.Context, tenant string) (out []opt.Sched
 	return out, nil
 }
 
-// ScheduleTimes implements [service.ScheduleReader].
+// ScheduleTimes implements [schedule.ScheduleReader].
 func (s *Schedules) ScheduleTimes(_ context.Context, _, _ string, from, until a2a.Time) (out []a2a.Time, _ error) {
 	for _, at := range s.Times {
 		if !at.Time().Before(from.Time()) && !at.Time().After(until.Time()) {
@@ -80,12 +80,12 @@ func (s *Schedules) ScheduleTimes(_ context.Context, _, _ string, from, until a2
 	return out, nil
 }
 
-// RunFailure implements [service.ScheduleReader].
+// RunFailure implements [schedule.ScheduleReader].
 func (s *Schedules) RunFailure(context.Context, opt.Schedule, a2a.Time) (string, error) {
 	return "The journal does not know it.", nil
 }
 
-// AddSchedule implements [service.Scheduler].
+// AddSchedule implements [schedule.Scheduler].
 func (s *Schedules) AddSchedule(_ context.Context, x opt.ScheduleState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Schedules) AddSchedule(_ context.Context, x opt.ScheduleState) error {
 	return nil
 }
 
-// ChangeSchedule implements [service.Scheduler].
+// ChangeSchedule implements [schedule.Scheduler].
 func (s *Schedules) ChangeSchedule(_ context.Context, tenant, id string, change func(*opt.ScheduleState) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Schedules) ChangeSchedule(_ context.Context, tenant, id string, change 
 	return nil
 }
 
-// RemoveSchedule implements [service.Scheduler].
+// RemoveSchedule implements [schedule.Scheduler].
 func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) error {
 	return err
 }
 
-// RunSchedule implements [service.Scheduler].
+// RunSchedule implements [schedule.Scheduler].
 func (s *Schedules) RunSchedule(_ context.Context, tenant, id string, b opt.Backfill) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
+	"longhaul/api/call"
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/opt"
@@ -113,7 +113,7 @@ func New(t testing.TB, cfg Config) *World {
 func (w *World) Journal() *journal.Journal { return w.journal }
 
 // Watch watches the journal of w.
-func (w *World) Watch(objectiveID string) service.Watch { return w.journal.Watch(objectiveID) }
+func (w *World) Watch(objectiveID string) call.Watch { return w.journal.Watch(objectiveID) }
 
 // Before sets a function that is called before each call of the engine, with its
 // name. An error refuses the call. Nil is for none.

@@ -1,0 +1,211 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/opt"
+)
+
+// Info is the operator's description of the agent. The service adds the
+// capabilities.
+type Info struct {
+	Name        string
+	Description string
+	Version     string // of the agent
+
+	Interfaces       []Interface // the preferred one first
+	Provider         *Provider   // nil for none
+	DocumentationURL string      // "" for none
+	IconURL          string      // "" for none
+	Skills           []Skill     // at least one; an extended card without skills has those of the card
+	InputModes       []string    // media types, wildcards allowed; nil for text and JSON
+	OutputModes      []string    // likewise
+	Schemes          map[string]SecurityScheme
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list is enough
+	Extensions       []call.Extension      // beside OPT
+	OPTRequired      bool                  // refuse calls of clients that do not activate OPT
+	NoStreaming      bool                  // refuse to stream
+	PrivateSkills    bool                  // show the skills on the extended card alone
+}
+
+// A Card describes an agent: its name, its addresses and its capabilities.
+type Card struct {
+	Name             string
+	Description      string
+	Version          string // of the agent
+	Provider         *Provider
+	DocumentationURL string
+	IconURL          string
+	Interfaces       []Interface // the preferred one first
+	Capabilities     Capabilities
+	Schemes          map[string]SecurityScheme
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list is enough
+	InputModes       []string              // media types
+	OutputModes      []string
+	Skills           []Skill
+}
+
+// A Provider is the organization that runs an agent.
+type Provider struct {
+	Organization string `json:"organization"`
+	URL          string `json:"url"`
+}
+
+// An Interface is an address and a binding of an agent.
+type Interface struct {
+	URL     string `json:"url"`
+	Binding string `json:"protocolBinding"` // JSONRPC, HTTP+JSON or GRPC
+	Version string `json:"protocolVersion"`
+}
+
+// Capabilities are the optional features of an agent.
+type Capabilities struct {
+	Streaming  bool             `json:"streaming"`
+	Push       bool             `json:"pushNotifications"`
+	Extended   bool             `json:"extendedAgentCard,omitempty"` // there is a card for authenticated callers
+	Extensions []call.Extension `json:"extensions,omitempty"`
+}
+
+// A Skill is something that an agent can do.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples,omitempty"`
+	InputModes  []string `json:"inputModes,omitempty"`
+	OutputModes []string `json:"outputModes,omitempty"`
+}
+
+// A SecurityScheme is a way to authenticate. Type is http, apiKey, oauth2,
+// openIdConnect or mutualTLS, and decides which of the other fields are used.
+type SecurityScheme struct {
+	Type              string
+	Description       string
+	Scheme            string // http
+	BearerFormat      string // http
+	In, Name          string // apiKey
+	OpenIDConnectURL  string
+	OAuth2MetadataURL string
+	Flows             json.RawMessage // oauth2, the same in both versions
+}
+
+var defaultModes = []string{"text/plain", "application/json"}
+
+func OrDefault(modes []string) []string {
+	if len(modes) == 0 {
+		return defaultModes
+	}
+	return modes
+}
+
+// AllExtensions lists the extensions on the card, which calls can activate.
+func (i Info) AllExtensions(limits opt.Limits) []call.Extension {
+	limits = limits.OrDefault()
+	return append([]call.Extension{{
+		URI:         a2a.ExtensionOPT,
+		Description: "Objectives, plans and tasks",
+		Required:    i.OPTRequired,
+		Params: map[string]any{
+			"maxPlansPerObjective": limits.Plans,
+			"maxTasksPerPlan":      limits.Tasks,
+			"persistenceEnabled":   true,
+		},
+	}, {
+		URI:         a2a.ExtensionHITL,
+		Description: "Answers to gates: tool_approval_response and ask_user_response, whose id is the interruptId of the gate. Requests of the extension are not sent.",
+	}}, i.Extensions...)
+}
+
+// Cards makes the cards of the agent.
+type Cards struct {
+	info     Info
+	extended *Info
+	limits   opt.Limits
+	push     bool // the agent delivers states to URLs
+	skills   atomic.Pointer[[]Skill]
+}
+
+// New returns the cards of an agent. extended is for callers who are not anonymous, nil for
+// none; push is set if the agent delivers states to URLs.
+func New(info Info, extended *Info, limits opt.Limits, push bool) *Cards {
+	c := &Cards{info: info, extended: extended, limits: limits, push: push}
+	c.SetSkills(info.Skills)
+	return c
+}
+
+// SetSkills changes the skills on the card. It may be called at any time.
+func (s *Cards) SetSkills(skills []Skill) {
+	skills = slices.Clone(skills)
+	s.skills.Store(&skills)
+}
+
+// Skills returns the skills that the card for the caller has.
+func (s *Cards) Skills(c *call.Call) []Skill {
+	switch {
+	case !c.Anonymous && s.extended != nil && len(s.extended.Skills) > 0:
+		return s.extended.Skills
+	case c.Anonymous && s.info.PrivateSkills:
+		return nil
+	}
+	return *s.skills.Load()
+}
+
+// Streams reports whether the agent supports streams.
+func (s *Cards) Streams() bool { return !s.info.NoStreaming }
+
+// Card returns the public card.
+func (s *Cards) Card() Card {
+	info := s.info
+	info.Skills = *s.skills.Load()
+	if info.PrivateSkills {
+		info.Skills = []Skill{publicSkill}
+	}
+	return s.card(info)
+}
+
+// publicSkill replaces the skills that only the extended card shows.
+var publicSkill = Skill{
+	ID: "objectives", Name: "Objectives", Tags: []string{"planning"},
+	Description: "Plans objectives and carries them out. The extended card, for authenticated callers, lists the skills.",
+}
+
+// ExtendedCard returns the card for callers who are not anonymous.
+func (s *Cards) ExtendedCard(_ context.Context, c *call.Call, _ struct{}) (Card, error) {
+	switch {
+	case s.extended == nil && c.Rules.CardFault:
+		return Card{}, call.ErrExtendedCard
+	case s.extended == nil:
+		return Card{}, call.ErrUndeclared
+	case c.Anonymous:
+		return Card{}, call.ErrUnauthenticated
+	}
+	info := *s.extended
+	if len(info.Skills) == 0 {
+		info.Skills = *s.skills.Load()
+	}
+	return s.card(info), nil
+}
+
+// card makes a card; only this function sets capabilities.
+func (s *Cards) card(i Info) Card {
+	return Card{
+		Name: i.Name, Description: i.Description, Version: i.Version,
+		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
+		Interfaces: s.info.Interfaces,
+		Capabilities: Capabilities{
+			Streaming: s.Streams(), Push: s.push, Extended: s.extended != nil,
+			Extensions: s.info.AllExtensions(s.limits),
+		},
+		Schemes:      i.Schemes,
+		Requirements: i.Requirements,
+		InputModes:   OrDefault(s.info.InputModes),
+		OutputModes:  OrDefault(i.OutputModes),
+		Skills:       i.Skills,
+	}
+}

@@ -1,0 +1,222 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/letter"
+	"longhaul/api/message"
+	"longhaul/api/read"
+	"longhaul/opt"
+)
+
+// InterruptListParams are the params of a list of open gates.
+type InterruptListParams struct {
+	Filter    opt.InterruptFilter // without its cursor and its responder
+	Mine      bool                // only gates that wait for the caller
+	PageToken string
+}
+
+// An InterruptPage is a page of open gates.
+type InterruptPage struct {
+	Interrupts []opt.Interrupt
+	Next       string // token of the next page, "" for none
+	Size       int    // that was asked for
+	Total      int    // on all pages
+}
+
+// AnswerParams are the params of an answer to a gate.
+type AnswerParams struct {
+	ID      string             // of the gate
+	Message message.SendParams // the answer; without a message id, a repeat of it is the same message
+}
+
+// An Answered is the result of an answer.
+type Answered struct {
+	ID        string
+	TaskID    string
+	MessageID string        // of the answer, as it is recorded
+	State     a2a.TaskState // of the task, after the answer
+	Pending   bool          // the workflow has not judged it yet
+	Note      string        // why a text is no decision; "" if it was an answer
+}
+
+// Gates lists the gates that are open, and takes answers to them.
+type Gates struct {
+	Journal  Journal
+	Read     read.Reader
+	Pages    *call.Pages
+	Messages *message.Messages
+}
+
+// A Journal has gates and the verdicts on answers.
+type Journal interface {
+	// Interrupts returns a page of open gates in the order of the filter, and their
+	// number on all pages.
+	Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) ([]opt.Interrupt, int, error)
+	// Gate returns a gate, open or closed, as it was shown last, with the replies to it.
+	Gate(ctx context.Context, tenant, gateID string) (opt.GateRecord, error)
+	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
+}
+
+// ListInterrupts returns a page of the open gates of the caller's tenant, in the order
+// of the filter.
+func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptListParams) (InterruptPage, error) {
+	f := p.Filter
+	page := InterruptPage{Size: f.Limit}
+	list := call.PageOf{Kind: "interrupts", Tenant: c.Tenant, Filter: []string{string(f.Kind), f.ObjectiveID, f.ContextID}}
+	if p.Mine {
+		f.For = &opt.Responder{Principal: c.Principal, Groups: c.Groups}
+		list.Filter = append(list.Filter, "mine", c.Principal)
+	}
+	if f.Text != "" || f.Urgent {
+		list.Filter = append(list.Filter, "text", f.Text, strconv.FormatBool(f.Urgent))
+	}
+	var err error
+	if f.After, err = s.Pages.Cursor(ctx, list, p.PageToken); err != nil {
+		return page, err
+	}
+	f.Limit++ // one more shows whether there is a next page
+	if page.Interrupts, page.Total, err = s.Journal.Interrupts(ctx, c.Tenant, f); err != nil || len(page.Interrupts) < f.Limit {
+		return page, err
+	}
+	page.Interrupts = page.Interrupts[:f.Limit-1]
+	last := page.Interrupts[len(page.Interrupts)-1]
+	after := opt.Cursor{At: last.Since, ID: last.TaskID}
+	if f.Urgent {
+		after.Due = last.Gate.ExpiresAt
+	}
+	page.Next, err = s.Pages.Token(ctx, list, after)
+	return page, err
+}
+
+// An OpenInterrupt is an open gate that the caller may answer.
+type OpenInterrupt struct {
+	opt.Interrupt
+	Object  []a2a.Part   // the object of the gate, complete
+	Decided *opt.Decided // how the gate was closed, beside an error; nil if that is not known
+}
+
+// ShowInterrupt returns an open gate to a caller who may answer it. About one that is
+// closed, the result beside the error may say how.
+func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (OpenInterrupt, error) {
+	taskID, ok := opt.TaskOfGate(id)
+	if !ok {
+		return OpenInterrupt{}, interruptUnknown(id)
+	}
+	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	if call.IsTaskUnknown(err) {
+		return OpenInterrupt{}, interruptUnknown(id)
+	}
+	if err != nil {
+		return OpenInterrupt{}, err
+	}
+	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == id })
+	switch {
+	case i < 0 && v.Decided != nil && v.Decided.GateID == id:
+		return OpenInterrupt{Decided: v.Decided}, call.ErrNotWaiting
+	case i < 0:
+		return OpenInterrupt{}, call.ErrNotWaiting
+	case !v.Gates[i].Responders.Allow(c.Principal, c.Groups, v.Principal):
+		return OpenInterrupt{}, call.ErrNotYours
+	case v.Gates[i].Voted(c.Principal):
+		return OpenInterrupt{}, call.ErrHasVoted
+	}
+	root, err := s.Read.Task(ctx, c, v.ObjectiveID, opt.TaskWant{})
+	if err != nil {
+		return OpenInterrupt{}, err
+	}
+	out := OpenInterrupt{Interrupt: opt.Interrupt{
+		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, Objective: root.Name, ContextID: v.Task.ContextID, Principal: v.Principal,
+	}}
+	out.Object, err = s.Read.Parts(ctx, v.ObjectiveID, out.Gate.Object)
+	if len(out.Object) == 0 && out.Gate.ArtifactData != nil {
+		out.Object = []a2a.Part{{Data: out.Gate.ArtifactData}}
+	}
+	return out, err
+}
+
+// AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.
+func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams) (Answered, error) {
+	taskID, ok := opt.TaskOfGate(p.ID)
+	if !ok {
+		return Answered{}, interruptUnknown(p.ID)
+	}
+	send := p.Message
+	send.Message.TaskID, send.Gate, send.ReturnAtOnce = taskID, p.ID, true
+	var err error
+	if send.Message.MessageID == "" {
+		send.Message.MessageID, err = s.answerID(ctx, c, p, send.Message)
+	}
+	var sent message.Sent
+	if err == nil {
+		sent, err = s.Messages.SendMessage(ctx, c, send)
+	}
+	switch {
+	case call.IsTaskUnknown(err):
+		return Answered{}, interruptUnknown(p.ID)
+	case err != nil:
+		return Answered{}, err
+	}
+	out := Answered{ID: p.ID, TaskID: taskID, MessageID: send.Message.MessageID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
+	if p.Message.Decision == nil && letter.DecisionWord(send.Message) == "" {
+		out.Note, err = s.commentNote(ctx, c, taskID, p.ID)
+	}
+	return out, err
+}
+
+// commentNote returns the note that a text was a comment, if its approval is still open.
+func (s Gates) commentNote(ctx context.Context, c *call.Call, taskID, gateID string) (string, error) {
+	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	for _, g := range v.Gates {
+		if g.ID == gateID && g.Kind == opt.Approval {
+			return "The text was added as a comment and decides nothing. To decide, send an action, one of: " + letter.Offered(g), err
+		}
+	}
+	return "", err
+}
+
+// answerID returns the id of m, an answer without one. A repeat of an answer that counts
+// has the same id. An answer that does not count, because it was refused or its vote was
+// dropped, may be given again after the next step of the gate: then it has another id.
+func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message) (string, error) {
+	id := func(taken int) string {
+		about := p.ID + m.Digest()
+		if taken > 0 {
+			about += fmt.Sprint(" ", taken)
+		}
+		sum := sha256.Sum256([]byte(about))
+		return "answer-" + hex.EncodeToString(sum[:16])
+	}
+	v, err := s.Read.Task(ctx, c, m.TaskID, opt.TaskWant{})
+	if err != nil {
+		return "", err
+	}
+	latest, closed, counts := 0, true, p.Message.Decision != nil && p.Message.Decision.Action == opt.Ask
+	for _, g := range v.Gates {
+		if g.ID == p.ID {
+			latest, closed, counts = g.Taken, false, counts || g.Voted(c.Principal)
+		}
+	}
+	steps := latest
+	if closed {
+		steps, counts = opt.MaxSteps, true
+	}
+	for n := 0; counts && n <= steps; n++ {
+		j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n))
+		if err != nil || ok && j.Verdict == opt.Accepted {
+			return id(n), err
+		}
+	}
+	return id(latest), nil
+}
+
+func interruptUnknown(id string) *call.Fault {
+	return call.Missing("INTERRUPT_NOT_FOUND", "Interrupt", id)
+}

@@ -1,0 +1,100 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/opt"
+)
+
+// A ShownInterrupt is a gate, open or closed, as the caller may see it.
+type ShownInterrupt struct {
+	opt.GateRecord             // its parts have their contents
+	Before         *GateBefore // the gate of the same task whose object was sent back; nil for none
+	MayAnswer      bool        // the gate is open, and waits for the caller, who has the scope
+}
+
+// A GateBefore is the gate before another one of the same task, at which the object was
+// sent back for changes.
+type GateBefore struct {
+	ID     string
+	Object []a2a.Part
+	Reply  opt.GateReply
+}
+
+// GetInterrupt returns a gate, open or closed, to those who may read the work.
+func (s Gates) GetInterrupt(ctx context.Context, c *call.Call, id string) (ShownInterrupt, error) {
+	out := ShownInterrupt{}
+	var err error
+	if out.GateRecord, err = s.record(ctx, c, id); err != nil {
+		return out, err
+	}
+	c.SetIDs(out.ObjectiveID, out.TaskID)
+	out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) &&
+		out.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups})
+	out.Before, err = s.gateBefore(ctx, c, id)
+	return out, err
+}
+
+// record reads a gate with its contents.
+func (s Gates) record(ctx context.Context, c *call.Call, id string) (opt.GateRecord, error) {
+	if taskID, ok := opt.TaskOfGate(id); !ok || !call.IsValidID(taskID) {
+		return opt.GateRecord{}, interruptUnknown(id)
+	}
+	r, err := s.Journal.Gate(ctx, c.Tenant, id)
+	if errors.Is(err, opt.ErrUnknown) {
+		return r, interruptUnknown(id)
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Gate.Object, err = s.Read.Parts(ctx, r.ObjectiveID, r.Gate.Object); err != nil {
+		return r, err
+	}
+	if len(r.Gate.Object) == 0 && r.Gate.ArtifactData != nil {
+		r.Gate.Object = []a2a.Part{opt.EditedPart(r.Gate.ArtifactData)}
+	}
+	for i, reply := range r.Replies {
+		if reply.Reply == nil || len(reply.Reply.Edited) == 0 {
+			continue
+		}
+		whole := *reply.Reply
+		if whole.Edited, err = s.Read.Parts(ctx, r.ObjectiveID, whole.Edited); err != nil {
+			return r, err
+		}
+		r.Replies[i].Reply = &whole
+	}
+	return r, nil
+}
+
+// gateBefore returns the gate before one with an id if its object was sent back there.
+func (s Gates) gateBefore(ctx context.Context, c *call.Call, id string) (*GateBefore, error) {
+	taskID, _ := opt.TaskOfGate(id)
+	n, err := strconv.Atoi(id[strings.LastIndexByte(id, ':')+1:])
+	if err != nil || n < 2 {
+		return nil, nil
+	}
+	r, err := s.record(ctx, c, opt.GateID(taskID, n-1))
+	if isGateUnknown(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	last := r.Closed()
+	if last == nil || last.Decision.Action != opt.Refine {
+		return nil, nil
+	}
+	return &GateBefore{r.Gate.ID, r.Gate.Object, *last}, nil
+}
+
+// isGateUnknown reports whether err is a fault about a gate that does not exist.
+func isGateUnknown(err error) bool {
+	fault, ok := errors.AsType[*call.Fault](err)
+	return ok && fault.Kind == call.NotFound
+}

@@ -1,0 +1,287 @@
+package letter
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// A GateDecision is the decision in a data part of a message: an Action at an
+// approval, Answers at a clarification.
+type GateDecision struct {
+	Field    string     // its path in the request
+	Member   string     // the member with the action; "" for action
+	GateID   string     // which gate it is for; "" if the message does not say
+	Action   opt.Action // as the message says it: it may be unknown
+	Feedback string
+	Answers  []opt.Answer
+	Texts    [][]string // answers in the order of the questions, instead of Answers
+	Refine   *opt.Refinement
+	Edited   json.RawMessage // of edit-accept
+	Question string          // of ask
+
+	ObjectDigest string // of the object that the sender has seen; "" if the message has none
+}
+
+// Answer returns the gate that m is for and the reply in m. The reply is nil if m
+// decides nothing: then it is a note, to the task at the gate if there is one.
+func Answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
+	if forTask != "" {
+		open = gatesOf(open, forTask)
+	}
+	switch {
+	case d == nil && len(open) == 0:
+		return nil, nil, nil
+	case len(open) == 0:
+		return nil, nil, call.ErrNotWaiting
+	}
+	gate, err := pickGate(open, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply := &opt.Reply{GateID: gate.ID, MessageID: m.MessageID}
+	if d != nil {
+		reply.ObjectDigest = d.ObjectDigest
+	}
+	switch {
+	case d == nil && gate.Kind == opt.Credential && len(gate.Actions) == 0:
+		return nil, nil, nil // text does not grant an authorization
+	case d == nil && gate.Kind == opt.Credential:
+		return readWords(reply, gate, m)
+	case d == nil && gate.Kind == opt.Approval:
+		return readDecisionWord(reply, gate, m)
+	case d == nil:
+		return gate, reply, readTextAnswer(reply, gate, m)
+	case gate.Kind == opt.Clarification && d.Texts != nil:
+		return gate, reply, readTextAnswers(reply, gate, d)
+	case gate.Kind == opt.Clarification:
+		return gate, reply, readAnswers(reply, gate, d)
+	case d.Answers != nil, d.Texts != nil:
+		return nil, nil, notOffered(d.Field+"answers", gate)
+	case !gate.Allows(d.Action):
+		return nil, nil, notOffered(d.Field+cmp.Or(d.Member, "action"), gate)
+	}
+	if err := conflictingDecision(m, d.Action); err != nil {
+		return nil, nil, err
+	}
+	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
+	switch {
+	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
+		return nil, nil, call.InvalidField(d.Field+"question", "is required")
+	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
+		return nil, nil, call.InvalidField(d.Field+"refineFeedback", "is required, unless feedback says what should be better")
+	case d.Action == opt.EditAccept && isBlank(d.Edited):
+		return nil, nil, call.InvalidField(d.Field+"editedArtifactData", "is required: it replaces the object")
+	case d.Action == opt.EditAccept:
+		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
+	}
+	return gate, reply, nil
+}
+
+// isBlank reports whether JSON is missing, null or a text without visible characters.
+func isBlank(raw json.RawMessage) bool {
+	var text *string
+	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && (text == nil || strings.TrimSpace(*text) == "")
+}
+
+func gatesOf(open []*opt.Gate, taskID string) []*opt.Gate {
+	return slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.TaskID != taskID })
+}
+
+// pickGate returns the gate that a decision is for: the one it names, or the only one.
+func pickGate(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
+	if d != nil && d.GateID != "" {
+		for _, g := range open {
+			if g.ID == d.GateID {
+				return g, nil
+			}
+		}
+		return nil, call.ErrNotWaiting
+	}
+	if len(open) == 1 {
+		return open[0], nil
+	}
+	var ids []string
+	for _, g := range open {
+		ids = append(ids, g.ID)
+	}
+	return nil, call.InvalidField("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
+}
+
+// readDecisionWord reads a message whose text is exactly accept or reject as a decision. Any
+// other text is a comment, which decides nothing. A message with one of these words as one of
+// several parts is refused, since its sender believes to have decided.
+func readDecisionWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
+	reply.Action = DecisionWord(m)
+	if reply.Action != "" && gate.Allows(reply.Action) {
+		return gate, reply, nil
+	}
+	if slices.ContainsFunc(m.Parts, func(p a2a.Part) bool { return DecisionWord(a2a.Message{Parts: []a2a.Part{p}}) != "" }) {
+		return nil, nil, notOffered("message.parts", gate)
+	}
+	return gate, nil, nil
+}
+
+// readWords reads a message to a gate for an authorization: a decision by word, or any other
+// text, which authorizes nothing and goes to the one who waits for it.
+func readWords(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
+	_, decided, err := readDecisionWord(reply, gate, m)
+	if decided == nil && err == nil {
+		reply.Action, reply.Feedback = "", strings.TrimSpace(m.Text())
+	}
+	if decided == nil && err == nil && reply.Feedback == "" {
+		err = call.InvalidField("message.parts", "must hold text, or a data part with an action: "+Offered(gate))
+	}
+	return gate, reply, err
+}
+
+// DecisionWord returns the decision that is the whole text of m, "" if there is none.
+func DecisionWord(m a2a.Message) opt.Action {
+	word := opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
+	if len(m.Parts) == 1 && (word == opt.Accept || word == opt.Reject) {
+		return word
+	}
+	return ""
+}
+
+// conflictingDecision returns the fault of a message with a decision whose text is another
+// one.
+func conflictingDecision(m a2a.Message, decided opt.Action) error {
+	for i, p := range m.Parts {
+		word := DecisionWord(a2a.Message{Parts: []a2a.Part{p}})
+		if word != "" && word != decided {
+			return call.InvalidField(fmt.Sprintf("message.parts[%d]", i), "is a second decision; send one")
+		}
+	}
+	return nil
+}
+
+// WasOffered reports whether the conversation of v shows a gate that offered an action
+// and is not open any more.
+func WasOffered(v opt.TaskView, a opt.Action) bool {
+	history := v.Task.History
+	if v.Task.Status.Message != nil {
+		history = append(slices.Clone(history), *v.Task.Status.Message)
+	}
+	return slices.ContainsFunc(history, func(m a2a.Message) bool {
+		g := opt.GateIn(m)
+		return g != nil && g.Allows(a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
+	})
+}
+
+// readTextAnswer reads plain text as the answer to the only question. Text that is JSON
+// counts as that if the question takes no text.
+func readTextAnswer(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
+	text := strings.TrimSpace(m.Text())
+	switch {
+	case text == "":
+		return call.InvalidField("message.parts", "must hold text, or a data part with answers")
+	case len(gate.Questions) != 1:
+		return call.InvalidField("message.parts", "must hold a data part with answers to: "+questions(gate))
+	}
+	raw, err := schema.FromText(gate.Questions[0].Schema, text)
+	if err != nil {
+		return schemaMismatch("message.parts", gate.Questions[0], err)
+	}
+	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
+	return nil
+}
+
+// readTextAnswers reads the answers to a clarification as texts, in the order of the
+// questions. Several texts are an array; one is an array if only that is valid.
+func readTextAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+	if len(d.Texts) != len(gate.Questions) {
+		return call.InvalidField(d.Field+"answers", "must answer, in this order, "+questions(gate))
+	}
+	for i, texts := range d.Texts {
+		q := gate.Questions[i]
+		list, err := json.Marshal(texts)
+		if err == nil {
+			err = checkAnswer(q, list)
+		}
+		if len(texts) == 1 {
+			raw, problem := schema.FromText(q.Schema, texts[0])
+			if problem == nil || err != nil {
+				list, err = raw, problem
+			}
+		}
+		if err != nil {
+			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+		}
+		reply.Answers = append(reply.Answers, opt.Answer{ID: q.ID, Answer: list})
+	}
+	return nil
+}
+
+// schemaMismatch returns the fault of an answer that does not fit the schema of its question.
+func schemaMismatch(field string, q opt.Question, err error) error {
+	return call.InvalidField(field, fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err))
+}
+
+// checkAnswer returns the first defect of an answer to a question.
+func checkAnswer(q opt.Question, answer json.RawMessage) error {
+	if q.Schema == nil {
+		return nil
+	}
+	s, err := schema.Parse(q.Schema)
+	if err != nil {
+		return fmt.Errorf("the question has an invalid schema: %w", err)
+	}
+	return s.Check(answer)
+}
+
+// readAnswers reads the answers to a clarification: one for each question.
+func readAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+	if d.Answers == nil {
+		return call.InvalidField(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
+	}
+	given := map[string]bool{}
+	for i, a := range d.Answers {
+		known := slices.ContainsFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })
+		if !known || given[a.ID] {
+			return call.InvalidField(fmt.Sprintf("%sanswers[%d].id", d.Field, i), "must name, once, one of "+questions(gate))
+		}
+		given[a.ID] = true
+		q := gate.Questions[slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })]
+		if err := checkAnswer(q, a.Answer); err != nil {
+			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+		}
+	}
+	if len(given) < len(gate.Questions) {
+		return call.InvalidField(d.Field+"answers", "must answer all of "+questions(gate))
+	}
+	reply.Answers, reply.Feedback = d.Answers, d.Feedback
+	return nil
+}
+
+func questions(gate *opt.Gate) string {
+	var ids []string
+	for _, q := range gate.Questions {
+		ids = append(ids, q.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// notOffered returns the fault of a decision that the gate does not offer.
+func notOffered(field string, gate *opt.Gate) error {
+	if len(gate.Actions) == 0 {
+		return call.InvalidField(field, "no action is possible at this gate")
+	}
+	return call.InvalidField(field, "the action must be one of: "+Offered(gate))
+}
+
+// Offered returns the actions of a gate, separated by commas.
+func Offered(gate *opt.Gate) string {
+	var actions []string
+	for _, a := range gate.Actions {
+		actions = append(actions, string(a))
+	}
+	return strings.Join(actions, ", ")
+}

@@ -1,0 +1,336 @@
+package message
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/letter"
+	"longhaul/api/push"
+	"longhaul/api/read"
+	"longhaul/opt"
+)
+
+// deliverToTask delivers a message that names a task: a reply to a gate, or a note. It
+// checks what it can; the workflow decides.
+//
+// An ended task refuses messages, and a repeated message gets its first answer. A
+// reply may end its task before the client gets the answer, so a repeat is looked
+// up first.
+func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams) (*receipt, error) {
+	m := p.Message
+	hint, err := s.hintedTask(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	taskID, forTask, err := resolveAddress(m.TaskID, hint)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	if err != nil {
+		return nil, err
+	}
+	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
+		return nil, call.InvalidField("message.contextId", "is not that of the task")
+	}
+	key := "" // the id of the message
+	if !p.Once {
+		key, err = s.IDs.Letter(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d, err := s.judgedBefore(ctx, c, v, opt.Letter{Key: key, Message: p.light}); d != nil || err != nil {
+		return d, err
+	}
+	if v.State.Ended() {
+		return nil, call.ErrEnded
+	}
+	if err := acceptMedia(s.Accepts, m); err != nil {
+		return nil, err
+	}
+	letter, err := newLetter(v, p, forTask)
+	if err == nil {
+		err = mayWrite(c, letter)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.refuseLate(ctx, c, letter, m); err != nil {
+		return nil, err
+	}
+	letter.Principal, letter.Groups, letter.Key = c.Principal, c.Groups, key
+	if letter.Reply != nil {
+		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.Now())
+	}
+	if err := s.storeContents(ctx, c, letter, p.blobs); err != nil {
+		return nil, err
+	}
+	return s.sendLetter(ctx, c, v, letter, p.Push)
+}
+
+// storeContents stores the large contents of a letter and of what its reply has edited, if the
+// tenant may store more. Work that waits for a small answer continues in any case; a question from
+// a person decides nothing.
+func (s *Messages) storeContents(ctx context.Context, c *call.Call, l opt.Letter, blobs a2a.Blobs) error {
+	if l.Reply != nil {
+		edited, more := a2a.Detach(l.Reply.Edited)
+		l.Reply.Edited = edited
+		blobs = joined(blobs, more)
+	}
+	if l.Reply == nil || l.Reply.Action == opt.Ask || len(blobs) > 0 {
+		if err := s.Quotas.Admit(ctx, c.Tenant, opt.StoredBytes); err != nil {
+			return err
+		}
+	}
+	return s.Out.StoreBlobs(ctx, l.ObjectiveID, blobs)
+}
+
+// joined returns the contents of a and b.
+func joined(a, b a2a.Blobs) a2a.Blobs {
+	all := a2a.Blobs{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+// mayWrite refuses a letter for which the caller lacks the scope: a reply needs
+// another one than a note.
+func mayWrite(c *call.Call, l opt.Letter) error {
+	switch {
+	case l.Reply != nil:
+		return c.RequireScopes(call.RespondApprovals)
+	case l.Comment: // by those who may decide, or talk to the task
+		return nil
+	}
+	return c.RequireScopes(call.CreateRuns)
+}
+
+// resolveAddress returns the task that a message is addressed to, and the plan task
+// under it that it is for, or "". The metadata key may name the task itself, or a
+// plan task under the root task.
+func resolveAddress(taskID, hint string) (to, forTask string, err error) {
+	if taskID == "" || taskID == hint {
+		return hint, "", nil
+	}
+	if hint == "" {
+		return taskID, "", nil
+	}
+	root, ok := opt.ParseID(taskID)
+	inner, okInner := opt.ParseID(hint)
+	if !ok || !okInner || root.TaskID != "" || inner.TaskID == "" || root.ObjectiveID != inner.ObjectiveID {
+		return "", "", call.InvalidField("message.metadata."+opt.KeyTaskID, "is not a task under the one that message.taskId names")
+	}
+	return taskID, hint, nil
+}
+
+// hintedTask returns the A2A task of the plan task that the metadata of a message
+// names. A plan task is another A2A task in each attempt.
+func (s *Messages) hintedTask(ctx context.Context, c *call.Call, p SendParams) (string, error) {
+	hint := p.Hints.TaskID
+	ref, ok := opt.ParseID(hint)
+	if !ok || hint != ref.TaskID || hint == p.Message.TaskID {
+		return hint, nil
+	}
+	o, err := s.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return hint, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if t, ok := read.TaskIn(o, ref.PlanID, hint); ok {
+		hint = t.Task.A2AID()
+	}
+	return hint, nil
+}
+
+// judgedBefore returns the task of a letter that was judged before, or the error of its
+// verdict. Both are nil if the letter was not judged.
+func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+	w := s.Watch(v.ObjectiveID)
+	j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
+	if ok && err == nil {
+		err = c.Answer.Judged(verdictError(j, l))
+	}
+	if !ok || err != nil {
+		w.Close()
+		return nil, err
+	}
+	return &receipt{TaskID: v.Task.ID, Watch: w}, nil
+}
+
+// SendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
+// it and for the task to change.
+func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, push *push.PushRequest) (*receipt, error) {
+	undo, err := s.Pushes.Attach(ctx, c, push, v.Task.ID, l.Once())
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.deliverLetter(ctx, c, v, l)
+	if errors.Is(err, call.ErrEnded) { // perhaps because of the same letter, which another call has handed over
+		if before, failed := s.judgedBefore(ctx, c, v, l); before != nil || failed != nil {
+			d, err = before, failed
+		}
+	}
+	return d, undo(err)
+}
+
+// deliverLetter is SendLetter without the push config.
+func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+	d := &receipt{TaskID: v.Task.ID, Watch: s.Watch(v.ObjectiveID)}
+	if l.Reply != nil && l.Reply.Action != opt.Ask {
+		d.gate = l.Reply.GateID
+	}
+	err := s.Out.SendLetter(ctx, l)
+	if err == nil {
+		d.pending, err = s.waitForVerdict(ctx, c, v, l, d.Watch)
+	}
+	if err == nil && !d.pending && d.gate != "" {
+		err = s.waitForMove(ctx, c, d, v)
+	}
+	if err != nil {
+		d.Watch.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// newLetter returns the letter for a message to a task.
+func newLetter(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+	m := p.Message
+	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
+	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
+		l.PlanID = ref.PlanID
+	}
+	if p.BadDecision != nil {
+		return l, p.BadDecision
+	}
+	open := v.Gates
+	if p.Gate != "" {
+		open = slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.ID != p.Gate })
+	}
+	gate, reply, err := letter.Answer(open, m, p.Decision, forTask)
+	switch {
+	case err != nil:
+		return l, err
+	case reply == nil && gate != nil: // a comment
+		ref, _ := opt.ParseID(gate.TaskID)
+		l.PlanID, l.Comment = ref.PlanID, true
+		if gate.TaskID != l.TaskID {
+			l.ForTask = gate.TaskID
+		}
+	case reply == nil && p.Gate != "":
+		return l, call.ErrNotWaiting
+	case reply == nil && forTask != "": // a note for a task under the root
+		ref, _ := opt.ParseID(forTask)
+		l.PlanID, l.ForTask = ref.PlanID, forTask
+	case reply != nil:
+		ref, ok := opt.ParseID(gate.TaskID)
+		if !ok {
+			return l, fmt.Errorf("gate %s is at %q, which is no task", gate.ID, gate.TaskID)
+		}
+		l.PlanID, l.Reply = ref.PlanID, reply
+		if gate.TaskID != l.TaskID {
+			l.ForTask = gate.TaskID
+		}
+	}
+	return l, nil
+}
+
+// refuseLate refuses m, which would be a note, if it is a decision by word that a
+// gate of the task offered before it was closed: the sender must not believe that
+// the decision counted.
+func (s *Messages) refuseLate(ctx context.Context, c *call.Call, l opt.Letter, m a2a.Message) error {
+	word := letter.DecisionWord(m)
+	if l.Reply != nil || word == "" {
+		return nil
+	}
+	want := opt.TaskWant{History: -1, Scope: opt.ScopeTask}
+	if l.PlanID == "" {
+		want.Scope = opt.ScopeObjective // the root task shows all tasks
+	}
+	v, err := s.Journal.Task(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID), want)
+	if err == nil && letter.WasOffered(v, word) {
+		err = call.ErrNotWaiting
+	}
+	return err
+}
+
+// waitForMove waits until the task of d no longer shows the answered gate, so that the client
+// gets the task as it is after its reply. before is the task with the gate.
+func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *receipt, before opt.TaskView) error {
+	return s.Wait.Await(ctx, d.Watch, s.ReplyWait, func() (bool, error) {
+		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, opt.TaskWant{})
+		closed := err == nil && !read.ShowsGate(v, d.gate)
+		if closed {
+			s.observeAnswer(before, d.gate)
+		}
+		return closed || waitsForOthers(v, d.gate, c.Principal), err
+	})
+}
+
+// waitsForOthers reports whether a gate of v is open that a principal has voted at.
+func waitsForOthers(v opt.TaskView, gateID, principal string) bool {
+	return slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID && g.Voted(principal) })
+}
+
+// waitForVerdict waits for the verdict on a message and returns an error if the message
+// was refused. pending is true if there is no verdict in time.
+func (s *Messages) waitForVerdict(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, w call.Watch) (pending bool, err error) {
+	pending = true
+	err = s.Wait.Await(ctx, w, s.ReplyWait, func() (bool, error) {
+		j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
+		if err != nil || !ok {
+			return false, err
+		}
+		pending = false
+		return true, c.Answer.Judged(verdictError(j, l))
+	})
+	if err != nil || !pending {
+		return false, err
+	}
+	state, _, err := s.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+	if err == nil && state.Ended() {
+		return false, call.ErrEnded // it came too late to be judged
+	}
+	return true, err
+}
+
+// verdictError returns the error of a judgement for the sender of l: nil if l was
+// accepted.
+func verdictError(j opt.Judgement, l opt.Letter) error {
+	switch {
+	case !opt.SameContent(j.Digest, l.Message, l.Key):
+		return opt.ErrConflict
+	case j.Verdict == opt.NotWaiting:
+		return call.ErrNotWaiting
+	case j.Verdict == opt.NotAllowed:
+		return call.ErrNotYours
+	case j.Verdict == opt.OtherThing:
+		return call.ErrOtherObject
+	case j.Verdict == opt.HasVoted:
+		return call.ErrHasVoted
+	case j.Verdict == opt.NotIdle:
+		return errNotIdle
+	case j.Verdict == opt.TooLate:
+		return call.ErrEnded
+	case j.Verdict == opt.NotOffered:
+		return call.InvalidField("message.parts", "the gate does not offer this action any more: get the task, whose gate lists its actions")
+	}
+	return nil
+}
+
+// observeAnswer reports a gate of v that an answer has closed to the observer.
+func (s *Messages) observeAnswer(v opt.TaskView, gateID string) {
+	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
+	if i >= 0 && !v.Gates[i].RequestedAt.IsZero() {
+		s.Observer.Answered(string(v.Gates[i].Kind), s.Now().Sub(v.Gates[i].RequestedAt.Time()))
+	}
+}

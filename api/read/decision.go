@@ -1,0 +1,81 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/opt"
+)
+
+// DecisionListParams are the params of a list of decisions.
+type DecisionListParams struct {
+	ObjectiveID string
+	Limit       int
+	PageToken   string
+}
+
+// A DecisionPage is a page of the decisions of an objective.
+type DecisionPage struct {
+	Decisions []opt.Decision   // in the order in which they were recorded
+	Head      opt.DecisionHead // of all decisions, also those on other pages
+	Next      string           // token of the next page, "" for none
+	Size      int              // that was asked for
+}
+
+// A DecisionReader returns a page of at most limit decisions of an objective after a position, the
+// first for 0.
+type DecisionReader interface {
+	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
+}
+
+// Decisions lists the decisions at gates.
+type Decisions struct {
+	Journal  DecisionReader
+	Pages    *call.Pages
+	Now      func() time.Time
+	SignHead func(ctx context.Context, statement []byte) (string, error) // nil leaves heads unsigned
+}
+
+// ListDecisions returns a page of the decisions of an objective, with their signed head
+// if there is a key.
+func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionListParams) (DecisionPage, error) {
+	page := DecisionPage{Size: p.Limit}
+	missing := call.Missing("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
+	if !call.IsValidID(p.ObjectiveID) {
+		return page, missing
+	}
+	list := call.PageOf{Kind: "decisions", Tenant: c.Tenant, Filter: []string{p.ObjectiveID}}
+	after, err := s.Pages.Cursor(ctx, list, p.PageToken)
+	if err != nil {
+		return page, err
+	}
+	position := int64(0)
+	if after.ID != "" {
+		if position, err = strconv.ParseInt(after.ID, 10, 64); err != nil {
+			return page, call.ErrPageToken
+		}
+	}
+	found, err := s.Journal.Decisions(ctx, c.Tenant, p.ObjectiveID, opt.DecisionCursor(position), p.Limit)
+	if errors.Is(err, opt.ErrUnknown) {
+		return page, missing
+	}
+	if err != nil {
+		return page, err
+	}
+	c.SetIDs(p.ObjectiveID, "")
+	page.Decisions, page.Head = found.Decisions, found.Head
+	page.Head.At = a2a.At(s.Now())
+	if s.SignHead != nil {
+		if page.Head.Signature, err = s.SignHead(ctx, page.Head.Statement()); err != nil {
+			return page, err
+		}
+	}
+	if found.More {
+		page.Next, err = s.Pages.Token(ctx, list, opt.Cursor{ID: strconv.FormatInt(int64(found.Last), 10)})
+	}
+	return page, err
+}

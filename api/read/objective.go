@@ -1,0 +1,114 @@
+package read
+
+import (
+	"context"
+	"fmt"
+
+	"longhaul/api/call"
+	"longhaul/opt"
+)
+
+// GetObjectiveParams are the params of objectives/get.
+type GetObjectiveParams struct {
+	ID           string
+	Plans, Tasks bool
+}
+
+// ListObjectivesParams are the params of objectives/list.
+type ListObjectivesParams struct {
+	Filter    opt.ObjectiveSearch // without its cursor
+	Tasks     bool
+	Standings bool // say how far the open ones are
+	PageToken string
+}
+
+// ShownObjective is an objective and how much of it to show.
+type ShownObjective struct {
+	*opt.Objective
+	Plans, Tasks bool
+	Unconfirmed  []string // plans that had not confirmed a change when it was answered
+}
+
+// ObjectivePage is a page of objectives and how much of each to show.
+type ObjectivePage struct {
+	Objectives   []*opt.Objective
+	Next         string // token of the next page, "" for none
+	Total        int    // on all pages
+	AtLeast      bool   // there may be more than Total
+	Plans, Tasks bool
+	Standings    map[string]opt.Standing // of open objectives, by id; nil unless they were asked for
+}
+
+// An ObjectiveFinder finds objectives, and returns how far they are.
+type ObjectiveFinder interface {
+	Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error)
+	SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error)
+	// Standings returns how far those of the given objectives are that the tenant has.
+	Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error)
+}
+
+// Objectives reads objectives and plans.
+type Objectives struct {
+	Journal ObjectiveFinder
+	Read    Reader
+	Pages   *call.Pages
+}
+
+// GetObjective returns an objective.
+func (s *Objectives) GetObjective(ctx context.Context, c *call.Call, p GetObjectiveParams) (ShownObjective, error) {
+	o, err := s.Read.Objective(ctx, c, p.ID)
+	return ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
+}
+
+// ListObjectives returns a page of the objectives of the caller's tenant, the newest
+// first. A page of a search may have fewer of them than its size, or none, although there
+// is a next page.
+func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObjectivesParams) (ObjectivePage, error) {
+	f := p.Filter
+	page := ObjectivePage{Plans: f.Plans, Tasks: p.Tasks}
+	list := call.PageOf{Kind: "objectives", Tenant: c.Tenant, Filter: []string{string(f.Status)}}
+	if !f.Plain() {
+		list.Filter = append(list.Filter, f.Text, f.ContextID, f.Planner, fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
+	}
+	var err error
+	if f.After, err = s.Pages.Cursor(ctx, list, p.PageToken); err != nil {
+		return page, err
+	}
+	f.Limit++ // one more shows whether there is a next page
+	next, err := s.find(ctx, c, f, &page)
+	if err == nil && len(page.Objectives) == f.Limit {
+		page.Objectives = page.Objectives[:f.Limit-1]
+		last := page.Objectives[len(page.Objectives)-1]
+		next = opt.Cursor{At: last.CreatedAt, ID: last.ID}
+	}
+	if err == nil && next != (opt.Cursor{}) {
+		page.Next, err = s.Pages.Token(ctx, list, next)
+	}
+	if err == nil && p.Standings {
+		page.Standings, err = s.standings(ctx, c, page.Objectives)
+	}
+	return page, err
+}
+
+// find reads the objectives of a page. A search returns the position down to which it has
+// looked, if there are older objectives.
+func (s *Objectives) find(ctx context.Context, c *call.Call, f opt.ObjectiveSearch, page *ObjectivePage) (reached opt.Cursor, err error) {
+	if f.Plain() {
+		page.Objectives, page.Total, err = s.Journal.Objectives(ctx, c.Tenant, f.ObjectiveFilter)
+		return reached, err
+	}
+	found, err := s.Journal.SearchObjectives(ctx, c.Tenant, f)
+	page.Objectives, page.Total, page.AtLeast = found.Objectives, found.Total, found.AtLeast
+	return found.Reached, err
+}
+
+// standings returns how far those of a list are that are open.
+func (s *Objectives) standings(ctx context.Context, c *call.Call, list []*opt.Objective) (map[string]opt.Standing, error) {
+	var open []string
+	for _, o := range list {
+		if !o.Status.Ended() {
+			open = append(open, o.ID)
+		}
+	}
+	return s.Journal.Standings(ctx, c.Tenant, open)
+}

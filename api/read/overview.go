@@ -1,0 +1,74 @@
+package read
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/opt"
+)
+
+// overviewHours is how far an overview looks back, the present hour included.
+const overviewHours = 24
+
+// overviewAge is for how long an overview is kept: many pages show the one of a tenant,
+// and each asks for it every few seconds.
+const overviewAge = time.Second
+
+// OverviewOf is what the work of a tenant looks like.
+type OverviewOf struct {
+	opt.Overview
+	At    a2a.Time // when it was so
+	Since a2a.Time // the hour with which Ended begins
+}
+
+// An OverviewReader counts the work of a tenant; Ended begins with the hour of since.
+type OverviewReader interface {
+	Overview(ctx context.Context, tenant string, since a2a.Time) (opt.Overview, error)
+}
+
+// Overviews makes overviews, and keeps each for a moment.
+type Overviews struct {
+	journal OverviewReader
+	now     func() time.Time
+
+	mu   sync.Mutex
+	kept map[string]OverviewOf // by tenant
+}
+
+func NewOverviews(j OverviewReader, now func() time.Time) *Overviews {
+	return &Overviews{journal: j, now: now, kept: map[string]OverviewOf{}}
+}
+
+// GetOverview returns what the work of the caller's tenant looks like, now or a second ago.
+func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, error) {
+	now := s.now()
+	if v, ok := s.fresh(c.Tenant, now); ok {
+		return v, nil
+	}
+	since := a2a.At(now.Truncate(time.Hour).Add(-(overviewHours - 1) * time.Hour))
+	v, err := s.journal.Overview(ctx, c.Tenant, since)
+	if err != nil {
+		return OverviewOf{}, err
+	}
+	out := OverviewOf{v, a2a.At(now), since}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept[c.Tenant] = out
+	return out, nil
+}
+
+// fresh returns the overview of a tenant that is not too old, and drops all that are.
+func (s *Overviews) fresh(tenant string, now time.Time) (v OverviewOf, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, kept := range s.kept {
+		if age := now.Sub(kept.At.Time()); age < 0 || age >= overviewAge {
+			delete(s.kept, name)
+		}
+	}
+	v, ok = s.kept[tenant]
+	return v, ok
+}

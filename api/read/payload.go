@@ -1,0 +1,42 @@
+package read
+
+import (
+	"context"
+
+	"longhaul/api/call"
+)
+
+// A Payload is a value in Temporal.
+type Payload struct {
+	Metadata map[string][]byte `json:"metadata,omitempty"`
+	Data     []byte            `json:"data,omitempty"`
+}
+
+// A PayloadCodec encrypts and decrypts payloads. An error of Decode says why, and is no
+// secret.
+type PayloadCodec interface {
+	Encode(payloads []Payload) ([]Payload, error)
+	Decode(payloads []Payload) ([]Payload, error)
+}
+
+// Payloads has the operations for people who look into Temporal. The payloads come from
+// the caller, who has read them there, and may be of any tenant.
+type Payloads struct{ Codec PayloadCodec }
+
+// EncryptsPayloads reports whether payloads are encrypted. Without it the operations on
+// them may not be called.
+func (s Payloads) EncryptsPayloads() bool { return s.Codec != nil }
+
+// EncodePayloads encrypts payloads.
+func (s Payloads) EncodePayloads(_ context.Context, _ *call.Call, p []Payload) ([]Payload, error) {
+	return s.Codec.Encode(p)
+}
+
+// DecodePayloads decrypts payloads. Those that are not encrypted stay as they are.
+func (s Payloads) DecodePayloads(_ context.Context, _ *call.Call, p []Payload) ([]Payload, error) {
+	out, err := s.Codec.Decode(p)
+	if err != nil {
+		return nil, call.Invalid(call.Violation{Field: "payloads", Description: err.Error()})
+	}
+	return out, nil
+}

@@ -1,0 +1,169 @@
+package read
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// keyStopping is the key in a task's metadata for why it is being stopped, while
+// it is: "canceled" or "failed".
+const keyStopping = "longhaul/v1/stopping"
+
+// keyRetriedBy is the key in the metadata of the root task of an earlier attempt
+// for the id of the root task of the latest one.
+const keyRetriedBy = "longhaul/v1/retriedBy"
+
+// ToTask returns a view as an A2A task: its messages have the ids of the task, and its metadata
+// has its position in the objective and its gate.
+func ToTask(v opt.TaskView) a2a.Task {
+	t := v.Task
+	t.History = slices.Clone(t.History)
+	for i, m := range t.History {
+		t.History[i] = WithTaskIDs(m, t)
+	}
+	t.Status.Message = statusMessage(v)
+	m := Place{v.ObjectiveID, v.PlanID, v.Index}.Metadata(t.Metadata)
+	if len(v.Dependencies) > 0 {
+		m = m.With(opt.KeyDependencies, v.Dependencies)
+	}
+	if v.Attempt > 0 {
+		m = m.With(opt.KeyAttempt, v.Attempt)
+	}
+	at := Interrupt{Decision: v.Decided}
+	if t.Status.State.Interrupted() && len(v.Gates) > 0 {
+		at.Interrupt = v.Gates[0].Shown()
+	}
+	if at != (Interrupt{}) {
+		m = m.With(opt.KeyInterrupt, at)
+	}
+	if v.Stopping != "" && !v.State.Ended() {
+		m = m.With(keyStopping, v.Stopping)
+	}
+	if v.Stuck != nil {
+		m = m.With(opt.KeyStuck, v.Stuck)
+	}
+	if v.RetriedBy != "" {
+		m = m.With(keyRetriedBy, v.RetriedBy)
+	}
+	m, t.Status = WithProgress(m, t.Status, v.Progress, t)
+	if v.Paused {
+		m = m.With(opt.KeyPaused, true)
+		t.Status = PausedStatus(t.Status, t)
+	}
+	t.Metadata = withQueuePosition(m, v)
+	return t
+}
+
+// statusMessage returns the status message of v with its ids. A root task has no event for
+// comments, votes and steps at the gate that it shows: they are added here.
+func statusMessage(v opt.TaskView) *a2a.Message {
+	t := v.Task
+	if t.Status.Message == nil {
+		return nil
+	}
+	m := WithTaskIDs(*t.Status.Message, t)
+	for _, g := range v.Gates {
+		if v.IsRoot && v.State.Waiting() && g.ID == m.MessageID {
+			return g.Message(t.ContextID, t.ID)
+		}
+	}
+	return &m
+}
+
+// WithProgress adds the progress of a root task that works or waits to its metadata,
+// and to its status if that has no message.
+func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
+	if p == nil || s.State != a2a.Working && !s.State.Interrupted() {
+		return m, s
+	}
+	if s.State == a2a.Working && s.Message == nil && p.Text != "" {
+		id, text := fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), p.Text
+		if p.Said != "" {
+			sum := sha256.Sum256([]byte(p.Said))
+			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
+		}
+		message := WithTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
+		s.Message = &message
+	}
+	return m.With(opt.KeyProgress, p.Percent), s
+}
+
+// PausedStatus returns the status of a root task whose objective a client has paused. A
+// question that waits for an answer stays.
+func PausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
+	if s.State.Terminal() || s.State.Interrupted() {
+		return s
+	}
+	m := WithTaskIDs(a2a.Message{
+		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
+		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
+	}, t)
+	s.Message = &m
+	return s
+}
+
+// ShowsGate reports whether v still shows a gate: the gate is open, or its question
+// is the task's status. A plan and its objective move one after the other, so a
+// root task may show a gate that is closed.
+func ShowsGate(v opt.TaskView, gateID string) bool {
+	if gateID == "" || !v.State.Waiting() {
+		return false
+	}
+	message := v.Task.Status.Message
+	return message != nil && message.MessageID == gateID ||
+		slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
+}
+
+// Interrupt is the value of opt.KeyInterrupt.
+type Interrupt struct {
+	Interrupt *opt.Gate    `json:"interrupt,omitempty"` // that is open
+	Decision  *opt.Decided `json:"decision,omitempty"`  // how the latest one was closed
+}
+
+// WithTaskIDs returns m with the ids of its task. Messages are stored as they were
+// sent, so a client may have left the ids out.
+func WithTaskIDs(m a2a.Message, t a2a.Task) a2a.Message {
+	if m.ContextID == "" {
+		m.ContextID = t.ContextID
+	}
+	if m.TaskID == "" {
+		m.TaskID = t.ID
+	}
+	return m
+}
+
+// A Place is the position of something in an objective.
+type Place struct {
+	ObjectiveID string
+	PlanID      string // "" if it is in no plan
+	index       int
+}
+
+// PlaceOf returns the place of a plan task. Its index is the last number of its
+// id, since tasks are only added at the end.
+func PlaceOf(objectiveID, taskID string) Place {
+	ref, ok := opt.ParseID(taskID)
+	if !ok || ref.TaskID == "" {
+		return Place{ObjectiveID: objectiveID}
+	}
+	index, err := strconv.Atoi(ref.TaskID[strings.LastIndexByte(ref.TaskID, '-')+1:])
+	if err != nil {
+		return Place{ObjectiveID: objectiveID}
+	}
+	return Place{objectiveID, ref.PlanID, index}
+}
+
+func (p Place) Metadata(m a2a.Metadata) a2a.Metadata {
+	m = m.With(opt.KeyObjectiveID, p.ObjectiveID)
+	if p.PlanID != "" {
+		m = m.With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.index)
+	}
+	return m
+}

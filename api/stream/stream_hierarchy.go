@@ -1,0 +1,291 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/api/read"
+	"longhaul/opt"
+)
+
+// A hierarchy is the state of an objective and its plans and tasks after an
+// event. From it the stream of a root task makes the updates about them: those
+// of the extension for clients that understand it, or else those of the progress.
+// Only events change it, so every client of a kind gets the same updates, wherever
+// its stream began.
+type hierarchy struct {
+	id       string
+	attempt  int // of the objective
+	revision int64
+	status   string            // of the objective
+	plans    map[string]string // status by id
+	work     planStates        // from which progress is computed
+	progress *opt.Progress
+
+	paused    bool            // by a client
+	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
+	interrupt json.RawMessage // the root task's value of opt.KeyInterrupt, nil for none
+}
+
+// A change is the value of opt.KeyEvent. From and To are the same if the status
+// did not change.
+type change struct {
+	Kind     string `json:"kind"` // objective, plan or task
+	ID       string `json:"id"`
+	From     string `json:"from,omitempty"`
+	To       string `json:"to"`
+	Revision int64  `json:"revision"` // of the objective
+}
+
+// hierarchyIn returns the hierarchy of a snapshot: v, and an objective that was
+// read after it; nil to read it now.
+func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objective) (*hierarchy, error) {
+	if o == nil {
+		var err error
+		if o, err = s.journal.Objective(ctx, s.tenant, v.ObjectiveID); err != nil {
+			return nil, err
+		}
+	}
+	_, seq, err := s.journal.Peek(ctx, s.tenant, v.Task.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case seq != v.Seq:
+		return s.hierarchyAfter(ctx, v.Seq)
+	}
+	v.Paused, v.Progress, v.Decided = false, nil, nil
+	shown := read.ToTask(v)
+	h := &hierarchy{
+		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
+		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
+	}
+	h.progress = opt.ProgressOf(h.work)
+	for _, p := range o.Plans {
+		h.plans[p.ID] = string(p.Status)
+	}
+	return h, nil
+}
+
+// hierarchyAfter returns the hierarchy after an event.
+func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, error) {
+	h := &hierarchy{id: s.objectiveID, plans: map[string]string{}}
+	for at := int64(0); at < seq; {
+		page, err := s.journal.Events(ctx, s.objectiveID, at, int(min(eventPage, seq-at)))
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, r := range page {
+			s.update(h, r.Event)
+			at = r.Seq
+		}
+	}
+	return h, nil
+}
+
+// update applies e to h and returns the additional update on a root task's
+// stream; ok is false if there is none. It has the keys of the extension if the
+// client understands that.
+func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
+	if e.Kind == opt.TaskMoved && e.TaskID == opt.RootID(h.id, h.attempt) {
+		h.moveRoot(s.status(e))
+		return nil, false
+	}
+	if e.Kind == opt.SourceRewound {
+		h.rewind(s, e)
+		u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: read.Place{ObjectiveID: h.id}.Metadata(nil).With(opt.KeyRewound, true)}
+		h.addProgress(u, s)
+		return u, e.PlanID != ""
+	}
+	ch, at, ok := h.apply(e)
+	if h.work = h.work.after(e); ok {
+		h.progress = opt.ProgressOf(h.work)
+	}
+	if ref, known := opt.ParseID(s.taskID); !ok || !known || ref.Attempt != h.attempt {
+		return nil, false
+	}
+	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: read.Place{ObjectiveID: h.id}.Metadata(nil)}
+	if s.knowsOPT {
+		u.Metadata = h.metadata(ch, at)
+	}
+	h.addProgress(u, s)
+	if h.paused && !h.root.State.Terminal() {
+		u.Metadata = u.Metadata.With(opt.KeyPaused, true)
+		u.Status = read.PausedStatus(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+	}
+	return u, true
+}
+
+// Metadata returns the metadata of an update for clients with the extension.
+func (h *hierarchy) metadata(ch change, at read.Place) a2a.Metadata {
+	m := at.Metadata(nil).With(opt.KeyEvent, ch)
+	if ch.Kind == "plan" {
+		m = read.Place{ObjectiveID: h.id}.Metadata(nil).With(opt.KeyPlanID, at.PlanID).With(opt.KeyEvent, ch)
+	}
+	if h.interrupt != nil {
+		m = m.With(opt.KeyInterrupt, h.interrupt)
+	}
+	return m
+}
+
+// progressChanged reports whether clients without the extension get the progress: if it has
+// changed, while the root task works. A question must not be repeated, since it would end
+// their streams. The end of the root task also reports the end of the last task.
+func (h *hierarchy) progressChanged(before *opt.Progress) bool {
+	if h.root.State != a2a.Working || h.root.Message != nil || h.paused || h.progress == nil || h.progress.Text == "" || h.progress.Percent == 100 {
+		return false
+	}
+	return before == nil || *before != *h.progress
+}
+
+// addProgress adds the progress to an update of the root task.
+func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
+	if ref, ok := opt.ParseID(s.taskID); !ok || ref.Attempt != h.attempt {
+		return
+	}
+	u.Metadata, u.Status = read.WithProgress(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+}
+
+// moveRoot applies an update of the root task. The time of its status is the time of its latest
+// change of state.
+func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
+	if u.Status.State == h.root.State {
+		u.Status.At = h.root.At
+	}
+	h.root, h.interrupt = u.Status, u.Metadata[opt.KeyInterrupt]
+}
+
+// Begin begins an attempt with a new root task.
+func (h *hierarchy) begin(attempt int, at a2a.Time) {
+	h.attempt, h.paused, h.root, h.interrupt = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
+}
+
+// apply applies e to h, and returns the change and its place; ok is false if
+// clients do not see it.
+func (h *hierarchy) apply(e opt.Event) (ch change, at read.Place, ok bool) {
+	at = read.Place{ObjectiveID: h.id}
+	switch e.Kind {
+	case opt.ObjectiveOpened:
+		h.begin(e.Objective.Attempt, e.At)
+		h.revision = e.Objective.Revision
+		ch = h.changeStatus("objective", h.id, &h.status, "", string(e.Objective.Status))
+	case opt.ObjectiveRetried:
+		h.begin(e.Attempt, e.At)
+		ch = h.changeStatus("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
+	case opt.ObjectiveMoved:
+		ch = h.changeStatus("objective", h.id, &h.status, e.From, e.To)
+	case opt.ObjectivePaused, opt.ObjectiveResumed:
+		h.paused = e.Kind == opt.ObjectivePaused
+		ch = h.changeStatus("objective", h.id, &h.status, "", h.status)
+	case opt.ObjectiveChanged:
+		h.revision = max(h.revision, e.Revision)
+		ch = h.changeStatus("objective", h.id, &h.status, "", h.status)
+	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
+		at.PlanID = e.PlanID
+		ch = h.plan(e)
+	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked:
+		ref, _ := opt.ParseID(e.TaskID)
+		if ref.TaskID == "" {
+			return ch, at, false // the root task of an earlier attempt
+		}
+		at = read.PlaceOf(h.id, e.TaskID)
+		ch = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}
+		if e.Kind == opt.TaskLinked {
+			ch.From = ch.To
+		}
+	default:
+		return ch, at, false
+	}
+	return ch, at, true
+}
+
+func (h *hierarchy) plan(e opt.Event) change {
+	status := h.plans[e.PlanID]
+	to := status
+	switch e.Kind {
+	case opt.PlanAdded:
+		to = string(e.Plan.Status)
+	case opt.PlanMoved:
+		to = e.To
+	case opt.PlanRetried:
+		to = string(opt.PlanPending)
+	}
+	ch := h.changeStatus("plan", e.PlanID, &status, e.From, to)
+	h.plans[e.PlanID] = status
+	return ch
+}
+
+// changeStatus changes a status, and returns the change.
+func (h *hierarchy) changeStatus(kind, id string, status *string, from, to string) change {
+	ch := change{kind, id, cmp.Or(from, *status), to, h.revision}
+	*status = to
+	return ch
+}
+
+// planStates are the plans of an objective and their tasks, with the fields from which the
+// progress is computed.
+type planStates []*opt.Plan
+
+func newWork(plans []*opt.Plan) (w planStates) {
+	for _, p := range plans {
+		w = append(w, &opt.Plan{ID: p.ID, Name: p.Name, Status: p.Status})
+		w.add(p.ID, p.Tasks)
+	}
+	return w
+}
+
+func (w planStates) plan(id string) *opt.Plan {
+	for _, p := range w {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// add adds tasks to a plan, or replaces them. The end of an earlier attempt at a task
+// may come after its latest one was added, and changes nothing.
+func (w planStates) add(planID string, tasks []*opt.Task) {
+	p := w.plan(planID)
+	if p == nil {
+		return
+	}
+	for _, t := range tasks {
+		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1), Said: t.Said}
+		i := slices.IndexFunc(p.Tasks, func(old *opt.Task) bool { return old.ID == t.ID })
+		switch {
+		case i < 0:
+			p.Tasks = append(p.Tasks, t)
+		case t.Run >= p.Tasks[i].Run:
+			p.Tasks[i] = t
+		}
+	}
+}
+
+// After returns the work after an event.
+func (w planStates) after(e opt.Event) planStates {
+	switch e.Kind {
+	case opt.PlanAdded:
+		return append(w, newWork([]*opt.Plan{e.Plan})...)
+	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
+		w.add(e.PlanID, e.Tasks)
+	case opt.TaskMoved:
+		if ref, ok := opt.ParseID(e.TaskID); ok && ref.TaskID != "" {
+			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt, Said: e.Said()}})
+		}
+	}
+	if p := w.plan(e.PlanID); p != nil {
+		if e.PlanHead != nil {
+			p.Status = e.PlanHead.Status
+		}
+		if e.Kind == opt.PlanChanged && e.Text != nil {
+			p.Name = e.Text.Name
+		}
+	}
+	return w
+}

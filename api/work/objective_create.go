@@ -1,0 +1,63 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/read"
+	"longhaul/api/write"
+	"longhaul/opt"
+)
+
+// CreateObjectiveParams are the params of objectives/create.
+type CreateObjectiveParams struct {
+	Name, Description string
+	Metadata          a2a.Metadata
+}
+
+// Maker creates objectives.
+type Maker struct {
+	Read   read.Reader
+	Out    write.Writer
+	IDs    call.IDs
+	Quotas write.Quotas
+	Limits opt.Limits
+	Now    func() time.Time
+}
+
+// CreateObjective opens an objective that waits: for plans, and for a message
+// with its context id, which starts it. A repeat with the same key returns the
+// objective of the first request.
+func (s *Maker) CreateObjective(ctx context.Context, c *call.Call, p CreateObjectiveParams) (*opt.Objective, error) {
+	id, err := s.IDs.Created(c)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(p)
+	if err != nil {
+		return nil, err
+	}
+	now := a2a.At(s.Now())
+	o := opt.Opening{
+		Idle: !p.Metadata.Bool(opt.KeyAutoStart),
+		Objective: opt.Objective{
+			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description, Digest: digest,
+			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
+			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.Limits,
+		},
+	}
+	c.SetIDs(id, "")
+	if err := s.Quotas.Admit(ctx, c.Tenant, write.OfNewWork...); err != nil {
+		if known, _ := s.Read.Objective(ctx, c, id); known == nil { // else this is a repeat
+			return nil, err
+		}
+	}
+	o, err = s.Out.Start(ctx, o)
+	if errors.Is(err, opt.ErrEnded) { // the objective of the first request, which has ended
+		return s.Read.Objective(ctx, c, id)
+	}
+	return &o.Objective, err
+}
