@@ -131,7 +131,7 @@ var rooms = []room{
 	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
 		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
-	{name: "docs", tests: []string{"api/operation", "api/call"}},             // its tests compare the documents with the code
+	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
 	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
