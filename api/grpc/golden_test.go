@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	"longhaul/api/service"
+	"longhaul/api/card"
 	"longhaul/opt"
 )
 
@@ -55,7 +55,7 @@ var methods = a2apb.File_a2av1_proto.Services().ByName("A2AService").Methods()
 // copies of them: an answer or a status with its details, and below it the requests.
 func TestGolden(t *testing.T) {
 	s := newService(t, pushOn, func(c *config) {
-		c.Extended, c.Rand = &service.CardInfo{Name: "More"}, rand.NewChaCha8([32]byte{})
+		c.Extended, c.Rand = &card.Info{Name: "More"}, rand.NewChaCha8([32]byte{})
 	})
 	s.send(t, "slow", "slow work")
 	s.send(t, "done", "write")
