@@ -118,6 +118,18 @@ func TestAnswerInterrupt(t *testing.T) {
 	}
 }
 
+// An answer takes four reads of the journal: the task with its gate, whether the answer was judged
+// before, the verdict, and the task after it.
+func TestAnswerInterrupt_reads(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	before := s.journal.calls.Load()
+	status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"action":"accept"}`)
+	if n := s.journal.calls.Load() - before; status != http.StatusOK || n > 4 {
+		t.Errorf("status %d after %d calls of the journal: %v", status, n, got)
+	}
+}
+
 // A text at an approval that is no decision is a comment, and the result says so.
 func TestAnswerInterrupt_comment(t *testing.T) {
 	const note = "The text was added as a comment and decides nothing. To decide, send an action, one of: accept, reject"

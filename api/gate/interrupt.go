@@ -144,48 +144,47 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.
 func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams) (Answered, error) {
+	out := Answered{ID: p.ID}
 	taskID, ok := opt.TaskOfGate(p.ID)
 	if !ok {
-		return Answered{}, interruptUnknown(p.ID)
+		return out, interruptUnknown(p.ID)
+	}
+	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	if call.IsTaskUnknown(err) {
+		return out, interruptUnknown(p.ID)
 	}
 	send := p.Message
-	send.Message.TaskID, send.Gate, send.ReturnAtOnce = taskID, p.ID, true
-	var err error
-	if send.Message.MessageID == "" {
-		send.Message.MessageID, err = s.answerID(ctx, c, p, send.Message)
+	send.Message.TaskID, send.Gate, send.Known = taskID, p.ID, &v
+	if err == nil && send.Message.MessageID == "" {
+		send.Message.MessageID, err = s.answerID(ctx, c, p, send.Message, v)
 	}
-	var sent message.Sent
-	if err == nil {
-		sent, err = s.Messages.SendMessage(ctx, c, send)
+	if err != nil {
+		return out, err
 	}
-	switch {
-	case call.IsTaskUnknown(err):
-		return Answered{}, interruptUnknown(p.ID)
-	case err != nil:
-		return Answered{}, err
+	out.TaskID, out.MessageID = taskID, send.Message.MessageID
+	d, err := s.Messages.Deliver(ctx, c, send)
+	if err != nil {
+		return out, err
 	}
-	out := Answered{ID: p.ID, TaskID: taskID, MessageID: send.Message.MessageID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
-	if p.Message.Decision == nil && letter.DecisionWord(send.Message) == "" {
-		out.Note, err = s.commentNote(ctx, c, taskID, p.ID)
-	}
+	d.Watch.Close()
+	out.Pending, out.Note = d.Pending, commentNote(p, send.Message, v)
+	out.State, err = s.Messages.State(ctx, c, d)
 	return out, err
 }
 
-// commentNote returns the note that a text was a comment, if its approval is still open.
-func (s Gates) commentNote(ctx context.Context, c *call.Call, taskID, gateID string) (string, error) {
-	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
-	for _, g := range v.Gates {
-		if g.ID == gateID && g.Kind == opt.Approval {
-			return "The text was added as a comment and decides nothing. To decide, send an action, one of: " + letter.Offered(g), err
-		}
+// commentNote returns the note that m was a comment, "" if it was none.
+func commentNote(p AnswerParams, m a2a.Message, v opt.TaskView) string {
+	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == p.ID })
+	if p.Message.Decision != nil || letter.DecisionWord(m) != "" || i < 0 || v.Gates[i].Kind != opt.Approval {
+		return ""
 	}
-	return "", err
+	return "The text was added as a comment and decides nothing. To decide, send an action, one of: " + letter.Offered(v.Gates[i])
 }
 
-// answerID returns the id of m, an answer without one. A repeat of an answer that counts
-// has the same id. An answer that does not count, because it was refused or its vote was
+// answerID returns the id of m, an answer without one to a gate of v. A repeat of an answer that
+// counts has the same id. An answer that does not count, because it was refused or its vote was
 // dropped, may be given again after the next step of the gate: then it has another id.
-func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message) (string, error) {
+func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message, v opt.TaskView) (string, error) {
 	id := func(taken int) string {
 		about := p.ID + m.Digest()
 		if taken > 0 {
@@ -193,10 +192,6 @@ func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a
 		}
 		sum := sha256.Sum256([]byte(about))
 		return "answer-" + hex.EncodeToString(sum[:16])
-	}
-	v, err := s.Read.Task(ctx, c, m.TaskID, opt.TaskWant{})
-	if err != nil {
-		return "", err
 	}
 	latest, closed, counts := 0, true, p.Message.Decision != nil && p.Message.Decision.Action == opt.Ask
 	for _, g := range v.Gates {

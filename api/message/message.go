@@ -32,6 +32,8 @@ type SendParams struct {
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
 
+	Known *opt.TaskView // the task that Message.TaskID names, if it was just read; nil to read it
+
 	light a2a.Message // Message with references in place of large contents, as it is stored
 	blobs a2a.Blobs   // those contents
 }
@@ -110,13 +112,23 @@ type Messages struct {
 	Now          func() time.Time
 }
 
-// A receipt is the result of delivering a message: an answer, or a task.
-type receipt struct {
-	Answer  *a2a.Message // the whole answer; nothing else is set
-	TaskID  string       // that the message began or was for
-	Watch   call.Watch   // of its objective, attached before anything was written
-	gate    string       // that the message answered, "" if it was not a reply
-	pending bool         // the workflow has not judged it yet
+// A Receipt is the result of delivering a message: an answer, or a task.
+type Receipt struct {
+	Answer  *a2a.Message  // the whole answer; nothing else is set
+	TaskID  string        // that the message began or was for
+	Watch   call.Watch    // of its objective, attached before anything was written
+	gate    string        // that the message answered, "" if it was not a reply
+	state   a2a.TaskState // of the task after that; "" if it was not read
+	Pending bool          // the workflow has not judged it yet
+}
+
+// State returns the state of the task.
+func (s *Messages) State(ctx context.Context, c *call.Call, d *Receipt) (a2a.TaskState, error) {
+	if d.state != "" {
+		return d.state, nil
+	}
+	state, _, err := s.Journal.Peek(ctx, c.Tenant, d.TaskID)
+	return state.A2A(), err
 }
 
 // SendMessage delivers a message and returns the task that it began or was for,
@@ -131,7 +143,7 @@ func (s *Messages) SendMessage(ctx context.Context, c *call.Call, p SendParams) 
 		return Sent{Message: d.Answer}, nil
 	}
 	defer d.Watch.Close()
-	if !p.ReturnAtOnce && !d.pending {
+	if !p.ReturnAtOnce && !d.Pending {
 		if err := s.waitForWork(ctx, c, d); err != nil {
 			return Sent{}, err
 		}
@@ -147,7 +159,7 @@ func (s *Messages) SendMessage(ctx context.Context, c *call.Call, p SendParams) 
 	if err != nil {
 		return Sent{}, err
 	}
-	if d.pending {
+	if d.Pending {
 		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
 	}
 	sent := Sent{Task: &t}
@@ -164,13 +176,13 @@ func (p SendParams) toExisting() bool {
 
 // receiptOf returns the task of d for a caller who may write to it and not read it: its ids and
 // its state, without contents.
-func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *receipt) (Sent, error) {
+func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *Receipt) (Sent, error) {
 	v, err := s.Read.Task(ctx, c, d.TaskID, opt.TaskWant{})
 	if err != nil {
 		return Sent{}, err
 	}
 	t := read.Task{Task: a2a.Task{ID: v.Task.ID, ContextID: v.Task.ContextID, Status: a2a.TaskStatus{State: v.Task.Status.State, At: v.Task.Status.At}}}
-	if d.pending {
+	if d.Pending {
 		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
 	}
 	return Sent{Task: &t}, nil
@@ -196,13 +208,13 @@ func (s *Messages) stream(ctx context.Context, c *call.Call, p SendParams) (*str
 		return stream.OfMessage(d.Answer), nil
 	}
 	return s.Streams.Open(ctx, c, stream.StreamStart{
-		Id: d.TaskID, Watch: d.Watch, History: p.History, Scope: p.Scope, After: p.After, Send: true, Gate: d.gate, Pending: d.pending,
+		Id: d.TaskID, Watch: d.Watch, History: p.History, Scope: p.Scope, After: p.After, Send: true, Gate: d.gate, Pending: d.Pending,
 	})
 }
 
 // Deliver delivers a message to new work or to the task that it names. It is
-// durable when deliver returns nil. The caller closes the watch of the receipt.
-func (s *Messages) Deliver(ctx context.Context, c *call.Call, p SendParams) (*receipt, error) {
+// durable when Deliver returns nil. The caller closes the watch of the receipt.
+func (s *Messages) Deliver(ctx context.Context, c *call.Call, p SendParams) (*Receipt, error) {
 	if err := s.Pushes.CheckInline(ctx, c, p.Push); err != nil {
 		return nil, err
 	}
@@ -217,7 +229,7 @@ func (s *Messages) Deliver(ctx context.Context, c *call.Call, p SendParams) (*re
 // waitForWork waits until the task of d has ended or waits for a person, not counting
 // the gate that was just answered. It stops after the blocking wait, counted from
 // the beginning of the call.
-func (s *Messages) waitForWork(ctx context.Context, c *call.Call, d *receipt) error {
+func (s *Messages) waitForWork(ctx context.Context, c *call.Call, d *Receipt) error {
 	return s.Wait.Await(ctx, d.Watch, s.BlockingWait-time.Since(c.Began), func() (bool, error) {
 		state, _, err := s.Journal.Peek(ctx, c.Tenant, d.TaskID)
 		if err != nil || !state.Waiting() || d.gate == "" {

@@ -22,7 +22,7 @@ import (
 // An ended task refuses messages, and a repeated message gets its first answer. A
 // reply may end its task before the client gets the answer, so a repeat is looked
 // up first.
-func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams) (*receipt, error) {
+func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams) (*Receipt, error) {
 	m := p.Message
 	hint, err := s.hintedTask(ctx, c, p)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	v, err := s.taskFor(ctx, c, p, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,14 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 		return nil, err
 	}
 	return s.sendLetter(ctx, c, v, letter, p.Push)
+}
+
+// taskFor returns the task that a message is for.
+func (s *Messages) taskFor(ctx context.Context, c *call.Call, p SendParams, id string) (opt.TaskView, error) {
+	if p.Known != nil && p.Known.Task.ID == id {
+		return *p.Known, nil
+	}
+	return s.Read.Task(ctx, c, id, opt.TaskWant{})
 }
 
 // storeContents stores the large contents of a letter and of what its reply has edited, if the
@@ -153,7 +161,7 @@ func (s *Messages) hintedTask(ctx context.Context, c *call.Call, p SendParams) (
 
 // judgedBefore returns the task of a letter that was judged before, or the error of its
 // verdict. Both are nil if the letter was not judged.
-func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*Receipt, error) {
 	w := s.Watch(v.ObjectiveID)
 	j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
@@ -163,12 +171,12 @@ func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskVie
 		w.Close()
 		return nil, err
 	}
-	return &receipt{TaskID: v.Task.ID, Watch: w}, nil
+	return &Receipt{TaskID: v.Task.ID, Watch: w}, nil
 }
 
 // SendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
 // it and for the task to change.
-func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, push *push.PushRequest) (*receipt, error) {
+func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, push *push.PushRequest) (*Receipt, error) {
 	undo, err := s.Pushes.Attach(ctx, c, push, v.Task.ID, l.Once())
 	if err != nil {
 		return nil, err
@@ -183,16 +191,16 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView,
 }
 
 // deliverLetter is SendLetter without the push config.
-func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
-	d := &receipt{TaskID: v.Task.ID, Watch: s.Watch(v.ObjectiveID)}
+func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*Receipt, error) {
+	d := &Receipt{TaskID: v.Task.ID, Watch: s.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
 	}
 	err := s.Out.SendLetter(ctx, l)
 	if err == nil {
-		d.pending, err = s.waitForVerdict(ctx, c, v, l, d.Watch)
+		d.Pending, err = s.waitForVerdict(ctx, c, v, l, d.Watch)
 	}
-	if err == nil && !d.pending && d.gate != "" {
+	if err == nil && !d.Pending && d.gate != "" {
 		err = s.waitForMove(ctx, c, d, v)
 	}
 	if err != nil {
@@ -265,10 +273,11 @@ func (s *Messages) refuseLate(ctx context.Context, c *call.Call, l opt.Letter, m
 
 // waitForMove waits until the task of d no longer shows the answered gate, so that the client
 // gets the task as it is after its reply. before is the task with the gate.
-func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *receipt, before opt.TaskView) error {
+func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *Receipt, before opt.TaskView) error {
 	return s.Wait.Await(ctx, d.Watch, s.ReplyWait, func() (bool, error) {
 		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, opt.TaskWant{})
 		closed := err == nil && !read.ShowsGate(v, d.gate)
+		d.state = v.Task.Status.State
 		if closed {
 			s.observeAnswer(before, d.gate)
 		}

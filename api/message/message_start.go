@@ -21,7 +21,7 @@ const keyClientObjective = "opt/v1/clientObjectiveId"
 // deliverNew delivers a message that names no task. It starts the objective of its
 // context if that waits to be started; else it begins new work, or is answered at
 // once. A repeated message finds the task that it began.
-func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (*receipt, error) {
+func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (*Receipt, error) {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (
 		}
 		return nil, err
 	}
-	return &receipt{TaskID: id, Watch: w}, nil
+	return &Receipt{TaskID: id, Watch: w}, nil
 }
 
 // startInContext starts an objective, behind the open ones of its context. Its push
@@ -102,7 +102,7 @@ func (s *Messages) startInContext(ctx context.Context, c *call.Call, o opt.Openi
 // findEnded returns the ended task that a repeated message began. If the journal
 // has removed the task, the error is that it is unknown; the message does not
 // begin new work.
-func (s *Messages) findEnded(ctx context.Context, c *call.Call, id string, m a2a.Message) (*receipt, error) {
+func (s *Messages) findEnded(ctx context.Context, c *call.Call, id string, m a2a.Message) (*Receipt, error) {
 	d, err := s.findBegun(ctx, c, id, m)
 	if d == nil && err == nil {
 		err = call.TaskUnknown(id)
@@ -162,7 +162,7 @@ func (s *Messages) findIdle(ctx context.Context, c *call.Call, contextID, once s
 }
 
 // startIdle sends a message to an objective that waits to be started, which starts it.
-func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o *opt.Objective) (*receipt, error) {
+func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o *opt.Objective) (*Receipt, error) {
 	if p.Hints.BringsPlans() {
 		return nil, call.InvalidField("message.metadata", "has a plan for an existing objective; add it with plans/create")
 	}
@@ -197,13 +197,13 @@ var errNotIdle = fmt.Errorf("the objective is not idle: %w", push.ErrNoEffect)
 // findBegun returns the task that a repeated message began, nil if the message is
 // new. A blocking repeat waits like the first send, so that a client whose
 // connection broke can continue to wait.
-func (s *Messages) findBegun(ctx context.Context, c *call.Call, id string, m a2a.Message) (*receipt, error) {
+func (s *Messages) findBegun(ctx context.Context, c *call.Call, id string, m a2a.Message) (*Receipt, error) {
 	w := s.Watch(id)
 	v, err := s.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
 	switch {
 	case err == nil && opt.SameContent(v.Digest, m, s.IDs.ReplacingKey(c)):
 		c.SetIDs(id, id)
-		return &receipt{TaskID: id, Watch: w}, nil
+		return &Receipt{TaskID: id, Watch: w}, nil
 	case err == nil:
 		err = opt.ErrConflict
 	case errors.Is(err, opt.ErrUnknown):
@@ -245,7 +245,7 @@ func givenPlans(h Hints) ([]opt.PlanSpec, string) {
 
 // agentAnswer returns the agent's answer to a message. It is not stored: ids that the agent
 // left out are derived from the ids of the message, so that a repeat gets the same.
-func (s *Messages) agentAnswer(answer *a2a.Message, contextID, id string) (*receipt, error) {
+func (s *Messages) agentAnswer(answer *a2a.Message, contextID, id string) (*Receipt, error) {
 	if len(answer.Parts) == 0 {
 		return nil, call.ErrAgentAnswer
 	}
@@ -260,7 +260,7 @@ func (s *Messages) agentAnswer(answer *a2a.Message, contextID, id string) (*rece
 	if m.ContextID == "" {
 		m.ContextID = "ctx-" + unique
 	}
-	return &receipt{Answer: &m}, nil
+	return &Receipt{Answer: &m}, nil
 }
 
 // newObjective returns the first state of the objective that a message begins.
