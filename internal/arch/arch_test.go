@@ -38,7 +38,7 @@ func TestRepository(t *testing.T) {
 
 // Two branches that each add a migration take the same number without a conflict.
 func TestMigrations(t *testing.T) {
-	files, err := os.ReadDir("../journal/migrations")
+	files, err := os.ReadDir("../journal/db/migrations")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d migrations, error %v", len(files), err)
 	}
@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 		{"activities/echo/echo.go", `import "go.temporal.io/sdk/activity"`, "belongs to"},
 		{"api/list.go", `import "database/sql"`, "belongs to"},
 		{"api/list_test.go", `import "database/sql"`, "belongs to"},
-		{"internal/journal/open.go", `import _ "modernc.org/sqlite"`, ""},
+		{"internal/journal/db/open.go", `import _ "modernc.org/sqlite"`, ""},
 		{"internal/cli/dev.go", `import "go.temporal.io/server/temporal"`, "belongs to [dev/temporald dev/e2e/cluster]"},
 		{"api/send_test.go", `import "github.com/stretchr/testify/require"`, "belongs to []"},
 

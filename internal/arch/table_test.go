@@ -99,7 +99,8 @@ var rooms = []room{
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt"}},
 
-	{name: "internal/journal", imports: []string{"a2a", "opt"},
+	{name: "internal/journal/db", imports: []string{"opt"}}, // the database under it
+	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db"},
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
@@ -174,9 +175,9 @@ var owners = map[string][]string{
 	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
-	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
-	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
-	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
+	"database/sql":                  {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
+	"modernc.org/sqlite":            {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
+	"github.com/jackc/pgx":          {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // whose model of the commands scripts and pages show
 	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions

@@ -3,18 +3,19 @@ package journal
 import (
 	"context"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // Answer returns the answer to a command to an objective; ok is false if there is
 // none yet.
 func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		var doc content
+	err = j.Read(ctx, func(c *db.Conn) error {
+		var doc db.Content
 		var err error
-		ok, err = c.get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
+		ok, err = c.Get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
 			WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,
-			args{objectiveID, commandID}, &doc)
+			db.Args{objectiveID, commandID}, &doc)
 		if err != nil || !ok {
 			return err
 		}
@@ -35,8 +36,8 @@ func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck)
 	if err != nil {
 		return err
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
-		_, err := c.exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		_, err := c.Exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
 		return err
 	}, objectiveLock(objectiveID))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -24,8 +25,8 @@ func (j apiKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 	if err != nil {
 		return err
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
-		_, err := c.exec(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		_, err := c.Exec(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis())
 		return err
@@ -36,8 +37,8 @@ func (j apiKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 // [opt.ErrUnknown] if there is none with the id.
 func (j apiKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
 	found := false
-	err = j.read(ctx, func(c *conn) error {
-		return c.each(selectAPIKey+" WHERE id = $1", args{id}, func(row scanner) (err error) {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each(selectAPIKey+" WHERE id = $1", db.Args{id}, func(row db.Scanner) (err error) {
 			found = true
 			k, err = scanAPIKey(row)
 			return err
@@ -51,8 +52,8 @@ func (j apiKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error
 
 // APIKeys returns all keys, the oldest first, also those that were revoked.
 func (j apiKeys) APIKeys(ctx context.Context) (list []opt.APIKey, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		list, err = all(c, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		list, err = db.All(c, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
 		return err
 	})
 	return list, err
@@ -61,8 +62,8 @@ func (j apiKeys) APIKeys(ctx context.Context) (list []opt.APIKey, err error) {
 // RevokeAPIKey revokes a key. A repeat keeps the first time. The error wraps
 // [opt.ErrUnknown] if there is no key with the id.
 func (j apiKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error {
-	return j.writer.submit(ctx, func(c *conn) error {
-		n, err := c.exec("UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", id, at.Millis())
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		n, err := c.Exec("UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", id, at.Millis())
 		if err == nil && n == 0 {
 			err = fmt.Errorf("API key: %w", opt.ErrUnknown)
 		}
@@ -70,7 +71,7 @@ func (j apiKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error
 	})
 }
 
-func scanAPIKey(row scanner) (k opt.APIKey, err error) {
+func scanAPIKey(row db.Scanner) (k opt.APIKey, err error) {
 	var groups, scopes string
 	var created, expires, revoked int64
 	err = row.Scan(&k.ID, &k.Tenant, &k.Principal, &groups, &scopes, &k.Name, &k.Hash, &created, &expires, &revoked)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 )
 
 // An artifactTable is the part of a recording that writes artifacts.
@@ -32,7 +33,7 @@ func (r artifactTable) add(e *entry) (bool, error) {
 			return replaced, err
 		}
 	}
-	_, err = r.c.exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+	_, err = r.c.Exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
 		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.added)
 	return true, err
 }
@@ -41,27 +42,27 @@ func (r artifactTable) add(e *entry) (bool, error) {
 // not there.
 func (r artifactTable) replace(e *entry) (replaced bool, err error) {
 	var first int64
-	key := args{r.objectiveID, e.TaskID, e.Chunk.Artifact.ArtifactID}
+	key := db.Args{r.objectiveID, e.TaskID, e.Chunk.Artifact.ArtifactID}
 	const these = " WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3"
-	if replaced, err = r.c.get("SELECT seq FROM artifacts"+these+" ORDER BY seq LIMIT 1", key, &first); err != nil || !replaced {
+	if replaced, err = r.c.Get("SELECT seq FROM artifacts"+these+" ORDER BY seq LIMIT 1", key, &first); err != nil || !replaced {
 		return replaced, err
 	}
-	if _, err = r.c.exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
+	if _, err = r.c.Exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
 		return false, err
 	}
-	_, err = r.c.exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
+	_, err = r.c.Exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
 	return true, err
 }
 
 // artifacts returns the artifacts of a task in the order of their first pieces.
 // For a root task these include the artifacts of plan tasks that it shows.
-func artifacts(c *conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
+func artifacts(c *db.Conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
 	var pieces []piece
-	err := c.each(`SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
-		UNION ALL SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND root_id = $2 AND root_id <> ''`, args{objectiveID, taskID},
-		func(row scanner) error {
+	err := c.Each(`SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
+		UNION ALL SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND root_id = $2 AND root_id <> ''`, db.Args{objectiveID, taskID},
+		func(row db.Scanner) error {
 			var p piece
-			var doc content
+			var doc db.Content
 			if err := row.Scan(&p.seq, &p.task, &doc); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -17,17 +18,17 @@ func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 	stored := map[string][]byte{}
 	for id, data := range blobs {
 		var err error
-		if stored[id], err = j.box.toStoredBytes(data); err != nil {
+		if stored[id], err = j.Box.ToStoredBytes(data); err != nil {
 			return fmt.Errorf("write a blob of %s: %w", objectiveID, err)
 		}
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
 		if err := removeAllRemaining(c, objectiveID); err != nil {
 			return err
 		}
 		added := 0
 		for id, data := range stored {
-			n, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
+			n, err := c.Exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		if added == 0 {
 			return nil
 		}
-		_, err := c.exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
+		_, err := c.Exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
 		return err
 	}, objectiveLock(objectiveID))
 }
@@ -45,13 +46,13 @@ func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 // is none.
 func (j blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
 	var data []byte
-	err := j.read(ctx, func(c *conn) error {
-		found, err := c.get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", args{objectiveID, id}, &data)
+	err := j.Read(ctx, func(c *db.Conn) error {
+		found, err := c.Get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &data)
 		if err == nil && !found {
 			return fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
 		}
 		if err == nil {
-			data, err = j.box.fromStoredBytes(data)
+			data, err = j.Box.FromStoredBytes(data)
 		}
 		return err
 	})

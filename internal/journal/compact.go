@@ -3,18 +3,14 @@ package journal
 import (
 	"context"
 	"errors"
+
+	"longhaul/internal/journal/db"
 )
 
-// A Size says how much room a journal takes, in bytes.
-type Size struct {
-	Bytes int64
-	Free  int64 // of Bytes, for new data; 0 if the database does not report it
-}
-
 // Size returns the size of the journal.
-func (j maintenance) Size(ctx context.Context) (s Size, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		s, err = j.db.measure(c)
+func (j maintenance) Size(ctx context.Context) (s db.Size, err error) {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		s, err = j.Db.Measure(c)
 		return err
 	})
 	return s, err
@@ -23,8 +19,8 @@ func (j maintenance) Size(ctx context.Context) (s Size, err error) {
 // Damage looks for damage of the database and describes what it has found, nothing if
 // all is well.
 func (j maintenance) Damage(ctx context.Context) (found []string, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		found, err = j.db.inspect(c)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		found, err = j.Db.Inspect(c)
 		return err
 	})
 	return found, err
@@ -34,9 +30,9 @@ func (j maintenance) Damage(ctx context.Context) (found []string, err error) {
 // wait; that in PostgreSQL to new data. If it fails, or is interrupted, the journal is
 // as it was.
 func (j maintenance) Compact(ctx context.Context) error {
-	c, err := j.db.connect(ctx, checkpointing)
+	c, err := j.Db.Connect(ctx, db.Checkpointing)
 	if err != nil {
 		return err
 	}
-	return j.db.failure(errors.Join(j.db.compact(c), c.close()))
+	return j.Db.Failure(errors.Join(j.Db.Compact(c), c.Close()))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -14,12 +15,12 @@ type decisionTable struct{ *recording }
 // closed the gate.
 func (r decisionTable) add(e *entry) error {
 	d := e.Decision
-	_, err := r.c.exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	_, err := r.c.Exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision, d.Epoch)
 	if err != nil || e.decided == "" {
 		return err
 	}
-	_, err = r.c.exec("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
+	_, err = r.c.Exec("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
 		d.TaskID, opt.RootID(r.objectiveID, r.o.attempt), e.decided, r.objectiveID)
 	return err
 }
@@ -32,17 +33,17 @@ type decisionReader struct{ *store }
 // other tenants are unknown.
 func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
 	p.Last = after
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
-		found, err := c.get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", args{objectiveID, tenant}, &id)
+		found, err := c.Get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
 		if err == nil && !found {
 			err = unknown("objective", objectiveID)
 		}
 		if err != nil {
 			return err
 		}
-		err = c.each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+limitParam(3), args{objectiveID, int64(after), limit + 1},
-			func(row scanner) error {
+		err = c.Each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+db.LimitParam(3), db.Args{objectiveID, int64(after), limit + 1},
+			func(row db.Scanner) error {
 				seq, d, err := scanDecision(row)
 				if p.More = len(p.Decisions) == limit; !p.More {
 					p.Decisions, p.Last = append(p.Decisions, d), opt.DecisionCursor(seq)
@@ -57,21 +58,21 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 	return p, err
 }
 
-func scanDecision(row scanner) (seq int64, d opt.Decision, err error) {
-	var doc content
+func scanDecision(row db.Scanner) (seq int64, d opt.Decision, err error) {
+	var doc db.Content
 	err = row.Scan(&seq, &doc)
 	return seq, d, errors.Join(err, decode(doc, &d))
 }
 
 // decisionHead returns the ends of the chains of an objective, without a time.
-func decisionHead(c *conn, objectiveID string) (opt.DecisionHead, error) {
+func decisionHead(c *db.Conn, objectiveID string) (opt.DecisionHead, error) {
 	h := opt.DecisionHead{ObjectiveID: objectiveID}
-	if _, err := c.get("SELECT COUNT(*) FROM decisions WHERE objective_id = $1", args{objectiveID}, &h.Count); err != nil {
+	if _, err := c.Get("SELECT COUNT(*) FROM decisions WHERE objective_id = $1", db.Args{objectiveID}, &h.Count); err != nil {
 		return h, err
 	}
-	err := c.each(`SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
+	err := c.Each(`SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
 			WHERE later.objective_id = d.objective_id AND later.plan_id = d.plan_id AND later.attempt = d.attempt AND later.epoch = d.epoch AND later.n > d.n)
-		ORDER BY d.plan_id, d.attempt, d.epoch, d.seq`, args{objectiveID}, func(row scanner) error {
+		ORDER BY d.plan_id, d.attempt, d.epoch, d.seq`, db.Args{objectiveID}, func(row db.Scanner) error {
 		_, d, err := scanDecision(row)
 		h.Chains = append(h.Chains, opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Epoch: d.Epoch, Chain: opt.Chain{N: d.N, Hash: d.Hash}})
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -18,13 +19,13 @@ const (
 // A deliveryTable is the part of a recording that makes deliveries.
 type deliveryTable struct{ *recording }
 
-// begin makes deliveries of the first state of a task to the configs that have
+// Begin makes deliveries of the first state of a task to the configs that have
 // waited for it.
 func (r deliveryTable) begin(e *entry, taskID string) error {
 	if r.o.pushes == 0 {
 		return nil
 	}
-	if _, err := r.c.exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
+	if _, err := r.c.Exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
 		return err
 	}
 	return r.deliver(e, taskID, opt.TaskSubmitted)
@@ -38,9 +39,9 @@ func (r deliveryTable) move(e *entry) error {
 		return nil
 	}
 	var shown a2a.TaskState
-	var doc content
+	var doc db.Content
 	var before, after opt.Gate
-	if _, err := r.c.get("SELECT shown, gate FROM tasks WHERE id = $1", args{e.TaskID}, &shown, &doc); err != nil {
+	if _, err := r.c.Get("SELECT shown, gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &shown, &doc); err != nil {
 		return err
 	}
 	if err := decode(doc, &before); err != nil {
@@ -62,12 +63,12 @@ func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error 
 		kind, gate = string(e.Gate.Kind), e.Gate.ID
 	}
 	var always opt.PushSet
-	n, err := r.c.exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+	n, err := r.c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
 		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
 		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, boolNumber(always.Delivers(to.A2A())))
-	r.c.changes.due = r.c.changes.due || n > 0
+	r.c.Changes.Due = r.c.Changes.Due || n > 0
 	return err
 }
 
@@ -78,7 +79,7 @@ type deliveries struct{ pushes }
 // PushSignal returns a channel that is ready once for any number of deliveries that
 // became due. Those of other processes signal it in PostgreSQL alone; otherwise
 // [Journal.PushesDue] finds them.
-func (j deliveries) PushSignal() <-chan struct{} { return j.pushed }
+func (j deliveries) PushSignal() <-chan struct{} { return j.Pushed }
 
 const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`
 
@@ -100,12 +101,12 @@ func (d *deliveryRow) delivery() opt.Delivery {
 // NextDelivery returns the earliest delivery of a config that is due, without its
 // attempts, and the config. ok is false if there is none.
 func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			JOIN tasks t ON t.id = d.task_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.status = 'due' ORDER BY d.n LIMIT 1`,
-			args{objectiveOf(taskID), taskID, configID}, func(row scanner) (err error) {
+			db.Args{objectiveOf(taskID), taskID, configID}, func(row db.Scanner) (err error) {
 				var r deliveryRow
 				p, err = j.scan(row, r.columns()...)
 				d, ok = r.delivery(), true
@@ -124,7 +125,7 @@ func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (
 // that was removed, changes nothing.
 func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
-	if err := j.writer.submit(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
+	if err := j.Writer.Submit(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
 	return n.status, nil
@@ -141,8 +142,8 @@ type deliveryNote struct {
 	now    int64
 }
 
-func (w *deliveryNote) run(c *conn) error {
-	key := args{objectiveOf(w.d.TaskID), w.d.TaskID, w.d.ConfigID, w.d.N}
+func (w *deliveryNote) run(c *db.Conn) error {
+	key := db.Args{objectiveOf(w.d.TaskID), w.d.TaskID, w.d.ConfigID, w.d.N}
 	latest, err := w.current(c, w.p)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (w *deliveryNote) run(c *conn) error {
 	if latest != nil && !samePush(*latest, w.p) {
 		to, gone = opt.DeliveryDue, false
 	}
-	n, err := c.exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
+	n, err := c.Exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
 		WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, w.d.Tries+1, string(to))...)
 	if err == nil && n > 0 {
 		err = w.attempt(c, key)
@@ -163,23 +164,23 @@ func (w *deliveryNote) run(c *conn) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.get("SELECT status FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4", key, &w.status)
+	_, err = c.Get("SELECT status FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4", key, &w.status)
 	return err
 }
 
 // attempt records the attempt at the delivery with a key.
-func (w *deliveryNote) attempt(c *conn, key args) error {
+func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
 	try := w.d.Tries + 1
-	if _, err := c.exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	if _, err := c.Exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...); err != nil {
 		return err
 	}
-	if _, err := c.exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
+	if _, err := c.Exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
 		append(key, try-keptAttempts)...); err != nil {
 		return err
 	}
 	// A push workflow works for this config: no hand-over is needed soon.
-	_, err := c.exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+	_, err := c.Exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
 		key[0], key[1], key[2], w.now)
 	return err
 }
@@ -187,12 +188,12 @@ func (w *deliveryNote) attempt(c *conn, key args) error {
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
 func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+indexedBy("deliveries_due")+`
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+db.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
-			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+limitParam(2),
-			args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row scanner) error {
+			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+db.LimitParam(2),
+			db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) error {
 				var k opt.PushKey
 				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
 				list = append(list, k)
@@ -208,9 +209,9 @@ func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error 
 	if len(list) == 0 {
 		return nil
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
 		for _, k := range list {
-			_, err := c.exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
+			_, err := c.Exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
 				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
 			if err != nil {
 				return err
@@ -229,14 +230,14 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 		n      int64
 	}
 	index := map[key]int{}
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
-		a := args{objectiveOf(taskID), taskID}
-		err := c.each("SELECT "+deliveryColumns+`, t.context_id FROM (SELECT * FROM deliveries WHERE objective_id = $1 AND task_id = $2
-				ORDER BY n DESC, config_id`+limitParam(3)+`) d JOIN tasks t ON t.id = d.task_id ORDER BY d.n, d.config_id`, append(a, mostShown),
-			func(row scanner) error {
+		a := db.Args{objectiveOf(taskID), taskID}
+		err := c.Each("SELECT "+deliveryColumns+`, t.context_id FROM (SELECT * FROM deliveries WHERE objective_id = $1 AND task_id = $2
+				ORDER BY n DESC, config_id`+db.LimitParam(3)+`) d JOIN tasks t ON t.id = d.task_id ORDER BY d.n, d.config_id`, append(a, mostShown),
+			func(row db.Scanner) error {
 				var r deliveryRow
 				err := row.Scan(r.columns()...)
 				index[key{r.ConfigID, r.N}] = len(list)
@@ -246,8 +247,8 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 		if err != nil {
 			return err
 		}
-		return c.each("SELECT config_id, n, try, at, http, error FROM attempts WHERE objective_id = $1 AND task_id = $2 ORDER BY config_id, n, try", a,
-			func(row scanner) error {
+		return c.Each("SELECT config_id, n, try, at, http, error FROM attempts WHERE objective_id = $1 AND task_id = $2 ORDER BY config_id, n, try", a,
+			func(row db.Scanner) error {
 				var k key
 				var t opt.DeliveryAttempt
 				var at int64
@@ -265,21 +266,21 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 // Redeliver makes a delivery due again, unless it is due. The error wraps
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
 func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
-	err := j.writer.submit(ctx, func(c *conn) error {
+	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
 		var status opt.DeliveryStatus
-		found, err := c.get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
+		found, err := c.Get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
 			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
-			args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
+			db.Args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
 		if err == nil && !found {
 			err = unknown("delivery to push config", configID)
 		}
 		if err != nil || status == opt.DeliveryDue {
 			return err
 		}
-		_, err = c.exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
+		_, err = c.Exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
 			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
-		c.changes.due = err == nil
+		c.Changes.Due = err == nil
 		return err
 	}, objectiveLock(objectiveOf(taskID)))
 	if err != nil {

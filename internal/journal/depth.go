@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"fmt"
+
+	"longhaul/internal/journal/db"
 )
 
 // A Depth says how much work there is, in all tenants.
@@ -17,18 +19,18 @@ type Depth struct {
 // Depth counts the work that there is. Each count reads only rows of open work.
 func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
 	d.Tasks = map[string]int64{}
-	err = p.read(ctx, func(c *conn) error {
+	err = p.Read(ctx, func(c *db.Conn) error {
 		for query, to := range map[string]*int64{
 			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                            &d.Queued,
 			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0": &d.Working,
 			"SELECT COUNT(*) FROM objectives WHERE stuck <> ''":                               &d.Stuck,
 			"SELECT COUNT(*) FROM deliveries WHERE status = 'due'":                            &d.Deliveries,
 		} {
-			if _, err := c.get(query, nil, to); err != nil {
+			if _, err := c.Get(query, nil, to); err != nil {
 				return fmt.Errorf("count: %w", err)
 			}
 		}
-		return c.each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row scanner) error {
+		return c.Each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row db.Scanner) error {
 			var state string
 			var n int64
 			err := row.Scan(&state, &n)

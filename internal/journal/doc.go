@@ -10,21 +10,11 @@
 // source, the attempt that an event comes from, and that the subject of an event exists.
 // Recording a batch again changes nothing.
 //
-// A write goes through the writer (writer.go), whose committers commit several waiting
-// writes at a time. A database (database.go) is a file or a server:
-//
-//	SQLite       one committer, which owns the only connection that writes (sqlite.go)
-//	PostgreSQL   a few committers; a write takes advisory locks of its objective or
-//	             context, always in the same order (postgres_lock.go)
-//
-// After a commit the watches (watch.go) of the objectives that changed are signaled.
-// Changes by other processes arrive by a look at the file (sqlite_follower.go) or by
-// notifications of the server, with a look every few seconds in case one is lost
-// (postgres_follow.go).
+// Package db has the database: a SQLite file or PostgreSQL, writes that are committed together,
+// and the watches that are signaled after a commit of this process or another one.
 //
 // Each part of [Journal] has the reads or writes of one kind of thing, on the same store.
 // Large contents, secrets and keys have tables of their own; secrets are sealed.
 //
-// Columns and members of documents are added, never renamed; migrations has the tables.
-// Nothing else imports database/sql.
+// Columns and members of documents are added, never renamed; db/migrations has the tables.
 package journal

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -13,30 +14,30 @@ import (
 // written, so that the writer does not have to encode JSON.
 type entry struct {
 	opt.Event
-	doc           content // the event as JSON
-	digest        []byte  // of the event
-	added         content // the objective, plan or artifact that it adds
-	text          text    // the name and description of the objective or the plan
-	givenPlans    content // that came with the message
+	doc           db.Content // the event as JSON
+	digest        []byte     // of the event
+	added         db.Content // the objective, plan or artifact that it adds
+	text          text       // the name and description of the objective or the plan
+	givenPlans    db.Content // that came with the message
 	tasks         []newTask
-	message       content
+	message       db.Content
 	messageDigest string
-	status        content
-	gate          content
-	decision      content
-	decided       content // how it has closed a gate
+	status        db.Content
+	gate          db.Content
+	decision      db.Content
+	decided       db.Content // how it has closed a gate
 }
 
-// A text is an [opt.Text] as it goes into the tables.
+// A Text is an [opt.Text] as it goes into the tables.
 type text struct {
-	name, description, metadata, dependencies content
+	name, description, metadata, dependencies db.Content
 	planner                                   string // in the metadata
 }
 
 // A newTask is a task that is added.
 type newTask struct {
 	*opt.Task
-	doc, dependencies, metadata content
+	doc, dependencies, metadata db.Content
 }
 
 // newEntry returns the entry for an event of an objective.
@@ -98,7 +99,7 @@ func bareTask(t opt.Task) opt.Task {
 type documents []error
 
 // encode returns v as JSON, "" if exists is false.
-func (d *documents) encode(exists bool, v any) content {
+func (d *documents) encode(exists bool, v any) db.Content {
 	if !exists {
 		return ""
 	}
@@ -111,7 +112,7 @@ func (d *documents) text(t *opt.Text) text {
 	planner, _ := t.Metadata.String(opt.KeyPlanner)
 	return text{
 		planner: planner,
-		name:    content(t.Name), description: content(t.Description),
+		name:    db.Content(t.Name), description: db.Content(t.Description),
 		metadata: d.encode(len(t.Metadata) > 0, t.Metadata), dependencies: d.encode(t.Dependencies != nil, t.Dependencies),
 	}
 }
@@ -128,18 +129,18 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 }
 
 // encode returns v as JSON, without escaping HTML.
-func encode(v any) (content, error) {
+func encode(v any) (db.Content, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return "", err
 	}
-	return content(strings.TrimSuffix(b.String(), "\n")), nil
+	return db.Content(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // decode reads what encode wrote; "" leaves v alone.
-func decode(doc content, v any) error {
+func decode(doc db.Content, v any) error {
 	if len(doc) == 0 {
 		return nil
 	}

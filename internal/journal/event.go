@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -17,12 +18,12 @@ func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, 
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	err = j.read(ctx, func(c *conn) error {
-		return c.each(`SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
-				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+limitParam(3), args{objectiveID, seq, limit},
-			func(row scanner) error {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each(`SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
+				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+db.LimitParam(3), db.Args{objectiveID, seq, limit},
+			func(row db.Scanner) error {
 				var e opt.Recorded
-				var doc content
+				var doc db.Content
 				if err := row.Scan(&e.Seq, &doc); err != nil {
 					return err
 				}

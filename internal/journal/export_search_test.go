@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -24,8 +25,8 @@ func (j *Journal) DropConsole(ctx context.Context) error {
 
 // PlannerColumn returns the planners of all objectives, oldest first.
 func (j *Journal) PlannerColumn(ctx context.Context) (planners []string, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT planner FROM objectives ORDER BY created_at", nil, func(row scanner) error {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT planner FROM objectives ORDER BY created_at", nil, func(row db.Scanner) error {
 			var planner string
 			err := row.Scan(&planner)
 			planners = append(planners, planner)

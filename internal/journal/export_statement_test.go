@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"longhaul/internal/journal/db"
 )
 
 // A Statement is a statement that connections of the journal have prepared.
@@ -21,19 +23,19 @@ type Statement struct {
 
 // Statements returns the statements of the writer and of the readers.
 func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) {
-	if _, ok := j.db.(*sqliteFile); !ok {
+	if _, ok := j.Db.(*db.SqliteFile); !ok {
 		return nil, errors.ErrUnsupported
 	}
 	found := map[string]*Statement{}
-	err = j.writer.submit(ctx, func(c *conn) error { return c.statements(found) })
+	err = j.Writer.Submit(ctx, func(c *db.Conn) error { return statementsOf(c, found) })
 	if err != nil {
 		return nil, err
 	}
-	for range cap(j.readers.free) {
-		c := <-j.readers.free // waits until it is not in use
-		defer j.readers.release(c)
+	for range cap(j.Readers.Free) {
+		c := <-j.Readers.Free // waits until it is not in use
+		defer j.Readers.Release(c)
 		if c != nil {
-			err = errors.Join(err, c.statements(found))
+			err = errors.Join(err, statementsOf(c, found))
 		}
 	}
 	for _, s := range found {
@@ -45,8 +47,8 @@ func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) 
 
 // statements adds what SQLite has counted of the statements of c. The driver does
 // not export them, so it reads its connection by reflection.
-func (c *conn) statements(found map[string]*Statement) error {
-	return c.raw.Raw(func(driver any) error {
+func statementsOf(c *db.Conn, found map[string]*Statement) error {
+	return c.Raw.Raw(func(driver any) error {
 		handle := reflect.ValueOf(driver).Elem()
 		db, tls := handle.FieldByName("db"), handle.FieldByName("tls")
 		if !db.IsValid() || !tls.IsValid() {

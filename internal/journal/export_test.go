@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -18,9 +19,9 @@ var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "
 // Dump returns every row of every table, as text.
 func (j *Journal) Dump(ctx context.Context) (string, error) {
 	var lines []string
-	err := j.snapshot(ctx, func(c *conn) error {
+	err := j.Snapshot(ctx, func(c *db.Conn) error {
 		for _, table := range tables {
-			rows, err := c.raw.QueryContext(ctx, "SELECT * FROM "+table)
+			rows, err := c.Raw.QueryContext(ctx, "SELECT * FROM "+table)
 			if err != nil {
 				return err
 			}
@@ -52,9 +53,9 @@ func (j *Journal) Dump(ctx context.Context) (string, error) {
 // Schema returns the mark of the file, the migrations and all tables and indexes, as
 // text.
 func (j *Journal) Schema(ctx context.Context) (text string, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each(`SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
-			FROM sqlite_schema ORDER BY name`, nil, func(row scanner) error {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each(`SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
+			FROM sqlite_schema ORDER BY name`, nil, func(row db.Scanner) error {
 			var line string
 			err := row.Scan(&line)
 			text += line + "\n"
@@ -66,11 +67,11 @@ func (j *Journal) Schema(ctx context.Context) (text string, err error) {
 
 // Check returns the errors that the database finds in its file, or "ok".
 func (j *Journal) Check(ctx context.Context) (result string, err error) {
-	if _, ok := j.db.(*sqliteFile); !ok {
+	if _, ok := j.Db.(*db.SqliteFile); !ok {
 		return "ok", nil
 	}
-	err = j.read(ctx, func(c *conn) error {
-		_, err := c.get("PRAGMA integrity_check", nil, &result)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get("PRAGMA integrity_check", nil, &result)
 		return err
 	})
 	return result, err
@@ -78,25 +79,25 @@ func (j *Journal) Check(ctx context.Context) (result string, err error) {
 
 // Script runs SQL as a write.
 func (j *Journal) Script(ctx context.Context, text string) error {
-	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) })
+	return j.Writer.Submit(ctx, func(c *db.Conn) error { return c.Script(text) })
 }
 
 // Migrate updates the tables like a program with more migrations: their texts, by
 // number.
 func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
-	list, err := allMigrations()
+	list, err := db.AllMigrations()
 	if err != nil {
 		return err
 	}
 	for _, version := range slices.Sorted(maps.Keys(more)) {
-		list = append(list, migration{version, "more", more[version]})
+		list = append(list, db.Migration{Version: version, Name: "more", Text: more[version]})
 	}
-	c, err := j.db.connect(ctx, writing)
+	c, err := j.Db.Connect(ctx, db.Writing)
 	if err != nil {
 		return err
 	}
-	_, err = apply(c, list)
-	return errors.Join(err, c.close())
+	_, err = db.Apply(c, list)
+	return errors.Join(err, c.Close())
 }
 
 // AskAgain has the next Ping try to write.
@@ -104,8 +105,8 @@ func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
 
 // ProbeRows returns how many rows Ping has left.
 func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		_, err := c.get("SELECT COUNT(*) FROM probes", nil, &n)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get("SELECT COUNT(*) FROM probes", nil, &n)
 		return err
 	})
 	return n, err
@@ -116,7 +117,7 @@ func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		done <- j.writer.submit(ctx, func(*conn) error {
+		done <- j.Writer.Submit(ctx, func(*db.Conn) error {
 			close(begun)
 			<-end
 			return nil
@@ -130,7 +131,7 @@ func (j *Journal) Hold(ctx context.Context) (release func() error) {
 }
 
 // Queued returns how many writes wait.
-func (j *Journal) Queued() int { return len(j.writer.queue) }
+func (j *Journal) Queued() int { return len(j.Writer.Queue) }
 
 // ExplainTasks returns the database's plan for the query of a page.
 func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
@@ -148,13 +149,13 @@ func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.Ob
 
 // ExplainPurge returns the database's plans for the statements of Purge.
 func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
-	text, err := j.explain(ctx, endedLongest, args{0, 1})
+	text, err := j.explain(ctx, endedLongest, db.Args{0, 1})
 	for _, statement := range removals {
 		steps, failed := j.explain(ctx, statement, nil)
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
 	for _, b := range dependentTables {
-		steps, failed := j.explain(ctx, removeRemainingSQL(b.table), args{b.most})
+		steps, failed := j.explain(ctx, removeRemainingSQL(b.table), db.Args{b.most})
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
 	return text, err
@@ -163,23 +164,23 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 // PurgeStep does as little of Purge as one transaction may.
 func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
 	p := &purge{before: before.UnixMilli(), most: 1}
-	err = j.writer.submit(ctx, p.run, purgeLock)
+	err = j.Writer.Submit(ctx, p.run, purgeLock)
 	return p.done, err
 }
 
 // Purges returns how many transactions have removed something.
 func (j *Journal) Purges(ctx context.Context) (n int64, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		_, err := c.get("SELECT n FROM purges", nil, &n)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get("SELECT n FROM purges", nil, &n)
 		return err
 	})
 	return n, err
 }
 
-func (j *Journal) explain(ctx context.Context, query string, a args) (string, error) {
+func (j *Journal) explain(ctx context.Context, query string, a db.Args) (string, error) {
 	var steps []string
-	err := j.read(ctx, func(c *conn) error {
-		return c.each("EXPLAIN QUERY PLAN "+query, a, func(row scanner) error {
+	err := j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("EXPLAIN QUERY PLAN "+query, a, func(row db.Scanner) error {
 			var id, parent, unused int
 			var step string
 			err := row.Scan(&id, &parent, &unused, &step)
@@ -192,7 +193,7 @@ func (j *Journal) explain(ctx context.Context, query string, a args) (string, er
 
 // Notifications returns the texts that notify other processes of changes.
 func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, error) {
-	return notifications([]changes{{seqs: seqs, gone: gone, due: due}})
+	return db.Notifications([]db.Changes{{Seqs: seqs, Gone: gone, Due: due}})
 }
 
 // Fill copies the rows of an objective, its plans and its tasks, each copy with other ids
@@ -201,12 +202,12 @@ func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step
 	const most = 20_000 // in a transaction
 	for from := 1; from <= copies; from += most {
 		to := min(from+most-1, copies)
-		err := j.writer.submit(ctx, func(c *conn) (err error) {
+		err := j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
 			for _, table := range []string{"objectives", "plans", "tasks"} {
-				err = errors.Join(err, c.fill(ctx, table, objectiveID, [2]int{from, to}, step))
+				err = errors.Join(err, fill(ctx, c, table, objectiveID, [2]int{from, to}, step))
 			}
-			if err == nil && c.dialect != nil {
-				_, err = c.exec(foldTallies, lockNumber(foldLock)) // as after so many writes
+			if err == nil && c.Dialect != nil {
+				_, err = c.Exec(foldTallies, db.LockNumber(db.FoldLock)) // as after so many writes
 			}
 			return err
 		})
@@ -218,8 +219,8 @@ func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step
 }
 
 // fill is Fill for the copies of one table from a number to another one.
-func (c *conn) fill(ctx context.Context, table, objectiveID string, numbers [2]int, step time.Duration) error {
-	rows, err := c.raw.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
+func fill(ctx context.Context, c *db.Conn, table, objectiveID string, numbers [2]int, step time.Duration) error {
+	rows, err := c.Raw.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
 	if err != nil {
 		return err
 	}
@@ -240,14 +241,14 @@ func (c *conn) fill(ctx context.Context, table, objectiveID string, numbers [2]i
 			values[i] = fmt.Sprintf("%s - k.n * %d", name, step.Milliseconds())
 		}
 	}
-	return c.script(fmt.Sprintf("INSERT INTO %s (%s) WITH RECURSIVE k (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM k WHERE n < %d) SELECT %s FROM k CROSS JOIN %s WHERE %s = '%s'",
+	return c.Script(fmt.Sprintf("INSERT INTO %s (%s) WITH RECURSIVE k (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM k WHERE n < %d) SELECT %s FROM k CROSS JOIN %s WHERE %s = '%s'",
 		table, strings.Join(names, ", "), numbers[0], numbers[1], strings.Join(values, ", "), table, own, objectiveID))
 }
 
 // CountRows counts the rows that "FROM " and the text select.
 func (j *Journal) CountRows(ctx context.Context, from string) (n int, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		_, err := c.get("SELECT COUNT(*) FROM "+from, nil, &n)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get("SELECT COUNT(*) FROM "+from, nil, &n)
 		return err
 	})
 	return n, err
@@ -259,24 +260,24 @@ func (j *Journal) DropTallies(ctx context.Context) error {
 	for name, table := range map[string]string{"tasks": "tasks", "objectives": "objectives", "blocks": "objectives"} {
 		for _, trigger := range []string{"counted", "recounted", "uncounted"} {
 			text += "; DROP TRIGGER " + name + "_" + trigger
-			if _, ok := j.db.(*postgres); ok {
+			if _, ok := j.Db.(*db.Postgres); ok {
 				text += " ON " + table
 			}
 		}
 	}
-	if _, ok := j.db.(*postgres); ok {
+	if _, ok := j.Db.(*db.Postgres); ok {
 		text += "; DROP FUNCTION tally_task; DROP FUNCTION untally_tasks; DROP FUNCTION tally_objective; DROP FUNCTION untally_objectives; DROP FUNCTION tally_blocks; DROP FUNCTION untally_blocks"
 	}
 	return j.Script(ctx, text)
 }
 
 // FoldAfter is the number of writes after which tallies are folded.
-const FoldAfter = foldAfter
+const FoldAfter = db.FoldAfter
 
 // SessionRows returns the rows of all sessions, as text.
 func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT id, secrets FROM sessions", nil, func(row scanner) error {
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT id, secrets FROM sessions", nil, func(row db.Scanner) error {
 			var id string
 			var secrets []byte
 			err := row.Scan(&id, &secrets)
@@ -293,7 +294,7 @@ func DigestOf(e opt.Event) []byte { return digestOf(e) }
 // ExplainUsage returns the database's plans for the queries of Usage.
 func (j *Journal) ExplainUsage(ctx context.Context) (text string, err error) {
 	for _, quota := range slices.Sorted(maps.Keys(usageQueries)) {
-		steps, failed := j.explain(ctx, usageQueries[quota], args{"acme"})
+		steps, failed := j.explain(ctx, usageQueries[quota], db.Args{"acme"})
 		text, err = text+steps+"\n", errors.Join(err, failed)
 	}
 	return text, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -15,13 +16,13 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 	if !ok {
 		return out, unknown("gate", gateID)
 	}
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		var at int64
-		var open, status, shapers content
+		var open, status, shapers db.Content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
-		found, err := c.get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
-			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", args{taskID, tenant},
-			(*content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal, &shapers)
+		found, err := c.Get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
+			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", db.Args{taskID, tenant},
+			(*db.Content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*db.Content)(&r.Objective), &r.Principal, &shapers)
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
@@ -47,7 +48,7 @@ type gateRow struct{ opt.GateRecord }
 
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
-func (r *gateRow) show(c *conn, gateID string, open, status content) error {
+func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error {
 	if err := decode(open, &r.Gate); err != nil {
 		return err
 	}
@@ -60,9 +61,9 @@ func (r *gateRow) show(c *conn, gateID string, open, status content) error {
 		return err
 	}
 	if m.MessageID != gateID {
-		var doc content
-		found, err := c.get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
-			args{r.ObjectiveID, gateID, r.TaskID}, &doc)
+		var doc db.Content
+		found, err := c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
+			db.Args{r.ObjectiveID, gateID, r.TaskID}, &doc)
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
@@ -80,10 +81,10 @@ func (r *gateRow) show(c *conn, gateID string, open, status content) error {
 
 // answers reads the replies to the gate of r, with the decisions that they were recorded
 // as, and counts how often the object of the task was sent back before.
-func (r *gateRow) answers(c *conn, gateID string) error {
-	return c.each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
-		WHERE d.objective_id = $1 AND `+contentCondition("d.doc", 2)+` ORDER BY d.seq`, args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row scanner) error {
-		var decision, event content
+func (r *gateRow) answers(c *db.Conn, gateID string) error {
+	return c.Each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
+		WHERE d.objective_id = $1 AND `+db.ContentCondition("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
+		var decision, event db.Content
 		var e opt.Event
 		var g opt.GateReply
 		if err := errors.Join(row.Scan(&decision, &event), decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // history returns the wanted part of the history of the task of v, in the wanted
 // scope or in that which the conversation asks for.
-func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err error) {
+func (v *viewRow) history(c *db.Conn, want opt.TaskWant) (_ []a2a.Message, err error) {
 	scope := want.Scope
 	if scope == "" {
 		if scope, err = scopeOf(c, v.ObjectiveID, v.Task.ID); err != nil {
@@ -29,12 +30,12 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 
 // scopeOf returns the scope in the latest message to a task that names one, or
 // else in the message that began the objective, or else the scope of the task.
-func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
-	err = c.eachMessage(`SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+contentCondition("doc", 3)+`
+func scopeOf(c *db.Conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
+	err = eachMessage(c, `SELECT seq, task_id, doc FROM messages
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+db.ContentCondition("doc", 3)+`
 		UNION ALL SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+contentCondition("doc", 3)+`
-		ORDER BY seq`, args{objectiveID, taskID, opt.KeyHistoryScope},
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+db.ContentCondition("doc", 3)+`
+		ORDER BY seq`, db.Args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(_ string, m a2a.Message) {
 			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {
 				scope = opt.HistoryScope(named)
@@ -46,16 +47,16 @@ func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err e
 // wideHistory is history for the task of v together with the others of a plan, or
 // with all of the objective if planID is "". A message of the agent at a gate is
 // also at the root task; here it is listed once. Each message names its task.
-func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, error) {
+func wideHistory(c *db.Conn, v *viewRow, planID string, most int) ([]a2a.Message, error) {
 	if most < 0 || most > math.MaxInt32/2 {
 		most = math.MaxInt32 / 2
 	}
 	var list []a2a.Message
-	err := c.eachMessage(`SELECT seq, task_id, doc FROM messages
+	err := eachMessage(c, `SELECT seq, task_id, doc FROM messages
 		WHERE objective_id = $1 AND kept = 1 AND (kind <> 'status' OR message_id <> $2) AND ($3 = '' OR task_id = $4
 			OR task_id IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3)
 			OR for_task IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3))
-		ORDER BY seq DESC`+limitParam(5), args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
+		ORDER BY seq DESC`+db.LimitParam(5), db.Args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
 		func(taskID string, m a2a.Message) {
 			m.TaskID = cmp.Or(m.TaskID, taskID)
 			list = append(list, m)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -17,12 +18,12 @@ import (
 // another order. total counts all that f selects. One that is opened while a client
 // pages through the longest waits is on a later page, and none is missed because of it.
 func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
-	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.box.box != nil { // some may be sealed
+	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.Box.Box != nil { // some may be sealed
 		return j.filteredInterrupts(ctx, tenant, f)
 	}
 	where, a := interruptCondition(tenant, f)
-	err = j.snapshot(ctx, func(c *conn) error {
-		if _, err := c.get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
+		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
 			return err
 		}
 		if f.After != (opt.Cursor{}) {
@@ -32,9 +33,9 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 		order := " ORDER BY t.status_at, t.id"
 		if f.Limit > 0 {
 			a = append(a, f.Limit)
-			order += limitParam(len(a))
+			order += db.LimitParam(len(a))
 		}
-		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate content) error {
+		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate db.Content) error {
 			err := decode(gate, &i.Gate)
 			list = append(list, i)
 			return err
@@ -47,12 +48,12 @@ const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id
 
 // eachInterrupt calls f with the interrupts that rest selects, without their gates, and
 // the documents of those.
-func eachInterrupt(c *conn, rest string, a args, f func(i opt.Interrupt, gate content) error) error {
-	return c.each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+rest, a, func(row scanner) error {
+func eachInterrupt(c *db.Conn, rest string, a db.Args, f func(i opt.Interrupt, gate db.Content) error) error {
+	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+rest, a, func(row db.Scanner) error {
 		var i opt.Interrupt
 		var at int64
-		var gate, shapers content
-		err := row.Scan(&i.TaskID, (*content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*content)(&i.Objective), &i.Principal, &shapers)
+		var gate, shapers db.Content
+		err := row.Scan(&i.TaskID, (*db.Content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*db.Content)(&i.Objective), &i.Principal, &shapers)
 		if err = errors.Join(err, decode(shapers, &i.Shapers)); err != nil {
 			return err
 		}
@@ -63,8 +64,8 @@ func eachInterrupt(c *conn, rest string, a args, f func(i opt.Interrupt, gate co
 
 // interruptCondition returns the condition for the tasks that f selects by columns. The kind
 // of a gate is the first member of its document.
-func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a args) {
-	where, a = " WHERE t.tenant = $1 AND t.gate <> '' AND t.plan_id <> ''", args{tenant}
+func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a db.Args) {
+	where, a = " WHERE t.tenant = $1 AND t.gate <> '' AND t.plan_id <> ''", db.Args{tenant}
 	add := func(column, value string) {
 		a = append(a, value)
 		where += fmt.Sprintf(" AND %s = $%d", column, len(a))
@@ -72,7 +73,7 @@ func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a a
 	if f.Kind != "" {
 		begin := `{"kind":"` + string(f.Kind) + `"`
 		a = append(a, begin)
-		where += fmt.Sprintf(" AND (substr(t.gate, 1, %d) = $%d OR substr(t.gate, 1, 1) = '%s')", len(begin), len(a), markStart)
+		where += fmt.Sprintf(" AND (substr(t.gate, 1, %d) = $%d OR substr(t.gate, 1, 1) = '%s')", len(begin), len(a), db.MarkStart)
 	}
 	if f.ObjectiveID != "" {
 		add("t.objective_id", f.ObjectiveID)
@@ -87,7 +88,7 @@ func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a a
 // that filters and orders look at.
 type candidate struct {
 	opt.Interrupt
-	doc content // the whole gate
+	doc db.Content // the whole gate
 }
 
 // filteredInterrupts is Interrupts with a filter, or an order, by data inside of gates, for
@@ -96,8 +97,8 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 	where, a := interruptCondition(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
-	err = j.snapshot(ctx, func(c *conn) error {
-		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate content) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
+		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate db.Content) error {
 			w := candidate{i, gate}
 			if err := w.readGate(); err != nil {
 				return err

@@ -1,12 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -17,7 +19,7 @@ type Config struct {
 	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log  *zap.Logger // nil discards logs
 
-	Sealer Sealer           // of secrets of push configs and sessions, and of contents; nil refuses those
+	Sealer db.Sealer        // of secrets of push configs and sessions, and of contents; nil refuses those
 	Seal   bool             // seals the contents that are written
 	Now    func() time.Time // for push configs, deliveries and sessions; nil: time.Now
 
@@ -26,10 +28,10 @@ type Config struct {
 	Connections int  // to PostgreSQL, at most; 0 means DefaultConnections
 	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date
 
-	Observer Observer       // nil for none
+	Observer db.Observer    // nil for none
 	Recorded func(Recorded) // is called after each Record that has added events, also from several goroutines; nil for nothing
 
-	Template *Template // of the tables of a journal in memory, for tests; nil makes them
+	Template *db.Template // of the tables of a journal in memory, for tests; nil makes them
 }
 
 // A Journal is an open journal. Its methods may be called from any goroutine,
@@ -53,21 +55,51 @@ type Journal struct {
 	usage
 }
 
-// ErrClosed is wrapped by errors of calls to a journal that was closed.
-var ErrClosed = fmt.Errorf("%w: the journal is closed", opt.ErrUnavailable)
+// A store is the open database of a journal, which all parts of the journal use.
+type store struct {
+	*db.Engine
+	channels atomic.Pointer[[]opt.Channel] // for notices
+	recorded func(Recorded)                // nil for nothing
+}
+
+func openStore(ctx context.Context, cfg Config) (*store, error) {
+	e, err := db.Open(ctx, cfg.engine())
+	if err != nil {
+		return nil, err
+	}
+	s := &store{Engine: e, recorded: cfg.Recorded}
+	s.SetChannels(cfg.Channels)
+	return s, nil
+}
+
+// SetChannels replaces the channels for which the journal makes notices.
+func (s *store) SetChannels(list []opt.Channel) { s.channels.Store(&list) }
+
+// Engine returns the settings of the database.
+func (c Config) engine() db.Config {
+	out := db.Config{
+		Path: c.Path, URL: c.URL, Sync: c.Sync, Log: cmp.Or(c.Log, zap.NewNop()), Sealer: c.Sealer, Seal: c.Seal, Connections: c.Connections, Migrate: c.Migrate,
+		Observer: c.Observer, Template: c.Template, Fold: foldTallies,
+	}
+	if out.Observer == nil {
+		out.Observer = db.Unobserved{}
+	}
+	return out
+}
+
+// Migrate brings the tables of a journal up to date and returns the names of the
+// migrations that it has applied.
+func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
+	cfg.Migrate = true
+	return db.Migrate(ctx, cfg.engine())
+}
 
 // Open opens the journal of cfg. A file is made when missing, and its tables are
 // brought up to date. A file of another program, or tables that this program cannot
 // work with, are refused. ctx governs the opening only.
 func Open(ctx context.Context, cfg Config) (*Journal, error) {
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-	}
-	if cfg.Observer == nil {
-		cfg.Observer = unobserved{}
 	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {

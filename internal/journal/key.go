@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+
+	"longhaul/internal/journal/db"
 )
 
 // keys is the part of a Journal that keeps random bytes under a name.
@@ -13,16 +15,16 @@ type keys struct{ *store }
 // process and never change.
 func (j keys) Key(ctx context.Context, name string) ([]byte, error) {
 	var text string
-	err := j.read(ctx, func(c *conn) error {
-		_, err := c.get("SELECT value FROM keys WHERE name = $1", args{name}, &text)
+	err := j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
 		return err
 	})
 	if err == nil && text == "" {
-		err = j.writer.submit(ctx, func(c *conn) error {
-			if _, err := c.exec("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
+		err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+			if _, err := c.Exec("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
 				return err
 			}
-			_, err := c.get("SELECT value FROM keys WHERE name = $1", args{name}, &text)
+			_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
 			return err
 		})
 	}

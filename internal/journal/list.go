@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // pageAfter completes the query of the page after c, newest first: it adds the
 // condition, the order by the columns of time and id, and the limit.
-func pageAfter(where string, a args, order [2]string, c opt.Cursor, limit int) (string, args) {
+func pageAfter(where string, a db.Args, order [2]string, c opt.Cursor, limit int) (string, db.Args) {
 	at, id := order[0], order[1]
 	if c != (opt.Cursor{}) {
 		a = append(a, c.At.Millis(), c.ID)
@@ -19,7 +20,7 @@ func pageAfter(where string, a args, order [2]string, c opt.Cursor, limit int) (
 		limit = math.MaxInt32
 	}
 	a = append(a, limit)
-	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + limitParam(len(a)), a
+	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + db.LimitParam(len(a)), a
 }
 
 // unknown returns the error for a thing that does not exist or belongs to another

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -30,7 +31,7 @@ func (r messageTable) add(e *entry) error {
 // insert adds the message of e to a task. Of messages with the same id,
 // sender and task, the first stays.
 func (r messageTable) insert(e *entry, kind, taskID, digest string) error {
-	_, err := r.c.exec(`INSERT INTO messages
+	_, err := r.c.Exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		r.objectiveID, r.seq(), taskID, e.ForTask, kind, boolNumber(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
@@ -40,7 +41,7 @@ func (r messageTable) insert(e *entry, kind, taskID, digest string) error {
 
 // insertStatus adds the status message of a task, which is about to be replaced.
 func (r messageTable) insertStatus(taskID string) error {
-	_, err := r.c.exec(`INSERT INTO messages
+	_, err := r.c.Exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1
 		ON CONFLICT DO NOTHING`, taskID)
@@ -51,27 +52,27 @@ func (r messageTable) insertStatus(taskID string) error {
 // unless that is negative: those sent to the task, those sent to the root task
 // for it, and its former status messages. It leaves out current, the present
 // status message.
-func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Message, error) {
+func history(c *db.Conn, objectiveID, taskID, current string, most int) ([]a2a.Message, error) {
 	if most < 0 {
 		most = math.MaxInt32
 	}
 	var list []a2a.Message
-	err := c.eachMessage(`SELECT seq, task_id, doc FROM messages
+	err := eachMessage(c, `SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND task_id = $2 AND kept = 1 AND (kind <> 'status' OR message_id <> $3)
 		UNION ALL SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1
-		ORDER BY seq DESC`+limitParam(4), args{objectiveID, taskID, current, most},
+		ORDER BY seq DESC`+db.LimitParam(4), db.Args{objectiveID, taskID, current, most},
 		func(_ string, m a2a.Message) { list = append(list, m) })
 	slices.Reverse(list)
 	return list, err
 }
 
 // eachMessage calls f with the messages that a query selects (seq, task_id, doc).
-func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Message)) error {
-	return c.each(query, a, func(row scanner) error {
+func eachMessage(c *db.Conn, query string, a db.Args, f func(taskID string, m a2a.Message)) error {
+	return c.Each(query, a, func(row db.Scanner) error {
 		var seq int64
 		var taskID string
-		var doc content
+		var doc db.Content
 		var m a2a.Message
 		if err := row.Scan(&seq, &taskID, &doc); err != nil {
 			return err
@@ -88,10 +89,10 @@ func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Mes
 // message) from a client to the tasks of an objective; ok is false if it was not
 // recorded. If the key was used for several tasks, it returns the latest.
 func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		ok, err = c.get(`SELECT seq, task_id, verdict, digest FROM messages
+	err = j.Read(ctx, func(c *db.Conn) error {
+		ok, err = c.Get(`SELECT seq, task_id, verdict, digest FROM messages
 			WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
-			args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
+			db.Args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
 		return err
 	})
 	return found, ok, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -16,11 +17,11 @@ func (r noticeTable) move(e *entry) error {
 	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && e.Step == "" {
 		return nil
 	}
-	var doc, shapers content
+	var doc, shapers db.Content
 	var before opt.Gate
 	n := opt.Notice{Kind: opt.NoticeKind(e.Step), Tenant: r.o.tenant}
-	_, err := r.c.get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
-		args{e.TaskID}, &doc, &n.Principal, &shapers)
+	_, err := r.c.Get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
+		db.Args{e.TaskID}, &doc, &n.Principal, &shapers)
 	if err = errors.Join(err, decode(doc, &before), decode(shapers, &n.Shapers)); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (r noticeTable) add(e *entry, n opt.Notice) error {
 			continue
 		}
 		some = true
-		_, err := r.c.exec(`INSERT INTO deliveries
+		_, err := r.c.Exec(`INSERT INTO deliveries
 			(objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, notice, status, since, tries, handed_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'due', $6, 0, 0)`,
 			r.objectiveID, e.TaskID, c.ConfigID(), r.seq(), string(opt.TaskState(e.To).A2A()), e.At.Millis(), string(n.Gate.Kind), n.Gate.ID, string(n.Kind))
@@ -56,10 +57,10 @@ func (r noticeTable) add(e *entry, n opt.Notice) error {
 	if !some {
 		return nil
 	}
-	r.c.changes.due = true
+	r.c.Changes.Due = true
 	doc, err := encode(n.Gate.Shown())
 	if err == nil {
-		_, err = r.c.exec("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)
+		_, err = r.c.Exec("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)
 	}
 	return err
 }
@@ -67,15 +68,15 @@ func (r noticeTable) add(e *entry, n opt.Notice) error {
 // NextNotice returns the earliest notice about a task that is due for a channel, and
 // its delivery without attempts. ok is false if there is none.
 func (j deliveries) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT "+deliveryColumns+`, t.context_id, t.name, o.name, o.principal, o.tenant, n.gate FROM deliveries d
+	err = j.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT "+deliveryColumns+`, t.context_id, t.name, o.name, o.principal, o.tenant, n.gate FROM deliveries d
 			JOIN notices n ON n.objective_id = d.objective_id AND n.n = d.n
 			JOIN tasks t ON t.id = d.task_id JOIN objectives o ON o.id = d.objective_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.status = 'due' ORDER BY d.n LIMIT 1`,
-			args{objectiveOf(taskID), taskID, opt.Channel{Name: channel}.ConfigID()}, func(row scanner) error {
+			db.Args{objectiveOf(taskID), taskID, opt.Channel{Name: channel}.ConfigID()}, func(row db.Scanner) error {
 				var r deliveryRow
-				var gate content
-				err := row.Scan(append(r.columns(), (*content)(&n.TaskName), (*content)(&n.Objective), &n.Principal, &n.Tenant, &gate)...)
+				var gate db.Content
+				err := row.Scan(append(r.columns(), (*db.Content)(&n.TaskName), (*db.Content)(&n.Objective), &n.Principal, &n.Tenant, &gate)...)
 				d, ok = r.delivery(), true
 				n.Kind, n.Since, n.TaskID, n.ObjectiveID, n.ContextID = d.Notice, d.At, d.TaskID, d.ObjectiveID, d.ContextID
 				return errors.Join(err, decode(gate, &n.Gate))

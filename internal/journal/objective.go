@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -25,16 +26,16 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	attempt := max(o.Attempt, 1)
 	updated := cmp.Or(o.UpdatedAt, e.At).Millis()
 	var pushes int
-	_, err := r.c.get(`INSERT INTO objectives
+	_, err := r.c.Get(`INSERT INTO objectives
 		(id, tenant, context_id, principal, message_id, digest, created_at, given, doc,
 			status, reason, failure, stopping, started, paused, queued_at, attempt, revision, begun, ended,
 			name, description, metadata, seq, updated_at, asked_at, planner, pushes, bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0, $25,
 			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2),
 			COALESCE((SELECT SUM(octet_length(data)) FROM blobs WHERE objective_id = $1), 0))
-		RETURNING pushes`, args{
+		RETURNING pushes`, db.Args{
 		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.givenPlans, e.added,
-		string(o.Status), o.Reason, content(o.Failure), o.Stopping, boolNumber(o.Started), boolNumber(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
+		string(o.Status), o.Reason, db.Content(o.Failure), o.Stopping, boolNumber(o.Started), boolNumber(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
 		boolNumber(o.MessageID != ""), boolNumber(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated, e.text.planner}, &pushes)
 	if err != nil {
 		return false, err
@@ -51,7 +52,7 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 
 // writeHead writes the head of the objective.
 func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
-	var shapers content
+	var shapers db.Content
 	var err error
 	if len(h.Shapers) > 0 {
 		shapers, err = encode(h.Shapers)
@@ -59,17 +60,17 @@ func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
+	_, err = r.c.Exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14, shapers = $15, bytes = bytes + $16
 		WHERE id = $1`,
-		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, content(h.Failure), h.Stopping, boolNumber(h.Started),
+		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, db.Content(h.Failure), h.Stopping, boolNumber(h.Started),
 		boolNumber(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, boolNumber(h.Started || h.Status.Ended()), boolNumber(h.Status.Ended()), shapers, r.o.bytes)
 	return err
 }
 
 // writeText writes the name and description of the objective.
 func (r objectiveTable) writeText(e *entry) error {
-	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4, planner = $5 WHERE id = $1",
+	_, err := r.c.Exec("UPDATE objectives SET name = $2, description = $3, metadata = $4, planner = $5 WHERE id = $1",
 		r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.planner)
 	return err
 }
@@ -77,7 +78,7 @@ func (r objectiveTable) writeText(e *entry) error {
 // retry begins a new attempt, with its own root task.
 func (r objectiveTable) retry(e *entry) error {
 	var messageID, digest string
-	if _, err := r.c.get("SELECT message_id, digest FROM objectives WHERE id = $1", args{r.objectiveID}, &messageID, &digest); err != nil {
+	if _, err := r.c.Get("SELECT message_id, digest FROM objectives WHERE id = $1", db.Args{r.objectiveID}, &messageID, &digest); err != nil {
 		return err
 	}
 	r.o.attempt = e.Head.Attempt
@@ -91,15 +92,15 @@ type objectiveReader struct{ *store }
 // Objective returns one state of an objective, with its plans and their tasks in
 // order. The objectives of other tenants are unknown.
 func (j objectiveReader) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		o, err = objective(c, tenant, id)
 		return err
 	})
 	return o, err
 }
 
-func objective(c *conn, tenant, id string) (*opt.Objective, error) {
-	found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, tenant})
+func objective(c *db.Conn, tenant, id string) (*opt.Objective, error) {
+	found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", db.Args{id, tenant})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func objective(c *conn, tenant, id string) (*opt.Objective, error) {
 // first. total counts all that f selects.
 func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
 	from, where, a := objectiveCondition(tenant, f)
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		var err error
 		if total, err = objectiveSubject.count(c, tenant, string(f.Status)); err != nil {
 			return err
@@ -132,11 +133,11 @@ func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.Ob
 	return list, total, err
 }
 
-func objectiveCondition(tenant string, f opt.ObjectiveFilter) (from, where string, a args) {
+func objectiveCondition(tenant string, f opt.ObjectiveFilter) (from, where string, a db.Args) {
 	if f.Status == "" {
-		return "objectives o" + indexedBy("objectives_by_time"), " WHERE o.tenant = $1", args{tenant}
+		return "objectives o" + db.IndexedBy("objectives_by_time"), " WHERE o.tenant = $1", db.Args{tenant}
 	}
-	return "objectives o" + indexedBy("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", args{tenant, string(f.Status)}
+	return "objectives o" + db.IndexedBy("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", db.Args{tenant, string(f.Status)}
 }
 
 // selectObjectives returns the query for objectives from the table, which
@@ -149,18 +150,18 @@ func selectObjectives(from, rest string) string {
 
 // objectives reads the objectives that the rest of the query selects, without
 // plans.
-func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err error) {
-	return all(c, selectObjectives(from, rest), a, scanObjective)
+func objectives(c *db.Conn, from, rest string, a db.Args) (list []*opt.Objective, err error) {
+	return db.All(c, selectObjectives(from, rest), a, scanObjective)
 }
 
-func scanObjective(row scanner) (*opt.Objective, error) {
-	var doc, metadata, gate, epochs, stuck, shapers content
+func scanObjective(row db.Scanner) (*opt.Objective, error) {
+	var doc, metadata, gate, epochs, stuck, shapers db.Content
 	var h opt.ObjectiveHead
 	var t opt.Text
 	var queued, updated int64
 	var root opt.TaskState
-	err := row.Scan(&doc, &h.Status, &h.Reason, (*content)(&h.Failure), &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
-		(*content)(&t.Name), (*content)(&t.Description), &metadata, &updated, &root, &gate, &epochs, &stuck, &shapers)
+	err := row.Scan(&doc, &h.Status, &h.Reason, (*db.Content)(&h.Failure), &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
+		(*db.Content)(&t.Name), (*db.Content)(&t.Description), &metadata, &updated, &root, &gate, &epochs, &stuck, &shapers)
 	if err != nil {
 		return nil, err
 	}

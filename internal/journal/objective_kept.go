@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -13,7 +14,7 @@ import (
 // commands and letters that it has handled. The objectives of other tenants are
 // unknown.
 func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		o, err := objective(c, tenant, objectiveID)
 		if err != nil {
 			return err
@@ -46,18 +47,18 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 }
 
 // addWork adds its notes, with their authors, and its artifacts to t.
-func addWork(c *conn, objectiveID string, t *opt.Task) error {
+func addWork(c *db.Conn, objectiveID string, t *opt.Task) error {
 	var err error
 	if t.Artifacts, err = artifacts(c, objectiveID, t.A2AID()); err != nil {
 		return err
 	}
-	return c.each(`SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
+	return c.Each(`SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
 		UNION ALL SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
-		ORDER BY seq`, args{objectiveID, t.A2AID(), string(opt.Noted)},
-		func(row scanner) error {
+		ORDER BY seq`, db.Args{objectiveID, t.A2AID(), string(opt.Noted)},
+		func(row db.Scanner) error {
 			var seq int64
 			var author string
-			var doc content
+			var doc db.Content
 			var m a2a.Message
 			err := row.Scan(&seq, &author, &doc)
 			if err == nil {
@@ -71,19 +72,19 @@ func addWork(c *conn, objectiveID string, t *opt.Task) error {
 
 // openingRequest returns the message that began an objective, nil if none did, and the
 // plans that came with it.
-func openingRequest(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
-	var doc, plans content
-	_, err = c.get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", args{objectiveID}, &doc)
+func openingRequest(c *db.Conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
+	var doc, plans db.Content
+	_, err = c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", db.Args{objectiveID}, &doc)
 	if err == nil {
-		_, err = c.get("SELECT given FROM objectives WHERE id = $1", args{objectiveID}, &plans)
+		_, err = c.Get("SELECT given FROM objectives WHERE id = $1", db.Args{objectiveID}, &plans)
 	}
 	return m, given, errors.Join(err, decode(doc, &m), decode(plans, &given))
 }
 
 // lastNumbers returns the number of the last event of an objective, by source.
-func lastNumbers(c *conn, objectiveID string) (map[string]int64, error) {
+func lastNumbers(c *db.Conn, objectiveID string) (map[string]int64, error) {
 	last := map[string]int64{}
-	err := c.each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", args{objectiveID}, func(row scanner) error {
+	err := c.Each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", db.Args{objectiveID}, func(row db.Scanner) error {
 		var source string
 		var n numbers
 		err := row.Scan(&source, &n.first, &n.digests)
@@ -95,13 +96,13 @@ func lastNumbers(c *conn, objectiveID string) (map[string]int64, error) {
 
 // addHandled adds to kept which commands the objective has answered, and which
 // letters it has judged.
-func addHandled(c *conn, kept *opt.Kept) (err error) {
-	kept.Answered, err = all(c, "SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", args{kept.Objective.ID}, scanID)
+func addHandled(c *db.Conn, kept *opt.Kept) (err error) {
+	kept.Answered, err = db.All(c, "SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", db.Args{kept.Objective.ID}, db.ScanID)
 	if err != nil {
 		return err
 	}
-	return c.each("SELECT principal, message_id FROM messages WHERE objective_id = $1 AND kind = 'said' AND for_task = '' AND task_id LIKE 'obj-%' ORDER BY seq",
-		args{kept.Objective.ID}, func(row scanner) error {
+	return c.Each("SELECT principal, message_id FROM messages WHERE objective_id = $1 AND kind = 'said' AND for_task = '' AND task_id LIKE 'obj-%' ORDER BY seq",
+		db.Args{kept.Objective.ID}, func(row db.Scanner) error {
 			var l opt.Letter
 			err := row.Scan(&l.Principal, &l.Key)
 			kept.Heard = append(kept.Heard, l.ID())

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -28,7 +29,7 @@ type objectiveFinder struct{ *store }
 // objectives, and the next one begins after Reached.
 func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (found opt.ObjectivesFound, err error) {
 	s := newObjectiveSearch(tenant, f)
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		if err := s.count(c, &found); err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 }
 
 // page reads the objectives of a page that looks down to a position.
-func (s *objectiveSearch) page(c *conn, reached opt.Cursor) (list []*opt.Objective, err error) {
+func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Objective, err error) {
 	if s.f.Text == "" {
 		page := s.downTo(reached)
 		page.addFilters()
@@ -63,7 +64,7 @@ func (s *objectiveSearch) page(c *conn, reached opt.Cursor) (list []*opt.Objecti
 			break
 		}
 		var one []*opt.Objective
-		one, err = objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, s.a[0]})
+		one, err = objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", db.Args{id, s.a[0]})
 		list = append(list, one...)
 	}
 	return list, err
@@ -75,14 +76,14 @@ type objectiveSearch struct {
 	f       opt.ObjectiveSearch
 	from    string
 	where   string
-	a       args
+	a       db.Args
 	filters []func(*objectiveSearch)
 }
 
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
 // the same context, and many the same status.
 func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
-	s := &objectiveSearch{f: f, where: " WHERE o.tenant = $1", a: args{tenant}}
+	s := &objectiveSearch{f: f, where: " WHERE o.tenant = $1", a: db.Args{tenant}}
 	index := "objectives_by_time"
 	for _, by := range []struct{ index, column, value string }{
 		{"objectives_by_context", "o.context_id", f.ContextID},
@@ -98,7 +99,7 @@ func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
 			s.filters = append(s.filters, func(s *objectiveSearch) { s.addCondition(by.column+" = $%d", by.value) })
 		}
 	}
-	s.from = "objectives o" + indexedBy(index)
+	s.from = "objectives o" + db.IndexedBy(index)
 	if !f.Since.IsZero() {
 		s.addCondition("o.created_at >= $%d", f.Since.Millis())
 	}
@@ -124,14 +125,14 @@ func (s *objectiveSearch) addFilters() {
 // matching returns the ids of the objectives after a position, down to another one, that
 // have the text; at most as many as most says, all for 0. Texts may be encrypted in the
 // database, and it changes the case of ASCII letters alone: they are compared here.
-func (s *objectiveSearch) matching(c *conn, reached, from opt.Cursor, most int) (ids []string, err error) {
+func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most int) (ids []string, err error) {
 	page := s.downTo(reached)
 	page.addFilters()
 	where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, from, 0)
 	text := strings.ToLower(s.f.Text)
-	err = c.each("SELECT o.id, o.name, o.description FROM "+s.from+where, a, func(row scanner) error {
+	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+where, a, func(row db.Scanner) error {
 		var id string
-		var name, description content
+		var name, description db.Content
 		if err := row.Scan(&id, &name, &description); err != nil {
 			return err
 		}
@@ -165,14 +166,14 @@ func (s *objectiveSearch) downTo(reached opt.Cursor) *objectiveSearch {
 
 // reached returns the position down to which a page after another position may look, the
 // zero one if it may look at all.
-func (s *objectiveSearch) reached(c *conn, from opt.Cursor) (at opt.Cursor, err error) {
+func (s *objectiveSearch) reached(c *db.Conn, from opt.Cursor) (at opt.Cursor, err error) {
 	if len(s.filters) == 0 && s.f.Text == "" {
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
 	where, a := pageAfter(s.where, slices.Clone(s.a), [2]string{"o.created_at", "o.id"}, from, 2)
 	var rows []opt.Cursor
-	err = c.each(fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, where, reach-1), a, func(row scanner) error {
+	err = c.Each(fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, where, reach-1), a, func(row db.Scanner) error {
 		var ms int64
 		var id string
 		err := row.Scan(&ms, &id)
@@ -186,7 +187,7 @@ func (s *objectiveSearch) reached(c *conn, from opt.Cursor) (at opt.Cursor, err 
 }
 
 // count counts what s finds, down to where the first page looks, and to countMost.
-func (s *objectiveSearch) count(c *conn, found *opt.ObjectivesFound) error {
+func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 	reached, err := s.reached(c, opt.Cursor{})
 	if err != nil {
 		return err
@@ -201,7 +202,7 @@ func (s *objectiveSearch) count(c *conn, found *opt.ObjectivesFound) error {
 		all := s.downTo(reached)
 		all.addFilters()
 		all.a = append(all.a, countMost+1)
-		if _, err := c.get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+limitParam(len(all.a))+") AS found", all.a, &found.Total); err != nil {
+		if _, err := c.Get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+db.LimitParam(len(all.a))+") AS found", all.a, &found.Total); err != nil {
 			return err
 		}
 	}
@@ -213,11 +214,11 @@ func (s *objectiveSearch) count(c *conn, found *opt.ObjectivesFound) error {
 // Standings returns how far those of the given objectives are that a tenant has.
 func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error) {
 	out := make(map[string]opt.Standing, len(ids))
-	err := j.snapshot(ctx, func(c *conn) error {
+	err := j.Snapshot(ctx, func(c *db.Conn) error {
 		for _, id := range ids {
 			var s opt.Standing
-			found, err := c.get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
-				FROM objectives WHERE id = $1 AND tenant = $2`, args{id, tenant}, &s.Waiting)
+			found, err := c.Get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
+				FROM objectives WHERE id = $1 AND tenant = $2`, db.Args{id, tenant}, &s.Waiting)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -20,7 +21,7 @@ const placeFor = time.Minute
 // attempt returns the same place within a minute, and as long as the objective
 // shows it. The error wraps [opt.ErrQueueFull] if too many wait.
 func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
-	err = j.writer.submit(ctx, func(c *conn) (err error) {
+	err = j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
 		placed, err = takePlace(c, p)
 		return err
 	}, contextLock(p.Tenant, p.ContextID))
@@ -30,9 +31,9 @@ func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err 
 	return placed, nil
 }
 
-func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
+func takePlace(c *db.Conn, p opt.Place) (placed opt.Placed, err error) {
 	now := p.At.Millis()
-	if _, err := c.exec("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
+	if _, err := c.Exec("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
 		return placed, err
 	}
 	queued, shown, err := shownPlace(c, p)
@@ -45,7 +46,7 @@ func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
 	}
 	if !shown {
 		if queued, err = ownPlace(c, p, q); err == nil {
-			_, err = c.exec(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
+			_, err = c.Exec(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
 				ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
 				p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
 		}
@@ -58,18 +59,18 @@ func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
 
 // shownPlace returns the place that the objective shows; shown is false if it
 // shows none for the attempt. A begun or older attempt has place 0.
-func shownPlace(c *conn, p opt.Place) (queued int64, shown bool, err error) {
-	shown, err = c.get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
+func shownPlace(c *db.Conn, p opt.Place) (queued int64, shown bool, err error) {
+	shown, err = c.Get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
 		UNION ALL SELECT 0 FROM objectives WHERE id = $1 AND tenant = $2 AND attempt > $3`,
-		args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
+		db.Args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
 	return queued, shown, err
 }
 
 // ownPlace returns the place that was taken for an attempt, or the next one
 // behind the others that are open in the context.
-func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
-	taken, err := c.get("SELECT queued_at FROM places WHERE objective_id = $1 AND tenant = $2 AND attempt = $3",
-		args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
+func ownPlace(c *db.Conn, p opt.Place, q opt.Queue) (queued int64, err error) {
+	taken, err := c.Get("SELECT queued_at FROM places WHERE objective_id = $1 AND tenant = $2 AND attempt = $3",
+		db.Args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
 	switch {
 	case err != nil, taken, q.Idle():
 		return queued, err
@@ -82,7 +83,7 @@ func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 // otherOpen returns the other open objectives in the context of p: those that show
 // it, and those that have only taken a place. The places are read first: one whose
 // objective is recorded in between is then counted twice, but never missed.
-func otherOpen(c *conn, p opt.Place) (q opt.Queue, err error) {
+func otherOpen(c *db.Conn, p opt.Place) (q opt.Queue, err error) {
 	only, err := otherPlaces(c, p)
 	if err != nil {
 		return q, err
@@ -106,12 +107,12 @@ func otherOpen(c *conn, p opt.Place) (q opt.Queue, err error) {
 
 // otherPlaces returns the places that others have taken in the context of p, as far as
 // their objectives do not show them yet.
-func otherPlaces(c *conn, p opt.Place) (q opt.Queue, err error) {
-	err = c.each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
+func otherPlaces(c *db.Conn, p opt.Place) (q opt.Queue, err error) {
+	err = c.Each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
 		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
 			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)
 		ORDER BY p.taken_at, p.objective_id`,
-		args{p.Tenant, p.ContextID, p.ObjectiveID}, func(row scanner) error {
+		db.Args{p.Tenant, p.ContextID, p.ObjectiveID}, func(row db.Scanner) error {
 			var id string
 			var attempt int
 			var queued int64

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -15,7 +16,7 @@ type planTable struct{ *recording }
 // add adds a plan after those that are there, and its tasks.
 func (r planTable) add(e *entry) error {
 	p := e.Plan
-	_, err := r.c.exec(`INSERT INTO plans
+	_, err := r.c.Exec(`INSERT INTO plans
 		(id, objective_id, tenant, position, doc, status, reason, stopping, started, paused, run,
 			name, description, metadata, dependencies, updated_at)
 		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
@@ -32,7 +33,7 @@ func (r planTable) add(e *entry) error {
 // writeHead writes the head of a plan.
 func (r planTable) writeHead(e *entry) error {
 	h := e.PlanHead
-	n, err := r.c.exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
+	n, err := r.c.Exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
 		WHERE id = $1 AND objective_id = $2`,
 		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, boolNumber(h.Started), boolNumber(h.Paused), h.Run, e.At.Millis())
 	return r.requireRow(e, n, err)
@@ -40,7 +41,7 @@ func (r planTable) writeHead(e *entry) error {
 
 // writeText writes the name, description and dependencies of a plan.
 func (r planTable) writeText(e *entry) error {
-	n, err := r.c.exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
+	n, err := r.c.Exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
 		WHERE id = $1 AND objective_id = $2`,
 		e.PlanID, r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.dependencies, e.At.Millis())
 	r.o.updatedAt = e.At.Millis()
@@ -58,7 +59,7 @@ func (r planTable) requireRow(e *entry, rows int64, err error) error {
 // Plan returns one state of a plan, with its tasks in order. The plans of other
 // tenants are unknown.
 func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Pl
 }
 
 // addPlans adds the plans of o, with their tasks.
-func addPlans(c *conn, o *opt.Objective) error {
+func addPlans(c *db.Conn, o *opt.Objective) error {
 	found, err := plans(c, "p.objective_id = $1", o.ID)
 	if err != nil {
 		return err
@@ -83,19 +84,19 @@ func addPlans(c *conn, o *opt.Objective) error {
 }
 
 // plans reads the plans that where selects, in order and without tasks.
-func plans(c *conn, where string, a ...any) (list []*opt.Plan, err error) {
-	return all(c, `SELECT p.doc, p.status, p.reason, p.stopping, p.started, p.paused, p.run,
+func plans(c *db.Conn, where string, a ...any) (list []*opt.Plan, err error) {
+	return db.All(c, `SELECT p.doc, p.status, p.reason, p.stopping, p.started, p.paused, p.run,
 			p.name, p.description, p.metadata, p.dependencies, p.updated_at
 		FROM plans p WHERE `+where+" ORDER BY p.position", a, scanPlan)
 }
 
-func scanPlan(row scanner) (*opt.Plan, error) {
-	var doc, metadata, dependencies content
+func scanPlan(row db.Scanner) (*opt.Plan, error) {
+	var doc, metadata, dependencies db.Content
 	var h opt.PlanHead
 	var t opt.Text
 	var updated int64
 	err := row.Scan(&doc, &h.Status, &h.Reason, &h.Stopping, &h.Started, &h.Paused, &h.Run,
-		(*content)(&t.Name), (*content)(&t.Description), &metadata, &dependencies, &updated)
+		(*db.Content)(&t.Name), (*db.Content)(&t.Description), &metadata, &dependencies, &updated)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +111,11 @@ func scanPlan(row scanner) (*opt.Plan, error) {
 
 // addTasks adds their tasks to plans of one objective, each in its latest
 // attempt. A plan's time of update is at least the time of its latest task.
-func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
+func addTasks(c *db.Conn, objectiveID string, to []*opt.Plan) error {
 	for _, p := range to {
-		err := c.each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
-			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, args{objectiveID, p.ID},
-			func(row scanner) error {
+		err := c.Each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
+			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, db.Args{objectiveID, p.ID},
+			func(row db.Scanner) error {
 				t, at, err := scanTask(row)
 				if err != nil {
 					return err
@@ -136,10 +137,10 @@ func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 }
 
 // scanTask reads a task of a plan, and when its state changed.
-func scanTask(row scanner) (t *opt.Task, at int64, err error) {
-	var doc, metadata, dependencies, statusDoc, gate content
+func scanTask(row db.Scanner) (t *opt.Task, at int64, err error) {
+	var doc, metadata, dependencies, statusDoc, gate db.Content
 	var now opt.Task
-	err = row.Scan(&doc, (*content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &statusDoc, &gate)
+	err = row.Scan(&doc, (*db.Content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &statusDoc, &gate)
 	if err != nil {
 		return nil, 0, err
 	}

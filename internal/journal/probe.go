@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"longhaul/internal/journal/db"
 )
 
 const (
@@ -25,9 +27,9 @@ func newProbe(s *store) *probe { return &probe{store: s, busy: make(chan struct{
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
 func (p *probe) Ping(ctx context.Context) error {
-	err := p.read(ctx, func(c *conn) error {
+	err := p.Read(ctx, func(c *db.Conn) error {
 		var n int64
-		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
+		_, err := c.Get("SELECT COUNT(*) FROM migrations", nil, &n)
 		return err
 	})
 	if err != nil {
@@ -42,7 +44,7 @@ func (p *probe) Ping(ctx context.Context) error {
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}
-	err = p.writer.submit(ctx, writeProbe, probeLock)
+	err = p.Writer.Submit(ctx, writeProbe, probeLock)
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}
@@ -51,11 +53,11 @@ func (p *probe) Ping(ctx context.Context) error {
 
 // writeProbe writes a row and then removes the former one, in this order so that
 // it cannot reuse the room of the former row.
-func writeProbe(c *conn) error {
+func writeProbe(c *db.Conn) error {
 	id := time.Now().UnixNano()
-	if _, err := c.exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
+	if _, err := c.Exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
 		return err
 	}
-	_, err := c.exec("DELETE FROM probes WHERE id <> $1", id)
+	_, err := c.Exec("DELETE FROM probes WHERE id <> $1", id)
 	return err
 }

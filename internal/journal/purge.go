@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 )
 
 const (
@@ -47,14 +48,14 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 // purgeSome is one transaction of Purge.
 func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
 	p := &purge{before: before.UnixMilli(), most: most, maxTime: purgeTime}
-	return p, j.writer.submit(ctx, p.run, purgeLock)
+	return p, j.Writer.Submit(ctx, p.run, purgeLock)
 }
 
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
 // at it is about to begin. The objectives of other tenants are unknown.
 func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
-	return j.writer.submit(ctx, func(c *conn) error {
-		n, err := c.exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		n, err := c.Exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
 		if err == nil && n == 0 {
 			err = unknown("objective", id)
 		}
@@ -73,7 +74,7 @@ type purge struct {
 }
 
 // run takes steps for maxTime, at least one.
-func (p *purge) run(c *conn) error {
+func (p *purge) run(c *db.Conn) error {
 	p.removed, p.blocked, p.done = nil, false, false
 	deadline := time.Now().Add(p.maxTime)
 	for steps := 0; ; steps++ {
@@ -83,7 +84,7 @@ func (p *purge) run(c *conn) error {
 			return err
 		}
 		if p.done = !did && !p.blocked; !did || time.Now().After(deadline) {
-			_, err = c.exec("UPDATE purges SET n = n + 1")
+			_, err = c.Exec("UPDATE purges SET n = n + 1")
 			return err
 		}
 	}
@@ -91,11 +92,11 @@ func (p *purge) run(c *conn) error {
 
 // step removes some remaining rows of removed objectives, or some objectives; did
 // is false if there are neither.
-func (p *purge) step(c *conn) (did bool, err error) {
+func (p *purge) step(c *db.Conn) (did bool, err error) {
 	if did, err = removeRemaining(c); did || err != nil {
 		return did, err
 	}
-	ids, err := all(c, endedLongest, args{p.before, min(atOnce, p.most-len(p.removed))}, scanID)
+	ids, err := db.All(c, endedLongest, db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
 	if err == nil {
 		found := len(ids)
 		ids, err = p.reserve(c, ids)
@@ -105,17 +106,17 @@ func (p *purge) step(c *conn) (did bool, err error) {
 		return false, err
 	}
 	p.removed = append(p.removed, ids...)
-	c.changes.gone = p.removed
+	c.Changes.Gone = p.removed
 	return true, remove(c, ids)
 }
 
 // reserve returns those objectives that no other transaction changes now or has changed
 // since they were read.
-func (p *purge) reserve(c *conn, ids []string) (free []string, err error) {
+func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 	for _, id := range ids {
-		ok, err := c.tryLock(objectiveLock(id))
+		ok, err := c.TryLock(objectiveLock(id))
 		if err == nil && ok {
-			ok, err = c.get("SELECT id FROM objectives WHERE id = $1 AND ended = 1 AND updated_at < $2 AND asked_at < $2", args{id, p.before}, &id)
+			ok, err = c.Get("SELECT id FROM objectives WHERE id = $1 AND ended = 1 AND updated_at < $2 AND asked_at < $2", db.Args{id, p.before}, &id)
 		}
 		if err != nil {
 			return nil, err
@@ -129,8 +130,8 @@ func (p *purge) reserve(c *conn, ids []string) (free []string, err error) {
 
 // endedLongest is the query for the next objectives to remove, at most $2 of
 // those that did not change after $1.
-var endedLongest = "SELECT id FROM objectives" + indexedBy("objectives_ended") + ` WHERE ended = 1
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + limitParam(2)
+var endedLongest = "SELECT id FROM objectives" + db.IndexedBy("objectives_ended") + ` WHERE ended = 1
+	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
 
 // removals make the objectives in leftovers unknown, with their plans, tasks,
 // places and push configs.
@@ -144,14 +145,14 @@ var removals = []string{
 
 // remove makes objectives unknown. It may be called only if no rows of others
 // remain.
-func remove(c *conn, ids []string) error {
+func remove(c *db.Conn, ids []string) error {
 	for _, id := range ids {
-		if _, err := c.exec("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
+		if _, err := c.Exec("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
 			return err
 		}
 	}
 	for _, statement := range removals {
-		if _, err := c.exec(statement); err != nil {
+		if _, err := c.Exec(statement); err != nil {
 			return err
 		}
 	}
@@ -167,31 +168,37 @@ var dependentTables = []struct {
 
 // removeRemaining removes some remaining rows of removed objectives; did is false if none
 // remain.
-func removeRemaining(c *conn) (did bool, err error) {
+func removeRemaining(c *db.Conn) (did bool, err error) {
 	for _, b := range dependentTables {
-		if n, err := c.exec(removeRemainingSQL(b.table), b.most); n > 0 || err != nil {
+		if n, err := c.Exec(removeRemainingSQL(b.table), b.most); n > 0 || err != nil {
 			return true, err
 		}
 	}
-	n, err := c.exec("DELETE FROM leftovers")
+	n, err := c.Exec("DELETE FROM leftovers")
 	return n > 0, err
 }
 
 // removeAllRemaining removes the remaining rows of an objective, before another objective
 // gets its id.
-func removeAllRemaining(c *conn, id string) error {
-	found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)
+func removeAllRemaining(c *db.Conn, id string) error {
+	found, err := c.Get("SELECT objective_id FROM leftovers WHERE objective_id = $1", db.Args{id}, &id)
 	if err != nil || !found {
 		return err
 	}
-	if err := c.lock(purgeLock); err != nil {
+	if err := c.Lock(purgeLock); err != nil {
 		return err
 	}
 	for _, b := range dependentTables {
-		if _, err := c.exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
+		if _, err := c.Exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
 			return err
 		}
 	}
-	_, err = c.exec("DELETE FROM leftovers WHERE objective_id = $1", id)
+	_, err = c.Exec("DELETE FROM leftovers WHERE objective_id = $1", id)
 	return err
+}
+
+// removeRemainingSQL returns the statement that removes at most $1 remaining rows of
+// removed objectives from a table.
+func removeRemainingSQL(table string) string {
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + db.LimitParam(1) + ")"
 }

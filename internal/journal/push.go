@@ -13,19 +13,13 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // pendingFor is how long a push config waits for its task to begin. After that
 // the start has failed, and was not repeated.
 const pendingFor = 7 * 24 * time.Hour
-
-// A Sealer keeps secrets from those who can read the database of a journal. What Seal
-// returns can be opened only with the same context.
-type Sealer interface {
-	Seal(plain []byte, context string) ([]byte, error)
-	Open(sealed []byte, context string) ([]byte, error)
-}
 
 var (
 	errNoSealer = errors.New("the journal has no key for secrets")
@@ -35,7 +29,7 @@ var (
 // pushes is the part of a Journal that keeps push configs.
 type pushes struct {
 	*store
-	seal Sealer
+	seal db.Sealer
 	now  func() time.Time
 }
 
@@ -51,7 +45,7 @@ func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(contex
 	if err != nil {
 		return nil, err
 	}
-	if err := j.writer.submit(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
+	if err := j.Writer.Submit(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
 		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
 	}
 	return put.undo, nil
@@ -79,11 +73,11 @@ func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, err
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
 // such config, or the task is another tenant's.
 func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
-		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(taskID), taskID, id})
+		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(taskID), taskID, id})
 		if err != nil {
 			return err
 		}
@@ -99,11 +93,11 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
 func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
-		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 ORDER BY c.created_at, c.id", args{objectiveOf(taskID), taskID})
+		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 ORDER BY c.created_at, c.id", db.Args{objectiveOf(taskID), taskID})
 		return err
 	})
 	return list, err
@@ -113,7 +107,7 @@ func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 // that is not there is no error, unless the tenant has no such task. It also
 // removes a config whose task has not begun.
 func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
-	err := j.writer.submit(ctx, func(c *conn) error {
+	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
 		n, err := removePush(c, tenant, taskID, id)
 		if err == nil && n == 0 {
 			err = requireTask(c, tenant, taskID)
@@ -128,13 +122,13 @@ func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error
 
 // removePush removes a config and abandons its deliveries that are due. n is 0 if
 // there is no such config.
-func removePush(c *conn, tenant, taskID, id string) (n int64, err error) {
-	key := args{objectiveOf(taskID), taskID, id}
-	n, err = c.exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", append(key, tenant)...)
+func removePush(c *db.Conn, tenant, taskID, id string) (n int64, err error) {
+	key := db.Args{objectiveOf(taskID), taskID, id}
+	n, err = c.Exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", append(key, tenant)...)
 	if err != nil || n == 0 {
 		return n, err
 	}
-	_, err = c.exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
+	_, err = c.Exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
 	if err != nil {
 		return n, err
 	}
@@ -148,8 +142,8 @@ func objectiveOf(taskID string) string {
 }
 
 // requireTask returns an error if a tenant has no task with an id.
-func requireTask(c *conn, tenant, id string) error {
-	found, err := c.get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", args{id, tenant}, &id)
+func requireTask(c *db.Conn, tenant, id string) error {
+	found, err := c.Get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
 	if err == nil && !found {
 		err = unknown("task", id)
 	}
@@ -158,8 +152,8 @@ func requireTask(c *conn, tenant, id string) error {
 
 // countPushes notes in the row of an objective how many configs it has, so that
 // recording finds out without a look.
-func countPushes(c *conn, objectiveID string) error {
-	_, err := c.exec("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
+func countPushes(c *db.Conn, objectiveID string) error {
+	_, err := c.Exec("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
 	return err
 }
 
@@ -173,9 +167,9 @@ type pushPut struct {
 	before  *opt.PushConfig // that it has replaced; nil for none
 }
 
-func (w *pushPut) run(c *conn) error {
+func (w *pushPut) run(c *db.Conn) error {
 	w.wrote, w.before = false, nil
-	if _, err := c.exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
+	if _, err := c.Exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
 		return err
 	}
 	task, err := w.task(c)
@@ -210,14 +204,14 @@ type pushTask struct {
 
 // task reads the task of the config, which need not be there if it is about to
 // begin.
-func (w *pushPut) task(c *conn) (t pushTask, err error) {
-	var gate content
-	t.exists, err = c.get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
-		WHERE t.id = $1 AND t.tenant = $2`, args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
+func (w *pushPut) task(c *db.Conn) (t pushTask, err error) {
+	var gate db.Content
+	t.exists, err = c.Get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
+		WHERE t.id = $1 AND t.tenant = $2`, db.Args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
 	if err != nil || t.exists {
 		return t, errors.Join(err, decode(gate, &t.gate))
 	}
-	begun, err := c.get("SELECT id FROM objectives WHERE id = $1", args{w.p.ObjectiveID}, new(string))
+	begun, err := c.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
 	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
 		err = unknown("task", w.p.TaskID)
 	}
@@ -236,7 +230,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.writer.submit(ctx, func(c *conn) error {
+	return w.Writer.Submit(ctx, func(c *db.Conn) error {
 		now, err := w.current(c, w.p)
 		switch {
 		case err != nil || now == nil || !samePush(*now, w.p):
@@ -250,8 +244,8 @@ func (w *pushPut) undo(ctx context.Context) error {
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
-func (j pushes) current(c *conn, p opt.PushConfig) (*opt.PushConfig, error) {
-	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(p.TaskID), p.TaskID, p.ID})
+func (j pushes) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
+	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(p.TaskID), p.TaskID, p.ID})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -264,18 +258,18 @@ func samePush(a, b opt.PushConfig) bool {
 	return a == b
 }
 
-func (w *pushPut) write(c *conn, pending bool) error {
+func (w *pushPut) write(c *db.Conn, pending bool) error {
 	var others int
 	var last int64
-	_, err := c.get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
-		args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &others, &last)
+	_, err := c.Get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
+		db.Args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &others, &last)
 	if err == nil && others >= opt.MaxPushes {
 		err = opt.ErrPushLimit
 	}
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
+	_, err = c.Exec(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
@@ -285,18 +279,18 @@ func (w *pushPut) write(c *conn, pending bool) error {
 }
 
 // deliver makes a delivery of the state that the task is in, unless one is due.
-func (w *pushPut) deliver(c *conn, t pushTask) error {
+func (w *pushPut) deliver(c *db.Conn, t pushTask) error {
 	var state, gate string
-	_, err := c.get(`SELECT state, gate_id FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'
-		ORDER BY n DESC LIMIT 1`, args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &state, &gate)
+	_, err := c.Get(`SELECT state, gate_id FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'
+		ORDER BY n DESC LIMIT 1`, db.Args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &state, &gate)
 	if err != nil || state == t.shown && gate == t.gate.ID {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+	_, err = c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
-	c.changes.due = err == nil
+	c.Changes.Due = err == nil
 	return err
 }
 
@@ -304,11 +298,11 @@ const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.v
 
 // configs reads the configs that the rest of the query selects. Secrets that cannot
 // be opened are left out, so that such a config can be seen, replaced and removed.
-func (j pushes) configs(c *conn, rest string, a args) (list []opt.PushConfig, err error) {
-	err = c.each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row scanner) error {
+func (j pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
+	err = c.Each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row db.Scanner) error {
 		p, err := j.scan(row)
 		if errors.Is(err, errSecrets) {
-			j.log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
+			j.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
 			err = nil
 		}
 		list = append(list, p)
@@ -318,7 +312,7 @@ func (j pushes) configs(c *conn, rest string, a args) (list []opt.PushConfig, er
 }
 
 // scan reads a config, and more after its columns.
-func (j pushes) scan(row scanner, more ...any) (p opt.PushConfig, err error) {
+func (j pushes) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
 	var secrets []byte
 	var created int64
 	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -24,9 +25,9 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 		return err
 	}
 	r.channels = *j.channels.Load()
-	err = j.writer.submit(ctx, r.run, objectiveLock(r.objectiveID))
+	err = j.Writer.Submit(ctx, r.run, objectiveLock(r.objectiveID))
 	if errors.Is(err, ErrContradiction) {
-		j.log.Error("Refused an event that contradicts a recorded one", zap.String("objectiveId", r.objectiveID), zap.Error(err))
+		j.Log.Error("Refused an event that contradicts a recorded one", zap.String("objectiveId", r.objectiveID), zap.Error(err))
 	}
 	if err != nil {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
@@ -46,7 +47,7 @@ type Recorded struct {
 
 // run applies the batches within a transaction. It may run again if the transaction
 // was undone.
-func (r *recording) run(c *conn) error {
+func (r *recording) run(c *db.Conn) error {
 	if err := r.begin(c); err != nil {
 		return err
 	}
@@ -59,11 +60,11 @@ func (r *recording) run(c *conn) error {
 	if r.o.seq == before {
 		return r.rewinds().unstick()
 	}
-	c.changes.recorded(r.objectiveID, r.o.seq)
+	c.Changes.Recorded(r.objectiveID, r.o.seq)
 	return r.close()
 }
 
-// close writes the state of the objective.
+// Close writes the state of the objective.
 func (r *recording) close() error {
 	if err := r.rewinds().unstick(); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (r *recording) close() error {
 	if r.o.head != nil {
 		return r.objectives().writeHead(r.o.head)
 	}
-	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
+	_, err := r.c.Exec("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
 	return err
 }
 
@@ -122,11 +123,11 @@ func (r *recording) recordEvent(e *entry) error {
 			return err
 		}
 	}
-	stored, err := r.c.contents.toStored(string(e.doc))
+	stored, err := r.c.Contents.ToStored(string(e.doc))
 	if err != nil {
 		return err
 	}
-	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
+	_, err = r.c.Exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
 	r.o.seq++
 	r.o.bytes += len(stored)
 	r.added = append(r.added, e.Event)
@@ -143,9 +144,9 @@ func (r *recording) endTasks(e *entry) error {
 		id, planID string
 		state      opt.TaskState
 	}
-	open, err := all(r.c, `SELECT id, plan_id, state FROM tasks
+	open, err := db.All(r.c, `SELECT id, plan_id, state FROM tasks
 		WHERE objective_id = $1 AND plan_id <> '' AND (plan_id = $2 OR $2 = '') AND ended = 0 ORDER BY plan_id, idx, id`,
-		args{r.objectiveID, e.PlanID}, func(row scanner) (t task, err error) { return t, row.Scan(&t.id, &t.planID, &t.state) })
+		db.Args{r.objectiveID, e.PlanID}, func(row db.Scanner) (t task, err error) { return t, row.Scan(&t.id, &t.planID, &t.state) })
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (r *recording) endTasks(e *entry) error {
 	return r.rewinds().shut(e.PlanID)
 }
 
-// apply changes the rows that e is about. kept is false if e came too late to
+// Apply changes the rows that e is about. kept is false if e came too late to
 // change anything; then readers never see it.
 func (r *recording) apply(e *entry) (kept bool, err error) {
 	if !r.o.exists && e.Kind != opt.ObjectiveOpened {
@@ -213,7 +214,7 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 
 // addAnswer notes which event answers a command. The first answer stays.
 func (r *recording) addAnswer(e *entry) error {
-	_, err := r.c.exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+	_, err := r.c.Exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		r.objectiveID, e.Answer.CommandID, r.seq())
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -27,7 +28,7 @@ type recording struct {
 	objectiveID  string
 	batches      []batch
 	channels     []opt.Channel // for notices
-	c            *conn
+	c            *db.Conn
 	o            openObjective
 	knownNumbers map[string]numbers // the latest of a source, as far as they were read
 	added        []opt.Event        // that were added
@@ -71,8 +72,8 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 	return r, nil
 }
 
-// begin begins again, with the state of the objective.
-func (r *recording) begin(c *conn) error {
+// Begin begins again, with the state of the objective.
+func (r *recording) begin(c *db.Conn) error {
 	r.c, r.o, r.knownNumbers, r.added = c, openObjective{}, map[string]numbers{}, nil
 	return r.open()
 }
@@ -82,12 +83,12 @@ func (r *recording) begin(c *conn) error {
 func (r *recording) open() (err error) {
 	first := r.batches[0].source
 	var n numbers
-	var epochs, stuck content
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
+	var epochs, stuck db.Content
+	r.o.exists, err = r.c.Get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
 		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
 			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
-		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &epochs, &stuck, &n.first, &n.digests)
+		db.Args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &epochs, &stuck, &n.first, &n.digests)
 	if r.o.exists {
 		r.knownNumbers[first], r.o.stuck = n, stuck != ""
 	}

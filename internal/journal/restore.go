@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -22,7 +23,7 @@ func (j maintenance) Restore(ctx context.Context, after int64, batches ...opt.Ba
 		return 0, err
 	}
 	r.channels = *j.channels.Load()
-	err = j.writer.submit(ctx, func(c *conn) (err error) {
+	err = j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
 		added, err = restoration{r, after}.run(c)
 		return err
 	}, objectiveLock(r.objectiveID))
@@ -39,7 +40,7 @@ type restoration struct {
 }
 
 // run applies the batches within a transaction.
-func (r restoration) run(c *conn) (added int, err error) {
+func (r restoration) run(c *db.Conn) (added int, err error) {
 	if err := r.begin(c); err != nil {
 		return 0, err
 	}
@@ -61,7 +62,7 @@ func (r restoration) run(c *conn) (added int, err error) {
 	if added == 0 {
 		return 0, nil
 	}
-	c.changes.recorded(r.objectiveID, r.o.seq)
+	c.Changes.Recorded(r.objectiveID, r.o.seq)
 	return added, r.close()
 }
 
@@ -104,7 +105,7 @@ func (j maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Diffe
 	if err != nil || len(r.batches) == 0 {
 		return d, err
 	}
-	err = j.snapshot(ctx, func(c *conn) error {
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
 		d, r.c = Difference{}, c
 		if d.Last, err = lastNumbers(c, r.objectiveID); err != nil {
 			return err
@@ -146,10 +147,10 @@ func (d *Difference) compare(b batch, has map[int64]string) {
 
 // digests returns the digests of the events of a source, by number, for those that the
 // journal has. Without the objective, it has none.
-func digests(c *conn, objectiveID, source string) (map[int64]string, error) {
+func digests(c *db.Conn, objectiveID, source string) (map[int64]string, error) {
 	out := map[int64]string{}
-	err := c.each(`SELECT s.first, s.digests FROM sources s JOIN objectives o ON o.id = s.objective_id
-		WHERE s.objective_id = $1 AND s.source = $2`, args{objectiveID, source}, func(row scanner) error {
+	err := c.Each(`SELECT s.first, s.digests FROM sources s JOIN objectives o ON o.id = s.objective_id
+		WHERE s.objective_id = $1 AND s.source = $2`, db.Args{objectiveID, source}, func(row db.Scanner) error {
 		var n numbers
 		err := row.Scan(&n.first, &n.digests)
 		for digest := range slices.Chunk(n.digests, digestSize) {
@@ -163,9 +164,9 @@ func digests(c *conn, objectiveID, source string) (map[int64]string, error) {
 
 // HasBlob reports whether there is a blob.
 func (j blobs) HasBlob(ctx context.Context, objectiveID, id string) (found bool, err error) {
-	err = j.read(ctx, func(c *conn) (err error) {
+	err = j.Read(ctx, func(c *db.Conn) (err error) {
 		var n int
-		found, err = c.get("SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", args{objectiveID, id}, &n)
+		found, err = c.Get("SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &n)
 		return err
 	})
 	return found, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -44,8 +45,8 @@ func (r rewindTable) shut(planID string) error {
 		run    int
 		status opt.PlanStatus
 	}
-	plans, err := all(r.c, "SELECT id, run, status FROM plans WHERE objective_id = $1 AND (id = $2 OR $2 = '')", args{r.objectiveID, planID},
-		func(row scanner) (p plan, err error) { return p, row.Scan(&p.id, &p.run, &p.status) })
+	plans, err := db.All(r.c, "SELECT id, run, status FROM plans WHERE objective_id = $1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, planID},
+		func(row db.Scanner) (p plan, err error) { return p, row.Scan(&p.id, &p.run, &p.status) })
 	for _, p := range plans {
 		if planID == "" && p.status.Ended() {
 			continue
@@ -63,7 +64,7 @@ func (r rewindTable) shut(planID string) error {
 }
 
 // wasRewound reports whether a list of epochs has one that a source has begun.
-func wasRewound(epochs content) (bool, error) {
+func wasRewound(epochs db.Content) (bool, error) {
 	var of map[string]int
 	err := decode(epochs, &of)
 	for _, epoch := range of {
@@ -99,7 +100,7 @@ func (r rewindTable) setEpoch(name string, epoch int) error {
 	r.o.epochs[name] = epoch
 	doc, err := encode(r.o.epochs)
 	if err == nil {
-		_, err = r.c.exec("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, doc)
+		_, err = r.c.Exec("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, doc)
 	}
 	return err
 }
@@ -110,11 +111,11 @@ func (r rewindTable) unstick() error {
 		return nil
 	}
 	r.o.stuck = false
-	_, err := r.c.exec("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
+	_, err := r.c.Exec("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
 	return err
 }
 
-// apply sets the rows of the objective or the plan to the state in e.
+// Apply sets the rows of the objective or the plan to the state in e.
 func (r rewindTable) apply(e *entry) error {
 	if e.PlanID != "" {
 		return r.setTasks(e, e.Plan)
@@ -130,7 +131,7 @@ func (r rewindTable) setObjective(e *entry) error {
 	}
 	o := e.Objective
 	r.o.attempt = e.Head.Attempt
-	roots, err := all(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = '' AND idx > $2", args{r.objectiveID, r.o.attempt}, scanID)
+	roots, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = '' AND idx > $2", db.Args{r.objectiveID, r.o.attempt}, db.ScanID)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (r rewindTable) setObjective(e *entry) error {
 		err = r.setTask(e, opt.RootID(r.objectiveID, r.o.attempt), &opt.Task{State: o.Root, Gate: e.Gate, Failure: e.Head.Failure})
 	}
 	if err == nil && !o.Root.Ended() { // it gets its own artifacts at its end
-		_, err = r.c.exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, opt.RootID(r.objectiveID, r.o.attempt))
+		_, err = r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, opt.RootID(r.objectiveID, r.o.attempt))
 	}
 	if err == nil {
 		err = r.setPlans(e, o.Plans)
@@ -153,7 +154,7 @@ func (r rewindTable) setObjective(e *entry) error {
 // setPlans sets the plans of the objective. Those that have a workflow show their own state,
 // except one that has ended.
 func (r rewindTable) setPlans(e *entry, list []*opt.Plan) error {
-	known, err := all(r.c, "SELECT id FROM plans WHERE objective_id = $1 ORDER BY position", args{r.objectiveID}, scanID)
+	known, err := db.All(r.c, "SELECT id FROM plans WHERE objective_id = $1 ORDER BY position", db.Args{r.objectiveID}, db.ScanID)
 	for _, id := range known {
 		if err == nil && !slices.ContainsFunc(list, func(p *opt.Plan) bool { return p.ID == id }) {
 			err = r.removePlan(id)
@@ -168,12 +169,12 @@ func (r rewindTable) setPlans(e *entry, list []*opt.Plan) error {
 }
 
 func (r rewindTable) removePlan(id string) error {
-	ids, err := all(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", args{r.objectiveID, id}, scanID)
+	ids, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", db.Args{r.objectiveID, id}, db.ScanID)
 	if err == nil {
 		err = r.removeTasks(ids)
 	}
 	if err == nil {
-		_, err = r.c.exec("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
+		_, err = r.c.Exec("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
 	}
 	return err
 }
@@ -189,7 +190,7 @@ func (r rewindTable) setPlan(e *entry, position int, p *opt.Plan, known bool) er
 		err = r.plans().writeText(at)
 	}
 	if err == nil {
-		_, err = r.c.exec("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
+		_, err = r.c.Exec("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
 	}
 	write := p.Tasks != nil
 	if err == nil && !write && p.Status.Ended() {
@@ -208,13 +209,13 @@ func (r rewindTable) setPlan(e *entry, position int, p *opt.Plan, known bool) er
 // hasEnded reports whether a plan has recorded the end that its objective knows.
 func (r rewindTable) hasEnded(p *opt.Plan) (bool, error) {
 	var n int
-	_, err := r.c.get("SELECT COUNT(*) FROM plans WHERE id = $1 AND status = $2", args{p.ID, string(p.Status)}, &n)
+	_, err := r.c.Get("SELECT COUNT(*) FROM plans WHERE id = $1 AND status = $2", db.Args{p.ID, string(p.Status)}, &n)
 	return n == 1, err
 }
 
 // setTasks sets the tasks of a plan. Earlier attempts at them stay.
 func (r rewindTable) setTasks(e *entry, p *opt.Plan) error {
-	ids, err := all(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", args{r.objectiveID, p.ID}, scanID)
+	ids, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", db.Args{r.objectiveID, p.ID}, db.ScanID)
 	if err != nil {
 		return err
 	}
@@ -240,12 +241,12 @@ func (r rewindTable) setTasks(e *entry, p *opt.Plan) error {
 // that are due.
 func (r rewindTable) removeTasks(ids []string) error {
 	for _, id := range ids {
-		_, err := r.c.exec("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
+		_, err := r.c.Exec("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
 		if err == nil {
-			_, err = r.c.exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
+			_, err = r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
 		}
 		if err == nil {
-			_, err = r.c.exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
+			_, err = r.c.Exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
 		}
 		if err != nil {
 			return err
@@ -259,8 +260,8 @@ func (r rewindTable) removeTasks(ids []string) error {
 func (r rewindTable) setTask(e *entry, id string, t *opt.Task) error {
 	var state opt.TaskState
 	var reason string
-	var open content
-	if _, err := r.c.get("SELECT state, reason, gate FROM tasks WHERE id = $1 AND objective_id = $2", args{id, r.objectiveID}, &state, &reason, &open); err != nil {
+	var open db.Content
+	if _, err := r.c.Get("SELECT state, reason, gate FROM tasks WHERE id = $1 AND objective_id = $2", db.Args{id, r.objectiveID}, &state, &reason, &open); err != nil {
 		return err
 	}
 	var d documents
@@ -281,14 +282,14 @@ func (r rewindTable) setTask(e *entry, id string, t *opt.Task) error {
 			return err
 		}
 	}
-	_, err := r.c.exec("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, boolNumber(t.Follow))
+	_, err := r.c.Exec("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, boolNumber(t.Follow))
 	return err
 }
 
 // setArtifacts sets the artifacts of a task of a plan. The root task shows those that it has
 // shown.
 func (r rewindTable) setArtifacts(taskID string, list []a2a.Artifact) error {
-	ids, err := all(r.c, "SELECT DISTINCT artifact_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 ORDER BY artifact_id", args{r.objectiveID, taskID}, scanID)
+	ids, err := db.All(r.c, "SELECT DISTINCT artifact_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 ORDER BY artifact_id", db.Args{r.objectiveID, taskID}, db.ScanID)
 	if err != nil {
 		return err
 	}
@@ -296,14 +297,14 @@ func (r rewindTable) setArtifacts(taskID string, list []a2a.Artifact) error {
 		if slices.ContainsFunc(list, func(a a2a.Artifact) bool { return a.ArtifactID == id }) {
 			continue
 		}
-		if _, err := r.c.exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id); err != nil {
+		if _, err := r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id); err != nil {
 			return err
 		}
 	}
 	for _, a := range list {
 		var root string
-		if _, err := r.c.get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
-			args{r.objectiveID, taskID, a.ArtifactID}, &root); err != nil {
+		if _, err := r.c.Get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
+			db.Args{r.objectiveID, taskID, a.ArtifactID}, &root); err != nil {
 			return err
 		}
 		doc, err := encode(a)
@@ -317,7 +318,7 @@ func (r rewindTable) setArtifacts(taskID string, list []a2a.Artifact) error {
 			}
 			continue
 		}
-		if _, err := r.c.exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+		if _, err := r.c.Exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
 			r.objectiveID, r.seq(), taskID, root, a.ArtifactID, doc); err != nil {
 			return err
 		}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // sessions is the part of a Journal that keeps the sessions of browsers.
 type sessions struct {
 	*store
-	seal Sealer
+	seal db.Sealer
 	now  func() time.Time
 }
 
@@ -31,11 +32,11 @@ func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
 	if err != nil {
 		return err
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
-		if _, err := c.exec(removeExpired, j.now().UnixMilli()); err != nil {
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		if _, err := c.Exec(removeExpired, j.now().UnixMilli()); err != nil {
 			return err
 		}
-		_, err := c.exec("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
+		_, err := c.Exec("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
 			s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
 		return err
 	})
@@ -47,9 +48,9 @@ func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 	var sealed []byte
 	var renew, expires int64
 	found := false
-	err = j.read(ctx, func(c *conn) (err error) {
-		found, err = c.get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
-			args{id, now.UnixMilli()}, &sealed, &renew, &expires)
+	err = j.Read(ctx, func(c *db.Conn) (err error) {
+		found, err = c.Get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
+			db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
 		return err
 	})
 	switch {
@@ -82,8 +83,8 @@ func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 	if err != nil {
 		return false, err
 	}
-	err = j.writer.submit(ctx, func(c *conn) error {
-		n, err := c.exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
+	err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+		n, err := c.Exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
 		ok = n > 0
 		return err
 	})
@@ -92,8 +93,8 @@ func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 
 // CloseSession removes a session, if it is there.
 func (j sessions) CloseSession(ctx context.Context, id string) error {
-	return j.writer.submit(ctx, func(c *conn) error {
-		_, err := c.exec("DELETE FROM sessions WHERE id = $1", id)
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		_, err := c.Exec("DELETE FROM sessions WHERE id = $1", id)
 		return err
 	})
 }
@@ -102,8 +103,8 @@ const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
 // removeExpired removes the sessions that have expired.
 func (j sessions) removeExpired(ctx context.Context) error {
-	return j.writer.submit(ctx, func(c *conn) error {
-		_, err := c.exec(removeExpired, j.now().UnixMilli())
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+		_, err := c.Exec(removeExpired, j.now().UnixMilli())
 		return err
 	})
 }

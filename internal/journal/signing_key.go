@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // signingKeys is the part of a Journal that keeps the keys that sign deliveries.
 type signingKeys struct {
 	*store
-	seal Sealer
+	seal db.Sealer
 }
 
 // SigningKeys returns all keys, the oldest first.
 func (j signingKeys) SigningKeys(ctx context.Context) (list []opt.SigningKey, err error) {
-	err = j.read(ctx, func(c *conn) error {
+	err = j.Read(ctx, func(c *db.Conn) error {
 		list = nil
-		return c.each("SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row scanner) error {
+		return c.Each("SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) error {
 			var k opt.SigningKey
 			var sealed []byte
 			var created int64
@@ -51,17 +52,17 @@ func (j signingKeys) RenewSigningKey(ctx context.Context, newest string, k opt.S
 	if err != nil {
 		return fmt.Errorf("seal a signing key: %w", err)
 	}
-	return j.writer.submit(ctx, func(c *conn) error {
+	return j.Writer.Submit(ctx, func(c *db.Conn) error {
 		var last string
-		if _, err := c.get("SELECT id FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1", nil, &last); err != nil || last != newest {
+		if _, err := c.Get("SELECT id FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1", nil, &last); err != nil || last != newest {
 			return err
 		}
 		for _, id := range remove {
-			if _, err := c.exec("DELETE FROM signing_keys WHERE id = $1", id); err != nil {
+			if _, err := c.Exec("DELETE FROM signing_keys WHERE id = $1", id); err != nil {
 				return err
 			}
 		}
-		_, err := c.exec("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
+		_, err := c.Exec("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
 		return err
 	}, signingKeyLock)
 }

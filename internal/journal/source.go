@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -72,8 +73,8 @@ func (r *recording) latestNumbers(source string) (numbers, error) {
 	if read || !r.o.exists {
 		return n, nil
 	}
-	_, err := r.c.get("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2 ORDER BY first DESC LIMIT 1",
-		args{r.objectiveID, source}, &n.first, &n.digests)
+	_, err := r.c.Get("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2 ORDER BY first DESC LIMIT 1",
+		db.Args{r.objectiveID, source}, &n.first, &n.digests)
 	return n, err
 }
 
@@ -91,7 +92,7 @@ func (r *recording) storeNumbers(source string, entries []*entry) error {
 		n.digests = append(n.digests, e.digest...)
 	}
 	r.knownNumbers[source] = n
-	_, err = r.c.exec(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
+	_, err = r.c.Exec(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (objective_id, source, first) DO UPDATE SET digests = excluded.digests`, r.objectiveID, source, n.first, n.digests)
 	return err
 }
@@ -100,7 +101,7 @@ func (r *recording) storeNumbers(source string, entries []*entry) error {
 // under their numbers.
 func (r *recording) checkRepeats(source string, entries []*entry) error {
 	known := map[int64][]byte{} // by number
-	err := r.c.each("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2", args{r.objectiveID, source}, func(row scanner) error {
+	err := r.c.Each("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2", db.Args{r.objectiveID, source}, func(row db.Scanner) error {
 		var n numbers
 		err := row.Scan(&n.first, &n.digests)
 		for digest := range slices.Chunk(n.digests, digestSize) {

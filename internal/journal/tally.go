@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -40,15 +41,15 @@ func (s subject) talliedCount(and string) string {
 }
 
 // count returns how many rows a tenant has, in a state unless that is "".
-func (s subject) count(c *conn, tenant, state string) (n int, err error) {
-	one := "(SELECT COUNT(*) FROM " + s.table + indexedBy(s.index) + " WHERE tenant = $1 AND "
+func (s subject) count(c *db.Conn, tenant, state string) (n int, err error) {
+	one := "(SELECT COUNT(*) FROM " + s.table + db.IndexedBy(s.index) + " WHERE tenant = $1 AND "
 	switch {
 	case state == "":
-		_, err = c.get("SELECT "+s.talliedCount("")+" + "+one+s.openCondition()+")", args{tenant}, &n)
+		_, err = c.Get("SELECT "+s.talliedCount("")+" + "+one+s.openCondition()+")", db.Args{tenant}, &n)
 	case slices.Contains(s.open, state):
-		_, err = c.get("SELECT "+one+s.state+" = $2)", args{tenant, state}, &n)
+		_, err = c.Get("SELECT "+one+s.state+" = $2)", db.Args{tenant, state}, &n)
 	default:
-		_, err = c.get("SELECT "+s.talliedCount(" AND state = $2"), args{tenant, state}, &n)
+		_, err = c.Get("SELECT "+s.talliedCount(" AND state = $2"), db.Args{tenant, state}, &n)
 	}
 	return n, err
 }
@@ -65,8 +66,8 @@ type Miscount struct {
 // Miscounts compares the tallies of all tenants with the rows, in one state of the
 // journal. There are none unless rows were changed while triggers were off.
 func (j maintenance) Miscounts(ctx context.Context) (list []Miscount, err error) {
-	err = j.withUnlimitedConn(ctx, func(c *conn) error {
-		return c.each("SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row scanner) error {
+	err = j.withUnlimitedConn(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row db.Scanner) error {
 			var m Miscount
 			err := row.Scan(&m.Tenant, &m.Subject, &m.State, &m.Tallied, &m.Counted)
 			list = append(list, m)
@@ -79,30 +80,30 @@ func (j maintenance) Miscounts(ctx context.Context) (list []Miscount, err error)
 // Recount corrects the tallies of all tenants, and returns how many were wrong. Others
 // may write meanwhile: it adds the difference that one statement finds.
 func (j maintenance) Recount(ctx context.Context) (wrong int64, err error) {
-	err = j.withUnlimitedConn(ctx, func(c *conn) (err error) {
-		if err = j.db.begin(c, []string{tallyLock}); err != nil {
+	err = j.withUnlimitedConn(ctx, func(c *db.Conn) (err error) {
+		if err = j.Db.Begin(c, []string{tallyLock}); err != nil {
 			return err
 		}
-		wrong, err = c.exec("INSERT INTO tally_changes (tenant, subject, state, n) SELECT tenant, subject, state, counted - tallied FROM " + miscounts)
+		wrong, err = c.Exec("INSERT INTO tally_changes (tenant, subject, state, n) SELECT tenant, subject, state, counted - tallied FROM " + miscounts)
 		if err == nil {
-			return j.db.commit(c)
+			return j.Db.Commit(c)
 		}
-		_, _ = c.exec("ROLLBACK") // the first error is the cause
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
 		return err
 	})
 	return wrong, err
 }
 
 // withUnlimitedConn calls f with a connection of its own, whose statements may take long.
-func (j maintenance) withUnlimitedConn(ctx context.Context, f func(*conn) error) error {
-	c, err := j.db.connect(ctx, checkpointing)
+func (j maintenance) withUnlimitedConn(ctx context.Context, f func(*db.Conn) error) error {
+	c, err := j.Db.Connect(ctx, db.Checkpointing)
 	if err != nil {
 		return err
 	}
-	if err = j.db.unlimited(c); err == nil {
+	if err = j.Db.Unlimited(c); err == nil {
 		err = f(c)
 	}
-	return j.db.failure(errors.Join(err, c.close()))
+	return j.Db.Failure(errors.Join(err, c.Close()))
 }
 
 // miscounts is a query for the tallies that are wrong: tenant, subject, state, tallied
@@ -119,3 +120,11 @@ var miscounts = `(SELECT tenant, subject, state, CAST(SUM(tallied) AS BIGINT) AS
 func (s subject) endedQuery() string {
 	return "SELECT tenant, '" + s.table + "', " + s.state + ", 0, COUNT(*) FROM " + s.table + " WHERE NOT " + s.openCondition() + " GROUP BY tenant, " + s.state
 }
+
+// foldTallies moves the changes of tallies into tallies, and does nothing if another
+// process does so now. Only rows that it removes itself are added, so no number is added
+// twice, and writers and readers do not wait for it.
+const foldTallies = `WITH turn AS (SELECT pg_try_advisory_xact_lock($1::bigint) AS mine),
+	removed AS (DELETE FROM tally_changes WHERE (SELECT mine FROM turn) RETURNING tenant, subject, state, n)
+	INSERT INTO tallies (tenant, subject, state, n) SELECT tenant, subject, state, SUM(n) FROM removed GROUP BY tenant, subject, state
+	ON CONFLICT (tenant, subject, state) DO UPDATE SET n = tallies.n + excluded.n`

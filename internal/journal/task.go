@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -21,7 +22,7 @@ type taskTable struct{ *recording }
 // addRoot adds the root task of the current attempt, which a message has begun.
 func (r taskTable) addRoot(messageID, digest string, at a2a.Time) error {
 	state := opt.TaskSubmitted
-	_, err := r.c.exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
+	_, err := r.c.Exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
 		"", messageID, digest, "", "", "", "", 0, string(state), string(state.A2A()), 0, 0, "", at.Millis())
 	return err
 }
@@ -29,8 +30,8 @@ func (r taskTable) addRoot(messageID, digest string, at a2a.Time) error {
 // add adds the tasks in e to its plan.
 func (r taskTable) add(e *entry) error {
 	for _, t := range e.tasks {
-		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
-			content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, boolNumber(t.Follow),
+		_, err := r.c.Exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
+			db.Content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, boolNumber(t.Follow),
 			string(t.State), string(t.State.A2A()), boolNumber(isActive(t.State)), boolNumber(t.State.Ended()), t.Reason, e.At.Millis())
 		if err != nil {
 			return err
@@ -41,7 +42,7 @@ func (r taskTable) add(e *entry) error {
 
 // link notes which task stands in for another.
 func (r taskTable) link(e *entry) error {
-	n, err := r.c.exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, boolNumber(e.Follow))
+	n, err := r.c.Exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, boolNumber(e.Follow))
 	if err == nil && n == 0 {
 		err = fmt.Errorf("task %s is not there: %w", e.TaskID, ErrEarly)
 	}
@@ -62,8 +63,8 @@ type taskRow struct {
 }
 
 func (r taskTable) read(id string) (t taskRow, err error) {
-	found, err := r.c.get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
-		args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
+	found, err := r.c.Get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
+		db.Args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
 	if err == nil && !found {
 		err = fmt.Errorf("task %s is not there: %w", id, ErrEarly)
 	}
@@ -101,7 +102,7 @@ func (r taskTable) move(e *entry) error {
 	if e.From != e.To {
 		at = max(at, e.At.Millis()) // a clock may go back
 	}
-	_, err = r.c.exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
+	_, err = r.c.Exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
 			status_at = $9, status_seq = $10, status_id = $11, said = $12, gate = $13
 		WHERE id = $1`,
 		e.TaskID, e.To, string(to.A2A()), boolNumber(t.planID != "" && isActive(to)), boolNumber(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
@@ -115,9 +116,9 @@ func (r taskTable) extendGate(e *entry) error {
 	if _, err := r.read(e.TaskID); err != nil {
 		return err
 	}
-	var doc content
+	var doc db.Content
 	var g *opt.Gate
-	_, err := r.c.get("SELECT gate FROM tasks WHERE id = $1", args{e.TaskID}, &doc)
+	_, err := r.c.Get("SELECT gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &doc)
 	if err = errors.Join(err, decode(doc, &g)); err != nil || g == nil || g.ID != e.Gate.ID {
 		return err
 	}
@@ -127,7 +128,7 @@ func (r taskTable) extendGate(e *entry) error {
 	if err := errors.Join(d...); err != nil {
 		return err
 	}
-	_, err = r.c.exec("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
+	_, err = r.c.Exec("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
 	return err
 }
 
@@ -142,7 +143,7 @@ func (r taskTable) addTry(e *entry) (bool, error) {
 
 // showAttempt notes the latest attempt at a task.
 func (r taskTable) showAttempt(e *entry) error {
-	_, err := r.c.exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
+	_, err := r.c.Exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
 	return err
 }
 
@@ -159,9 +160,9 @@ func newTaskReader(s *store) taskReader {
 // Links returns the A2A tasks that open tasks of an objective follow. The
 // objectives of other tenants have none.
 func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		links, err = all(c, "SELECT link FROM tasks"+indexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
-			args{objectiveID, tenant}, scanID)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		links, err = db.All(c, "SELECT link FROM tasks"+db.IndexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+			db.Args{objectiveID, tenant}, db.ScanID)
 		return err
 	})
 	return links, err
@@ -173,7 +174,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 	key := taskKey{tenant, id, want}
 	if kept, ok := j.tasks.get(key); ok {
 		var now moment
-		err := j.read(ctx, func(c *conn) (err error) {
+		err := j.Read(ctx, func(c *db.Conn) (err error) {
 			now, err = momentOf(c, kept.view.ObjectiveID)
 			return err
 		})
@@ -186,8 +187,8 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 		j.tasks.drop(key)
 	}
 	var at moment
-	err = j.snapshot(ctx, func(c *conn) error {
-		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", args{id, tenant}, want)
+	err = j.Snapshot(ctx, func(c *db.Conn) error {
+		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", db.Args{id, tenant}, want)
 		if err != nil {
 			return err
 		}
@@ -207,9 +208,9 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 // Peek returns the state of a task and the seq of the last event of its
 // objective, at low cost. The tasks of other tenants are unknown.
 func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
-	err = j.read(ctx, func(c *conn) error {
-		found, err := c.get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
-			args{id, tenant}, &state, &seq)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		found, err := c.Get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
+			db.Args{id, tenant}, &state, &seq)
 		if err == nil && !found {
 			err = unknown("task", id)
 		}
@@ -224,11 +225,11 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
 	from, where, a := taskCondition(tenant, f)
-	err = j.snapshot(ctx, func(c *conn) (err error) {
+	err = j.Snapshot(ctx, func(c *db.Conn) (err error) {
 		if f.ContextID == "" && f.Since.IsZero() {
 			total, err = taskSubject.count(c, tenant, string(f.State))
 		} else {
-			_, err = c.get("SELECT COUNT(*) FROM "+from+where, a, &total)
+			_, err = c.Get("SELECT COUNT(*) FROM "+from+where, a, &total)
 		}
 		if err != nil {
 			return err
@@ -243,9 +244,9 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 // taskCondition returns the table and the condition for the tasks that f selects. It
 // names the index: the database cannot know that few tasks have the same context
 // and many the same state.
-func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a args) {
+func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a db.Args) {
 	index := "tasks_by_time"
-	where, a = " WHERE t.tenant = $1", args{tenant}
+	where, a = " WHERE t.tenant = $1", db.Args{tenant}
 	add := func(condition string, value any) {
 		a = append(a, value)
 		where += fmt.Sprintf(" AND %s $%d", condition, len(a))
@@ -261,7 +262,7 @@ func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a args)
 	if !f.Since.IsZero() {
 		add("t.status_at >=", f.Since.Millis())
 	}
-	return "tasks t" + indexedBy(index), where, a
+	return "tasks t" + db.IndexedBy(index), where, a
 }
 
 // selectViews returns the query for tasks from the table, which scanView reads.
@@ -273,8 +274,8 @@ func selectViews(from, rest string) string {
 }
 
 // tasks reads the tasks that rest selects, with the parts that are wanted.
-func tasks(c *conn, from, rest string, a args, want opt.TaskWant) ([]opt.TaskView, error) {
-	rows, err := all(c, selectViews(from, rest), a, scanView)
+func tasks(c *db.Conn, from, rest string, a db.Args, want opt.TaskWant) ([]opt.TaskView, error) {
+	rows, err := db.All(c, selectViews(from, rest), a, scanView)
 	views := make([]opt.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -23,7 +24,7 @@ type taskKey struct {
 // raises seq, and only a purge lets seq begin at 1 again. That an objective is stuck is noted without one.
 type moment struct {
 	seq, purges int64
-	stuck       content
+	stuck       db.Content
 }
 
 // A cachedTask is a task as it was at a moment.
@@ -39,7 +40,7 @@ type taskCache struct {
 	tasks map[taskKey]cachedTask
 }
 
-// get returns the value under k.
+// Get returns the value under k.
 func (tc *taskCache) get(k taskKey) (cachedTask, bool) {
 	tc.mu.Lock()
 	defer tc.mu.Unlock()
@@ -122,7 +123,7 @@ func metadataSize(m a2a.Metadata) (n int) {
 }
 
 // momentOf returns the moment of an objective, zero if there is none.
-func momentOf(c *conn, objectiveID string) (m moment, err error) {
-	_, err = c.get("SELECT o.seq, p.n, o.stuck FROM objectives o CROSS JOIN purges p WHERE o.id = $1", args{objectiveID}, &m.seq, &m.purges, &m.stuck)
+func momentOf(c *db.Conn, objectiveID string) (m moment, err error) {
+	_, err = c.Get("SELECT o.seq, p.n, o.stuck FROM objectives o CROSS JOIN purges p WHERE o.id = $1", db.Args{objectiveID}, &m.seq, &m.purges, &m.stuck)
 	return m, err
 }

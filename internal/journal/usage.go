@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -25,8 +26,8 @@ const blocksQuery = "SELECT tenant, 'blocks', '', 0, SUM(bytes / 16384 + 1) FROM
 // usageQueries count what a tenant uses of quotas. Each reads rows of open work in an index, or
 // tallies.
 var usageQueries = map[opt.Quota]string{
-	opt.OpenObjectives: "SELECT COUNT(*) FROM objectives" + indexedBy(objectiveSubject.index) + " WHERE tenant = $1 AND " + objectiveSubject.openCondition(),
-	opt.OpenGates:      "SELECT COUNT(*) FROM tasks" + indexedBy("tasks_waiting") + " WHERE tenant = $1 AND gate <> '' AND plan_id <> ''",
+	opt.OpenObjectives: "SELECT COUNT(*) FROM objectives" + db.IndexedBy(objectiveSubject.index) + " WHERE tenant = $1 AND " + objectiveSubject.openCondition(),
+	opt.OpenGates:      "SELECT COUNT(*) FROM tasks" + db.IndexedBy("tasks_waiting") + " WHERE tenant = $1 AND gate <> '' AND plan_id <> ''",
 	opt.StoredBytes:    "SELECT " + subject{table: "blocks"}.talliedCount(""),
 }
 
@@ -37,8 +38,8 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 	if !ok {
 		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
 	}
-	err = j.read(ctx, func(c *conn) error {
-		_, err := c.get(query, args{tenant}, &n)
+	err = j.Read(ctx, func(c *db.Conn) error {
+		_, err := c.Get(query, db.Args{tenant}, &n)
 		return err
 	})
 	if q == opt.StoredBytes {
@@ -51,23 +52,23 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 // of which there are limit. A repeat within the hour keeps its place. If there is none, ok is
 // false, and free is when the next one may be.
 func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit int64) (free a2a.Time, ok bool, err error) {
-	err = j.writer.submit(ctx, func(c *conn) error {
+	err = j.Writer.Submit(ctx, func(c *db.Conn) error {
 		now := j.now().UnixMilli()
-		if _, err := c.exec("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
+		if _, err := c.Exec("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
 			return err
 		}
 		var oldest, n int64
-		if ok, err = c.get("SELECT at FROM notice_places WHERE tenant = $1 AND delivery = $2", args{tenant, delivery}, &oldest); ok || err != nil {
+		if ok, err = c.Get("SELECT at FROM notice_places WHERE tenant = $1 AND delivery = $2", db.Args{tenant, delivery}, &oldest); ok || err != nil {
 			return err
 		}
-		if _, err := c.get("SELECT COUNT(*), COALESCE(MIN(at), 0) FROM notice_places WHERE tenant = $1", args{tenant}, &n, &oldest); err != nil {
+		if _, err := c.Get("SELECT COUNT(*), COALESCE(MIN(at), 0) FROM notice_places WHERE tenant = $1", db.Args{tenant}, &n, &oldest); err != nil {
 			return err
 		}
 		if ok = n < limit; !ok {
 			free = a2a.AtMillis(oldest + hour)
 			return nil
 		}
-		_, err := c.exec("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
+		_, err := c.Exec("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
 		return err
 	}, "notices "+tenant)
 	return free, ok, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -17,10 +18,10 @@ type viewRow struct {
 }
 
 // scanView reads the columns of a task, its objective and its plan.
-func scanView(row scanner) (viewRow, error) {
+func scanView(row db.Scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var status, gate, decided, dependencies, metadata, stuck, epochs content
+	var status, gate, decided, dependencies, metadata, stuck, epochs db.Content
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -28,8 +29,8 @@ func scanView(row scanner) (viewRow, error) {
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
-		(*content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan)
+		(*db.Content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*db.Content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
@@ -61,7 +62,7 @@ func scanView(row scanner) (viewRow, error) {
 }
 
 // complete adds to v the parts from other rows.
-func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
+func (v *viewRow) complete(c *db.Conn, want opt.TaskWant) error {
 	if v.present && !v.State.Ended() {
 		if err := errors.Join(v.locate(c), v.addQueuePosition(c), v.addProgress(c)); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 
 // setProgressText sets the progress text of a working task from its status message, which may
 // be empty.
-func setProgressText(t *opt.Task, status content) error {
+func setProgressText(t *opt.Task, status db.Content) error {
 	if t.State != opt.TaskWorking || len(status) == 0 {
 		return nil
 	}
@@ -95,7 +96,7 @@ func setProgressText(t *opt.Task, status content) error {
 }
 
 // addProgress adds the progress of the plans under a root task that works or waits.
-func (v *viewRow) addProgress(c *conn) (err error) {
+func (v *viewRow) addProgress(c *db.Conn) (err error) {
 	if v.State != opt.TaskSubmitted {
 		v.Progress, err = progressOf(c, v.ObjectiveID)
 	}
@@ -103,15 +104,15 @@ func (v *viewRow) addProgress(c *conn) (err error) {
 }
 
 // progressOf returns the progress of the plans of an objective.
-func progressOf(c *conn, objectiveID string) (*opt.Progress, error) {
+func progressOf(c *db.Conn, objectiveID string) (*opt.Progress, error) {
 	var plans []*opt.Plan
-	err := c.each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
-		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, args{objectiveID},
-		func(row scanner) error {
+	err := c.Each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
+		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, db.Args{objectiveID},
+		func(row db.Scanner) error {
 			var p opt.Plan
 			var t opt.Task
-			var status content
-			if err := row.Scan(&p.ID, (*content)(&p.Name), &p.Status, &t.Index, &t.State, &status); err != nil {
+			var status db.Content
+			if err := row.Scan(&p.ID, (*db.Content)(&p.Name), &p.Status, &t.Index, &t.State, &status); err != nil {
 				return err
 			}
 			if err := setProgressText(&t, status); err != nil {
@@ -131,13 +132,13 @@ func progressOf(c *conn, objectiveID string) (*opt.Progress, error) {
 }
 
 // locate finds the active plan and tasks under a root task, and its open gates.
-func (v *viewRow) locate(c *conn) error {
-	err := c.each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
-		WHERE t.objective_id = $1 AND t.active = 1 ORDER BY p.position, t.idx`, args{v.ObjectiveID},
-		func(row scanner) error {
+func (v *viewRow) locate(c *db.Conn) error {
+	err := c.Each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
+		WHERE t.objective_id = $1 AND t.active = 1 ORDER BY p.position, t.idx`, db.Args{v.ObjectiveID},
+		func(row db.Scanner) error {
 			var plan string
 			var index int
-			var gate content
+			var gate db.Content
 			var g *opt.Gate
 			if err := row.Scan(&plan, &index, &gate); err != nil {
 				return err

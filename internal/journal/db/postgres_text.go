@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"regexp"

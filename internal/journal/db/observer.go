@@ -1,4 +1,4 @@
-package journal
+package db
 
 import "time"
 
@@ -15,12 +15,12 @@ type Observer interface {
 	Looked(missed bool)
 }
 
-// unobserved is the Observer of a journal that has none.
-type unobserved struct{}
+// Unobserved is the Observer of a journal that has none.
+type Unobserved struct{}
 
-func (unobserved) Committed(int, time.Duration, error) {}
-func (unobserved) Notified()                           {}
-func (unobserved) Looked(bool)                         {}
+func (Unobserved) Committed(int, time.Duration, error) {}
+func (Unobserved) Notified()                           {}
+func (Unobserved) Looked(bool)                         {}
 
 // An Activity says how much a journal does at a moment, for this process.
 type Activity struct {
@@ -30,6 +30,6 @@ type Activity struct {
 }
 
 // Activity returns what the journal does now.
-func (s *store) Activity() Activity {
-	return Activity{Waiting: s.writer.waiting.Load(), Reads: int64(cap(s.readers.free) - len(s.readers.free)), Watches: s.watches.count()}
+func (s *Engine) Activity() Activity {
+	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
 }

@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -17,15 +17,15 @@ const (
 // A checkpointer keeps the write-ahead log short, in its own goroutine so that
 // writers do not wait.
 type checkpointer struct {
-	db      *sqliteFile
-	c       *conn        // nil before its first checkpoint
+	db      *SqliteFile
+	c       *Conn        // nil before its first checkpoint
 	writes  atomic.Int64 // since it last tidied
 	due     chan struct{}
 	quit    chan struct{}
 	stopped chan struct{}
 }
 
-func newCheckpointer(db *sqliteFile) *checkpointer {
+func newCheckpointer(db *SqliteFile) *checkpointer {
 	t := &checkpointer{db: db, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	go t.run()
 	return t
@@ -67,7 +67,7 @@ func (t *checkpointer) checkpoint() {
 	t.writes.Store(0)
 	var err error
 	if t.c == nil {
-		t.c, err = t.db.open(context.Background(), checkpointing)
+		t.c, err = t.db.open(context.Background(), Checkpointing)
 	}
 	if err == nil {
 		err = t.db.checkpoint(t.c)
@@ -80,7 +80,7 @@ func (t *checkpointer) checkpoint() {
 
 func (t *checkpointer) releaseConn() {
 	if t.c != nil {
-		_ = t.c.close() // nothing is lost
+		_ = t.c.Close() // nothing is lost
 		t.c = nil
 	}
 }

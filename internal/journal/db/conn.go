@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -13,34 +13,34 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A conn is one connection, and the statements prepared on it. One goroutine uses
+// A Conn is one connection, and the statements prepared on it. One goroutine uses
 // it at a time. Statements run to their end even if the caller's context ends: each is
 // short, and canceling one costs the connection.
-type conn struct {
-	raw      *sql.Conn
+type Conn struct {
+	Raw      *sql.Conn
 	stmts    map[string]*sql.Stmt // by their text
-	dialect  func(string) string  // translates the text of a statement for the database; nil changes nothing
+	Dialect  func(string) string  // translates the text of a statement for the database; nil changes nothing
 	limit    time.Duration        // of one statement; 0 for none
 	snapshot string               // begins a transaction that sees one state
 	used     bool                 // a statement has succeeded since it was borrowed
-	changes  *changes             // of the write that runs
-	contents contents
+	Changes  *Changes             // of the write that runs
+	Contents contents
 }
 
-type args = []any
+type Args = []any
 
 // prepare returns the statement for query, which it parses once.
-func (c *conn) prepare(query string) (*sql.Stmt, error) {
+func (c *Conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
 	text := query
-	if c.dialect != nil {
-		text = c.dialect(query)
+	if c.Dialect != nil {
+		text = c.Dialect(query)
 	}
 	ctx, end := c.bounded()
 	defer end()
-	s, err := c.raw.PrepareContext(ctx, text)
+	s, err := c.Raw.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
@@ -49,7 +49,7 @@ func (c *conn) prepare(query string) (*sql.Stmt, error) {
 }
 
 // bounded returns the context of one statement.
-func (c *conn) bounded() (context.Context, context.CancelFunc) {
+func (c *Conn) bounded() (context.Context, context.CancelFunc) {
 	if c.limit == 0 {
 		return context.Background(), func() {}
 	}
@@ -59,21 +59,21 @@ func (c *conn) bounded() (context.Context, context.CancelFunc) {
 // values returns the values of parameters as the database takes them: contents may be
 // sealed, and PostgreSQL has no texts with a NUL. Documents have none, and ids may not have
 // one.
-func (c *conn) values(a args) (args, error) {
+func (c *Conn) values(a Args) (Args, error) {
 	own := false
 	for i, v := range a {
-		if text, ok := v.(content); ok {
+		if text, ok := v.(Content); ok {
 			if !own {
 				a, own = slices.Clone(a), true
 			}
-			stored, err := c.contents.toStored(string(text))
+			stored, err := c.Contents.ToStored(string(text))
 			if err != nil {
 				return nil, err
 			}
 			a[i] = stored
 		}
 	}
-	if c.dialect == nil {
+	if c.Dialect == nil {
 		return a, nil
 	}
 	for i, v := range a {
@@ -85,8 +85,8 @@ func (c *conn) values(a args) (args, error) {
 	return a, nil
 }
 
-// exec runs query and returns the number of rows that it changed.
-func (c *conn) exec(query string, a ...any) (int64, error) {
+// Exec runs query and returns the number of rows that it changed.
+func (c *Conn) Exec(query string, a ...any) (int64, error) {
 	s, err := c.prepare(query)
 	if err != nil {
 		return 0, err
@@ -105,17 +105,17 @@ func (c *conn) exec(query string, a ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// script runs the statements in text once.
-func (c *conn) script(text string) error {
-	if c.dialect != nil {
-		text = c.dialect(text)
+// Script runs the statements in text once.
+func (c *Conn) Script(text string) error {
+	if c.Dialect != nil {
+		text = c.Dialect(text)
 	}
-	_, err := c.raw.ExecContext(context.Background(), text)
+	_, err := c.Raw.ExecContext(context.Background(), text)
 	return err
 }
 
-// get scans the first row of query into dest; ok is false if there is none.
-func (c *conn) get(query string, a args, dest ...any) (ok bool, err error) {
+// Get scans the first row of query into dest; ok is false if there is none.
+func (c *Conn) Get(query string, a Args, dest ...any) (ok bool, err error) {
 	s, err := c.prepare(query)
 	if err != nil {
 		return false, err
@@ -128,7 +128,7 @@ func (c *conn) get(query string, a args, dest ...any) (ok bool, err error) {
 	}
 	err = s.QueryRowContext(ctx, values...).Scan(dest...)
 	if err == nil {
-		err = c.contents.openAll(dest)
+		err = c.Contents.openAll(dest)
 	}
 	c.used = c.used || err == nil || errors.Is(err, sql.ErrNoRows)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -137,8 +137,8 @@ func (c *conn) get(query string, a args, dest ...any) (ok bool, err error) {
 	return err == nil, err
 }
 
-// each calls scan for every row of query.
-func (c *conn) each(query string, a args, scan func(scanner) error) error {
+// Each calls scan for every row of query.
+func (c *Conn) Each(query string, a Args, scan func(Scanner) error) error {
 	s, err := c.prepare(query)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *conn) each(query string, a args, scan func(scanner) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		c.used = true
-		if err := scan(opener{rows, c.contents}); err != nil {
+		if err := scan(opener{rows, c.Contents}); err != nil {
 			return err
 		}
 	}
@@ -164,9 +164,9 @@ func (c *conn) each(query string, a args, scan func(scanner) error) error {
 	return rows.Err()
 }
 
-// all returns what read makes of each row of a query.
-func all[T any](c *conn, query string, a args, read func(scanner) (T, error)) (list []T, err error) {
-	err = c.each(query, a, func(row scanner) error {
+// All returns what read makes of each row of a query.
+func All[T any](c *Conn, query string, a Args, read func(Scanner) (T, error)) (list []T, err error) {
+	err = c.Each(query, a, func(row Scanner) error {
 		v, err := read(row)
 		list = append(list, v)
 		return err
@@ -174,16 +174,16 @@ func all[T any](c *conn, query string, a args, read func(scanner) (T, error)) (l
 	return list, err
 }
 
-// scanID reads a row that is an id.
-func scanID(row scanner) (id string, err error) {
+// ScanID reads a row that is an id.
+func ScanID(row Scanner) (id string, err error) {
 	err = row.Scan(&id)
 	return id, err
 }
 
 // broken reports whether the connection to a server has ended.
-func (c *conn) broken() bool {
+func (c *Conn) broken() bool {
 	closed := false
-	err := c.raw.Raw(func(raw any) error {
+	err := c.Raw.Raw(func(raw any) error {
 		if p, ok := raw.(interface{ Conn() *pgx.Conn }); ok {
 			closed = p.Conn().IsClosed()
 		}
@@ -192,52 +192,52 @@ func (c *conn) broken() bool {
 	return closed || err != nil
 }
 
-// A scanner is a row.
-type scanner interface{ Scan(dest ...any) error }
+// A Scanner is a row.
+type Scanner interface{ Scan(dest ...any) error }
 
 // discard closes a connection that may be within a transaction. It is not used again: a
 // pool would lend it with what its transaction saw.
-func (c *conn) discard() error {
-	if c.dialect != nil {
-		_ = c.raw.Raw(func(any) error { return driver.ErrBadConn })
+func (c *Conn) discard() error {
+	if c.Dialect != nil {
+		_ = c.Raw.Raw(func(any) error { return driver.ErrBadConn })
 	}
-	return c.close()
+	return c.Close()
 }
 
-func (c *conn) close() error {
-	if c.dialect != nil { // statements end with their connection, which may have been lost
-		_ = c.raw.Close()
+func (c *Conn) Close() error {
+	if c.Dialect != nil { // statements end with their connection, which may have been lost
+		_ = c.Raw.Close()
 		return nil
 	}
 	var errs []error
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, c.raw.Close())...)
+	return errors.Join(append(errs, c.Raw.Close())...)
 }
 
 // A pool lends connections for reading. They are made when first needed.
 type pool struct {
-	open   func(context.Context) (*conn, error)
-	free   chan *conn // nil is a connection that is not made yet
+	open   func(context.Context) (*Conn, error)
+	Free   chan *Conn // nil is a connection that is not made yet
 	closed chan struct{}
 }
 
-func newPool(size int, open func(context.Context) (*conn, error)) *pool {
-	p := &pool{open: open, free: make(chan *conn, size), closed: make(chan struct{})}
+func newPool(size int, open func(context.Context) (*Conn, error)) *pool {
+	p := &pool{open: open, Free: make(chan *Conn, size), closed: make(chan struct{})}
 	for range size {
-		p.free <- nil
+		p.Free <- nil
 	}
 	return p
 }
 
 // borrow waits for a free connection.
-func (p *pool) borrow(ctx context.Context) (*conn, error) {
+func (p *pool) borrow(ctx context.Context) (*Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	select {
-	case c := <-p.free:
+	case c := <-p.Free:
 		if c != nil {
 			return c, nil
 		}
@@ -248,21 +248,21 @@ func (p *pool) borrow(ctx context.Context) (*conn, error) {
 	}
 	c, err := p.open(ctx)
 	if err != nil {
-		p.free <- nil
+		p.Free <- nil
 	}
 	return c, err
 }
 
-// release returns a borrowed connection; nil has the pool make a new one.
-func (p *pool) release(c *conn) { p.free <- c }
+// Release returns a borrowed connection; nil has the pool make a new one.
+func (p *pool) Release(c *Conn) { p.Free <- c }
 
-// close waits until every loan has ended and closes the connections.
+// Close waits until every loan has ended and closes the connections.
 func (p *pool) close() error {
 	close(p.closed)
 	var errs []error
-	for range cap(p.free) {
-		if c := <-p.free; c != nil {
-			errs = append(errs, c.close())
+	for range cap(p.Free) {
+		if c := <-p.Free; c != nil {
+			errs = append(errs, c.Close())
 		}
 	}
 	return errors.Join(errs...)

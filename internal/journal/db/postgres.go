@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -31,26 +31,27 @@ const (
 	leastConnections   = 3
 )
 
-// A postgres is a PostgreSQL database. Several processes write at a time; locks that
+// A Postgres is a PostgreSQL database. Several processes write at a time; locks that
 // writes name keep those apart that need it.
-type postgres struct {
+type Postgres struct {
 	cfg     *pgx.ConnConfig
 	pool    *sql.DB // makes connections for writing
 	readers *sql.DB // makes connections for reading
 	most    int     // connections
 	migrate bool
+	fold    string // of [Config]
 	log     *zap.Logger
 	to      Observer
 	writes  atomic.Int64 // since this process folded the tallies
 }
 
 // openPostgres prepares connections to the database of cfg.
-func openPostgres(cfg Config) (*postgres, error) {
+func openPostgres(cfg Config) (*Postgres, error) {
 	config, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL of the journal is not one of PostgreSQL: %w", opt.ErrMalformed, err)
 	}
-	d := &postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, log: cfg.Log, to: cfg.Observer}
+	d := &Postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, fold: cfg.Fold, log: cfg.Log, to: cfg.Observer}
 	if d.most == 0 {
 		d.most = DefaultConnections
 	}
@@ -91,13 +92,13 @@ func openPostgres(cfg Config) (*postgres, error) {
 func millis(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
 
 // size implements [connector]. One more connection listens.
-func (d *postgres) size() size {
+func (d *Postgres) size() size {
 	writers := max(1, min(4, (d.most-1)/3))
 	return size{writers: writers, readers: d.most - 1 - writers, group: 64}
 }
 
 // open opens a connection for a role.
-func (d *postgres) open(ctx context.Context, r role) (*conn, error) {
+func (d *Postgres) open(ctx context.Context, r role) (*Conn, error) {
 	pool, limit := d.pool, statementLimit
 	if r == reading {
 		pool, limit = d.readers, readLimit
@@ -106,15 +107,15 @@ func (d *postgres) open(ctx context.Context, r role) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{
-		raw: raw, stmts: map[string]*sql.Stmt{}, dialect: postgresText, limit: limit + answerAfter,
+	return &Conn{
+		Raw: raw, stmts: map[string]*sql.Stmt{}, Dialect: postgresText, limit: limit + answerAfter,
 		snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 	}, nil
 }
 
 // ready implements [connector].
-func (d *postgres) ready(ctx context.Context) (*conn, error) {
-	c, err := d.open(ctx, writing)
+func (d *Postgres) ready(ctx context.Context) (*Conn, error) {
+	c, err := d.open(ctx, Writing)
 	if err != nil {
 		return nil, d.explain(err)
 	}
@@ -124,14 +125,14 @@ func (d *postgres) ready(ctx context.Context) (*conn, error) {
 		err = d.check(c)
 	}
 	if err != nil {
-		return nil, errors.Join(d.explain(err), c.close())
+		return nil, errors.Join(d.explain(err), c.Close())
 	}
 	return c, nil
 }
 
 // update brings the tables up to date. Several processes may do so at a time.
-func (d *postgres) update(c *conn) error {
-	if err := c.script("SET statement_timeout = 0"); err != nil { // a change of large tables takes long
+func (d *Postgres) update(c *Conn) error {
+	if err := c.Script("SET statement_timeout = 0"); err != nil { // a change of large tables takes long
 		return err
 	}
 	c.limit = 0
@@ -143,7 +144,7 @@ func (d *postgres) update(c *conn) error {
 		return err
 	}
 	c.limit = statementLimit + answerAfter
-	return c.script("SET statement_timeout = " + millis(statementLimit))
+	return c.Script("SET statement_timeout = " + millis(statementLimit))
 }
 
 // migrateTries is how often migrations are tried: while others write, they may not get the
@@ -151,25 +152,25 @@ func (d *postgres) update(c *conn) error {
 const migrateTries = 10
 
 // migrateOnce runs the missing migrations in a transaction.
-func (d *postgres) migrateOnce(c *conn) error {
-	_, err := c.exec("BEGIN")
+func (d *Postgres) migrateOnce(c *Conn) error {
+	_, err := c.Exec("BEGIN")
 	if err == nil {
-		err = c.lock("migrations")
+		err = c.Lock("migrations")
 	}
 	if err == nil {
 		_, err = migrate(c)
 	}
 	if err == nil {
-		_, err = c.exec("COMMIT")
+		_, err = c.Exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.exec("ROLLBACK") // the first error is the cause
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
 	}
 	return err
 }
 
 // check refuses a database with old tables, or none.
-func (d *postgres) check(c *conn) error {
+func (d *Postgres) check(c *Conn) error {
 	names, err := missingMigrations(c)
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("its tables are missing or older than this program, without %s: run the command migrate", strings.Join(names, ", "))
@@ -177,20 +178,20 @@ func (d *postgres) check(c *conn) error {
 	return err
 }
 
-// connect implements [connector].
-func (d *postgres) connect(ctx context.Context, r role) (*conn, error) {
+// Connect implements [connector].
+func (d *Postgres) Connect(ctx context.Context, r role) (*Conn, error) {
 	c, err := d.open(ctx, r)
 	if err != nil {
 		return nil, unavailable(d, err)
 	}
 	if err := d.check(c); err != nil {
-		return nil, errors.Join(unavailable(d, err), c.close())
+		return nil, errors.Join(unavailable(d, err), c.Close())
 	}
 	return c, nil
 }
 
 // missing implements [database].
-func (d *postgres) missing(ctx context.Context) ([]string, error) {
+func (d *Postgres) missing(ctx context.Context) ([]string, error) {
 	c, err := d.open(ctx, reading)
 	if err != nil {
 		return nil, unavailable(d, err)
@@ -199,34 +200,34 @@ func (d *postgres) missing(ctx context.Context) ([]string, error) {
 	if err != nil {
 		err = d.explain(err)
 	}
-	return names, errors.Join(err, c.close())
+	return names, errors.Join(err, c.Close())
 }
 
-func (d *postgres) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
+func (d *Postgres) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
 
-// begin implements [transactor]. The locks are taken in one order, so that two
+// Begin implements [transactor]. The locks are taken in one order, so that two
 // transactions never wait for each other's locks.
-func (d *postgres) begin(c *conn, locks []string) error {
-	if _, err := c.exec("BEGIN"); err != nil || len(locks) == 0 {
+func (d *Postgres) Begin(c *Conn, locks []string) error {
+	if _, err := c.Exec("BEGIN"); err != nil || len(locks) == 0 {
 		return err
 	}
 	numbers := make([]int64, len(locks))
 	for i, name := range locks {
-		numbers[i] = lockNumber(name)
+		numbers[i] = LockNumber(name)
 	}
 	slices.Sort(numbers)
-	_, err := c.exec("SELECT pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) AS n", slices.Compact(numbers))
+	_, err := c.Exec("SELECT pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) AS n", slices.Compact(numbers))
 	return err
 }
 
-// commit implements [transactor].
-func (d *postgres) commit(c *conn) error {
-	_, err := c.exec("COMMIT")
+// Commit implements [transactor].
+func (d *Postgres) Commit(c *Conn) error {
+	_, err := c.Exec("COMMIT")
 	return err
 }
 
 // mayRepeat implements [transactor].
-func (d *postgres) mayRepeat(c *conn, err error) bool {
+func (d *Postgres) mayRepeat(c *Conn, err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return slices.Contains([]string{"40001", "40P01", "55P03"}, e.Code) || isServerGone(e.Code) // serialisation failure, deadlock, no lock in time
@@ -234,27 +235,21 @@ func (d *postgres) mayRepeat(c *conn, err error) bool {
 	return c == nil && isUnreachable(err) || c != nil && c.broken()
 }
 
-// afterCommit implements [transactor]. It folds the tallies from time to time.
-func (d *postgres) afterCommit(c *conn, n int) {
-	if d.writes.Add(int64(n)) < foldAfter {
+// afterCommit implements [transactor]. It folds from time to time.
+func (d *Postgres) afterCommit(c *Conn, n int) {
+	if d.fold == "" || d.writes.Add(int64(n)) < FoldAfter {
 		return
 	}
 	d.writes.Store(0)
-	if _, err := c.exec(foldTallies, lockNumber(foldLock)); err != nil {
+	if _, err := c.Exec(d.fold, LockNumber(FoldLock)); err != nil {
 		d.log.Warn("Adding up the tallies of the journal failed", zap.Error(d.explain(err)))
 	}
 }
 
-// foldAfter is the number of writes of a process after which it folds the tallies.
-const foldAfter = 256
+// FoldAfter is the number of writes of a process after which it folds.
+const FoldAfter = 256
 
-// foldTallies moves the changes of tallies into tallies, and does nothing if another
-// process does so now. Only rows that it removes itself are added, so no number is added
-// twice, and writers and readers do not wait for it.
-const foldTallies = `WITH turn AS (SELECT pg_try_advisory_xact_lock($1::bigint) AS mine),
-	removed AS (DELETE FROM tally_changes WHERE (SELECT mine FROM turn) RETURNING tenant, subject, state, n)
-	INSERT INTO tallies (tenant, subject, state, n) SELECT tenant, subject, state, SUM(n) FROM removed GROUP BY tenant, subject, state
-	ON CONFLICT (tenant, subject, state) DO UPDATE SET n = tallies.n + excluded.n`
+const FoldLock = "fold tallies"
 
 // isServerGone reports whether a code of an error says that the server is stopping, starting,
 // or no longer the one that writes.
@@ -269,8 +264,8 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &connect) || errors.As(err, &network)
 }
 
-// failure implements [diagnoser].
-func (d *postgres) failure(err error) error {
+// Failure implements [diagnoser].
+func (d *Postgres) Failure(err error) error {
 	var e *pgconn.PgError
 	switch {
 	case err == nil:
@@ -311,7 +306,7 @@ func place(cfg *pgx.ConnConfig) string {
 }
 
 // explain implements [diagnoser]. It adds the database, and what to do, to an error about it.
-func (d *postgres) explain(err error) error {
+func (d *Postgres) explain(err error) error {
 	where := "journal " + place(d.cfg)
 	var e *pgconn.PgError
 	if errors.As(err, &e) && postgresAdvice[e.Code] != "" {

@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 	"longhaul/opt"
 )
 
-// A content is a text that clients, executors or models have written, or a document with
+// A Content is a text that clients, executors or models have written, or a document with
 // such texts. It is a type of its own so that no statement forgets to seal it, and no row
 // is read without opening it: parameters and destinations of this type pass [contents].
-type content string
+type Content string
 
 // The beginning of a content in the database says how it is stored. A content without one of
 // these marks is stored as it is, and without encryption all are.
 const (
-	markStart  = "\x01"                         // no document begins with it
-	sealedMark = markStart + "longhaul sealed " // the rest is sealed; in base64 if it is a text
-	plainMark  = markStart + "longhaul plain "  // the rest is as it is, and begins with a mark
+	MarkStart  = "\x01"                         // no document begins with it
+	sealedMark = MarkStart + "longhaul sealed " // the rest is sealed; in base64 if it is a text
+	plainMark  = MarkStart + "longhaul plain "  // the rest is as it is, and begins with a mark
 )
 
 // hasMark reports whether a text begins like one that is not stored as it is.
@@ -32,10 +32,17 @@ func hasMark(text string) bool {
 // contentsContext binds sealed contents to their use.
 const contentsContext = "longhaul journal content"
 
-// contents seals the contents of a journal on their way into the database, and opens them
+// A Sealer keeps secrets from those who can read the database of a journal. What Seal
+// returns can be opened only with the same context.
+type Sealer interface {
+	Seal(plain []byte, context string) ([]byte, error)
+	Open(sealed []byte, context string) ([]byte, error)
+}
+
+// Contents seals the contents of a journal on their way into the database, and opens them
 // on their way out.
 type contents struct {
-	box  Sealer // nil opens nothing
+	Box  Sealer // nil opens nothing
 	seal bool   // new contents; stored ones are opened in any case
 }
 
@@ -45,24 +52,24 @@ var (
 	errNoContentKey = errors.New("the journal has no key to seal its contents with: give it --secret-keys")
 )
 
-// connect makes a connection whose contents are sealed and opened.
-func (s contents) connect(ctx context.Context, db database, r role) (*conn, error) {
-	c, err := db.connect(ctx, r)
+// Connect makes a connection whose contents are sealed and opened.
+func (s contents) connect(ctx context.Context, db database, r role) (*Conn, error) {
+	c, err := db.Connect(ctx, r)
 	if err == nil {
-		c.contents = s
+		c.Contents = s
 	}
 	return c, err
 }
 
-// toStored returns the stored form of a text.
-func (s contents) toStored(text string) (string, error) {
+// ToStored returns the stored form of a text.
+func (s contents) ToStored(text string) (string, error) {
 	switch {
 	case text == "": // conditions of statements and indexes look for it
 		return "", nil
-	case s.seal && s.box == nil:
+	case s.seal && s.Box == nil:
 		return "", errNoContentKey
 	case s.seal:
-		sealed, err := s.box.Seal([]byte(text), contentsContext)
+		sealed, err := s.Box.Seal([]byte(text), contentsContext)
 		return sealedMark + base64.RawStdEncoding.EncodeToString(sealed), err
 	case hasMark(text):
 		return plainMark + text, nil
@@ -79,27 +86,27 @@ func (s contents) fromStored(stored string) (string, error) {
 	if !ok {
 		return stored, nil
 	}
-	if s.box == nil {
+	if s.Box == nil {
 		return "", errContentKey
 	}
 	sealed, err := base64.RawStdEncoding.DecodeString(rest)
 	if err != nil {
 		return "", fmt.Errorf("open content of the journal: %w", err)
 	}
-	plain, err := s.box.Open(sealed, contentsContext)
+	plain, err := s.Box.Open(sealed, contentsContext)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errContentKey, err)
 	}
 	return string(plain), nil
 }
 
-// toStoredBytes is toStored for data of any kind. The result is not made a text.
-func (s contents) toStoredBytes(data []byte) ([]byte, error) {
+// ToStoredBytes is ToStored for data of any kind. The result is not made a text.
+func (s contents) ToStoredBytes(data []byte) ([]byte, error) {
 	switch {
-	case s.seal && s.box == nil:
+	case s.seal && s.Box == nil:
 		return nil, errNoContentKey
 	case s.seal:
-		sealed, err := s.box.Seal(data, contentsContext)
+		sealed, err := s.Box.Seal(data, contentsContext)
 		return append([]byte(sealedMark), sealed...), err
 	case hasMark(string(data[:min(len(data), len(sealedMark))])):
 		return append([]byte(plainMark), data...), nil
@@ -107,8 +114,8 @@ func (s contents) toStoredBytes(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// fromStoredBytes is fromStored for data of any kind.
-func (s contents) fromStoredBytes(stored []byte) ([]byte, error) {
+// FromStoredBytes is fromStored for data of any kind.
+func (s contents) FromStoredBytes(stored []byte) ([]byte, error) {
 	if rest, ok := bytes.CutPrefix(stored, []byte(plainMark)); ok {
 		return rest, nil
 	}
@@ -116,10 +123,10 @@ func (s contents) fromStoredBytes(stored []byte) ([]byte, error) {
 	if !ok {
 		return stored, nil
 	}
-	if s.box == nil {
+	if s.Box == nil {
 		return nil, errContentKey
 	}
-	plain, err := s.box.Open(rest, contentsContext)
+	plain, err := s.Box.Open(rest, contentsContext)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContentKey, err)
 	}
@@ -129,12 +136,12 @@ func (s contents) fromStoredBytes(stored []byte) ([]byte, error) {
 // openAll opens the destinations of a row that are contents.
 func (s contents) openAll(dest []any) error {
 	for _, d := range dest {
-		if text, ok := d.(*content); ok {
+		if text, ok := d.(*Content); ok {
 			plain, err := s.fromStored(string(*text))
 			if err != nil {
 				return err
 			}
-			*text = content(plain)
+			*text = Content(plain)
 		}
 	}
 	return nil
@@ -142,20 +149,20 @@ func (s contents) openAll(dest []any) error {
 
 // An opener is a row whose contents are opened.
 type opener struct {
-	scanner
+	Scanner
 	contents
 }
 
 // Scan implements [scanner].
 func (r opener) Scan(dest ...any) error {
-	if err := r.scanner.Scan(dest...); err != nil {
+	if err := r.Scanner.Scan(dest...); err != nil {
 		return err
 	}
 	return r.openAll(dest)
 }
 
-// contentCondition returns a condition for rows whose content in a column contains parameter
+// ContentCondition returns a condition for rows whose content in a column contains parameter
 // n, or is sealed. The code that reads them compares the opened content.
-func contentCondition(column string, n int) string {
-	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, markStart)
+func ContentCondition(column string, n int) string {
+	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, MarkStart)
 }

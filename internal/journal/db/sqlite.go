@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -24,12 +24,12 @@ const applicationID = 0x4c486a72
 
 // busyTimeouts says for how many milliseconds SQLite itself waits for a lock. The writer
 // retries by itself, sooner than SQLite would.
-var busyTimeouts = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
+var busyTimeouts = map[role]int{Writing: 2, reading: 5000, Checkpointing: 100}
 
 var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL"}
 
-// A sqliteFile is a SQLite file, or a database in memory. One connection writes.
-type sqliteFile struct {
+// A SqliteFile is a SQLite file, or a database in memory. One connection writes.
+type SqliteFile struct {
 	path         string // "" in memory
 	dsn          string
 	sync         string
@@ -41,8 +41,8 @@ type sqliteFile struct {
 
 // openSQLite prepares the file of cfg, and makes it if it is missing. It does
 // not read it.
-func openSQLite(cfg Config) (*sqliteFile, error) {
-	d := &sqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log}
+func openSQLite(cfg Config) (*SqliteFile, error) {
+	d := &SqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log}
 	switch {
 	case d.sync == "":
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
@@ -82,12 +82,12 @@ func createFile(path string) error {
 }
 
 // open opens a connection for a role.
-func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
+func (d *SqliteFile) open(ctx context.Context, r role) (*Conn, error) {
 	raw, err := d.pool.Conn(ctx)
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, snapshot: "BEGIN"}
+	c := &Conn{Raw: raw, stmts: map[string]*sql.Stmt{}, snapshot: "BEGIN"}
 	settings := []string{
 		fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeouts[r]),
 		"PRAGMA synchronous = " + d.sync,
@@ -99,16 +99,16 @@ func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
 		settings = append(settings, "PRAGMA query_only = ON")
 	}
 	for _, s := range settings {
-		if err := repeatWhileBusy(func() error { return c.script(s) }); err != nil {
-			return nil, errors.Join(d.explain(err), c.close())
+		if err := repeatWhileBusy(func() error { return c.Script(s) }); err != nil {
+			return nil, errors.Join(d.explain(err), c.Close())
 		}
 	}
 	return c, nil
 }
 
 // ready implements [connector].
-func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
-	c, err := d.open(ctx, writing)
+func (d *SqliteFile) ready(ctx context.Context) (*Conn, error) {
+	c, err := d.open(ctx, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -122,58 +122,58 @@ func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
 		err = d.migrate(c)
 	}
 	if err != nil {
-		return nil, errors.Join(d.explain(err), c.close())
+		return nil, errors.Join(d.explain(err), c.Close())
 	}
 	return c, nil
 }
 
 // migrate updates the tables and marks the file as a journal. Several processes may
 // do so at a time.
-func (d *sqliteFile) migrate(c *conn) error {
-	if err := repeatWhileBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
+func (d *SqliteFile) migrate(c *Conn) error {
+	if err := repeatWhileBusy(func() error { _, err := c.Exec("BEGIN IMMEDIATE"); return err }); err != nil {
 		return err
 	}
 	changed, err := migrate(c)
 	if err == nil && changed {
-		_, err = c.exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
+		_, err = c.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
 	}
 	if err == nil {
-		_, err = c.exec("COMMIT")
+		_, err = c.Exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.exec("ROLLBACK") // the first error is the cause
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
 	}
 	return err
 }
 
 // size implements [connector].
-func (d *sqliteFile) size() size {
+func (d *SqliteFile) size() size {
 	return size{writers: 1, readers: max(4, 2*runtime.GOMAXPROCS(0)), group: 256, singleWriter: true}
 }
 
-// connect implements [connector]. It fails if a newer program has made the tables
+// Connect implements [connector]. It fails if a newer program has made the tables
 // unusable meanwhile.
-func (d *sqliteFile) connect(ctx context.Context, r role) (*conn, error) {
+func (d *SqliteFile) Connect(ctx context.Context, r role) (*Conn, error) {
 	c, err := d.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	list, err := allMigrations()
+	list, err := AllMigrations()
 	if err == nil {
 		_, err = appliedMigrations(c, list)
 	}
 	if err != nil {
-		return nil, errors.Join(unavailable(d, err), c.close())
+		return nil, errors.Join(unavailable(d, err), c.Close())
 	}
 	return c, nil
 }
 
 // checkFile refuses the database of another program, and sets a mode in which readers and a
 // writer work at the same time.
-func (d *sqliteFile) checkFile(c *conn) error {
+func (d *SqliteFile) checkFile(c *Conn) error {
 	var id, tables int64
 	// In one statement, so that another process cannot make the tables between.
-	if _, err := c.get("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_application_id", nil, &id, &tables); err != nil {
+	if _, err := c.Get("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_application_id", nil, &id, &tables); err != nil {
 		return err
 	}
 	if id != applicationID && (id != 0 || tables > 0) {
@@ -183,7 +183,7 @@ func (d *sqliteFile) checkFile(c *conn) error {
 		return nil
 	}
 	var mode string
-	_, err := c.get("PRAGMA journal_mode = WAL", nil, &mode)
+	_, err := c.Get("PRAGMA journal_mode = WAL", nil, &mode)
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("it cannot have a write-ahead log there (mode %q): use a local disk, not a network file system", mode)
 	}
@@ -191,57 +191,51 @@ func (d *sqliteFile) checkFile(c *conn) error {
 }
 
 // missing implements [database].
-func (d *sqliteFile) missing(ctx context.Context) ([]string, error) {
+func (d *SqliteFile) missing(ctx context.Context) ([]string, error) {
 	c, err := d.open(ctx, reading)
 	if err != nil {
 		return nil, err
 	}
 	names, err := missingMigrations(c)
-	return names, errors.Join(d.explain(err), c.close())
+	return names, errors.Join(d.explain(err), c.Close())
 }
 
-func (d *sqliteFile) close() error {
+func (d *SqliteFile) close() error {
 	d.checkpointer.stop()
 	return d.pool.Close()
 }
 
-// begin implements [transactor]: there is one lock, for the whole file.
-func (d *sqliteFile) begin(c *conn, _ []string) error {
-	return repeatWhileBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
+// Begin implements [transactor]: there is one lock, for the whole file.
+func (d *SqliteFile) Begin(c *Conn, _ []string) error {
+	return repeatWhileBusy(func() error { _, err := c.Exec("BEGIN IMMEDIATE"); return err })
 }
 
-// commit implements [transactor]. In memory it waits for those who read.
-func (d *sqliteFile) commit(c *conn) error {
-	return repeatWhileBusy(func() error { _, err := c.exec("COMMIT"); return err })
+// Commit implements [transactor]. In memory it waits for those who read.
+func (d *SqliteFile) Commit(c *Conn) error {
+	return repeatWhileBusy(func() error { _, err := c.Exec("COMMIT"); return err })
 }
 
 // announce implements [transactor]: others look at the file.
-func (d *sqliteFile) announce(*conn, []changes) error { return nil }
+func (d *SqliteFile) announce(*Conn, []Changes) error { return nil }
 
 // mayRepeat implements [transactor]: begin has waited for the lock.
-func (d *sqliteFile) mayRepeat(*conn, error) bool { return false }
+func (d *SqliteFile) mayRepeat(*Conn, error) bool { return false }
 
 // afterCommit implements [transactor].
-func (d *sqliteFile) afterCommit(c *conn, n int) {
+func (d *SqliteFile) afterCommit(c *Conn, n int) {
 	d.checkpointer.addWrites(n)
 	if err := d.truncate(c); err != nil {
 		d.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(d.explain(err)))
 	}
 }
 
-// indexedBy makes a query use an index of the table before it.
-func indexedBy(index string) string { return " INDEXED BY " + index }
+// IndexedBy makes a query use an index of the table before it.
+func IndexedBy(index string) string { return " INDEXED BY " + index }
 
-// limitParam returns a LIMIT clause with the nth parameter of a query. The planner looks
+// LimitParam returns a LIMIT clause with the nth parameter of a query. The planner looks
 // into a bare parameter, and so SQLite would prepare the statement again at each run; it
 // does not look into a sum.
-func limitParam(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
-
-// removeRemainingSQL returns the statement that removes at most $1 remaining rows of
-// removed objectives from a table.
-func removeRemainingSQL(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + limitParam(1) + ")"
-}
+func LimitParam(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
 
 // isBusy reports whether err says that another connection has the lock.
 func isBusy(err error) bool {
@@ -269,8 +263,8 @@ var advice = map[int]string{
 	sqlite3.SQLITE_BUSY:     "another process holds its lock for long: look for one that hangs",
 }
 
-// failure implements [diagnoser].
-func (d *sqliteFile) failure(err error) error {
+// Failure implements [diagnoser].
+func (d *SqliteFile) Failure(err error) error {
 	if _, ok := advice[resultCode(err)]; !ok {
 		return err
 	}
@@ -278,7 +272,7 @@ func (d *sqliteFile) failure(err error) error {
 }
 
 // explain implements [diagnoser]. It adds the file, and what to do, to an error about it.
-func (d *sqliteFile) explain(err error) error {
+func (d *SqliteFile) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -298,15 +292,15 @@ func (d *sqliteFile) explain(err error) error {
 
 // checkpoint moves what it can from the write-ahead log to the file without
 // blocking others.
-func (d *sqliteFile) checkpoint(c *conn) error {
+func (d *SqliteFile) checkpoint(c *Conn) error {
 	var blocked, length, moved int64
-	_, err := c.get("PRAGMA wal_checkpoint(PASSIVE)", nil, &blocked, &length, &moved)
+	_, err := c.Get("PRAGMA wal_checkpoint(PASSIVE)", nil, &blocked, &length, &moved)
 	return err
 }
 
 // truncate empties the write-ahead log if it has grown too long. It blocks writers
 // meanwhile, and soon returns an error if another connection holds a lock.
-func (d *sqliteFile) truncate(c *conn) error {
+func (d *SqliteFile) truncate(c *Conn) error {
 	if d.path == "" {
 		return nil
 	}
@@ -315,7 +309,7 @@ func (d *sqliteFile) truncate(c *conn) error {
 		return err
 	}
 	var blocked, length, moved int64
-	_, err = c.get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
+	_, err = c.Get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
 	return err
 }
 

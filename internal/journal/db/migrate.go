@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"go.uber.org/zap"
 )
 
 // Migrations are applied in the order of the number that their names begin
@@ -19,19 +17,19 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-type migration struct {
-	version int64
-	name    string
-	text    string
+type Migration struct {
+	Version int64
+	Name    string
+	Text    string
 }
 
-// allMigrations lists the migrations of this program, oldest first.
-func allMigrations() ([]migration, error) {
+// AllMigrations lists the migrations of this program, oldest first.
+func AllMigrations() ([]Migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	var out []migration
+	var out []Migration
 	for _, path := range names {
 		text, err := migrations.ReadFile(path)
 		if err != nil {
@@ -43,7 +41,7 @@ func allMigrations() ([]migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("migration %s does not begin with a number", name)
 		}
-		out = append(out, migration{version, name, string(text)})
+		out = append(out, Migration{version, name, string(text)})
 	}
 	return out, nil
 }
@@ -54,21 +52,18 @@ const breaking = "_breaking"
 
 // migrate runs the missing migrations within a transaction, also one with a number
 // below others that were applied.
-func migrate(c *conn) (changed bool, err error) {
-	list, err := allMigrations()
+func migrate(c *Conn) (changed bool, err error) {
+	list, err := AllMigrations()
 	if err != nil {
 		return false, err
 	}
-	return apply(c, list)
+	return Apply(c, list)
 }
 
 // Migrate brings the tables of a journal up to date and returns the names of the
 // migrations that it has applied.
 func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
 	cfg.Migrate = true
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
 	db, err := openDatabase(cfg)
 	if err != nil {
 		return nil, err
@@ -79,14 +74,14 @@ func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
 	}
 	c, err := db.ready(ctx)
 	if err == nil {
-		err = c.close()
+		err = c.Close()
 	}
 	return before, errors.Join(err, db.close())
 }
 
-// apply is migrate for a list of migrations.
-func apply(c *conn, list []migration) (changed bool, err error) {
-	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
+// Apply is migrate for a list of migrations.
+func Apply(c *Conn, list []Migration) (changed bool, err error) {
+	if _, err := c.Exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
 		return false, err
 	}
@@ -95,13 +90,13 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		return false, err
 	}
 	for _, m := range list {
-		if have[m.version] {
+		if have[m.Version] {
 			continue
 		}
-		if err := c.script(ownText(m.text, c.dialect != nil)); err != nil {
-			return false, fmt.Errorf("migration %s: %w", m.name, err)
+		if err := c.Script(ownText(m.Text, c.Dialect != nil)); err != nil {
+			return false, fmt.Errorf("migration %s: %w", m.Name, err)
 		}
-		if _, err := c.exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.version, m.name, time.Now().UnixMilli()); err != nil {
+		if _, err := c.Exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.Version, m.Name, time.Now().UnixMilli()); err != nil {
 			return false, err
 		}
 		changed = true
@@ -134,26 +129,26 @@ func ownText(text string, postgres bool) string {
 
 // appliedMigrations returns the versions of the migrations of a journal, or an error if this
 // program cannot work with its tables. It can if a newer program has only added.
-func appliedMigrations(c *conn, list []migration) (have map[int64]bool, err error) {
+func appliedMigrations(c *Conn, list []Migration) (have map[int64]bool, err error) {
 	knows := map[int64]bool{}
 	for _, m := range list {
-		knows[m.version] = true
+		knows[m.Version] = true
 	}
-	latest := list[len(list)-1].version
+	latest := list[len(list)-1].Version
 	have = map[int64]bool{}
-	var unknown *migration
-	err = c.each("SELECT version, name FROM migrations ORDER BY version", nil, func(row scanner) error {
-		var m migration
-		err := row.Scan(&m.version, &m.name)
-		added := m.version > latest && !strings.HasSuffix(m.name, breaking)
-		if have[m.version] = true; !knows[m.version] && !added {
+	var unknown *Migration
+	err = c.Each("SELECT version, name FROM migrations ORDER BY version", nil, func(row Scanner) error {
+		var m Migration
+		err := row.Scan(&m.Version, &m.Name)
+		added := m.Version > latest && !strings.HasSuffix(m.Name, breaking)
+		if have[m.Version] = true; !knows[m.Version] && !added {
 			unknown = &m
 		}
 		return err
 	})
 	if err == nil && unknown != nil {
 		err = fmt.Errorf("it has tables of version %d (%s), and this program knows up to %d: a newer Longhaul or a build before v0.1.0 has written it; "+
-			"run that program, or give this one a --data-dir or --journal of its own", unknown.version, unknown.name, latest)
+			"run that program, or give this one a --data-dir or --journal of its own", unknown.Version, unknown.Name, latest)
 	}
 	return have, err
 }
@@ -162,12 +157,12 @@ func appliedMigrations(c *conn, list []migration) (have map[int64]bool, err erro
 const tableExists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
 
 // missingMigrations returns the names of the migrations that a journal still needs.
-func missingMigrations(c *conn) (names []string, err error) {
-	list, err := allMigrations()
+func missingMigrations(c *Conn) (names []string, err error) {
+	list, err := AllMigrations()
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.get(tableExists, nil, new(int))
+	found, err := c.Get(tableExists, nil, new(int))
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +171,8 @@ func missingMigrations(c *conn) (names []string, err error) {
 		have, err = appliedMigrations(c, list)
 	}
 	for _, m := range list {
-		if !have[m.version] {
-			names = append(names, m.name)
+		if !have[m.Version] {
+			names = append(names, m.Name)
 		}
 	}
 	return names, err

@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 
 // A write is one piece of work for the writer.
 type write struct {
-	do      func(*conn) error // all of it takes effect, or nothing; it may be called again
+	do      func(*Conn) error // all of it takes effect, or nothing; it may be called again
 	locks   []string          // no other write with one of them runs meanwhile
-	changes changes
+	changes Changes
 	state   atomic.Int32
 	err     error
 	done    chan struct{}
@@ -29,12 +29,12 @@ const (
 	dropped       // the caller's context ended before that
 )
 
-// A writer takes writes and has them committed.
+// A Writer takes writes and has them committed.
 type writer struct {
 	db       database
 	log      *zap.Logger
-	queue    chan *write
-	onCommit func(changes) // called after a commit, for each write
+	Queue    chan *write
+	onCommit func(Changes) // called after a commit, for each write
 	to       Observer
 	box      contents
 	waiting  atomic.Int64 // writes that no committer has begun
@@ -43,11 +43,11 @@ type writer struct {
 }
 
 // newWriter returns a writer with its committers. The first committer uses the connection c.
-func newWriter(db database, c *conn, cfg Config, tell func(changes)) *writer {
+func newWriter(db database, c *Conn, cfg Config, tell func(Changes)) *writer {
 	size := db.size()
 	w := &writer{
 		db: db, log: cfg.Log, to: cfg.Observer, box: contents{cfg.Sealer, cfg.Seal}, onCommit: tell,
-		queue: make(chan *write, size.group), quit: make(chan struct{}), stopped: make(chan struct{}),
+		Queue: make(chan *write, size.group), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	var all sync.WaitGroup
 	for range size.writers {
@@ -62,18 +62,18 @@ func newWriter(db database, c *conn, cfg Config, tell func(changes)) *writer {
 	return w
 }
 
-// submit runs do in a transaction and returns after the commit, or returns do's
+// Submit runs do in a transaction and returns after the commit, or returns do's
 // error after undoing its changes. do may run several times, of which one takes
 // effect. If ctx ends before a committer has begun, do never runs; later than that,
 // submit waits for the outcome.
-func (w *writer) submit(ctx context.Context, do func(*conn) error, locks ...string) error {
+func (w *writer) Submit(ctx context.Context, do func(*Conn) error, locks ...string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	op := &write{do: do, locks: locks, done: make(chan struct{})}
 	w.waiting.Add(1)
 	select {
-	case w.queue <- op:
+	case w.Queue <- op:
 	case <-ctx.Done():
 		w.waiting.Add(-1)
 		return ctx.Err()
@@ -116,7 +116,7 @@ func (w *writer) stop() {
 func (w *writer) next() *write {
 	for {
 		select {
-		case op := <-w.queue:
+		case op := <-w.Queue:
 			if w.setState(op, taken) {
 				return op
 			}
@@ -132,7 +132,7 @@ func (w *writer) next() *write {
 type committer struct {
 	*writer
 	size  size
-	c     *conn    // nil before it is made, and after it broke
+	c     *Conn    // nil before it is made, and after it broke
 	group []*write // of the transaction
 }
 
@@ -142,7 +142,7 @@ func (w *committer) run() {
 		select {
 		case <-w.quit:
 			return
-		case first := <-w.queue:
+		case first := <-w.Queue:
 			if w.setState(first, taken) {
 				w.commit(first)
 			}
@@ -155,7 +155,7 @@ const (
 	repeatMost = 50 * time.Millisecond // between two repeats, at most
 )
 
-// commit runs first and other waiting writes in one transaction, and returns their outcomes to
+// Commit runs first and other waiting writes in one transaction, and returns their outcomes to
 // the callers.
 func (w *committer) commit(first *write) {
 	w.group = append(w.group[:0], first)
@@ -211,7 +211,7 @@ func (w *committer) runAndCommit() (err error, repeatable bool) {
 	if err = w.runGroup(); err != nil {
 		repeatable = w.db.mayRepeat(w.c, err)
 	} else {
-		err = w.db.commit(w.c)
+		err = w.db.Commit(w.c)
 	}
 	if err != nil {
 		w.undo()
@@ -224,7 +224,7 @@ func (w *committer) runAndCommit() (err error, repeatable bool) {
 // come meanwhile if they need no further lock.
 func (w *committer) runGroup() (err error) {
 	if w.c == nil {
-		if w.c, err = w.box.connect(context.Background(), w.db, writing); err != nil {
+		if w.c, err = w.box.connect(context.Background(), w.db, Writing); err != nil {
 			return err
 		}
 	}
@@ -232,10 +232,10 @@ func (w *committer) runGroup() (err error) {
 	for _, op := range w.group {
 		locks = append(locks, op.locks...)
 	}
-	if err = w.db.begin(w.c, locks); err != nil {
+	if err = w.db.Begin(w.c, locks); err != nil {
 		return err
 	}
-	var list []changes
+	var list []Changes
 	for i := 0; i < len(w.group); i++ {
 		op := w.group[i]
 		if op.err, err = w.runInSavepoint(op); err != nil {
@@ -256,20 +256,20 @@ func (w *committer) runGroup() (err error) {
 // runInSavepoint runs op within a savepoint. err is the error of op; with broken the whole
 // transaction cannot continue.
 func (w *committer) runInSavepoint(op *write) (err, broken error) {
-	op.changes = changes{}
-	w.c.changes = &op.changes
-	if _, broken = w.c.exec("SAVEPOINT one"); broken != nil {
+	op.changes = Changes{}
+	w.c.Changes = &op.changes
+	if _, broken = w.c.Exec("SAVEPOINT one"); broken != nil {
 		return broken, broken
 	}
 	if err = op.do(w.c); err != nil {
 		if w.db.mayRepeat(w.c, err) {
 			return err, err
 		}
-		if _, broken = w.c.exec("ROLLBACK TO one"); broken != nil {
+		if _, broken = w.c.Exec("ROLLBACK TO one"); broken != nil {
 			return err, errors.Join(err, broken)
 		}
 	}
-	_, broken = w.c.exec("RELEASE one")
+	_, broken = w.c.Exec("RELEASE one")
 	return err, broken
 }
 
@@ -279,7 +279,7 @@ func (w *committer) undo() {
 	if w.c == nil {
 		return
 	}
-	if _, err := w.c.exec("ROLLBACK"); err == nil {
+	if _, err := w.c.Exec("ROLLBACK"); err == nil {
 		return
 	}
 	if err := w.c.discard(); err != nil {
@@ -291,7 +291,7 @@ func (w *committer) undo() {
 // finishGroup returns the outcomes to the callers, then announces the changes.
 func (w *committer) finishGroup(err error) {
 	for _, op := range w.group {
-		op.err = w.db.failure(op.err)
+		op.err = w.db.Failure(op.err)
 		if err != nil {
 			op.err = err
 		}
@@ -312,7 +312,7 @@ func (w *committer) close() {
 	if w.c == nil {
 		return
 	}
-	if err := w.c.close(); err != nil {
+	if err := w.c.Close(); err != nil {
 		w.log.Warn("Closing a connection to the journal failed", zap.Error(err))
 	}
 }

@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // many journals in memory: with it in [Config.Template], Open copies the tables, which
 // is much faster than to make them. It may be used from any goroutine.
 type Template struct {
-	db   *sqliteFile
-	conn *conn // a database in memory exists as long as a connection to it
+	db   *SqliteFile
+	conn *Conn // a database in memory exists as long as a connection to it
 }
 
 // NewTemplate makes a template by all migrations.
@@ -31,11 +31,11 @@ func NewTemplate(ctx context.Context) (*Template, error) {
 }
 
 // Close frees the memory of t.
-func (t *Template) Close() error { return errors.Join(t.conn.close(), t.db.close()) }
+func (t *Template) Close() error { return errors.Join(t.conn.Close(), t.db.close()) }
 
 // copyTo copies the tables to an empty database.
-func (t *Template) copyTo(c *conn) error {
-	return c.raw.Raw(func(driver any) error {
+func (t *Template) copyTo(c *Conn) error {
+	return c.Raw.Raw(func(driver any) error {
 		to, ok := driver.(interface {
 			NewRestore(source string) (*sqlite.Backup, error)
 		})

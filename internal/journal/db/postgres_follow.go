@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -26,17 +26,17 @@ type notification struct {
 }
 
 // announce implements [transactor].
-func (d *postgres) announce(c *conn, list []changes) error {
-	texts, err := notifications(list)
+func (d *Postgres) announce(c *Conn, list []Changes) error {
+	texts, err := Notifications(list)
 	if err != nil || len(texts) == 0 {
 		return err
 	}
-	_, err = c.exec("SELECT pg_notify('"+channel+"', t) FROM unnest($1::text[]) AS t", texts)
+	_, err = c.Exec("SELECT pg_notify('"+channel+"', t) FROM unnest($1::text[]) AS t", texts)
 	return err
 }
 
-// notifications returns the texts of notifications of changes, as few as are possible.
-func notifications(list []changes) (texts []string, err error) {
+// Notifications returns the texts of notifications of changes, as few as are possible.
+func Notifications(list []Changes) (texts []string, err error) {
 	n, size := notification{}, 0
 	flush := func() error {
 		if len(n.Seqs) == 0 && len(n.Gone) == 0 && !n.Due {
@@ -59,8 +59,8 @@ func notifications(list []changes) (texts []string, err error) {
 		return nil
 	}
 	for _, ch := range list {
-		n.Due = n.Due || ch.due
-		for id, seq := range ch.seqs {
+		n.Due = n.Due || ch.Due
+		for id, seq := range ch.Seqs {
 			err = errors.Join(err, add(id, func() {
 				if n.Seqs == nil {
 					n.Seqs = map[string]int64{}
@@ -68,7 +68,7 @@ func notifications(list []changes) (texts []string, err error) {
 				n.Seqs[id] = max(n.Seqs[id], seq)
 			}))
 		}
-		for _, id := range ch.gone {
+		for _, id := range ch.Gone {
 			err = errors.Join(err, add(id, func() { n.Gone = append(n.Gone, id) }))
 		}
 	}
@@ -76,7 +76,7 @@ func notifications(list []changes) (texts []string, err error) {
 }
 
 // signalCommits implements [database]: it listens, all the time.
-func (d *postgres) signalCommits(ctx context.Context, ws *watches) {
+func (d *Postgres) signalCommits(ctx context.Context, ws *watches) {
 	for failed := false; ctx.Err() == nil; {
 		listened, err := d.listen(ctx, ws)
 		if ctx.Err() != nil {
@@ -92,7 +92,7 @@ func (d *postgres) signalCommits(ctx context.Context, ws *watches) {
 
 // listen signals watches on notifications until the connection is lost; listened is set
 // if there was one.
-func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err error) {
+func (d *Postgres) listen(ctx context.Context, ws *watches) (listened bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, d.cfg.Copy())
 	if err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func onNotification(note *pgconn.Notification, ws *watches) error {
 
 // checkWatched compares the watched objectives with the tables. It also finds out whether the
 // connection still works.
-func (d *postgres) checkWatched(ctx context.Context, c *pgx.Conn, ws *watches) error {
+func (d *Postgres) checkWatched(ctx context.Context, c *pgx.Conn, ws *watches) error {
 	ctx, end := context.WithTimeout(ctx, checkLimit)
 	defer end()
 	watched := ws.watched()

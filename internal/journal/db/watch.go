@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -21,9 +21,9 @@ func (w *Watch) Close() { w.from.remove(w) }
 
 // Watch begins to watch an objective, which need not exist yet. A read after
 // Watch misses nothing. Close the watch in the end.
-func (j *Journal) Watch(objectiveID string) *Watch {
-	w := &Watch{from: j.watches, objective: objectiveID, signal: make(chan struct{}, 1)}
-	j.watches.add(w)
+func (s *Engine) Watch(objectiveID string) *Watch {
+	w := &Watch{from: s.watches, objective: objectiveID, signal: make(chan struct{}, 1)}
+	s.watches.add(w)
 	return w
 }
 

@@ -1,4 +1,4 @@
-package journal
+package db
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 const pollEvery = 25 * time.Millisecond
 
 // signalCommits implements [database]. It looks while there is a watch.
-func (d *sqliteFile) signalCommits(ctx context.Context, ws *watches) {
+func (d *SqliteFile) signalCommits(ctx context.Context, ws *watches) {
 	if d.path == "" {
 		return // no other process can have it open
 	}
@@ -23,13 +23,13 @@ func (d *sqliteFile) signalCommits(ctx context.Context, ws *watches) {
 }
 
 // pollWhileWatched polls until there is no watch.
-func (d *sqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
+func (d *SqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	var f *follower
 	defer func() {
 		if f != nil {
-			_ = f.c.close()
+			_ = f.c.Close()
 		}
 	}()
 	for ; !ws.idle() && ctx.Err() == nil; pause(ctx, tick.C) {
@@ -38,7 +38,7 @@ func (d *sqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
 			f, err = newFollower(ctx, d)
 			ws.notifyAll() // of commits before f began
 		} else if err = f.poll(ws.notify, ws.notifyAll); err != nil {
-			_ = f.c.close()
+			_ = f.c.Close()
 			f = nil
 		}
 		if err != nil {
@@ -57,21 +57,21 @@ func pause(ctx context.Context, c <-chan time.Time) {
 
 // A follower finds the objectives that other processes have changed.
 type follower struct {
-	c       *conn
+	c       *Conn
 	version int64 // of the data, as this connection counts
 	row     int64 // the last row of events that was looked at
 	purges  int64 // how many there have been
 }
 
 // newFollower returns a follower that has seen everything up to now.
-func newFollower(ctx context.Context, d *sqliteFile) (*follower, error) {
+func newFollower(ctx context.Context, d *SqliteFile) (*follower, error) {
 	c, err := d.open(ctx, reading)
 	if err != nil {
 		return nil, err
 	}
 	f := &follower{c: c}
 	if err := f.poll(func(string, int64) {}, func() {}); err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, errors.Join(err, c.Close())
 	}
 	return f, nil
 }
@@ -80,11 +80,11 @@ func newFollower(ctx context.Context, d *sqliteFile) (*follower, error) {
 // its last seq, or foundAll if it does not know which.
 func (f *follower) poll(found func(objectiveID string, seq int64), foundAll func()) error {
 	var version, last, purges int64
-	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
+	if _, err := f.c.Get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
 		return err
 	}
 	// In one statement: a purge makes the numbers of rows mean something else.
-	if _, err := f.c.get("SELECT (SELECT COALESCE(MAX(rowid), 0) FROM events), n FROM purges", nil, &last, &purges); err != nil {
+	if _, err := f.c.Get("SELECT (SELECT COALESCE(MAX(rowid), 0) FROM events), n FROM purges", nil, &last, &purges); err != nil {
 		return err
 	}
 	switch {
@@ -92,7 +92,7 @@ func (f *follower) poll(found func(objectiveID string, seq int64), foundAll func
 	case purges != f.purges: // rows were removed, and their numbers may have been used again
 		foundAll()
 	default:
-		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
+		err := f.c.Each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", Args{f.row}, func(row Scanner) error {
 			var id string
 			var seq int64
 			err := row.Scan(&id, &seq)

@@ -1,0 +1,113 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"go.uber.org/zap"
+)
+
+// An Engine is an open database.
+type Engine struct {
+	Db       database
+	Box      contents
+	Log      *zap.Logger
+	Writer   *writer
+	Readers  *pool
+	watches  *watches
+	Pushed   chan struct{} // signalled when a delivery has become due
+	closing  sync.Once
+	closeErr error
+}
+
+// Open opens the database of cfg. ctx governs the opening only.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	db, err := openDatabase(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := db.ready(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	box := contents{cfg.Sealer, cfg.Seal}
+	c.Contents = box
+	s := &Engine{Db: db, Box: box, Log: cfg.Log, Pushed: make(chan struct{}, 1)}
+	s.Readers = newPool(db.size().readers, func(ctx context.Context) (*Conn, error) { return box.connect(ctx, db, reading) })
+	s.watches = newWatches(db, func() { signal(s.Pushed) })
+	s.Writer = newWriter(db, c, cfg, s.signalChanges)
+	return s, nil
+}
+
+// Close waits for the calls that have begun, refuses later ones, and closes the
+// database. It may be called more than once.
+func (s *Engine) Close() error {
+	s.closing.Do(func() {
+		s.Writer.stop()
+		s.watches.stop()
+		s.closeErr = errors.Join(s.Readers.close(), s.Db.close())
+	})
+	return s.closeErr
+}
+
+// signalChanges signals those in this process that wait for a change.
+func (s *Engine) signalChanges(ch Changes) {
+	for id, seq := range ch.Seqs {
+		s.watches.notify(id, seq)
+	}
+	s.watches.notifyRemoved(ch.Gone)
+	if ch.Due {
+		signal(s.Pushed)
+	}
+}
+
+// Read calls f with a connection for reading. Every statement in f sees all
+// earlier commits.
+func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
+	return s.withReader(ctx, f)
+}
+
+// Snapshot calls f like read, but all of its statements see the same state of
+// the journal.
+func (s *Engine) Snapshot(ctx context.Context, f func(*Conn) error) error {
+	return s.withReader(ctx, func(c *Conn) error {
+		_, err := c.Exec(c.snapshot)
+		if err != nil {
+			return err
+		}
+		c.used = false // f has seen nothing
+		err = f(c)
+		if _, end := c.Exec("ROLLBACK"); end != nil { // there is nothing to commit
+			err = errors.Join(err, errUnended, end)
+		}
+		return err
+	})
+}
+
+// errUnended is wrapped when a transaction could not be ended.
+var errUnended = errors.New("the transaction has not ended")
+
+// withReader calls f with a connection for reading. If the connection was lost before f read
+// anything, f is called again with another one.
+func (s *Engine) withReader(ctx context.Context, f func(*Conn) error) error {
+	for tries := 1; ; tries++ {
+		c, err := s.Readers.borrow(ctx)
+		if err != nil {
+			return s.Db.Failure(err)
+		}
+		c.used = false
+		err = f(c)
+		repeat := false
+		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
+			repeat = !c.used && tries <= s.Db.size().readers && ctx.Err() == nil
+			err = unavailable(s.Db, err)
+			s.Log.Warn("Closing a connection to the journal", zap.Error(errors.Join(err, c.discard())))
+			c = nil
+		}
+		s.Readers.Release(c)
+		if !repeat {
+			return s.Db.Failure(err)
+		}
+	}
+}
