@@ -25,6 +25,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
+	"longhaul/api/letter"
 	"longhaul/api/operation"
 	"longhaul/opt"
 )
@@ -239,6 +240,9 @@ func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link
 		Handle: func() (err error) {
 			taskID, _ := opt.TaskOfGate(link.GateID)
 			c.Answer = &call.Answering{TaskID: taskID, GateID: link.GateID}
+			if err := p.checkShown(r.Context(), c, link, params.Message.Decision); err != nil {
+				return err
+			}
 			result, err = p.cfg.Gates.AnswerInterrupt(r.Context(), c, params)
 			return err
 		},
@@ -246,13 +250,39 @@ func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link
 	switch {
 	case fault != nil:
 		p.refuse(w, fault)
-	case params.Message.Decision.Action == opt.Ask:
+	case asks(params.Message.Decision):
 		p.write(w, http.StatusOK, content{Title: "Your question was added", Text: "Nothing is decided yet. Open the link again to answer."})
 	case result.Pending:
 		p.write(w, http.StatusAccepted, content{Title: "Your answer is on its way", Text: "It is stored and counts as soon as the work continues, unless another answer was first."})
 	default:
 		p.write(w, http.StatusOK, content{Title: "Thank you, your answer was recorded", Text: "This link cannot be used again."})
 	}
+}
+
+// checkShown refuses to accept a gate of which the page does not show all, and words alone
+// where it has no form for them, whichever form was sent. A gate that has an answer is left to
+// AnswerInterrupt, since this one may be a repeat.
+func (p *Page) checkShown(ctx context.Context, c *call.Call, link opt.AnswerLink, d *letter.GateDecision) error {
+	if d != nil && d.Action != opt.Accept && d.Action != opt.EditAccept {
+		return nil
+	}
+	open, err := p.cfg.Gates.ShowInterrupt(ctx, c, link.GateID)
+	if fault, ok := errors.AsType[*call.Fault](err); ok && fault.Kind == call.Unsupported {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	problem := ""
+	switch shown := newContent(open, link, p.cfg.Console).Gate; {
+	case d == nil && !shown.Authorizes:
+		problem = "the form names no decision"
+	case d != nil && shown.Hidden:
+		problem = "the page does not show all that is to be decided on, so it cannot be accepted here"
+	default:
+		return nil
+	}
+	return call.Invalid(call.Violation{Field: "action", Description: problem})
 }
 
 // refuse writes the page that says why a request was refused, without details of the work.

@@ -281,6 +281,9 @@ func TestPage_post(t *testing.T) {
 		"answers": {clarification(), []string{"action", "answer", "answer-0", "Sailors", "answer-1", "3", "answer-2", "plain"},
 			"200 Thank you, your answer was recorded", `completed:  ann [] audience="Sailors" n=3 tone="plain"`},
 
+		"words": {opt.Gate{Kind: opt.Credential, Actions: []opt.Action{opt.Accept, opt.Reject}}, []string{"action", "say", "words", "In an hour"},
+			"200 Thank you, your answer was recorded", "completed:  In an hourann []"},
+
 		"no action":           {approval(), nil, "400 The answer cannot be used", "input-required"},
 		"an unknown action":   {approval(), []string{"action", "explode"}, "400 The answer cannot be used", "input-required"},
 		"refine without text": {approval(), []string{"action", "refine", "feedback", " "}, "400 The answer cannot be used", "input-required"},
@@ -351,6 +354,56 @@ func TestPage_unshown(t *testing.T) {
 		if strings.Contains(page, text) != want {
 			t.Errorf("the page has %q: %t, want %t\n%s", text, !want, want, page)
 		}
+	}
+}
+
+// A form that the page has not offered does not accept what the page does not show. Other
+// answers count.
+func TestPage_forged(t *testing.T) {
+	unshown := func(t *testing.T, gate opt.Gate) *site {
+		s := begin(t, gate)
+		for i := range opt.MostExchanges + 1 {
+			s.post(t, s.link(t, 1), "action", "ask", "question", fmt.Sprint("Why ", i))
+		}
+		return s
+	}
+	long := func(t *testing.T, gate opt.Gate) *site {
+		s := begin(t, gate)
+		s.post(t, s.link(t, 1), "action", "ask", "question", strings.Repeat("Why ", 1<<10))
+		return s
+	}
+	whole := func(t *testing.T, gate opt.Gate) *site { return begin(t, gate) }
+	file := approval()
+	file.Object = append(file.Object, a2a.Part{Raw: []byte{1}, MediaType: "application/octet-stream"})
+	votes := approval()
+	votes.Responders = &opt.Responders{Accepts: 2}
+	const refused, recorded = "400 The answer cannot be used", "200 Thank you, your answer was recorded"
+	for name, tc := range map[string]struct {
+		begin func(*testing.T, opt.Gate) *site
+		gate  opt.Gate
+		form  []string
+		page  string
+	}{
+		"accept with messages omitted":      {unshown, approval(), []string{"action", "accept"}, refused},
+		"edit-accept with messages omitted": {unshown, approval(), []string{"action", "edit-accept", "edited", "Three"}, refused},
+		"reject with messages omitted":      {unshown, approval(), []string{"action", "reject"}, recorded},
+		"refine with messages omitted":      {unshown, approval(), []string{"action", "refine", "feedback", "Shorter"}, recorded},
+		"accept with a message cut":         {long, approval(), []string{"action", "accept"}, refused},
+		"vote with a message cut":           {long, votes, []string{"action", "accept"}, refused},
+		"accept with a file":                {whole, file, []string{"action", "accept"}, refused},
+		"edit-accept with a file":           {whole, file, []string{"action", "edit-accept", "edited", "Three"}, refused},
+		"reject with a file":                {whole, file, []string{"action", "reject"}, recorded},
+		"accept in words":                   {whole, approval(), []string{"action", "say", "words", "accept"}, refused},
+		"accept in words with a file":       {whole, file, []string{"action", "say", "words", "accept"}, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tc.begin(t, tc.gate)
+			want(t, "page", s.post(t, s.link(t, 2), tc.form...), tc.page)
+			gates := s.gates(t)
+			if waits := len(gates) == 1 && len(gates[0].Votes) == 0; waits != (tc.page == refused) {
+				t.Errorf("the gates are %+v, and the task is %q", gates, s.result(t))
+			}
+		})
 	}
 }
 

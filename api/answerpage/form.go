@@ -107,11 +107,17 @@ func read(form url.Values, link opt.AnswerLink) (gate.AnswerParams, error) {
 	return p, err
 }
 
-// messageID returns the id of an answer: the same for all decisions by a link. A
+// asks reports whether d is a question. Words without a decision are none.
+func asks(d *letter.GateDecision) bool { return d != nil && d.Action == opt.Ask }
+
+// messageID returns the id of an answer: the same for all decisions by a link, nil for words. A
 // question decides nothing, so each has its own.
 func messageID(link opt.AnswerLink, d *letter.GateDecision) string {
-	h := sha256.New()
-	for _, s := range []string{link.Tenant, link.Principal, link.GateID, link.ID, d.Question} {
+	h, question := sha256.New(), ""
+	if asks(d) {
+		question = d.Question
+	}
+	for _, s := range []string{link.Tenant, link.Principal, link.GateID, link.ID, question} {
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return "answer-link-" + hex.EncodeToString(h.Sum(nil)[:16])
