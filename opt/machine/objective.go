@@ -149,7 +149,7 @@ func RestoreObjective(kept Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 3
+const Rules = 4
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -158,6 +158,13 @@ const rulesChain = 2
 // rulesOrder is the version of the rules from which on plans and tasks without dependencies
 // of their own keep their place in the list.
 const rulesOrder = 3
+
+// Loose reports whether work under a version of the rules is [opt.Objective.Loose].
+func Loose(rules int) bool { return rules < rulesOrder }
+
+// rulesShapers is the version of the rules from which on an objective records at once who has
+// shaped its work, and not only with its next event.
+const rulesShapers = 4
 
 // Source returns the source of the events.
 func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
@@ -168,7 +175,7 @@ func (m *Objective) plans() plans       { return plans{m} }
 // Handle handles one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
-	m.State.Objective.Loose = m.State.Rules < rulesOrder
+	m.State.Objective.Loose = Loose(m.State.Rules)
 	if s := &m.State; s.Seen == nil || s.Answered == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Answered = made(s.Seen), made(s.Answered)
 	}
@@ -222,6 +229,7 @@ func (m *Objective) settle() {
 		again = m.commands().nextCommand() || again
 		again = m.beginInTurn() || again
 		m.plans().makeInTurn()
+		m.recordShapers()
 		again = m.plans().direct() || again
 		again = m.commands().finishCommand() || again
 	}
@@ -472,6 +480,15 @@ func (m *Objective) shapedBy(principal string) {
 	o := &m.State.Objective
 	if principal != "" && principal != o.Principal && !slices.Contains(o.Shapers, principal) {
 		o.Shapers, m.State.Shaped = append(slices.Clone(o.Shapers), principal), true
+	}
+}
+
+// recordShapers records who has shaped the work, for those who look for gates that they may
+// answer, if no other event has said so. The end of an objective stays its last event.
+func (m *Objective) recordShapers() {
+	s := &m.State
+	if s.Shaped && s.Rules >= rulesShapers && !s.Objective.Status.Ended() {
+		m.apply(opt.Event{Kind: opt.ObjectiveChanged, Revision: s.Objective.Revision})
 	}
 }
 

@@ -73,7 +73,7 @@ func (m *Plan) notes() notes { return notes{m} }
 // Handle handles one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
-	m.State.Plan.Loose = m.State.Rules < rulesOrder
+	m.State.Plan.Loose = Loose(m.State.Rules)
 	if s := &m.State; s.Seen == nil || s.Work == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Work = made(s.Seen), made(s.Work)
 	}

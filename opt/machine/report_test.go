@@ -277,3 +277,28 @@ func TestObjective_Successor_rules(t *testing.T) {
 		t.Errorf("under rules %d the plan that waits for another never starts", next.State.Rules)
 	}
 }
+
+// A report with others who have shaped the work is recorded at once if it says nothing else, and
+// a repeat of them is no news. Runs that began under earlier rules decide as before.
+func TestObjective_Handle_shapersOfAReport(t *testing.T) {
+	for rules, want := range map[int]int{3: 0, machine.Rules: 1} {
+		m := machine.NewObjective(opt.Opening{
+			Objective: opt.Objective{ID: objectiveID, ContextID: "c", Principal: "alice", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+			Plans:     []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}}}},
+		}, 0, rules)
+		now := a2a.AtMillis(1)
+		m.Handle(now, machine.Opened{})
+		m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+		report := opt.Report{N: 1, Directive: 1, Status: opt.PlanWorking, Started: true}
+		m.Handle(now, machine.Reported{PlanID: plan(1), Report: report})
+		report.N, report.Shapers = 2, []string{"alice", "bob"}
+		events := m.Handle(now, machine.Reported{PlanID: plan(1), Report: report})
+		if len(events) != want || want == 1 && (events[0].Kind != opt.ObjectiveChanged || !cmp.Equal(events[0].Head.Shapers, []string{"bob"})) {
+			t.Errorf("rules %d: the events are %+v, want %d", rules, events, want)
+		}
+		report.N = 3
+		if again := m.Handle(now, machine.Reported{PlanID: plan(1), Report: report}); len(again) != 0 {
+			t.Errorf("rules %d: a repeat has the events %+v", rules, again)
+		}
+	}
+}

@@ -175,7 +175,7 @@ func (w clients) openObjective(c *choice) {
 	} else {
 		call.idleFor = []int64{3600, 0}[c.pick(2)]
 	}
-	o.Objective.Loose = w.rules < machine.Rules // as the workflow shows it
+	o.Objective.Loose = machine.Loose(w.rules) // as the workflow shows it
 	w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", w.name(id), contextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
 	w.record(id, id, []opt.Event{o.Event()})
 	w.send(call)
@@ -248,7 +248,7 @@ func (w clients) anyRow(c *choice) *row {
 // note has a client send a message to a root task or a plan task.
 func (w clients) note(c *choice) {
 	o := &w.anyRow(c).objective
-	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice"}
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID()}
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt}
 	p := anyPlan(c, o)
 	switch kind := c.pick(4); {
@@ -260,8 +260,9 @@ func (w clients) note(c *choice) {
 		l.QueuedAt = call.ahead.since
 		call.queued = !l.QueuedAt.IsZero()
 	}
+	l.Principal = principals[c.pick(len(principals))]
 	l.Message = *w.message(o.ID, l.TaskID)
-	w.logf("a client sends %s to %s, begins %v", l.Message.MessageID, w.name(l.TaskID), l.Begins)
+	w.logf("%s sends %s to %s, begins %v", l.Principal, l.Message.MessageID, w.name(l.TaskID), l.Begins)
 	w.send(call)
 }
 

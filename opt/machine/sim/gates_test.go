@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -446,5 +447,20 @@ func TestGates_requestersOfResults(t *testing.T) {
 		reply := s.DecideAt(id, *gate, opt.Accept, "bob")
 		s.Rest()
 		s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "bob: %s", s.Verdict(id, reply))
+	})
+}
+
+// Who shapes the work by a note to a task is recorded as one of its requesters at once, though the
+// objective has nothing else to record. Another note is no news.
+func TestGates_requestersAreRecorded(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "?gate", "run")))
+		s.Rest()
+		task := s.Objective(id).Plans[0].Tasks[1].A2AID()
+		for _, who := range []string{"bob", "bob", "alice"} {
+			s.NoteAs(who, id, task)
+			s.Rest()
+			s.Expect(slices.Equal(s.Objective(id).Shapers, []string{"bob"}), "after a note of %s: %v", who, s.Objective(id).Shapers)
+		}
 	})
 }

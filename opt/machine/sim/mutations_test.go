@@ -74,6 +74,7 @@ var mutations = []mutation{
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
 	{"a principal decides twice", "plan_gate.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"one accepts for several", "plan_gate.go", "if !t.Gate.Decides(reply.Action) {", "if false {"},
+	{"who has shaped the work is recorded with the next event", "objective.go", "\t\tm.recordShapers()\n", ""},
 	{"the requester decides", "../responders.go", "r.NotRequester && (", "false && ("},
 	{"one rejects where rejections are counted", "../gate.go", "a == Reject && g.Responders.NoVeto", "false"},
 	{"a vote is lost", "plan_gate.go", "append(slices.Clone(gate.Votes), ", "append(slices.Clone(gate.Votes[:0]), "},

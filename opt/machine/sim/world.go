@@ -57,7 +57,7 @@ func Run(s Schedule, script bool) Result {
 	return w.result(func() {
 		if len(s) > 0 {
 			w.replays = s[0][7]%16 == 0
-			w.rules -= int(s[0][6] % 4 & 1)
+			w.rules -= []int{0, 1, 0, 2}[s[0][6]%4]
 			w.skew = []int64{0, 0, -180_000, 180_000}[s[0][5]%4]
 		}
 		for _, step := range s {
