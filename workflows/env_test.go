@@ -75,7 +75,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	return env, journal
 }
 
-// meter counts the signals that were skipped.
+// meter counts the signals that were skipped, and the payloads that workers could not read.
 type meter struct {
 	client.MetricsHandler
 	*recording
@@ -84,13 +84,18 @@ type meter struct {
 func (c meter) WithTags(map[string]string) client.MetricsHandler { return c }
 
 func (c meter) Counter(name string) client.MetricsCounter {
-	if name != "longhaul_skipped_signals" {
-		return c.MetricsHandler.Counter(name)
+	switch name {
+	case "longhaul_skipped_signals":
+		return counted{&c.skipped}
+	case "longhaul_unreadable_payloads":
+		return counted{&c.unreadable}
 	}
-	return c
+	return c.MetricsHandler.Counter(name)
 }
 
-func (c meter) Inc(n int64) { c.skipped.Add(n) }
+type counted struct{ n *atomic.Int64 }
+
+func (c counted) Inc(n int64) { c.n.Add(n) }
 
 var errNotThere error = &temporal.UnknownExternalWorkflowExecutionError{}
 
@@ -140,15 +145,16 @@ func (onePlan) Plan(_ context.Context, r activities.Request) (activities.Planned
 
 // A recording keeps what the journal would have, as lines.
 type recording struct {
-	mu      sync.Mutex
-	lines   []string
-	sources map[string][]string // the lines of each source; between two there is no order
-	numbers map[string]int64    // last number of each source
-	events  []opt.Event
-	fail    func(b opt.Batch) error
-	kept    *opt.Kept                              // of the former attempt
-	outside func(id, signal string, arg any) error // receives signals to workflows that are not children
-	skipped atomic.Int64                           // signals, by the metric
+	mu         sync.Mutex
+	lines      []string
+	sources    map[string][]string // the lines of each source; between two there is no order
+	numbers    map[string]int64    // last number of each source
+	events     []opt.Event
+	fail       func(b opt.Batch) error
+	kept       *opt.Kept                              // of the former attempt
+	outside    func(id, signal string, arg any) error // receives signals to workflows that are not children
+	skipped    atomic.Int64                           // signals, by the metric
+	unreadable atomic.Int64                           // payloads, by the metric
 }
 
 // Kept implements activities.KeptReader.

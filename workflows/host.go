@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -45,15 +47,16 @@ type host struct {
 	part   part
 	events workflow.Selector
 
-	source    string   // of the events
-	skipped   []string // names of signals that could not be read
-	reset     string   // the latest run that an operator has begun by a reset and that has found it out
-	looks     int      // for a reset
-	maxEvents int      // of history before it is long; 0: the server decides
+	source    string            // of the events
+	skipped   []string          // names of signals that could not be read
+	unread    map[string]string // why workers could not read the payloads of activities, by key
+	reset     string            // the latest run that an operator has begun by a reset and that has found it out
+	looks     int               // for a reset
+	maxEvents int               // of history before it is long; 0: the server decides
 }
 
 func newHost(ctx workflow.Context, p part, source drive.Source, maxEvents int) *host {
-	h := &host{own: ctx, part: p, source: source.Name, maxEvents: maxEvents}
+	h := &host{own: ctx, part: p, source: source.Name, maxEvents: maxEvents, unread: map[string]string{}}
 	h.Driver = drive.New(h, p, source)
 	h.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	h.events = workflow.NewSelector(ctx)
@@ -114,17 +117,49 @@ func (h *host) skip(name string, err error) {
 	workflow.GetMetricsHandler(h.ctx).Counter(skippedSignals).Inc(1)
 }
 
-// skippedSignals is the name of a counter.
-const skippedSignals = "longhaul_skipped_signals"
+// noteUnreadable reports whether err says that a worker could not read the payloads of an
+// activity, and shows it in the metrics and Temporal's UI. The log has it once for each activity.
+func (h *host) noteUnreadable(key string, err error) bool {
+	problem, ok := unreadable(err)
+	if !ok {
+		return false
+	}
+	if h.unread[key] == "" {
+		h.Warn("A worker cannot read the payloads of an activity, which waits for one that can", "key", key, "problem", problem)
+	}
+	h.unread[key] = problem
+	workflow.GetMetricsHandler(h.ctx).Counter(unreadablePayloads).Inc(1)
+	return true
+}
+
+// unreadRemark says which activities wait since workers could not read their payloads.
+func (h *host) unreadRemark() string {
+	n, problem := 0, ""
+	for _, key := range slices.Sorted(maps.Keys(h.unread)) {
+		if h.Pauses(key) {
+			n, problem = n+1, h.unread[key]
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n**%d activities wait for a worker that can read their payloads.** One could not: `%s`\n", n, problem)
+}
+
+// Names of counters.
+const (
+	skippedSignals     = "longhaul_skipped_signals"
+	unreadablePayloads = "longhaul_unreadable_payloads"
+)
 
 // Show shows the state in Temporal's UI, and what keeps the run from its work, if something does.
 func (h *host) Show(repeats bool) {
-	remark := ""
+	remark := h.unreadRemark()
 	switch {
 	case repeats:
-		remark = "\n**The journal does not take the events of this workflow.** They are written again and again; clients do not see them yet.\n"
+		remark += "\n**The journal does not take the events of this workflow.** They are written again and again; clients do not see them yet.\n"
 	case len(h.skipped) > 0:
-		remark = fmt.Sprintf("\n**%d signals could not be read and were skipped**, the last one: `%s`\n", len(h.skipped), h.skipped[len(h.skipped)-1])
+		remark += fmt.Sprintf("\n**%d signals could not be read and were skipped**, the last one: `%s`\n", len(h.skipped), h.skipped[len(h.skipped)-1])
 	}
 	h.part.describe(h.ctx, remark)
 }
@@ -231,12 +266,15 @@ func (h *host) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(d
 	h.events.AddFuture(future, func(f workflow.Future) {
 		err := f.Get(h.ctx, nil)
 		e := drive.End{Input: read(h.ctx, f), Returned: err == nil}
+		if h.noteUnreadable(a.Key, err) {
+			e.AtMost = unreadableLongest
+		}
 		if before, ok := sentBack(err); ok {
 			e.Again, e.SentBack, e.Tries = true, true, tries+before
 		} else if begun, lost := triesOf(err); lost && len(ride) > 0 {
 			e.Again, e.Tries = true, begun
-		} else if notBegun(err) { // the last of many runs, of which another one may have begun
-			e.Again, e.Tries = true, max(tries, 1)
+		} else if notBegun(err) { // by a program of earlier: perhaps the last of many runs, of which another one may have begun
+			e.Again, e.SentBack, e.Tries = true, true, max(tries, 1)
 		}
 		ended(e)
 	})

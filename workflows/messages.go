@@ -46,6 +46,7 @@ type PlanInput struct {
 	Going     bool              `json:"going,omitempty"` // State is from the run before
 	MaxEvents int               `json:"maxEvents,omitempty"`
 	Plain     bool              `json:"plain,omitempty"`
+	Tries     map[string]int    `json:"tries,omitempty"` // of activities that wait to begin again, from the run before
 }
 
 // PlanResult is the result of a plan's workflow.

@@ -10,6 +10,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -36,6 +37,7 @@ const (
 type PayloadError struct {
 	KeyID string // "" if the payload does not name its key
 	Err   error
+	Run   int // of the activity that should read it, counted from 1; 0 outside of an activity
 }
 
 // Error implements error.
@@ -86,15 +88,15 @@ func (c codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 		}
 		id := string(p.GetMetadata()[keyIDKey])
 		if c.cipher == nil {
-			return nil, &PayloadError{id, errNoKeys}
+			return nil, &PayloadError{KeyID: id, Err: errNoKeys}
 		}
 		plain, err := c.cipher.Decrypt(id, p.GetData())
 		if err != nil {
-			return nil, &PayloadError{id, err}
+			return nil, &PayloadError{KeyID: id, Err: err}
 		}
 		out[i] = new(commonpb.Payload)
 		if err := proto.Unmarshal(plain, out[i]); err != nil {
-			return nil, &PayloadError{id, err}
+			return nil, &PayloadError{KeyID: id, Err: err}
 		}
 	}
 	return out, nil
@@ -147,7 +149,35 @@ func NewDataConverter(c Cipher) converter.DataConverter {
 }
 
 // WithContext implements [converter.ContextAware].
-func (d dataConverter) WithContext(context.Context) converter.DataConverter { return d }
+func (d dataConverter) WithContext(ctx context.Context) converter.DataConverter {
+	if !activity.IsActivity(ctx) {
+		return d
+	}
+	return inActivity{d, int(activity.GetInfo(ctx).Attempt)}
+}
+
+// inActivity is the converter of a run of an activity, whose number the errors of payloads have.
+type inActivity struct {
+	converter.DataConverter
+	run int
+}
+
+// FromPayload implements [converter.DataConverter].
+func (c inActivity) FromPayload(p *commonpb.Payload, to any) error {
+	return c.numbered(c.DataConverter.FromPayload(p, to))
+}
+
+// FromPayloads implements [converter.DataConverter].
+func (c inActivity) FromPayloads(p *commonpb.Payloads, to ...any) error {
+	return c.numbered(c.DataConverter.FromPayloads(p, to...))
+}
+
+func (c inActivity) numbered(err error) error {
+	if unreadable, ok := errors.AsType[*PayloadError](err); ok {
+		unreadable.Run = c.run
+	}
+	return err
+}
 
 // WithWorkflowContext implements [converter.ContextAware].
 func (d dataConverter) WithWorkflowContext(ctx converter.WorkflowContext) converter.DataConverter {
@@ -182,11 +212,16 @@ func (c inHistory) ToPayloads(values ...any) (*commonpb.Payloads, error) {
 }
 
 // unreadableError is the type of the failure of an activity whose payloads its worker
-// could not decrypt. It stands in histories, so it never changes.
+// could not decrypt. It stands in histories, so it never changes. Its details are those of
+// [activities.QuotaError].
 const unreadableError = "PayloadUnreadable"
 
-// unreadablePause is after how long such an activity is attempted again.
-const unreadablePause = 10 * time.Second
+// Pauses after which Temporal runs such an activity again, if it does so by itself: each is
+// twice as long as the one before.
+const (
+	unreadablePause   = 5 * time.Second
+	unreadableLongest = time.Minute
+)
 
 // notBegun reports whether err says that the worker of an activity could not decrypt its
 // payloads, or that its tenant runs as many tasks there as it may.
@@ -199,8 +234,21 @@ func notBegun(err error) bool {
 // many runs of the activity may have begun before. A program of earlier does not say it.
 func sentBack(err error) (before int, ok bool) {
 	var app *temporal.ApplicationError
-	ok = errors.As(err, &app) && app.Type() == activities.QuotaError && app.Details(&before) == nil
+	ok = notBegun(err) && errors.As(err, &app) && app.HasDetails() && app.Details(&before) == nil
 	return before, ok
+}
+
+// unreadable returns why a worker could not decrypt the payloads of an activity if err says so,
+// and the name of the worker.
+func unreadable(err error) (problem string, ok bool) {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) || app.Type() != unreadableError {
+		return "", false
+	}
+	if run, known := errors.AsType[*temporal.ActivityError](err); known && run.Identity() != "" {
+		return run.Identity() + ": " + app.Message(), true
+	}
+	return app.Message(), true
 }
 
 // A failureConverter encrypts the texts of failures, and reads them like payloads in
@@ -221,10 +269,16 @@ func NewFailureConverter(c Cipher) converter.FailureConverter {
 // ErrorToFailure implements [converter.FailureConverter]. A failure because of a missing
 // key is not encrypted, since its worker has other keys than the others.
 func (f failureConverter) ErrorToFailure(err error) *failurepb.Failure {
-	if cause, ok := errors.AsType[*PayloadError](err); ok {
-		return f.plain.ErrorToFailure(temporal.NewApplicationErrorWithOptions(cause.Error(), unreadableError, temporal.ApplicationErrorOptions{NextRetryDelay: unreadablePause}))
+	cause, ok := errors.AsType[*PayloadError](err)
+	if !ok {
+		return f.sealed.ErrorToFailure(err)
 	}
-	return f.sealed.ErrorToFailure(err)
+	options := temporal.ApplicationErrorOptions{NextRetryDelay: unreadablePause}
+	if cause.Run > 0 {
+		options.NextRetryDelay = min(unreadablePause<<min(cause.Run-1, 10), unreadableLongest)
+		options.Details = []any{cause.Run - 1}
+	}
+	return f.plain.ErrorToFailure(temporal.NewApplicationErrorWithOptions(cause.Error(), unreadableError, options))
 }
 
 // FailureToError implements [converter.FailureConverter].
@@ -254,11 +308,11 @@ func openNote(c Cipher, stored string) (string, error) {
 	case !sealed || err != nil:
 		return stored, nil // it was written in Temporal's UI
 	case c == nil:
-		return "", &PayloadError{id, errNoKeys}
+		return "", &PayloadError{KeyID: id, Err: errNoKeys}
 	}
 	note, err := c.Decrypt(id, text)
 	if err != nil {
-		return "", &PayloadError{id, err}
+		return "", &PayloadError{KeyID: id, Err: err}
 	}
 	return string(note), nil
 }

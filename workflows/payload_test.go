@@ -2,13 +2,17 @@ package workflows_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 	"google.golang.org/protobuf/proto"
 
 	"longhaul/internal/seal"
@@ -109,8 +113,36 @@ func TestNewFailureConverter_unreadable(t *testing.T) {
 	err := workflows.NewDataConverter(keys(t, 2)).FromPayload(converted(t, keys(t, 1), "x"), &got)
 	f := workflows.NewFailureConverter(keys(t, 2)).ErrorToFailure(err)
 	var app *temporal.ApplicationError
-	if err := workflows.NewFailureConverter(keys(t, 1)).FailureToError(f); !errors.As(err, &app) || app.Type() != "PayloadUnreadable" || app.NextRetryDelay() == 0 || app.NonRetryable() {
+	if err := workflows.NewFailureConverter(keys(t, 1)).FailureToError(f); !errors.As(err, &app) || app.Type() != "PayloadUnreadable" || app.NextRetryDelay() == 0 || app.NonRetryable() || app.HasDetails() {
 		t.Errorf("the failure is %v", err)
+	}
+}
+
+// A locked cipher can only encrypt, as one with other keys than those of the writer.
+type locked struct{ workflows.Cipher }
+
+func (locked) Decrypt(string, []byte) ([]byte, error) { return nil, seal.ErrKey }
+
+// The failure of an activity that could not read its input says how many runs may have begun
+// before. Temporal runs it again after pauses that become longer, up to a minute.
+func TestNewFailureConverter_unreadableInput(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(discard)
+	env := suite.NewTestActivityEnvironment()
+	env.SetDataConverter(workflows.NewDataConverter(locked{keys(t, 1)}))
+	env.SetFailureConverter(workflows.NewFailureConverter(keys(t, 2)))
+	env.RegisterActivityWithOptions(func(context.Context, string) error { return nil }, activity.RegisterOptions{Name: "read"})
+	_, err := env.ExecuteActivity("read", "x")
+	var app *temporal.ApplicationError
+	before := -1
+	if !errors.As(err, &app) || app.Type() != "PayloadUnreadable" || app.NextRetryDelay() != 5*time.Second || app.Details(&before) != nil || before != 0 {
+		t.Errorf("the failure is %v, after %d runs", err, before)
+	}
+	for run, want := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 4: 40 * time.Second, 5: time.Minute, 99: time.Minute} {
+		f := workflows.NewFailureConverter(nil).ErrorToFailure(&workflows.PayloadError{Err: seal.ErrKey, Run: run})
+		if got := f.GetApplicationFailureInfo().GetNextRetryDelay().AsDuration(); got != want {
+			t.Errorf("run %d: the pause is %v, want %v", run, got, want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	source := drive.Source{
 		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
-		Rides: s.Rides,
+		Rides: s.Rides, Tries: in.Tries,
 	}
 	h := newHost(ctx, &planPart{m}, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
@@ -38,7 +38,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 		h.Open()
 	}
 	if h.run() {
-		return PlanResult{}, workflow.NewContinueAsNewError(h.ctx, Plan, PlanInput{State: m.State, Going: true, MaxEvents: in.MaxEvents, Plain: in.Plain})
+		return PlanResult{}, workflow.NewContinueAsNewError(h.ctx, Plan, PlanInput{State: m.State, Going: true, MaxEvents: in.MaxEvents, Plain: in.Plain, Tries: h.Tries()})
 	}
 	return PlanResult{Report: m.State.Report, Ride: h.Rest()}.end()
 }
@@ -86,7 +86,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second, MaximumAttempts: lostWorkers,
-			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", activities.QuotaError},
+			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", activities.QuotaError, unreadableError},
 		},
 		Summary: t.Name,
 	}

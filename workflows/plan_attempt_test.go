@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,17 +190,22 @@ func TestPlan_isSentBack(t *testing.T) {
 	keyless := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable")
 	back := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 0)
 	lost := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 1)
+	locked := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 0)
+	lockedLater := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 1)
 	for name, tt := range map[string]struct {
 		errors []error // of the runs, before the one that completes
 		try    int     // that completes, 0 if the task fails
 		atMost time.Duration
 	}{
-		"once":                {[]error{back}, 1, 5 * time.Second},
-		"often":               {slices.Repeat([]error{back}, 100), 1, 100 * 10 * time.Minute},
-		"and one worker lost": {slices.Concat(slices.Repeat([]error{back}, 30), []error{stopped}), 2, 30 * 10 * time.Minute},
-		"after a lost worker": {[]error{stopped, stopped, lost, back}, 3, time.Minute},
-		"many workers lost":   {slices.Concat([]error{stopped, stopped, lost}, slices.Repeat([]error{back}, 9), slices.Repeat([]error{stopped}, 18)), 0, 100 * time.Minute},
-		"without a key":       {slices.Concat([]error{back, stopped}, slices.Repeat([]error{keyless}, 19)), 2, time.Hour},
+		"once":                                   {[]error{back}, 1, 5 * time.Second},
+		"often":                                  {slices.Repeat([]error{back}, 100), 1, 100 * 10 * time.Minute},
+		"and one worker lost":                    {slices.Concat(slices.Repeat([]error{back}, 30), []error{stopped}), 2, 30 * 10 * time.Minute},
+		"after a lost worker":                    {[]error{stopped, stopped, lost, back}, 3, time.Minute},
+		"many workers lost":                      {slices.Concat([]error{stopped, stopped, lost}, slices.Repeat([]error{back}, 9), slices.Repeat([]error{stopped}, 18)), 0, 100 * time.Minute},
+		"without a key, often":                   {slices.Repeat([]error{locked}, 100), 1, 100 * time.Minute},
+		"without a key, many workers lost":       {slices.Concat(slices.Repeat([]error{locked}, 19), slices.Repeat([]error{stopped}, 19)), 20, time.Hour},
+		"without a key after a lost worker":      {[]error{stopped, stopped, lockedLater, locked, stopped}, 4, time.Hour},
+		"without a key, by a program of earlier": {slices.Concat([]error{back, stopped}, slices.Repeat([]error{keyless}, 19)), 2, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, log := newPlanEnv(t)
@@ -218,6 +224,75 @@ func TestPlan_isSentBack(t *testing.T) {
 				t.Errorf("try %d of %d runs has completed it after %v; the report is %+v", try, runs, took, report)
 			}
 		})
+	}
+}
+
+// While no worker can read the payloads of a task, it waits: with pauses that become longer, up to
+// a minute, and not as a failure. Operators see why, and it can be canceled.
+func TestPlan_waitsForAReadableWorker(t *testing.T) {
+	locked := temporal.NewApplicationError("The key k is missing.", "PayloadUnreadable", 0)
+	env, log := newPlanEnv(t)
+	var runs []time.Duration
+	env.OnActivity("Run", anyArg, anyArg).Return(func(context.Context, activities.RunInput) (activities.Outcome, error) {
+		runs = append(runs, env.Now().Sub(began))
+		return activities.Outcome{}, locked
+	})
+	at(env, time.Hour, func() {
+		if got := detailsOf(t, env); !strings.Contains(got, "**1 activities wait for a worker that can read their payloads.**") || !strings.Contains(got, "The key k is missing.") {
+			t.Errorf("the details are %s", got)
+		}
+		if got := log.unreadable.Load(); got != int64(len(runs)) || got < 60 {
+			t.Errorf("%d payloads count as unreadable after %d runs", got, len(runs))
+		}
+	})
+	direct(env, time.Hour+time.Second, machine.Directive{N: 2, Start: true, Leaf: true, Stop: "canceled"})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+	if report := result(t, env, log); report.Reason != "canceled" || env.Now().Sub(began) > time.Hour+2*time.Minute {
+		t.Errorf("after %v the report is %+v", env.Now().Sub(began), report)
+	}
+	pause := time.Duration(0)
+	for i := range runs[1:] {
+		next := runs[i+1] - runs[i]
+		if next < pause || next < 5*time.Second || next > time.Minute {
+			t.Fatalf("run %d came after a pause of %v, and the one before after %v", i+2, next, pause)
+		}
+		pause = next
+	}
+	if pause != time.Minute {
+		t.Errorf("the longest pause is %v", pause)
+	}
+}
+
+// A task that waits to begin again does not keep a long run from continuing as new, and the next
+// run knows how many tries may have begun.
+func TestPlan_continuesAsNewWhileSentBack(t *testing.T) {
+	env, log := newPlanEnv(t)
+	failures := []error{
+		temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError),
+		temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 0),
+	}
+	runs := 0
+	env.OnActivity("Run", anyArg, anyArg).Return(func(context.Context, activities.RunInput) (activities.Outcome, error) {
+		runs++
+		return activities.Outcome{}, failures[min(runs, len(failures))-1]
+	})
+	at(env, 3*time.Second, func() {
+		env.SetContinueAsNewSuggested(true)
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+	next := continued[workflows.PlanInput](t, env)
+
+	env, after := newPlanEnv(t)
+	after.numbers = log.numbers
+	try := 0
+	env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		try = in.Tries + int(activity.GetInfo(ctx).Attempt)
+		return rideAndComplete(ctx, after, in)
+	})
+	env.ExecuteWorkflow(workflows.Plan, next)
+	if report := result(t, env, after); report.Status != opt.PlanCompleted || try != 2 || runs != 2 {
+		t.Errorf("try %d, after %d runs, has ended it: %+v", try, runs, report)
 	}
 }
 

@@ -62,6 +62,8 @@ type End struct {
 	Again    bool // it has to begin again as the same attempt: no worker has taken it, or its worker was lost
 	Tries    int  // of it so far, which may have begun
 	SentBack bool // likewise, after a pause: a worker has sent it back before it began
+
+	AtMost time.Duration // of that pause; 0: 10 minutes
 }
 
 // A Receipt says how a signal was received.
@@ -81,12 +83,14 @@ type Size struct {
 	TooLong bool // it must, even if that holds up work
 }
 
-// A Source is where the events of a machine belong. That of a context has no events.
+// A Source is where the events of a machine belong, and what its run has from the one before. That
+// of a context has no events.
 type Source struct {
 	ObjectiveID string
 	Name        string
-	N           int64       // of the latest event that is in the journal
-	Rides       func() bool // whether the last events go with the result of the workflow; nil for never
+	N           int64          // of the latest event that is in the journal
+	Rides       func() bool    // whether the last events go with the result of the workflow; nil for never
+	Tries       map[string]int // [Driver.Tries] of the run before
 }
 
 // signalPause is how long a driver waits after Temporal has refused one of its signals.

@@ -1,6 +1,8 @@
 package drive
 
 import (
+	"maps"
+
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -14,11 +16,11 @@ type Driver struct {
 	leave   leave
 
 	inbox      []machine.Input
-	canceled   bool             // the machine has got the cancellation
-	activities map[string]*call // by key
-	tries      map[string]int   // that may have begun, by key: activities that begin again, without a ride
-	pauses     map[string]func()
-	sentBack   map[string]int // how often, by key
+	canceled   bool              // the machine has got the cancellation
+	activities map[string]*call  // by key
+	tries      map[string]int    // that may have begun, by key: activities that begin again, without a ride
+	pauses     map[string]func() // of activities that were sent back, by key
+	sentBack   map[string]int    // how often, by key
 	timers     map[string]func()
 	children   map[machine.Child]bool // begun, without N and After
 	starting   int                    // children whose start Temporal has not confirmed yet
@@ -36,12 +38,29 @@ type call struct {
 
 // New returns the driver of a run.
 func New(h Host, m Machine, s Source) *Driver {
-	return &Driver{
+	d := &Driver{
 		host: h, machine: m, rec: recorder{objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, rides: s.Rides},
 		activities: map[string]*call{}, tries: map[string]int{}, timers: map[string]func(){},
 		pauses: map[string]func(){}, sentBack: map[string]int{},
 		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
+	maps.Copy(d.tries, s.Tries)
+	return d
+}
+
+// Pauses reports whether an activity that was sent back waits to begin again.
+func (d *Driver) Pauses(key string) bool { return d.pauses[key] != nil }
+
+// Tries returns how many tries may have begun of each activity that waits to begin again, for the
+// next run: the state of the machine has no numbers of tries.
+func (d *Driver) Tries() map[string]int {
+	out := map[string]int{}
+	for key := range d.pauses {
+		if n := d.tries[key]; n > 0 {
+			out[key] = n
+		}
+	}
+	return out
 }
 
 // Put has the next step give an input to the machine.
@@ -159,13 +178,8 @@ func (d *Driver) reconcile(w machine.Wants) {
 }
 
 // idle reports whether no input has arrived, and nothing is outstanding whose result only this
-// run gets.
+// run gets. What waits to begin again can begin in the next run.
 func (d *Driver) idle() bool {
-	for key := range d.pauses {
-		if d.tries[key] > 0 {
-			return false
-		}
-	}
 	return len(d.inbox) == 0 && !d.host.Arrived() && len(d.activities) == 0 && len(d.signals) == 0 && d.starting == 0
 }
 

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -118,7 +119,7 @@ func (d *Driver) startActivity(a machine.Activity) {
 		if e.Again && !c.canceled {
 			d.tries[a.Key] = e.Tries
 			if e.SentBack {
-				d.pauseActivity(a.Key)
+				d.pauseActivity(a.Key, cmp.Or(e.AtMost, longestPause))
 			}
 			return
 		}
@@ -130,11 +131,11 @@ func (d *Driver) startActivity(a machine.Activity) {
 // pauseActivity has an activity that was sent back begin again after a pause, each twice as long
 // as the one before, since each makes the history longer. If no try of it may have begun, the
 // next run can begin it as well as this one.
-func (d *Driver) pauseActivity(key string) {
+func (d *Driver) pauseActivity(key string, atMost time.Duration) {
 	if d.tries[key] == 0 {
 		delete(d.tries, key)
 	}
-	length := min(sentBackPause<<min(d.sentBack[key], 10), longestPause)
+	length := min(sentBackPause<<min(d.sentBack[key], 10), atMost)
 	d.sentBack[key]++
 	d.pauses[key] = d.host.Sleep(d.pause(length, "Begin "+key+" again, which was sent back"), func() { delete(d.pauses, key) })
 }
