@@ -66,7 +66,7 @@ type Activities struct {
 	pusher   *pusher // nil for a worker that delivers nothing
 	stuck    stuckObjectives
 	finished outcomeCache
-	tenants  *tenantPermits
+	limiter  *limiter
 }
 
 // New returns activities that work with cfg.
@@ -77,11 +77,8 @@ func New(cfg Config) *Activities {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	cfg.Executors = observeExecutors(cfg.Executors, cfg)
-	return &Activities{
-		cfg, newPusher(cfg), newStuckObjectives(cfg), newOutcomeCache(),
-		&tenantPermits{quotas: cfg.Quotas, slots: cfg.Slots, to: cfg.Observer, used: map[string]*tenantUse{}},
-	}
+	cfg.Executors = observeExecutors(cfg.Executors, cfg.Observer)
+	return &Activities{cfg, newPusher(cfg), newStuckObjectives(cfg), newOutcomeCache(), newLimiter(cfg)}
 }
 
 // ErrNoPlan is wrapped by the error of a planner that cannot make a plan for a request. It is
@@ -206,8 +203,8 @@ func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outc
 	if a.cfg.Callbacks != nil {
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
-	if in.Returned == nil && !w.Cancel {
-		release, err := a.tenants.acquire(ctx, w.Tenant)
+	if in.Returned == nil {
+		release, err := a.limiter.acquire(ctx, kind, w)
 		if err != nil {
 			return Outcome{}, err
 		}

@@ -21,7 +21,8 @@
 // options that the workflow gave it (for Run: runOptions in package workflows); a task runs
 // again as the same attempt. A worker that stops gives its tasks back, with the same effect.
 //
-// An executor with a limit ([Config.Limits]) runs a task that has a permit (limit.go).
+// A task of an executor with a limit ([Config.Limits]), or of a tenant with a quota, needs a permit
+// of each, and gets both at once (limit.go).
 // Tenants that wait get free permits one after another (limit_permits.go).
 //
 // [Push] makes deliveries: push.go builds, signs and sends a request, and decides after

@@ -2,7 +2,12 @@ package activities
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"longhaul/opt"
 )
 
 // A Lender has the slots of a worker.
@@ -13,68 +18,108 @@ type Lender interface {
 	Crowded() bool
 }
 
-// limitedExecutor is an executor that runs a limited number of tasks at a time in this process.
-// Others wait: they keep their worker, as a heartbeat says, but not their slot. The wait
-// is part of the time that an attempt may take.
-type limitedExecutor struct {
-	Executor
-	kind    string
+// A limiter has tasks wait until they may run in this worker: for the limit of their executor and
+// the quota of their tenant. They keep their worker, as a heartbeat says, but not their slot. The
+// wait is part of the time that an attempt may take. One for the quota is not long, so that
+// attempts have their time; and one task after another is sent back while so many wait that the
+// worker has no slot for the tasks of others. The plan queues them again.
+type limiter struct {
 	permits *permits
+	quotas  opt.Quotas
 	slots   Lender // nil: tasks that wait keep their slots
 	to      Observer
+
+	mu   sync.Mutex
+	room time.Time // when the latest task made room for others
 }
 
-// Execute implements [Executor].
-func (l limitedExecutor) Execute(ctx context.Context, w Work, out Stream) (Outcome, error) {
-	if err := l.acquire(ctx, w.Tenant); err != nil {
-		return Outcome{}, err
-	}
-	defer l.permits.release()
-	return l.Executor.Execute(ctx, w, out)
+const (
+	waitTick   = 500 * time.Millisecond // how often a task that waits asks whether it is sent back
+	tenantWait = time.Minute            // that it waits for the quota in the worker at most: a part of its time
+	roomEvery  = 250 * time.Millisecond // between tasks that make room for others
+)
+
+func newLimiter(cfg Config) *limiter {
+	return &limiter{permits: newPermits(cfg.Limits), quotas: cfg.Quotas, slots: cfg.Slots, to: cfg.Observer}
 }
 
-// acquire waits for a permit to run a task of a tenant.
-func (l limitedExecutor) acquire(ctx context.Context, tenant string) error {
-	permit := l.permits.acquire(tenant)
-	if permit == nil {
-		return nil
+// acquire waits until a task may run in an executor of a kind. It may until release is called.
+func (l *limiter) acquire(ctx context.Context, kind string, w Work) (release func(), err error) {
+	quota := 0
+	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
+		quota = int(l.quotas.Limit(w.Tenant, opt.RunningTasks))
 	}
-	l.to.Waiting(l.kind, 1)
-	defer l.to.Waiting(l.kind, -1)
-	return l.permits.wait(ctx, permit, l.slots, nil)
+	p := l.permits.acquire(kind, holder{w.Tenant, w.Cancel}, quota)
+	release = func() { l.permits.release(p) }
+	limited, exceeded := l.permits.lacks(p)
+	if !limited && !exceeded {
+		return release, nil
+	}
+	if limited {
+		l.to.Waiting(kind, 1)
+		defer l.to.Waiting(kind, -1)
+	}
+	if exceeded {
+		l.to.Exceeded(string(opt.RunningTasks))
+	}
+	began := time.Now()
+	stop := sendHeartbeats(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Since: began} })
+	defer stop()
+	if err := l.wait(ctx, p); err != nil {
+		l.permits.withdraw(p)
+		return nil, err
+	}
+	return release, nil
 }
 
-// waitTick is how often a task that waits asks whether it is sent back.
-const waitTick = 500 * time.Millisecond
-
-// wait waits until a task gets its permit, without its slot. It withdraws the permit with an
-// error when ctx ends, the worker stops, or isSentBack says so; nil never does.
-func (p *permits) wait(ctx context.Context, permit *permit, slots Lender, isSentBack func() bool) error {
-	if slots != nil {
-		defer slots.Lend()()
+// wait waits until a task gets its permit, without its slot. It returns an error when ctx ends,
+// the worker stops, or the task is sent back.
+func (l *limiter) wait(ctx context.Context, p *permit) error {
+	if l.slots != nil {
+		defer l.slots.Lend()()
 	}
-	var tick <-chan time.Time
-	if isSentBack != nil {
-		ticker := time.NewTicker(waitTick)
-		defer ticker.Stop()
-		tick = ticker.C
+	ticker := time.NewTicker(waitTick)
+	defer ticker.Stop()
+	most := tenantWait
+	if end, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(end)/4)
 	}
+	since := time.Now() // that it has waited for the quota
 	for {
-		var err error
 		select {
-		case <-permit.free:
+		case <-p.free:
 			return nil
 		case <-stopSignal(ctx):
-			err = errStopped()
+			return errStopped()
 		case <-ctx.Done():
-			err = ctx.Err()
-		case <-tick:
-			if !isSentBack() {
-				continue
-			}
-			err = errQuota(ctx)
+			return ctx.Err()
+		case <-ticker.C:
 		}
-		p.withdraw(permit)
-		return err
+		switch _, exceeded := l.permits.lacks(p); {
+		case !exceeded:
+			since = time.Now()
+		case time.Since(since) >= most || l.makesRoom():
+			return errQuota(ctx)
+		}
 	}
+}
+
+// makesRoom reports whether a task that waits should be sent back for the tasks of others.
+func (l *limiter) makesRoom() bool {
+	if l.slots == nil || !l.slots.Crowded() {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.room) < roomEvery {
+		return false
+	}
+	l.room = time.Now()
+	return true
+}
+
+// errQuota returns the error of a task that is sent back before it begins. Its details are how
+// many earlier runs of the activity may have begun.
+func errQuota(ctx context.Context) error {
+	return temporal.NewApplicationError("The tenant runs as many tasks here as it may.", QuotaError, try(ctx)-1)
 }

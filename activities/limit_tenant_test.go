@@ -20,6 +20,7 @@ type watcher struct {
 
 func (*watcher) Ran(string, string, time.Duration) {}
 func (*watcher) Running(string, int)               {}
+func (*watcher) Waiting(string, int)               {}
 func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas, quota) }
 
 // quotas returns limits of tenants.

@@ -16,15 +16,11 @@ type Observer interface {
 	Exceeded(quota string)               // by a task or notice, which waits
 }
 
-// observeExecutors returns the executors of a worker: those of cfg within their limits, and
-// observed.
-func observeExecutors(executors map[string]Executor, cfg Config) map[string]Executor {
+// observeExecutors returns the executors of a worker, observed.
+func observeExecutors(executors map[string]Executor, to Observer) map[string]Executor {
 	out := make(map[string]Executor, len(executors))
 	for kind, e := range executors {
-		out[kind] = measuredExecutor{e, kind, cfg.Observer}
-		if n := cfg.Limits[kind]; n > 0 {
-			out[kind] = limitedExecutor{out[kind], kind, newPermits(n), cfg.Slots, cfg.Observer}
-		}
+		out[kind] = measuredExecutor{e, kind, to}
 	}
 	return out
 }
