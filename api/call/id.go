@@ -28,7 +28,7 @@ func IsValidID(id string) bool {
 	return len(id) <= MaxID && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
-// Ids makes the ids of new work.
+// IDs makes the ids of new work.
 type IDs struct {
 	Idempotency Idempotency
 	Rand        io.Reader

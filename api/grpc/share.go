@@ -9,7 +9,7 @@ import (
 	"longhaul/api/call"
 )
 
-// Shares divide something that there is a limited amount of among its users. They are safe for
+// shares divide something that there is a limited amount of among its users. They are safe for
 // concurrent use.
 type shares struct {
 	each, all int // the most that one user has, and that all have together

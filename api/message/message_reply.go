@@ -174,7 +174,7 @@ func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskVie
 	return &Receipt{TaskID: v.Task.ID, Watch: w}, nil
 }
 
-// SendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
+// sendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
 // it and for the task to change.
 func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, push *push.PushRequest) (*Receipt, error) {
 	undo, err := s.Pushes.Attach(ctx, c, push, v.Task.ID, l.Once())
@@ -190,7 +190,7 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView,
 	return d, undo(err)
 }
 
-// deliverLetter is SendLetter without the push config.
+// deliverLetter is sendLetter without the push config.
 func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*Receipt, error) {
 	d := &Receipt{TaskID: v.Task.ID, Watch: s.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {

@@ -236,7 +236,7 @@ func (s *Pushes) DeletePush(ctx context.Context, c *call.Call, p PushParams) (st
 	return struct{}{}, s.Journal.RemovePush(ctx, c.Tenant, list[i].TaskID, list[i].ID)
 }
 
-// Check returns the config that a client asks for, without its task. Nothing is
+// check returns the config that a client asks for, without its task. Nothing is
 // looked up before the URL has been checked.
 func (s *Pushes) check(ctx context.Context, c *call.Call, r PushRequest) (p opt.PushConfig, err error) {
 	if !s.Pushes() {

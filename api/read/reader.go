@@ -123,7 +123,7 @@ func (r Reader) Show(ctx context.Context, c *call.Call, v opt.TaskView) (Task, e
 	return t, err
 }
 
-// Attach puts large contents back into the parts of a task.
+// attach puts large contents back into the parts of a task.
 func (r Reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) (err error) {
 	for i := range t.History {
 		if t.History[i].Parts, err = r.Parts(ctx, objectiveID, t.History[i].Parts); err != nil {

@@ -51,7 +51,7 @@ type paceKey struct {
 	wakes  bool
 }
 
-// A Pace is the state of one key.
+// A pace is the state of one key.
 type pace struct {
 	receivedIDs   []string             // ids of callbacks that were received, so that a repeat changes nothing
 	handovers     map[string]*handover // by the id of the callback
@@ -223,7 +223,7 @@ func (p *pacer) startTimer(key paceKey, e *pace, after time.Duration) {
 	e.timer = time.AfterFunc(after, func() { p.send(key) })
 }
 
-// Send delivers the callback that waits. If that fails, the callback continues to wait,
+// send delivers the callback that waits. If that fails, the callback continues to wait,
 // unless a newer one was delivered or waits.
 func (p *pacer) send(key paceKey) {
 	p.mu.Lock()

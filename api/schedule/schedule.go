@@ -160,7 +160,7 @@ func (s Schedules) GetSchedule(ctx context.Context, c *call.Call, p read.IDParam
 	return state, err
 }
 
-// Read returns a schedule of the caller's tenant.
+// read returns a schedule of the caller's tenant.
 func (s Schedules) read(ctx context.Context, c *call.Call, id string) (opt.ScheduleState, error) {
 	if s.Scheduler == nil {
 		return opt.ScheduleState{}, errNoSchedules
@@ -255,7 +255,7 @@ func sameSchedule(a, b opt.Schedule) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Check refuses a schedule that is wrong, or that its caller could not carry out by
+// check refuses a schedule that is wrong, or that its caller could not carry out by
 // hand.
 func (s Schedules) check(ctx context.Context, c *call.Call, state *opt.ScheduleState) error {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {

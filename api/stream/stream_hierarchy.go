@@ -121,7 +121,7 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	return u, true
 }
 
-// Metadata returns the metadata of an update for clients with the extension.
+// metadata returns the metadata of an update for clients with the extension.
 func (h *hierarchy) metadata(ch change, at read.Place) a2a.Metadata {
 	m := at.Metadata(nil).With(opt.KeyEvent, ch)
 	if ch.Kind == "plan" {
@@ -160,7 +160,7 @@ func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 	h.root, h.interrupt = u.Status, u.Metadata[opt.KeyInterrupt]
 }
 
-// Begin begins an attempt with a new root task.
+// begin begins an attempt with a new root task.
 func (h *hierarchy) begin(attempt int, at a2a.Time) {
 	h.attempt, h.paused, h.root, h.interrupt = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
 }
@@ -267,7 +267,7 @@ func (w planStates) add(planID string, tasks []*opt.Task) {
 	}
 }
 
-// After returns the work after an event.
+// after returns the work after an event.
 func (w planStates) after(e opt.Event) planStates {
 	switch e.Kind {
 	case opt.PlanAdded:

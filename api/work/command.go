@@ -148,7 +148,7 @@ type lateError struct{ at a2a.Time }
 
 func (lateError) Error() string { return "late" }
 
-// Deliver refuses a command if the journal shows that it is impossible, or sends
+// deliver refuses a command if the journal shows that it is impossible, or sends
 // it.
 func (s *Commands) deliver(ctx context.Context, c *call.Call, w call.Watch, cmd opt.Command) error {
 	for n := 0; ; n++ {
@@ -224,7 +224,7 @@ func allowed(o *opt.Objective, cmd opt.Command) []string {
 	return words
 }
 
-// Send delivers a command: to the objective, or to a new run of it if the command
+// send delivers a command: to the objective, or to a new run of it if the command
 // retries one that has ended. A command that starts work takes a place in the
 // queue of its context first.
 func (s *Commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) error {

@@ -44,7 +44,7 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 	return s.Read.Show(ctx, c, v)
 }
 
-// Cancel asks for the end of a task and waits for it for a while. It returns no
+// cancel asks for the end of a task and waits for it for a while. It returns no
 // error if the task has ended meanwhile. seen is the revision that the client saw, 0 for
 // any; it counts for plan tasks.
 func (s Tasks) cancel(ctx context.Context, c *call.Call, v opt.TaskView, seen int64) error {

@@ -128,8 +128,12 @@ func (w Writer) SendLetter(ctx context.Context, l opt.Letter) error {
 	defer cancel()
 	err := w.Engine.Letter(ctx, l)
 	for n := 0; errors.Is(err, opt.ErrEnded) && l.PlanID != "" && n < GoneTries; n++ {
-		time.Sleep(GoneWait)
-		err = w.Engine.Letter(ctx, l)
+		select {
+		case <-time.After(GoneWait):
+			err = w.Engine.Letter(ctx, l)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if errors.Is(err, opt.ErrEnded) {
 		return call.ErrEnded

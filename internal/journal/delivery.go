@@ -19,7 +19,7 @@ const (
 // A deliveryTable is the part of a recording that makes deliveries.
 type deliveryTable struct{ *recording }
 
-// Begin makes deliveries of the first state of a task to the configs that have
+// begin makes deliveries of the first state of a task to the configs that have
 // waited for it.
 func (r deliveryTable) begin(e *entry, taskID string) error {
 	if r.o.pushes == 0 {

@@ -28,7 +28,7 @@ type entry struct {
 	decided       db.Content // how it has closed a gate
 }
 
-// A Text is an [opt.Text] as it goes into the tables.
+// A text is an [opt.Text] as it goes into the tables.
 type text struct {
 	name, description, metadata, dependencies db.Content
 	planner                                   string // in the metadata

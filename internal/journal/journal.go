@@ -75,7 +75,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 // SetChannels replaces the channels for which the journal makes notices.
 func (s *store) SetChannels(list []opt.Channel) { s.channels.Store(&list) }
 
-// Engine returns the settings of the database.
+// engine returns the settings of the database.
 func (c Config) engine() db.Config {
 	out := db.Config{
 		Path: c.Path, URL: c.URL, Sync: c.Sync, Log: cmp.Or(c.Log, zap.NewNop()), Sealer: c.Sealer, Seal: c.Seal, Connections: c.Connections, Migrate: c.Migrate,

@@ -22,7 +22,7 @@ func (j queues) Queue(ctx context.Context, tenant, contextID string) (q opt.Queu
 	return q, err
 }
 
-// Queue reads the open objectives of a context from their rows.
+// queue reads the open objectives of a context from their rows.
 func queue(c *db.Conn, tenant, contextID string) (q opt.Queue, err error) {
 	var last int64
 	_, err = c.Get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives

@@ -64,7 +64,7 @@ func (r *recording) run(c *db.Conn) error {
 	return r.close()
 }
 
-// Close writes the state of the objective.
+// close writes the state of the objective.
 func (r *recording) close() error {
 	if err := r.rewinds().unstick(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (r *recording) endTasks(e *entry) error {
 	return r.rewinds().shut(e.PlanID)
 }
 
-// Apply changes the rows that e is about. kept is false if e came too late to
+// apply changes the rows that e is about. kept is false if e came too late to
 // change anything; then readers never see it.
 func (r *recording) apply(e *entry) (kept bool, err error) {
 	if !r.o.exists && e.Kind != opt.ObjectiveOpened {

@@ -72,7 +72,7 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 	return r, nil
 }
 
-// Begin begins again, with the state of the objective.
+// begin begins again, with the state of the objective.
 func (r *recording) begin(c *db.Conn) error {
 	r.c, r.o, r.knownNumbers, r.added = c, openObjective{}, map[string]numbers{}, nil
 	return r.open()

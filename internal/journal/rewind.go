@@ -115,7 +115,7 @@ func (r rewindTable) unstick() error {
 	return err
 }
 
-// Apply sets the rows of the objective or the plan to the state in e.
+// apply sets the rows of the objective or the plan to the state in e.
 func (r rewindTable) apply(e *entry) error {
 	if e.PlanID != "" {
 		return r.setTasks(e, e.Plan)

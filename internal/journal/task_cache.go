@@ -40,7 +40,7 @@ type taskCache struct {
 	tasks map[taskKey]cachedTask
 }
 
-// Get returns the value under k.
+// get returns the value under k.
 func (tc *taskCache) get(k taskKey) (cachedTask, bool) {
 	tc.mu.Lock()
 	defer tc.mu.Unlock()

@@ -256,7 +256,7 @@ func (p *pool) borrow(ctx context.Context) (*Conn, error) {
 // Release returns a borrowed connection; nil has the pool make a new one.
 func (p *pool) Release(c *Conn) { p.Free <- c }
 
-// Close waits until every loan has ended and closes the connections.
+// close waits until every loan has ended and closes the connections.
 func (p *pool) close() error {
 	close(p.closed)
 	var errs []error

@@ -39,7 +39,7 @@ type Sealer interface {
 	Open(sealed []byte, context string) ([]byte, error)
 }
 
-// Contents seals the contents of a journal on their way into the database, and opens them
+// contents seals the contents of a journal on their way into the database, and opens them
 // on their way out.
 type contents struct {
 	Box  Sealer // nil opens nothing
@@ -52,7 +52,7 @@ var (
 	errNoContentKey = errors.New("the journal has no key to seal its contents with: give it --secret-keys")
 )
 
-// Connect makes a connection whose contents are sealed and opened.
+// connect makes a connection whose contents are sealed and opened.
 func (s contents) connect(ctx context.Context, db database, r role) (*Conn, error) {
 	c, err := db.Connect(ctx, r)
 	if err == nil {

@@ -29,7 +29,7 @@ const (
 	dropped       // the caller's context ended before that
 )
 
-// A Writer takes writes and has them committed.
+// A writer takes writes and has them committed.
 type writer struct {
 	db       database
 	log      *zap.Logger
@@ -155,7 +155,7 @@ const (
 	repeatMost = 50 * time.Millisecond // between two repeats, at most
 )
 
-// Commit runs first and other waiting writes in one transaction, and returns their outcomes to
+// commit runs first and other waiting writes in one transaction, and returns their outcomes to
 // the callers.
 func (w *committer) commit(first *write) {
 	w.group = append(w.group[:0], first)
