@@ -13,7 +13,7 @@ import (
 )
 
 func TestRepository(t *testing.T) {
-	sources, err := load(os.DirFS("../.."))
+	sources, err := repository()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,6 @@ func TestRules(t *testing.T) {
 		{"api/long.go", "func f() {\n" + long + "}", "f has 62 lines"},
 		{"api/many.go", "func f(a, b int, c, d string, e, g bool) {}", "f has 6 parameters"},
 		{"api/long_test.go", "func f() {\n" + long + "}", ""},
-		{"api/long.go", "func f() {\n switch {\n case true:\n" + long + "}\n}", ""},
-		{"api/long.go", "func f() {\n switch {\n case true:\n" + strings.Repeat(long, 2) + "}\n}", "f has 125 lines, more than 80"},
 		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 60"},
 		{"api/testdata/broken.go", `import "longhaul/internal/cli"`, ""},
 		{"node_modules/x/x.go", `import "longhaul/internal/cli"`, ""},
@@ -150,9 +148,7 @@ func TestCheckTypes(t *testing.T) {
 	files := fstest.MapFS{}
 	for i := range 6 {
 		text := "package x\n\ntype small int\n"
-		for j := range 7 {
-			text += fmt.Sprintf("func (b *big) m%d_%d() {}\n", i, j)
-		}
+		text += fmt.Sprintf("func (b *big) m%d() {}\n", i)
 		if i < 3 {
 			text += "func (small) m() {}\n"
 		}
@@ -163,7 +159,7 @@ func TestCheckTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"api.big has 42 methods, more than 40", "api.big has methods in 6 files, more than 3"}
+	want := []string{"api.big has methods in 6 files, more than 3"}
 	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
 		t.Errorf("checkTypes (-want +got):\n%s", diff)
 	}

@@ -116,12 +116,8 @@ func checkSizes(s source) (wrong []string) {
 		if !ok || f.Body == nil {
 			continue
 		}
-		n, most := s.lines(f.Pos(), f.End()), maxFunction
-		if s.table(f.Body) {
-			most = maxTable
-		}
-		if n > most {
-			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d", f.Name.Name, n, most))
+		if n := s.lines(f.Pos(), f.End()); n > maxFunction {
+			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d", f.Name.Name, n, maxFunction))
 		}
 		if n := f.Type.Params.NumFields(); n > maxParameters {
 			wrong = append(wrong, fmt.Sprintf("%s has %d parameters, more than %d", f.Name.Name, n, maxParameters))
@@ -130,26 +126,21 @@ func checkSizes(s source) (wrong []string) {
 	return wrong
 }
 
-// checkTypes returns the types of all sources that have too many methods, or methods in
-// too many files.
+// checkTypes returns the types of all sources that have methods in too many files.
 func checkTypes(sources []source) (wrong []string) {
-	methods, files := map[string]int{}, map[string]int{}
+	files := map[string]int{}
 	for _, s := range sources {
-		here := map[string]int{}
+		here := map[string]bool{}
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && !s.test {
-				here[s.room+"."+receiver(f.Recv.List[0].Type)]++
+				here[s.room+"."+receiver(f.Recv.List[0].Type)] = true
 			}
 		}
-		for name, n := range here {
-			methods[name] += n
+		for name := range here {
 			files[name]++
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(methods)) {
-		if n := methods[name]; n > maxMethods {
-			wrong = append(wrong, fmt.Sprintf("%s has %d methods, more than %d", name, n, maxMethods))
-		}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if n := files[name]; n > maxFiles {
 			wrong = append(wrong, fmt.Sprintf("%s has methods in %d files, more than %d", name, n, maxFiles))
 		}

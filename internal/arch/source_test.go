@@ -5,10 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const module = "longhaul"
@@ -22,10 +24,14 @@ type source struct {
 	file *ast.File
 }
 
+// repository returns the sources of this repository, which several tests read.
+var repository = sync.OnceValues(func() ([]source, error) { return load(os.DirFS("../..")) })
+
 // load parses every Go file of the repository, in all of its modules. It does not
 // run a command for that: the cache of test results does not notice files that a
 // command reads.
 func load(repository fs.FS) (sources []source, err error) {
+	set := token.NewFileSet()
 	err = fs.WalkDir(repository, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
 		case err != nil:
@@ -39,7 +45,6 @@ func load(repository fs.FS) (sources []source, err error) {
 		if err != nil {
 			return err
 		}
-		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err

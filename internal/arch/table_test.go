@@ -236,18 +236,15 @@ var chance = []string{"math/rand", "math/rand/*", "crypto/rand", "github.com/goo
 // vague are names that do not say what a package is for.
 var vague = []string{"util", "utils", "common", "types", "models", "helpers", "pkg", "misc", "base"}
 
-// Sizes in lines. A function may have up to maxTable lines if a table or a switch
-// is most of it.
+// Sizes in lines.
 const (
 	maxFile     = 600
 	maxFunction = 60
-	maxTable    = 80
 )
 
-// A type with more methods, or with methods in more files, does too much; a
-// function with more parameters needs a struct.
+// A type with methods in more files does too much; a function with more parameters needs
+// a struct.
 const (
-	maxMethods    = 40
 	maxFiles      = 3
 	maxParameters = 5
 )

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,7 +136,7 @@ func (s source) prose() (out []passage) {
 
 // Comments, errors and logs are in plain words.
 func TestWords(t *testing.T) {
-	sources, err := load(os.DirFS("../.."))
+	sources, err := repository()
 	if err != nil {
 		t.Fatal(err)
 	}
