@@ -10,13 +10,13 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
-# All required checks.
-test: format vet test-root test-dev
+# All required checks. scripts/test installs what they need, and then makes this.
+test: format vet lint test-root test-dev
 
 # Further checks.
-check: test staticcheck workflowcheck chart test-release
+check: test workflowcheck chart test-release
 
 format:
 	@echo "== gofmt"
@@ -40,11 +40,14 @@ test-dev:
 	@echo "== Tests against the embedded Temporal server"
 	$(dev) test $(RACE) -count=1 -p 1 -timeout 30m ./...
 
-staticcheck:
-	@echo "== Linters"
-	@if command -v golangci-lint >/dev/null; then GOWORK=off golangci-lint run ./...; \
-	elif command -v staticcheck >/dev/null; then GOWORK=off staticcheck ./...; \
-	else echo "Neither golangci-lint nor staticcheck is installed; skipped."; fi
+# The tools are in a module of their own, so that their dependencies are not the product's.
+lint:
+	@echo "== staticcheck"
+	$(root) tool -modfile=tools/go.mod staticcheck ./...
+	cd dev && "$$(cd .. && $(root) tool -modfile=tools/go.mod -n staticcheck)" ./...
+	@echo "== deadcode"
+	@dead=$$($(root) tool -modfile=tools/go.mod deadcode -test ./...) || exit 1; \
+	if [ -n "$$dead" ]; then echo "Not used by any program or test:"; echo "$$dead"; exit 1; fi
 
 workflowcheck:
 	@echo "== Determinism of the workflows"

@@ -73,7 +73,7 @@ func follow(t *testing.T, verb, url, body string, headers ...string) *reader {
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	w, err := http.DefaultClient.Do(r) //nolint:bodyclose // closed below
+	w, err := http.DefaultClient.Do(r) // closed below
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // Reasons why a namespace cannot be used that waiting does not change.
 var (
 	ErrNoNamespace = errors.New("the namespace does not exist")
-	ErrDenied      = errors.New("Temporal does not allow it")
+	ErrDenied      = errors.New("not allowed by Temporal")
 	ErrTLS         = errors.New("no TLS connection")
 	ErrKeys        = errors.New("other processes use other keys for payloads")
 )

@@ -166,7 +166,7 @@ func elsewhereOptions(key string, t *opt.Task, w *machine.Work, limits opt.Limit
 		WaitForCancellation: w.Elsewhere.Heartbeat > 0, // else its worker does not notice it
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Duration(cmp.Or(t.Retry.Wait, 1)) * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			MaximumAttempts: int32(cmp.Or(t.Attempts, machine.TaskAttempts)), NonRetryableErrorTypes: t.Retry.Except, //nolint:gosec // a small number
+			MaximumAttempts: int32(cmp.Or(t.Attempts, machine.TaskAttempts)), NonRetryableErrorTypes: t.Retry.Except, // a small number
 		},
 		Summary: t.Name,
 	}

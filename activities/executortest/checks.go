@@ -137,7 +137,7 @@ func leavesItsWorkAlone(ctx context.Context, cfg Config) error {
 		w = clone(w)
 		before := text(w)
 		if _, err := cfg.Executor.Execute(ctx, w, &Stream{}); err != nil {
-			return fmt.Errorf("Execute: %w", err)
+			return fmt.Errorf("call Execute: %w", err)
 		}
 		if after := text(w); !bytes.Equal(before, after) {
 			return fmt.Errorf("the work was changed:\n%s\n%s", before, after)
@@ -179,7 +179,7 @@ func (cfg Config) checkReturn(ctx context.Context) error {
 	case err := <-ended:
 		return err
 	case <-limit.C:
-		return fmt.Errorf("Execute still runs %v after its context was done", cfg.Soon)
+		return fmt.Errorf("the call of Execute still runs %v after its context was done", cfg.Soon)
 	}
 }
 

@@ -87,7 +87,7 @@ func (cfg Config) cancel(ctx context.Context, w activities.Work) error {
 	o, err := cfg.Executor.Execute(ctx, clone(w), out)
 	switch {
 	case err != nil:
-		return fmt.Errorf("Execute of a canceled task: %w", err)
+		return fmt.Errorf("call Execute for a canceled task: %w", err)
 	case o.State != opt.TaskCompleted && o.State != opt.TaskFailed && o.State != opt.TaskRejected:
 		return fmt.Errorf("the state of a canceled task is %q: it has not ended", o.State)
 	}

@@ -83,7 +83,7 @@ func New(cfg Config) *Page {
 	}
 	sum := sha256.Sum256([]byte(style))
 	return &Page{
-		cfg: cfg, layout: template.Must(template.New("page").Funcs(template.FuncMap{"visible": a2a.Visible}).Parse(layout)), style: template.CSS(style), //nolint:gosec // our own file
+		cfg: cfg, layout: template.Must(template.New("page").Funcs(template.FuncMap{"visible": a2a.Visible}).Parse(layout)), style: template.CSS(style), // our own file
 		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 			"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	}

@@ -31,7 +31,7 @@ func (m markdown) html(source string) (template.HTML, error) {
 	if err := m.engine.Convert([]byte(a2a.Visible(source)), &b); err != nil {
 		return "", err
 	}
-	return template.HTML(a2a.Visible(b.String())), nil //nolint:gosec // inertNodes write no HTML of the source
+	return template.HTML(a2a.Visible(b.String())), nil // inertNodes write no HTML of the source
 }
 
 // inertNodes writes the nodes that would do more than show text.

@@ -57,7 +57,7 @@ func (s *shares) giveBack(user string, n int) {
 
 // await is take that waits for enough, until ctx ends. It is a fault if too many wait.
 func (s *shares) await(ctx context.Context, user string, n int) (release func(), err error) {
-	release, freed, ok := s.take(user, n)
+	release, _, ok := s.take(user, n)
 	if ok {
 		return release, nil
 	}
@@ -66,7 +66,8 @@ func (s *shares) await(ctx context.Context, user string, n int) (release func(),
 	}
 	defer s.enqueue(-1)
 	for {
-		if release, freed, ok = s.take(user, n); ok {
+		release, freed, ok := s.take(user, n)
+		if ok {
 			return release, nil
 		}
 		select {

@@ -51,18 +51,20 @@ func (o hitl) approval() *letter.GateDecision {
 		o.wrong("approvals", "must contain one approval: send a message for each gate")
 		return nil
 	}
-	for _, a := range o.objects("approvals", list) {
-		a.missing("approved")
-		d := &letter.GateDecision{Field: a.path, Member: "approved", GateID: a.needText("id"), Action: opt.Reject, Feedback: a.text("rejection_reason")}
-		if a.flag("approved", false) {
-			d.Action = opt.Accept
-		}
-		if d.Action == opt.Accept && d.Feedback != "" {
-			a.wrong("rejection_reason", "contradicts approved")
-		}
-		return d
+	approvals := o.objects("approvals", list)
+	if len(approvals) == 0 {
+		return nil
 	}
-	return nil
+	a := approvals[0]
+	a.missing("approved")
+	d := &letter.GateDecision{Field: a.path, Member: "approved", GateID: a.needText("id"), Action: opt.Reject, Feedback: a.text("rejection_reason")}
+	if a.flag("approved", false) {
+		d.Action = opt.Accept
+	}
+	if d.Action == opt.Accept && d.Feedback != "" {
+		a.wrong("rejection_reason", "contradicts approved")
+	}
+	return d
 }
 
 // answers reads answers to questions, in their order.

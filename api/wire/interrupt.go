@@ -57,7 +57,7 @@ func ReadAnswer(r *Reader) gate.AnswerParams {
 		m.Parts = append(m.Parts, a2a.TextPart(text))
 	}
 	if o.find("action") != nil || o.find("decision") != nil || o.find("answers") != nil {
-		p.Message.Decision = decision{o.object}.read()
+		p.Message.Decision = decision(o).read()
 		p.Message.Decision.GateID = p.ID
 		m.Parts = append(m.Parts, a2a.Part{Data: decisionData(o, p.ID)})
 	}

@@ -39,7 +39,7 @@ func (c *healthCommand) Run(p *program) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return fmt.Errorf("%w\nAsk at the address for operators, which has no TLS: set LONGHAUL_OPS_ADDR for the process and this command.", err)
+		return fmt.Errorf("%w\nAsk at the address for operators, which has no TLS: set LONGHAUL_OPS_ADDR for the process and this command", err)
 	}
 	if err != nil {
 		return fmt.Errorf("no answer: %w", err)

@@ -75,13 +75,13 @@ func (r remote) explain(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one.", err)
+		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
-		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
+		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)
 	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
 		return fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.list)
 	case errors.As(err, &untrusted):
-		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA.", err)
+		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (n namespace) createMissing(ctx context.Context, state workflows.NamespaceS
 			if err := workflows.CreateNamespace(ctx, n.temporal, name, retention); err != nil {
 				return err
 			}
-			return errors.New("Temporal does not know the new namespace yet")
+			return errors.New("the new namespace is not known to Temporal yet")
 		case found != nil || len(state.Missing) == 0:
 			return found
 		}
@@ -86,7 +86,7 @@ func (n namespace) createMissing(ctx context.Context, state workflows.NamespaceS
 			return nil
 		}
 		if err == nil {
-			err = errors.New("Temporal does not know the new search attributes yet")
+			err = errors.New("the new search attributes are not known to Temporal yet")
 		}
 		return err
 	})

@@ -23,6 +23,7 @@ type part struct {
 	List  []string      `yaml:"list"`
 	Any   any           `yaml:"any"`
 
+	//lint:ignore U1000 the reader must not find it
 	inner int
 }
 

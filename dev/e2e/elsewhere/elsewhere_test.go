@@ -237,7 +237,7 @@ func testReader(t *testing.T, c *cluster.Cluster) {
 		d.profile["api_key"] = key
 		d.write(1)
 		for _, command := range []string{harness.Worker, harness.API} {
-			d.refuses(command, nil, doing, "Temporal does not allow it", "use credentials that may read and write in it")
+			d.refuses(command, nil, doing, "not allowed by Temporal", "use credentials that may read and write in it")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestHostile_echo(t *testing.T) {
 	}
 
 	api.Stop()
-	api = i.Start(harness.API, "LONGHAUL_AUTH=keys", "LONGHAUL_ECHO=true")
+	i.Start(harness.API, "LONGHAUL_AUTH=keys", "LONGHAUL_ECHO=true")
 	task, err := c.Send(t.Context(), harness.Message{ID: "half", Text: "x", Plan: plan})
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func TestQueues(t *testing.T) {
 		}
 		return nil
 	})
-	others = site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
+	site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
 	waits, err := c.Send(ctx, harness.Message{ID: "waits", Text: "say done"})
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return nil
 	}
 	if len(args) == 0 || args[0] != "up" {
-		return errors.New("say what to do\n" + usage)
+		return errors.New("say what to do: scripts/topology --help shows it")
 	}
 	scale, err := parseScales(args[1:])
 	if err != nil {
