@@ -104,6 +104,7 @@ var rooms = []room{
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
+	{name: "internal/needs", imports: []string{"internal/pgserver"}}, // knows where PostgreSQL is
 	{name: "internal/freeport"},                                         // for servers that tests and tools start
 	{name: "internal/pgserver", imports: []string{"internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                             // encrypts stored secrets
@@ -151,9 +152,10 @@ var rooms = []room{
 	{name: "dev/*", imports: []string{".", "internal/cli", "dev/*"}},
 }
 
-// testers are the rooms that any test may import: the suite for executors, the
-// executors that serve as test doubles, and the engine for tests of the API.
-var testers = []string{"activities/executortest", "activities/echo", "activities/human", "api/service/servicetest"}
+// testers are the rooms that any test may import: the programs that it needs, the suite
+// for executors, the executors that serve as test doubles, and the engine for tests of the
+// API.
+var testers = []string{"internal/needs", "activities/executortest", "activities/echo", "activities/human", "api/service/servicetest"}
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"longhaul/internal/needs"
 )
 
 // The script is for the name by which the user has called the program.
@@ -33,6 +35,7 @@ func TestRun_completion(t *testing.T) {
 
 // One page about the program and one about each command, which are valid.
 func TestRun_man(t *testing.T) {
+	needs.Tools(t, "mandoc")
 	dir := filepath.Join(t.TempDir(), "man1")
 	var out, errs strings.Builder
 	if code := Run(t.Context(), []string{"man", "--dir", dir}, &out, &errs, Build{Name: "poems", Version: "1.2"}); code != 0 {
@@ -49,7 +52,7 @@ func TestRun_man(t *testing.T) {
 		}
 	}
 	if len(found) == 0 && err != nil {
-		t.Errorf("mandoc: %v; on Debian: apt-get install mandoc", err)
+		t.Errorf("mandoc: %v", err)
 	}
 	if code := Run(t.Context(), []string{"man", "send"}, &out, &errs, Build{Name: "poems"}); code != 0 || !strings.Contains(out.String(), ".SH NAME\npoems\\-send \\- send a message") {
 		t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 	"longhaul/opt"
 )
@@ -20,6 +21,7 @@ import (
 // read. Everything acknowledged must be there, in one order, followers miss nothing,
 // and the only errors are those that say to try again.
 func TestPostgres_restarts(t *testing.T) {
+	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), pgserver.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -195,8 +197,6 @@ func TestPostgres_nul(t *testing.T) {
 // The errors of opening say what to do, and show no password.
 func TestPostgres_refused(t *testing.T) {
 	good := database(t)
-	port := good[strings.LastIndex(good, ":"):]
-	port = port[:strings.Index(port, "/")]
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string

@@ -16,6 +16,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 	"longhaul/opt"
 )
@@ -52,6 +53,7 @@ var server struct {
 // database returns the URL of an empty database.
 func database(t testing.TB) string {
 	t.Helper()
+	needs.Tools(t, "postgres")
 	server.once.Do(func() {
 		server.Server, server.err = pgserver.Start(context.Background(), pgserver.Config{Settings: []string{"fsync=off", "max_connections=300"}})
 	})

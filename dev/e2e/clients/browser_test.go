@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
 )
 
 // A report is how far a page came.
@@ -25,7 +26,7 @@ type report struct {
 // which the browser first asks whether it may send A2A-Version. It may call only if its
 // origin was allowed.
 func TestBrowser(t *testing.T) {
-	chromium := needChromium(t)
+	chromium := needs.Tool(t, "chromium")
 	allowed, other := newPages(t), newPages(t)
 	site := harness.NewSite(t, harness.Dev, append(patience, "--origins="+allowed.URL)...)
 	site.Start(harness.AllInOne)
@@ -37,16 +38,6 @@ func TestBrowser(t *testing.T) {
 	if got := other.visit(t, chromium, site.URL()); got.Card != "Longhaul" || got.Sent != "" || !strings.Contains(got.Error, "Failed to fetch") {
 		t.Errorf("the page of another origin reports %+v", got)
 	}
-}
-
-// needChromium returns the path of the browser.
-func needChromium(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatalf("this test needs a browser; on Debian: apt-get install chromium (%v)", err)
-	}
-	return path
 }
 
 // pages is a server of the page with the client.

@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 )
 
 // startPostgres starts PostgreSQL with an empty directory.
 func startPostgres(t testing.TB) *pgserver.Server {
 	t.Helper()
+	needs.Tools(t, "postgres")
 	log, err := os.Create(filepath.Join(t.TempDir(), "postgres.log"))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/needs"
 )
 
 // limit bounds everything.
@@ -26,6 +27,7 @@ const limit = 10 * time.Minute
 // for the executor echo.
 func start(ctx context.Context, t *testing.T) *topology.Topology {
 	t.Helper()
+	needs.Tools(t, "caddy", "postgres")
 	top, err := topology.Start(ctx, topology.Options{
 		Env: map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo"}}, Log: t.Output(),
 	})

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/needs"
 )
 
 const (
@@ -23,6 +24,7 @@ func TestScale(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	tally := filepath.Join(t.TempDir(), "tally")
+	needs.Tools(t, "caddy", "postgres")
 	top, err := topology.Start(ctx, topology.Options{
 		Env: map[string][]string{topology.Longhaul: {
 			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "CRASHABLE_TALLY=" + tally,

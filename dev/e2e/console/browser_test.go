@@ -3,7 +3,6 @@ package console_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -16,15 +15,14 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"longhaul/internal/needs"
 )
 
 // startBrowser starts a browser without a window, which ends with the test.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatalf("these tests need a browser; on Debian: apt-get install chromium (%v)", err)
-	}
+	path := needs.Tool(t, "chromium")
 	profile, err := os.MkdirTemp("", "longhaul-browser-")
 	if err != nil {
 		t.Fatal(err)

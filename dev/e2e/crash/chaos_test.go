@@ -21,6 +21,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/needs"
 )
 
 var (
@@ -96,6 +97,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
+	needs.Tools(t, "caddy", "postgres")
 	top, err := topology.Start(ctx, topology.Options{
 		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: settings},
 		Packages: map[string]string{"longhaul": harness.Crashable}, Log: t.Output(),

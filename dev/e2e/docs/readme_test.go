@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
 )
 
 // section returns the commands of a section of README.md.
@@ -100,6 +101,9 @@ func newShell(t *testing.T) *shell {
 // run enters a command and returns what it prints.
 func (s *shell) run(command string, wantCode int) string {
 	s.t.Helper()
+	if strings.Contains(command, "curl ") {
+		needs.Tools(s.t, "curl")
+	}
 	s.n++
 	command = strings.TrimSuffix(s.names.Replace(command), "\n")
 	end := fmt.Sprintf("end of command %d:", s.n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/needs"
 )
 
 const (
@@ -30,21 +33,17 @@ func NodeProgram(t testing.TB, src string, files ...string) string {
 	return dst
 }
 
-// needNode fails the test if node is missing or too old.
+// needNode ends the test if node is missing or too old.
 func needNode(t testing.TB) {
 	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("these tests run programs in JavaScript and need node %d or later with npm; on Debian: apt-get install nodejs npm (%v)", leastNode, err)
-		}
-	}
+	needs.Tools(t, "node", "npm")
 	out, err := exec.Command("node", "--version").Output()
 	if err != nil {
 		t.Fatalf("node --version: %v", err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < leastNode {
-		t.Fatalf("these tests need node %d or later; this is %s", leastNode, out)
+		needs.Missing(t, fmt.Sprintf("Node.js %d", leastNode), fmt.Sprintf("this test needs Node.js %d or later, and this is %s", leastNode, out))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"longhaul/activities/llm"
 	"longhaul/activities/llm/llmtest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
 	"longhaul/opt"
 )
 
@@ -33,10 +34,7 @@ servers:
 func TestOfficialServers(t *testing.T) {
 	packages := filepath.Join(harness.NodePackages(t, "js"), "node_modules", "@modelcontextprotocol")
 	everything := filepath.Join(packages, "server-everything", "dist", "index.js")
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := needs.Tool(t, "node")
 	dir := t.TempDir()
 	note := filepath.Join(dir, "note.txt")
 	remote := serveEverything(t, node, everything)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 	"longhaul/opt"
 )
@@ -178,7 +179,7 @@ type sqliteStore struct{ copy string }
 func (s *sqliteStore) settings() []string { return nil }
 
 func (s *sqliteStore) backup(w *world) {
-	command(w.T, "sqlite3", filepath.Join(w.site.Dir, "journal.db"), fmt.Sprintf(".backup '%s'", s.copy))
+	command(w.T, needs.Tool(w.T, "sqlite3"), filepath.Join(w.site.Dir, "journal.db"), fmt.Sprintf(".backup '%s'", s.copy))
 }
 
 func (s *sqliteStore) restore(w *world) store {
@@ -201,6 +202,7 @@ type postgresStore struct {
 
 func newPostgresStore(t *testing.T) store {
 	t.Helper()
+	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), pgserver.Config{Settings: []string{"fsync=off"}})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +224,7 @@ func (s *postgresStore) settings() []string {
 }
 
 func (s *postgresStore) backup(w *world) {
-	command(w.T, program(w.T, "pg_dump"), "-Fc", "-f", s.dump, s.server.URL(s.database))
+	command(w.T, needs.Tool(w.T, "pg_dump"), "-Fc", "-f", s.dump, s.server.URL(s.database))
 }
 
 func (s *postgresStore) restore(w *world) store {
@@ -230,15 +232,6 @@ func (s *postgresStore) restore(w *world) store {
 	if err := s.server.Create(w.Context(), now.database); err != nil {
 		w.Fatal(err)
 	}
-	command(w.T, program(w.T, "pg_restore"), "--no-owner", "-d", s.server.URL(now.database), s.dump)
+	command(w.T, needs.Tool(w.T, "pg_restore"), "--no-owner", "-d", s.server.URL(now.database), s.dump)
 	return now
-}
-
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := pgserver.Program(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

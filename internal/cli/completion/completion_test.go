@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/cli/completion"
+	"longhaul/internal/needs"
 )
 
 // A grammar has everything that scripts distinguish. Its texts have characters that
@@ -78,10 +79,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Fatalf("this test needs the shell; on Debian: apt-get install %s (%v)", shell, err)
-			}
+			path := needs.Tool(t, shell)
 			file := filepath.Join(t.TempDir(), "script")
 			if err := os.WriteFile(file, []byte(script(t, shell, "tea-house")), 0o600); err != nil {
 				t.Fatal(err)
@@ -101,6 +99,7 @@ func TestWrite(t *testing.T) {
 
 // Texts come as they are: nothing in them is run or replaced.
 func TestWrite_texts(t *testing.T) {
+	needs.Tools(t, "fish", "zsh")
 	want := `Brew it; $(date) \ back\\slash`
 	file := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(file, []byte(script(t, "fish", "tea-house")), 0o600); err != nil {

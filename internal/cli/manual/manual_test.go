@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/cli/manual"
+	"longhaul/internal/needs"
 )
 
 type grammar struct {
@@ -34,6 +35,7 @@ func pages() manual.Manual {
 
 // Both programs that show pages find nothing to complain about.
 func TestManual_Write_valid(t *testing.T) {
+	needs.Tools(t, "mandoc", "groff")
 	for _, name := range pages().Pages() {
 		text := page(t, name)
 		for _, args := range [][]string{{"mandoc", "-T", "lint"}, {"groff", "-man", "-ww", "-z"}} {
@@ -41,7 +43,7 @@ func TestManual_Write_valid(t *testing.T) {
 			cmd.Stdin = strings.NewReader(text)
 			out, err := cmd.CombinedOutput()
 			if err != nil || len(out) > 0 {
-				t.Errorf("page %q: %v: %v\n%s\n%s\non Debian: apt-get install mandoc groff-base", name, args, err, out, text)
+				t.Errorf("page %q: %v: %v\n%s\n%s", name, args, err, out, text)
 			}
 		}
 	}
@@ -109,11 +111,11 @@ func page(t *testing.T, name string) string {
 // read is a page as it is shown, without indentation and empty lines.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	cmd := exec.Command("mandoc", "-T", "ascii", "-O", "width=78")
+	cmd := exec.Command(needs.Tool(t, "mandoc"), "-T", "ascii", "-O", "width=78")
 	cmd.Stdin = strings.NewReader(page(t, name))
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v; on Debian: apt-get install mandoc", err)
+		t.Fatal(err)
 	}
 	var shown strings.Builder
 	for i, c := range out {
