@@ -54,15 +54,6 @@ func (o Operator) Open(ctx context.Context) (ids []string, err error) {
 	}
 }
 
-// Running reports whether a workflow runs.
-func (o Operator) Running(ctx context.Context, workflowID string) (bool, error) {
-	found, err := o.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if missing(err) {
-		return false, nil
-	}
-	return err == nil && found.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, err
-}
-
 // Terminate terminates a workflow.
 func (o Operator) Terminate(ctx context.Context, workflowID string) error {
 	return ignored(o.Temporal.TerminateWorkflow(ctx, workflowID, "", "an operator's hour"))
