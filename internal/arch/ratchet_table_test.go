@@ -15,17 +15,18 @@ const (
 var allowed = map[string]figures{
 	// of a package without its tests, rounded up, so that a line more or less changes no figure
 	"hundreds of lines": {
-		"api/service": 77, "internal/cli": 88, "internal/journal": 79,
+		"internal/cli": 88,
 	},
 	// of a package
 	"files": {
-		"api/service": 55, "internal/cli": 58, "internal/journal": 61, "opt": 42,
+		"internal/cli": 58, "internal/journal": 45, "opt": 42,
 	},
 	// of more than maxCircle files of a package that use functions of each other, directly or through others
 	"files in circles": {
-		"activities": 5, "activities/agent": 4, "activities/executortest": 6, "activities/llm": 10, "api/console": 13, "api/identity": 4, "api/service": 4,
-		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/cli": 29, "internal/journal": 21, "opt": 11, "opt/machine": 14,
+		"activities": 4, "activities/agent": 4, "activities/executortest": 6, "activities/llm": 10, "api/console": 13, "api/identity": 4,
+		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/cli": 29, "internal/journal": 15, "opt": 11, "opt/machine": 14,
 		"opt/machine/drive": 4, "opt/machine/sim": 14, "workflows": 6,
+		"internal/journal/db": 6,
 	},
 	// fields, parameters, results and others of a package
 	"variables with a whole journal": {
@@ -33,19 +34,19 @@ var allowed = map[string]figures{
 	},
 	// that can be called on a struct: its own, those of the structs that it embeds, and those of types that embed it alone
 	"methods": {
-		"activities/planner.source":     41,
-		"api.readiness":                 138,
-		"api/service.Service":           137,
+		"activities/planner.source": 41,
+
 		"api/service/servicetest.World": 56, "api/service/servicetest.planHost": 41,
 		"api/wire.decision": 45, "api/wire.fields": 60, "api/wire.hitl": 43, "api/wire.object": 60, "api/wire.params": 54, "api/wire.scheduleParams": 54,
 		"client.Client":            49,
 		"internal/cli.allSettings": 52, "internal/cli.apiCommand": 47, "internal/cli.configCommand": 53, "internal/cli.devCommand": 52,
-		"internal/journal.Journal": 82, "internal/journal.recording": 67, "internal/journal.store": 41,
-		"opt/machine.Objective": 91, "opt/machine.Plan": 99, "opt/machine.commands": 63, "opt/machine.legs": 87, "opt/machine.notes": 51,
-		"opt/machine.planRewind": 41, "opt/machine.plans": 64, "opt/machine.tasks": 87,
+		"internal/journal.Journal": 82, "internal/journal.recording": 67, "internal/journal.store": 42,
+		"opt/machine.Objective": 92, "opt/machine.Plan": 99, "opt/machine.commands": 64, "opt/machine.legs": 87, "opt/machine.notes": 51,
+		"opt/machine.planRewind": 41, "opt/machine.plans": 65, "opt/machine.tasks": 87,
 		"opt/machine/sim.World": 124, "opt/machine/sim.checks": 73, "opt/machine/sim.clients": 58, "opt/machine/sim.legChecks": 46,
-		"opt/machine/sim.objectiveHost": 42, "opt/machine/sim.planHost": 46, "opt/machine/sim.temporal": 64,
-		"workflows.objectivePart": 42, "workflows.planPart": 46,
+		"opt/machine/sim.objectiveHost": 43, "opt/machine/sim.planHost": 46, "opt/machine/sim.temporal": 64,
+		"workflows.objectivePart": 43, "workflows.planPart": 46,
+		"workflows.host": 44,
 	},
 	// cyclomatic, of a function with the literals in it
 	"complexity": {
@@ -54,8 +55,7 @@ var allowed = map[string]figures{
 		"activities/executortest.CheckGate": 16,
 		"activities/human.Form.gate":        20,
 		"activities/llm.Model.prepare":      17, "activities/llm.Server.prepare": 18, "activities/llm.readPolicy": 18, "activities/llm.task.advanceCall": 17,
-		"activities/shell.Command.prepare": 17,
-		"api/service.answer":               29, "api/service.messages.deliverNew": 18, "api/service.messages.deliverToTask": 17, "api/service.streams.open": 24,
+		"activities/shell.Command.prepare":       17,
 		"api/wire.ReadRequest":                   17,
 		"internal/cli.answerCommand.setDecision": 18, "internal/cli.authSettings.checkAuth": 21,
 		"opt.Event.complete": 53, "opt.Objective.wants": 22, "opt.Step.check": 25,
@@ -68,6 +68,10 @@ var allowed = map[string]figures{
 		"opt/machine/sim.checks.checkShown": 28, "opt/machine/sim.checks.decidedBySome": 28, "opt/machine/sim.checks.knowsEverything": 19,
 		"opt/machine/sim.checks.mayRun": 35, "opt/machine/sim.checks.planRestsForReason": 31, "opt/machine/sim.checks.restsForReason": 24,
 		"opt/machine/sim.journal.reserve": 16, "opt/machine/sim.legChecks.beforeEnd": 28, "opt/machine/sim.temporal.endActivity": 16,
-		"opt/machine/sim.temporal.reset": 19,
+		"opt/machine/sim.temporal.reset":     19,
+		"api/letter.Answer":                  29,
+		"api/message.Messages.deliverNew":    18,
+		"api/message.Messages.deliverToTask": 17,
+		"api/stream.Streams.Open":            24,
 	},
 }

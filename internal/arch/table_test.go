@@ -104,7 +104,7 @@ var rooms = []room{
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
-	{name: "internal/needs", imports: []string{"internal/pgserver"}}, // knows where PostgreSQL is
+	{name: "internal/needs", imports: []string{"internal/pgserver"}},    // knows where PostgreSQL is
 	{name: "internal/freeport"},                                         // for servers that tests and tools start
 	{name: "internal/pgserver", imports: []string{"internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                             // encrypts stored secrets
