@@ -40,6 +40,10 @@ type RewoundError struct {
 	Source string `json:"source"`
 	Epoch  int    `json:"epoch"` // the latest that the journal has
 	Event  int64  `json:"event"`
+
+	// The plan of the source is not there, since its objective was set back to before it and does
+	// not wait for it.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 func (e *RewoundError) Error() string {

@@ -215,6 +215,7 @@ type Batch struct {
 	ObjectiveID string  `json:"objectiveId"`
 	Source      string  `json:"source"` // the workflow id, or another name for a sequence of numbers
 	Events      []Event `json:"events"`
+	Under       int     `json:"under,omitempty"` // from a plan: the latest epoch of its objective that it knows; 0 for the first
 }
 
 // Last returns the number of the last event of b, 0 if it is empty.

@@ -6,6 +6,7 @@ import "longhaul/a2a"
 // larger number.
 type Report struct {
 	Epoch     int            `json:"epoch,omitempty"` // of the plan; 0 for the first
+	Under     int            `json:"under,omitempty"` // the latest epoch of the objective in which the plan has begun its own; 0 for the first
 	N         int64          `json:"n"`
 	Attempt   int            `json:"attempt,omitempty"`   // of the plan; a report of an earlier one comes too late
 	Directive int64          `json:"directive,omitempty"` // number of the latest directive that the plan has acted upon

@@ -27,7 +27,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	source := drive.Source{
 		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
-		Rides: s.Rides, Tries: in.Tries,
+		Under: s.Under, Rides: s.Rides, Tries: in.Tries,
 	}
 	h := newHost(ctx, &planPart{m}, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })

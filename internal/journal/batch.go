@@ -10,10 +10,11 @@ import (
 type batch struct {
 	source  string
 	entries []*entry
+	under   int // as in [opt.Batch]
 }
 
 func newBatch(b opt.Batch) (batch, error) {
-	out := batch{source: b.Source}
+	out := batch{source: b.Source, under: max(b.Under, 1)}
 	for i, e := range b.Events {
 		n, err := newEntry(b.ObjectiveID, e)
 		if err == nil && i > 0 && e.N != b.Events[i-1].N+1 {

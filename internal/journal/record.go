@@ -106,7 +106,7 @@ func (r *recording) recordBatch(b batch) error {
 	}
 	for _, e := range missing {
 		if err := r.recordEvent(e); err != nil {
-			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, err)
+			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, r.rewinds().early(err, b, e))
 		}
 	}
 	return r.storeNumbers(b.source, missing)

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"longhaul/internal/journal/db"
@@ -46,7 +47,7 @@ func (r restoration) run(c *db.Conn) (added int, err error) {
 	}
 	for _, b := range r.batches {
 		if first := b.entries[0]; first.Kind == opt.ObjectiveOpened && len(b.entries) > 1 {
-			n, err := r.restoreBatch(batch{b.source, b.entries[:1]})
+			n, err := r.restoreBatch(batch{source: b.source, entries: b.entries[:1]})
 			if err != nil {
 				return 0, err
 			}
@@ -77,6 +78,7 @@ func (r restoration) restoreBatch(b batch) (added int, err error) {
 		r.o.seq = max(before, r.after)
 	}
 	from := r.o.seq
+	b.under = math.MaxInt // what it is about may be restored later
 	if err := r.recordBatch(b); err != nil {
 		return 0, fmt.Errorf("from %s: %w", b.source, err)
 	}

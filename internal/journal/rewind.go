@@ -105,6 +105,21 @@ func (r rewindTable) setEpoch(name string, epoch int) error {
 	return err
 }
 
+// early returns err, with which event e of b was refused. An event about a plan or a task that is
+// not there may come too early. If its plan does not know the epoch of the objective yet, it is
+// refused for good: the objective was set back to before what the event is about.
+func (r rewindTable) early(err error, b batch, e *entry) error {
+	if !errors.Is(err, ErrEarly) || e.PlanID == "" || b.under >= r.epoch(r.objectiveID) {
+		return err
+	}
+	known, failed := r.c.Get("SELECT 1 FROM plans WHERE id = $1 AND objective_id = $2", db.Args{e.PlanID, r.objectiveID}, new(int))
+	if failed != nil {
+		return failed
+	}
+	name, _ := opt.SplitEpoch(b.source)
+	return fmt.Errorf("%w: %w", ErrContradiction, &opt.RewoundError{Source: b.source, Epoch: r.epoch(name), Event: e.N, Unknown: !known})
+}
+
 // unstick notes that the objective records again.
 func (r rewindTable) unstick() error {
 	if !r.o.stuck {

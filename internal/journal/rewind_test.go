@@ -119,6 +119,31 @@ func TestRecord_objectiveRewound(t *testing.T) {
 	})
 }
 
+// A plan that does not know the epoch of its objective yet cannot record what the objective was set
+// back to before: the plan itself, or a task. One that knows it comes too early.
+func TestRecord_goneWithTheObjective(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), planAdded(s.objective, 1, 1))
+		o := s.objective
+		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
+		again := s.as(o.ID+"@2", s.j)
+		again.n = 2
+		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+		for place, e := range []opt.Event{s.moved(0, 7, opt.TaskWorking), s.moved(1, 0, opt.TaskWorking)} {
+			b := s.as(s.plan(place), s.j).batch(e)
+			refused, ok := errors.AsType[*opt.RewoundError](s.j.Record(t.Context(), b))
+			if !ok || refused.Source != b.Source || refused.Unknown != (place == 1) {
+				t.Errorf("the event of plan %d is refused with %+v", place, refused)
+			}
+			b.Under = 2
+			if err := s.j.Record(t.Context(), b); !errors.Is(err, journal.ErrEarly) || errors.Is(err, journal.ErrContradiction) {
+				t.Errorf("plan %d, which knows the epoch: %v", place, err)
+			}
+		}
+	})
+}
+
 // A plan that has recorded the end that its objective knows shows the rest of its own state: the
 // objective only knows what it asked for.
 func TestRecord_objectiveRewoundAfterAPlan(t *testing.T) {

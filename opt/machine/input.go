@@ -34,6 +34,10 @@ type Rewound struct {
 	Pending []opt.Event // the events after it
 }
 
+// Forgotten says that the journal does not have the plan of this source: its objective was reset
+// to before it.
+type Forgotten struct{}
+
 // Letter is a message of a client.
 type Letter struct{ opt.Letter }
 
@@ -193,6 +197,7 @@ func (Begin) input()         {}
 func (Canceled) input()      {}
 func (Leaving) input()       {}
 func (Rewound) input()       {}
+func (Forgotten) input()     {}
 func (Letter) input()        {}
 func (Command) input()       {}
 func (Reported) input()      {}

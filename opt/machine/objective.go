@@ -67,6 +67,7 @@ type Link struct {
 	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
 	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
 	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
+	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
 

@@ -26,8 +26,12 @@ type plans struct{ *Objective }
 func (m plans) make(replan bool) {
 	s := &m.State
 	s.Makings++
-	s.Making = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan, Keep: replan && !s.Anew}
+	s.Making = &Making{Key: m.makingKey(), Replan: replan, Keep: replan && !s.Anew}
 	s.Objective.Planning = true
+}
+
+func (m plans) makingKey() string {
+	return fmt.Sprintf("%s:plan:%d", m.State.Objective.RootID(), m.State.Makings)
 }
 
 // makeInTurn begins the planning when the objective has its turn. If all plans
@@ -305,10 +309,13 @@ func (m plans) show(l *Link, p *opt.Plan) {
 func (m plans) onReported(in Reported) {
 	s, o := &m.State, &m.State.Objective
 	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
+	if p != nil && in.Report.Attempt < p.Run && l.Begun && l.Found && l.Start != nil { // that one is still there
+		l.Begun, l.RetryAt = false, a2a.At(m.now.Time().Add(beginWait))
+	}
 	if p == nil || p.Over() || in.Report.Attempt < p.Run || !in.Report.After(*p.Report) {
 		return
 	}
-	if !l.Begun && in.Report.Epoch < s.Epoch { // for an earlier run of the objective, that had begun the plan
+	if (!l.Begun || l.Start != nil) && in.Report.Under < s.Epoch { // for an earlier run of the objective, or with what that knew
 		return
 	}
 	report := in.Report
@@ -318,7 +325,10 @@ func (m plans) onReported(in Reported) {
 	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
 		l.Noted = min(l.Noted, report.Notes)
 	}
-	if l.Found {
+	if l.Begun && report.Under >= s.Epoch {
+		l.Unheard = false
+	}
+	if l.Begun && (l.Found || l.Own) {
 		l.Start = nil
 	}
 	p.Report, p.UpdatedAt = &report, m.now
@@ -351,8 +361,11 @@ func (m plans) onChild(in Input) {
 	switch in := in.(type) {
 	case ChildStarted:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
-			l.Begun, l.Own, l.Start, l.Delivered = true, true, nil, in.N
+			l.Begun, l.Own, l.Delivered = true, true, in.N
 			l.Found, l.Noted = false, 0
+			if !l.Unheard {
+				l.Start = nil
+			}
 		}
 	case ChildRefused:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
@@ -374,7 +387,12 @@ func (m plans) onChild(in Input) {
 		if in.Report != nil {
 			m.onReported(Reported{PlanID: in.PlanID, Report: *in.Report})
 		}
-		if l := m.attempt(in.PlanID, in.Attempt); l != nil && l.Own && !m.State.Objective.Plan(in.PlanID).Over() {
+		switch l := m.attempt(in.PlanID, in.Attempt); {
+		case l == nil || !l.Own || m.State.Objective.Plan(in.PlanID).Over():
+		case in.Report != nil && l.Start != nil: // it has not heard of this epoch, in which its work counts
+			l.Begun, l.Own, l.Unheard, l.Gone = false, false, false, false
+			l.Try++
+		default:
 			m.lost(l)
 		}
 	}
@@ -425,7 +443,7 @@ func (m plans) onDelivered(in Delivered) {
 	}
 	l.Delivered = max(l.Delivered, in.N)
 	if in.Gone && l.Found && l.Start != nil { // it has ended before it could report to this run
-		l.Begun = false
+		l.Begun, l.Unheard = false, false
 		return
 	}
 	if !in.Gone {
@@ -450,13 +468,14 @@ func (m *Objective) Successor() ObjectiveState {
 	return s
 }
 
-// ChildState returns the state with which the workflow of a plan begins.
+// ChildState returns the state with which the workflow of a plan begins. That of a rewound
+// objective begins with an epoch: the journal may have what the plan has done before.
 func (m *Objective) ChildState(planID string) PlanState {
 	s, o := &m.State, &m.State.Objective
 	l := m.plans().link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
+		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Rewind: s.Epoch > 1, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
 		Request: s.Asked(), First: &first,
 	}
 }

@@ -56,6 +56,9 @@ func (m *Objective) onTurn(in Turn) {
 		return
 	case !t.Shared:
 		t.Shared, t.Held, t.Want, t.Grant = true, in.Held && in.Attempt == s.Objective.Attempt, "", in.N // the next request says whether it works
+		if s.Epoch > 1 {                                                                                 // an earlier run may have given that turn back
+			m.loseTurn()
+		}
 		if t.Held && t.N == 0 {
 			t.Want = WantTurn // as the context assumes
 		}
@@ -84,6 +87,22 @@ func (m *Objective) requestTurn() {
 	}
 }
 
+// loseTurn notes that others may have the turn that a rewound objective had: it asks for it again
+// before it works. A planner that works is asked again then.
+func (m *Objective) loseTurn() {
+	s := &m.State
+	s.Turn.Held = false
+	if k := s.Making; k != nil && k.Begun {
+		s.Makings++
+		k.Key, k.Begun = m.plans().makingKey(), false
+	}
+	for _, l := range s.Links {
+		if !l.Begun {
+			l.Directive.Permission = 0
+		}
+	}
+}
+
 func (m *Objective) turnWanted() TurnWant {
 	s := &m.State
 	switch {
@@ -108,6 +127,9 @@ func (m *Objective) resting() bool {
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {
 		p := o.Plan(l.PlanID)
+		if l.Begun && l.Unheard && !p.Over() { // it may work
+			return true
+		}
 		return !p.Over() && p.Started && (l.Directive.Permission > p.Report.Yielded || p.Report.Asks || l.Directive.Permission == 0)
 	})
 	return !active && len(o.Startable()) == 0

@@ -20,10 +20,11 @@ type Plan struct {
 type PlanState struct {
 	Rules     int                  `json:"rules"` // version of the rules of the run
 	Plan      opt.Plan             `json:"plan"`
-	N         int64                `json:"n"`                // of its latest event
-	Epoch     int                  `json:"epoch,omitempty"`  // of its source; 0 for the first
-	Above     int                  `json:"above,omitempty"`  // the latest epoch of the objective in a directive
-	Rewind    bool                 `json:"rewind,omitempty"` // that has risen, and the plan has not begun its own yet
+	N         int64                `json:"n"`                   // of its latest event
+	Epoch     int                  `json:"epoch,omitempty"`     // of its source; 0 for the first
+	Above     int                  `json:"above,omitempty"`     // the latest epoch of the objective in a directive
+	Rewind    bool                 `json:"rewind,omitempty"`    // that has risen, and the plan has not begun its own yet
+	Forgotten bool                 `json:"forgotten,omitempty"` // its objective does not know it any more
 	Tenant    string               `json:"tenant"`
 	ContextID string               `json:"contextId"`
 	RootID    string               `json:"rootId"`
@@ -60,6 +61,9 @@ type PlanState struct {
 // former run, which only this workflow can set back.
 func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
 
+// Under returns the latest epoch of the objective that the plan knows.
+func (s *PlanState) Under() int { return s.Above }
+
 // Source returns the source of the events. Each attempt at a plan has its own,
 // since the last events of the attempt before may be recorded late.
 func (s *PlanState) Source() string {
@@ -84,6 +88,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.stop(opt.PlanCanceled)
 	case Rewound:
 		planRewind{m}.onRewound(in)
+	case Forgotten: // unless its objective, which has added it again, has just taken it over
+		m.State.Forgotten = !m.State.Rewind
 	case Directed:
 		m.onDirected(in)
 	case Letter:
@@ -142,6 +148,10 @@ func (m *Plan) record(e opt.Event) {
 func (m *Plan) onDirected(in Directed) {
 	s, d := &m.State, in.Directive
 	if d.N <= s.Directive.N { // also one for an earlier attempt
+		return
+	}
+	if d.Run > s.Plan.Run { // for the attempt after this one, which has ended: the report says that
+		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
 		return
 	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
@@ -286,6 +296,9 @@ func (m *Plan) asks() bool {
 func (m *Plan) makeReport() {
 	s := &m.State
 	r := s.Plan.Brief()
+	if r.Under = s.Above; s.Rewind {
+		r.Under = s.Report.Under
+	}
 	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, m.notes().approved(), s.Shapers
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, m.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
@@ -323,6 +336,9 @@ func (m *Plan) onDelivered(in Delivered) {
 // Wants returns what should run or be known outside.
 func (m *Plan) Wants() Wants {
 	s := &m.State
+	if s.Forgotten {
+		return Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
+	}
 	w := Wants{Rewind: s.Rewind}
 	for _, t := range s.Plan.Tasks {
 		work := s.Work[t.ID]

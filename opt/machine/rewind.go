@@ -41,13 +41,18 @@ func (m objectiveRewind) onRewound(in Rewound) {
 			m.plans().adopt(l)
 		}
 		if p := s.Objective.Plan(l.PlanID); !p.Over() {
+			l.Unheard = true
 			d := &l.Directive
 			d.N, d.Epoch = above(d.N, m.now), s.Epoch
 			d.Echo, l.Changed = d.N, s.N
 		}
 	}
-	if t := &s.Turn; t.Shared { // the context may have given its turn to another one
-		t.N, t.After, t.Held = above(t.N, m.now), s.N, false
+	t := &s.Turn
+	if t.N = above(t.N, m.now); t.Shared {
+		t.After = s.N
+		m.loseTurn()
+	} else {
+		t.Delivered = t.N // requests that follow are above all that an earlier run may have sent
 	}
 }
 
@@ -97,7 +102,12 @@ func (m planRewind) onRewound(in Rewound) {
 			})
 		case opt.TaskMoved:
 			if t := p.Task(e.TaskID); t != nil {
-				if t.State, t.Reason, t.Gate = opt.TaskState(e.From), "", nil; e.Gate != nil && e.From != e.To {
+				t.State, t.Reason, t.Gate = opt.TaskState(e.From), "", nil
+				switch {
+				case e.Gate == nil:
+				case e.From == e.To: // it was open
+					t.Gate = e.Gate
+				default:
 					t.Gates-- // it opens again
 				}
 			}
@@ -121,8 +131,9 @@ func copied(tasks []*opt.Task) (out []*opt.Task) {
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on.
 func (m plans) adopt(l *Link) {
-	l.Begun, l.Found, l.Own, l.Delivered, l.Noted = true, true, false, 0, 0
+	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
 	d := &l.Directive
 	d.N = above(d.N, m.now)
 	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, m.State.Epoch, true, m.State.N
+	d.Run = m.State.Objective.Plan(l.PlanID).Run
 }

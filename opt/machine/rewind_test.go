@@ -79,7 +79,7 @@ func TestObjective_Handle_planFound(t *testing.T) {
 			}
 			continue
 		}
-		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{Epoch: 2, N: 1, Directive: w.Signals[0].N, Status: opt.PlanCompleted, Started: true}})
+		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{Epoch: 2, Under: 2, N: 1, Directive: w.Signals[0].N, Status: opt.PlanCompleted, Started: true}})
 		if s := m.State.Objective.Status; s != opt.ObjectiveCompleted {
 			t.Errorf("the objective is %s", s)
 		}
@@ -162,5 +162,94 @@ func TestPlanState_Rides(t *testing.T) {
 		if got := s.Rides(); got != want {
 			t.Errorf("in epoch %d: %v", epoch, got)
 		}
+	}
+}
+
+// A plan that the journal does not have any more ends at once, unless its objective has just taken
+// it over.
+func TestPlan_Handle_forgotten(t *testing.T) {
+	for _, found := range []bool{false, true} {
+		m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
+		now := a2a.AtMillis(1)
+		m.Handle(now, machine.Opened{})
+		if found {
+			m.Handle(now, machine.Directed{Directive: machine.Directive{N: 2, Epoch: 2}})
+		}
+		m.Handle(now, machine.Forgotten{})
+		if w := m.Wants(); w.Forget == found || (w.Done != nil) == found {
+			t.Errorf("taken over %v: it wants %+v", found, w)
+		}
+	}
+}
+
+// The end of a plan that began with what its objective knew before it was rewound does not count:
+// the plan begins again, and sets the journal to its beginning.
+func TestObjective_Handle_planUnheard(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(5000)
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.ChildEnded{PlanID: plan(1), Report: &opt.Report{N: 1, Directive: 1, Status: opt.PlanCompleted, Started: true}})
+	if c := m.Wants().Children; len(c) != 1 || c[0].Try != 1 || !m.ChildState(plan(1)).Rewind {
+		t.Fatalf("children %+v, want the plan again", c)
+	}
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.ChildEnded{PlanID: plan(1), Report: &opt.Report{Under: 2, N: 1, Directive: 9000, Status: opt.PlanCompleted, Started: true}})
+	if s := m.State.Objective.Status; s != opt.ObjectiveCompleted {
+		t.Errorf("the objective is %s", s)
+	}
+}
+
+// An objective that was alone before a reset takes no turn from before it as its own, and asks for
+// the turn with a number above all before. Its planner is asked again in its turn.
+func TestObjective_Handle_rewoundTurn(t *testing.T) {
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Tenant: "t", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Message:   &a2a.Message{MessageID: "m"},
+	}, 0, machine.Rules)
+	now := a2a.AtMillis(5000)
+	m.Handle(now, machine.Opened{})
+	key := m.Wants().Activities[0].Key
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.Turn{Attempt: 1, N: 1, Held: true, Tenant: "t"})
+	w := m.Wants()
+	if len(w.Activities) != 0 || len(w.Signals) != 1 || w.Signals[0].N <= 5000 {
+		t.Fatalf("it wants %+v, want its turn", w)
+	}
+	m.Handle(now, machine.Turn{Attempt: 1, N: 2, Request: w.Signals[0].N, Held: true, Tenant: "t"})
+	if a := m.Wants().Activities; len(a) != 1 || a[0].Key == key {
+		t.Errorf("it wants %+v, want a planner under another key than %s", a, key)
+	}
+}
+
+// A rewound objective keeps its turn until plans that may work have reported to it.
+func TestObjective_Handle_rewoundRest(t *testing.T) {
+	m, _ := working(t)
+	m.Handle(a2a.AtMillis(2), machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(a2a.AtMillis(2), machine.Turn{Attempt: 1, N: 1, Held: true})
+	waits := opt.Report{N: 1, Directive: m.State.Links[0].Directive.N, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Started: true, Yielded: 1}
+	m.Handle(a2a.AtMillis(2), machine.Reported{PlanID: plan(1), Report: waits})
+	if m.State.Turn.Want != machine.WantRest {
+		t.Fatalf("it wants %s while its plan waits", m.State.Turn.Want)
+	}
+	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
+	if m.State.Turn.Want != machine.WantTurn {
+		t.Errorf("it wants %s though its plan may work again", m.State.Turn.Want)
+	}
+	waits.N, waits.Under, waits.Epoch, waits.Directive = 9000, 2, 2, m.State.Links[0].Directive.N
+	m.Handle(a2a.AtMillis(5001), machine.Reported{PlanID: plan(1), Report: waits})
+	if m.State.Turn.Want != machine.WantRest {
+		t.Errorf("it wants %s after the report of its plan", m.State.Turn.Want)
+	}
+}
+
+// A former attempt at a plan, which has ended and is still there, is not taken over as the one after it.
+func TestPlan_Handle_laterAttempt(t *testing.T) {
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 9, Echo: 9, Start: true, Run: 2, Epoch: 2}})
+	if w := m.Wants(); w.Rewind || m.State.Plan.Started || len(w.Signals) != 1 || m.State.Report.Attempt != 0 {
+		t.Errorf("it wants %+v, want a report of its attempt alone", w)
 	}
 }

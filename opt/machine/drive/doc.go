@@ -89,6 +89,7 @@ type Source struct {
 	ObjectiveID string
 	Name        string
 	N           int64          // of the latest event that is in the journal
+	Under       func() int     // of a plan: the latest epoch of its objective that it knows; nil for others
 	Rides       func() bool    // whether the last events go with the result of the workflow; nil for never
 	Tries       map[string]int // [Driver.Tries] of the run before
 }

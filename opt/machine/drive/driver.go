@@ -28,6 +28,7 @@ type Driver struct {
 	ended      map[string]bool        // keys of activities
 	elapsed    map[string]bool        // keys of timers: an attempt waits under the key of its activity
 	rewinds    bool                   // another epoch is to begin
+	reset      bool                   // likewise, before any input: an operator has reset the run
 }
 
 // A call is an activity that runs.
@@ -39,7 +40,7 @@ type call struct {
 // New returns the driver of a run.
 func New(h Host, m Machine, s Source) *Driver {
 	d := &Driver{
-		host: h, machine: m, rec: recorder{objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, rides: s.Rides},
+		host: h, machine: m, rec: recorder{objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, under: s.Under, rides: s.Rides},
 		activities: map[string]*call{}, tries: map[string]int{}, timers: map[string]func(){},
 		pauses: map[string]func(){}, sentBack: map[string]int{},
 		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
@@ -99,7 +100,14 @@ const (
 // Step carries out the wants of the machine, as far as that is possible now.
 func (d *Driver) Step() Next {
 	for {
-		d.rewinds = d.host.Reset() || d.rewinds
+		d.reset = d.host.Reset() || d.reset
+		d.deliver()
+		if d.reset { // before it takes in anything that has happened since
+			if d.rec.writing {
+				return Wait
+			}
+			d.rewind(0)
+		}
 		d.take()
 		if !d.leave.now {
 			d.handle(machine.Begin{})
@@ -111,6 +119,10 @@ func (d *Driver) Step() Next {
 			}
 			d.rewind(0)
 			continue
+		}
+		if w.Forget {
+			d.rec.drop()
+			return Finish
 		}
 		if d.reconcile(w); len(d.inbox) > 0 {
 			continue
@@ -131,12 +143,17 @@ func (d *Driver) Step() Next {
 	}
 }
 
+// deliver delivers all that has arrived.
+func (d *Driver) deliver() {
+	for d.host.Arrived() {
+		d.host.Deliver()
+	}
+}
+
 // take gives all inputs that have arrived to the machine.
 func (d *Driver) take() {
 	for {
-		for d.host.Arrived() {
-			d.host.Deliver()
-		}
+		d.deliver()
 		if d.host.Canceled() && !d.canceled {
 			d.canceled = true
 			d.Put(machine.Canceled{})
@@ -196,6 +213,6 @@ func (d *Driver) rewind(epoch int) {
 	if r.rewound { // again
 		in.Done, in.Pending = r.pending[0].N, r.pending[1:]
 	}
-	d.rewinds = false
+	d.rewinds, d.reset = false, false
 	d.handle(in)
 }

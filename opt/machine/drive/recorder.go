@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"longhaul/opt"
+	"longhaul/opt/machine"
 )
 
 // A recorder writes the events of one workflow to the journal, and those that the
@@ -19,6 +20,7 @@ import (
 type recorder struct {
 	objectiveID string
 	source      string
+	under       func() int  // of a plan: the latest epoch of its objective that it knows; nil for others
 	rides       func() bool // whether the last events go with the result of the workflow; nil for never
 
 	last    int64       // number of the latest event
@@ -64,7 +66,11 @@ func (r *recorder) recorded() bool { return r.done >= r.last && len(r.carried) =
 func (r *recorder) batches() []opt.Batch {
 	out := append([]opt.Batch(nil), r.carried...)
 	if len(r.pending) > 0 {
-		out = append(out, opt.Batch{ObjectiveID: r.objectiveID, Source: r.source, Events: append([]opt.Event(nil), r.pending...)})
+		b := opt.Batch{ObjectiveID: r.objectiveID, Source: r.source, Events: append([]opt.Event(nil), r.pending...)}
+		if r.under != nil {
+			b.Under = r.under()
+		}
+		out = append(out, b)
 	}
 	return out
 }
@@ -127,10 +133,15 @@ func (r *recorder) refuse(d *Driver, e *opt.RewoundError) {
 	switch {
 	case !r.owns(e.Source):
 		r.carried = slices.DeleteFunc(r.carried, func(b opt.Batch) bool { return b.Source == e.Source })
+	case e.Source == r.source && e.Unknown:
+		d.Put(machine.Forgotten{})
 	case e.Source == r.source:
 		d.rewind(e.Epoch)
 	}
 }
+
+// drop drops all events.
+func (r *recorder) drop() { r.pending, r.carried, r.done = nil, nil, r.last }
 
 // advance writes the events that are not in the journal and that no running activity writes.
 func (r *recorder) advance(d *Driver) {

@@ -177,7 +177,7 @@ func (w clients) openObjective(c *choice) {
 	}
 	o.Objective.Loose = machine.Loose(w.rules) // as the workflow shows it
 	w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", w.name(id), contextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
-	w.record(id, id, []opt.Event{o.Event()})
+	w.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
 	w.send(call)
 }
 

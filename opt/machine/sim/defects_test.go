@@ -457,6 +457,78 @@ func TestReset_planHasBegun(t *testing.T) {
 	})
 }
 
+// An operator resets the workflow of a plan at each moment to each of its workflow tasks: its work is
+// done again from there, and its objective ends. A vote that was not recorded counts once.
+func TestReset_plan(t *testing.T) {
+	spec := sim.PlanOf("plan", "a", "?ok", "b")
+	spec.Tasks[1].Ask.Responders = &opt.Responders{Principals: []string{"alice", "bob"}, Accepts: 2}
+	for at := range 4 * 30 {
+		moment, task := at%30, at/30+1
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(spec))
+			for i := range moment {
+				if s.Step(); i == 16 {
+					s.Decide(opt.Accept, "alice")
+				}
+			}
+			s.Reset(opt.PlanID(id, 1), task)
+			for range 3 {
+				s.Rest()
+				s.Decide(opt.Accept, "alice")
+				s.Decide(opt.Accept, "bob")
+			}
+			o := s.Objective(id)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "reset at moment %d to task %d, it is %s (%s)", moment, task, o.Status, o.Reason)
+		})
+	}
+}
+
+// Defect: a plan whose objective was reset to before it, and did not make it again, tried to record
+// its events for ever.
+func TestReset_forgottenPlan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(nothing)
+		s.Settle()
+		plan := opt.PlanID(id, 1)
+		s.EndPlanning(sim.PlanOf("plan", "a", "b"))
+		s.Settle()
+		s.Long(plan) // so that its end does not go with its result
+		s.Settle()
+		s.Cancel(id, "alice")
+		s.Reset(id, 1)
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveCanceled && len(o.Plans) == 0, "it is %s with %d plans", o.Status, len(o.Plans))
+	})
+}
+
+// Defect: an objective that was reset to when it had the turn worked while another had it.
+func TestReset_turn(t *testing.T) {
+	for task := range 8 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(nothing)
+			s.Settle()
+			other := s.Open(given(sim.PlanOf("other", "b")))
+			s.Settle()
+			s.EndPlanning(sim.PlanOf("plan", "?ok", "a"))
+			s.Settle()
+			s.Expect(len(s.Activities()) == 1, "the other one does not work: %v", s.Activities())
+			s.Reset(id, task+1)
+			s.Settle()
+			works := slices.DeleteFunc(s.Activities(), func(key string) bool { return strings.HasSuffix(key, ":plan:1") }) // that is being stopped
+			s.Expect(len(works) == 1, "reset to task %d, there is work of two objectives: %v", task+1, works)
+			for range 2 {
+				s.Rest()
+				s.Accept()
+			}
+			s.Rest()
+			for _, id := range []string{id, other} {
+				s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "reset to task %d, it is %s", task+1, s.Objective(id).Status)
+			}
+		})
+	}
+}
+
 // Defect 14: an objective whose only plan a client has worked on by hand, paused and
 // skipped is not shown as blocked by that pause.
 func TestDefect14_skippedByHand(t *testing.T) {

@@ -12,7 +12,8 @@
 // workflow task, a delivery, the end of an activity, a commit of the journal, a
 // client's call, a fault, an act of an operator). Some worlds run under the rules before, or
 // have a clock of the API that differs. The journal removes what ended long ago, and may be restored
-// from an older copy and rebuilt. In stories operators reset objectives, too. After the last step everything runs until nothing is
+// from an older copy and rebuilt. Operators end workflows, and in some worlds reset those of objectives
+// and plans. After the last step everything runs until nothing is
 // possible without clients; then clients finish what waits for them, and at last
 // everything open is canceled. The functions of invariants.go check what must
 // hold after each step and at rest. [Shrink] cuts a schedule that breaks an

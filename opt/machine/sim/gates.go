@@ -103,7 +103,8 @@ func (w checks) chained(r *run, e opt.Event) {
 		return
 	}
 	source := h.State.Source()
-	chain := w.facts.chains[source]
+	key := taskPrefix(r.id) + source
+	chain := w.facts.chains[key]
 	before := chain
 	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
 		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
@@ -111,7 +112,7 @@ func (w checks) chained(r *run, e opt.Event) {
 	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Message.MessageID) {
 		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Message.MessageID)
 	}
-	w.facts.chains[source] = chain
+	w.facts.chains[key] = chain
 }
 
 // An openGate is an open gate as it was opened, and how many of its steps were

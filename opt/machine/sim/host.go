@@ -54,7 +54,7 @@ func (h planHost) target(to string) string              { return to }
 
 func (h planHost) source() drive.Source {
 	s := &h.State
-	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Rides: s.Rides}
+	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Under: s.Under, Rides: s.Rides}
 }
 
 // returned returns the outcome that an activity of the plan has to return.

@@ -43,9 +43,11 @@ type facts struct {
 	legs     map[string]*leg            // the latest one, by A2A task
 	asked    map[string]int64           // when a client has last asked for another attempt, by objective
 	retries  map[string]string          // commands that have begun a run of an objective that had ended: its id
-	cut      map[string]bool            // workflows that an operator has ended
-	touched  map[string]bool            // objectives of which an operator has touched a workflow
-	setBack  map[string]bool            // plans that have not begun an epoch since their objective was reset: it does not know them
+	reopened map[string]bool            // objectives that were reset after the journal had their end
+	begun    map[string]int             // how often its objective was reset when an attempt at a plan has begun
+	cut      map[string]bool            // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
+	resets   map[string]int             // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
+	setBack  map[string]bool            // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 }
 
 func newFacts() facts {
@@ -55,7 +57,7 @@ func newFacts() facts {
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
-		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, touched: map[string]bool{}, setBack: map[string]bool{},
+		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}
 }
 
@@ -70,10 +72,26 @@ func (f *facts) forget(prefix string) {
 	forget(f.notesAt, prefix)
 	forget(f.gates, prefix)
 	forget(f.legs, prefix)
+	forget(f.chains, prefix)
 }
 
 func forget[V any](m map[string]V, prefix string) {
 	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
+}
+
+// begins: a plan begins each attempt once, and again only for an objective that does not know
+// that, since it was reset.
+func (w checks) begins(s *machine.PlanState, resets int) {
+	attempt := opt.RootID(s.Plan.ID, s.Plan.Run)
+	if before, again := w.facts.begun[attempt]; again {
+		if w.facts.resets[s.Plan.ObjectiveID] <= before {
+			w.fail("begins", "%s begins again", w.name(attempt))
+		}
+		w.facts.resets[s.Plan.ID]++
+		w.World.forget(s.Plan.ID)
+		w.facts.forget(taskPrefix(s.Plan.ID))
+	}
+	w.facts.begun[attempt] = resets
 }
 
 // before notes the next input of a machine.
@@ -242,6 +260,20 @@ func (w checks) beginsActivity(r *run, a *activity) {
 	}
 }
 
+// beginsLater checks activities that are wanted at the end of a workflow task and do not begin
+// yet, since an epoch has to be recorded first: that they begin is decided.
+func (w checks) beginsLater(r *run) {
+	if len(r.records) == 0 {
+		return
+	}
+	for _, a := range r.m.Wants().Activities {
+		if !a.Stop && !w.used[r.id+" "+a.Key] && !r.checked[a.Key] {
+			w.beginsActivity(r, r.activityOf(a))
+			r.checked[a.Key] = true
+		}
+	}
+}
+
 // mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
 // or that runs already; and no attempt runs twice (invariant 2).
 func (w checks) mayRun(r *run, h planHost, a *activity) {
@@ -257,7 +289,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 		w.fail("runs", "%s runs, though its plan is ending", w.name(t.ID))
 	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
 		w.fail("runs", "%s runs without permission", w.name(t.ID))
-	case w.facts.paused[r.objective] && o.Paused:
+	case w.facts.paused[r.objective] && o.Paused && !w.isOver(r) && !w.isUnknown(r):
 		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
 	}
 	follows := slices.Clone(p.Before(t))
@@ -304,8 +336,7 @@ func unasked(r *run) (n int) {
 func (w checks) oneWorks(r *run) {
 	contextID := w.contextOf(r)
 	for _, other := range w.runs {
-		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.latest[other.objective].terminated ||
-			w.facts.setBack[other.id] || w.facts.setBack[r.id] {
+		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.maySwerve(r) || w.maySwerve(other) {
 			continue
 		}
 		for _, a := range other.activities {
@@ -314,6 +345,31 @@ func (w checks) oneWorks(r *run) {
 			}
 		}
 	}
+}
+
+// maySwerve reports whether r may work beside others, after a reset: an objective that had ended,
+// and so had left its context to others; a plan of which its objective does not wait for work;
+// and one that began again with what its objective knew before, until it hears from that.
+func (w checks) maySwerve(r *run) bool {
+	s := &w.latest[r.objective].m.(objectiveHost).State
+	h, plan := r.m.(planHost)
+	return w.facts.reopened[r.objective] || plan && (w.isUnknown(r) || w.isOver(r) || w.facts.resets[r.id] > 0 && h.State.Above < s.Epoch)
+}
+
+// isUnknown reports whether r is a plan that its objective does not know any more, since it was
+// reset to before it. Such a plan ends when the journal refuses its events. One that has none
+// is not found.
+func (w checks) isUnknown(r *run) bool {
+	s := &w.latest[r.objective].m.(objectiveHost).State
+	_, plan := r.m.(planHost)
+	return plan && w.facts.resets[r.objective] > 0 && s.Objective.Plan(r.id) == nil
+}
+
+// isOver reports whether r is a plan that was reset after it had reported its end: what it does
+// again does not count.
+func (w checks) isOver(r *run) bool {
+	p := w.latest[r.objective].m.(objectiveHost).State.Objective.Plan(r.id)
+	return w.facts.resets[r.id] > 0 && p != nil && p.Over()
 }
 
 // knowsTheApproved: a task behind an approval gets no note that came after the decision. It
@@ -420,8 +476,9 @@ func (w checks) contextOf(r *run) string {
 func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
 	approved := w.knowsTheApproved(h, a) || h.State.Directive.Covered > 0
+	counted := h.State.Above >= o.Epoch // else it has the notes of the objective before a reset
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
-		if !approved && !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
+		if counted && !approved && !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
 			w.fail("notes", "%s does not get %s", w.name(a.Key), note.MessageID)
 		}
 	}
@@ -490,6 +547,7 @@ func (w checks) mayBeRemoved(id string) {
 // nothingIsHeldUp: work that is wanted is under way when a workflow task ends, or waits for a
 // recording. A run that wants to continue as new holds it up for a second at most.
 func (w checks) nothingIsHeldUp(r *run) {
+	w.beginsLater(r)
 	what := r.missing()
 	records := len(r.records) > 0 || slices.ContainsFunc(r.activities, func(a *activity) bool { return len(a.ride) > 0 })
 	if what == "" || records || r.size.TooLong {

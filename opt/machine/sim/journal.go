@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"longhaul/a2a"
@@ -71,7 +72,7 @@ func newJournal() *journal {
 // recordAll stores batches, until one is refused.
 func (w *World) recordAll(batches []opt.Batch) *opt.RewoundError {
 	for _, b := range batches {
-		if refused := w.record(b.Source, b.ObjectiveID, b.Events); refused != nil {
+		if refused := w.record(b); refused != nil {
 			w.logf("the journal refuses events of %s from %d on", w.name(b.Source), refused.Event)
 			return refused
 		}
@@ -82,11 +83,14 @@ func (w *World) recordAll(batches []opt.Batch) *opt.RewoundError {
 // record stores events of a source. Known events are compared; new ones must have
 // the next numbers. Only an operator can make a source contradict the journal: then it refuses
 // the events.
-func (w *World) record(source, objectiveID string, events []opt.Event) *opt.RewoundError {
+func (w *World) record(b opt.Batch) *opt.RewoundError {
+	source, objectiveID, events := b.Source, b.ObjectiveID, b.Events
 	j := w.journal
 	name, epoch := opt.SplitEpoch(source)
 	refuse := func(e opt.Event, why string) *opt.RewoundError {
-		if !w.facts.touched[objectiveID] {
+		workflow, _ := opt.SplitRoot(name)
+		over := epoch < j.epochs[name] || max(epoch, 1) <= j.shut[name] || w.journal.setBackBefore(b)
+		if !over && w.facts.resets[workflow] == 0 {
 			w.fail("journal", "%s of %s, event %d: %s", e.Kind, source, e.N, why)
 		}
 		return &opt.RewoundError{Source: source, Epoch: max(j.epochs[name], j.shut[name], 1), Event: e.N}
@@ -114,6 +118,11 @@ func (w *World) record(source, objectiveID string, events []opt.Event) *opt.Rewo
 		case epoch < j.epochs[name] || max(epoch, 1) <= j.shut[name]:
 			return refuse(e, "its epoch is over")
 		}
+		if of := w.journal.about(objectiveID, e); of != "" && w.journal.setBackBefore(b) {
+			refused := refuse(e, of+" is not there")
+			refused.Unknown = of == e.PlanID
+			return refused
+		}
 		j.epochs[name] = epoch
 		j.sources[source][e.N], j.last[source] = content, e.N
 		w.log = append(w.log, logged{w.now, source, objectiveID, content})
@@ -122,10 +131,36 @@ func (w *World) record(source, objectiveID string, events []opt.Event) *opt.Rewo
 	return nil
 }
 
+// about returns the id of the plan or the A2A task that an event is about and that is not there.
+func (j *journal) about(objectiveID string, e opt.Event) string {
+	row := j.rows[objectiveID]
+	if row == nil || e.PlanID == "" || e.Kind == opt.PlanAdded {
+		return ""
+	}
+	p := row.objective.Plan(e.PlanID)
+	if p == nil {
+		return e.PlanID
+	}
+	task := e.Kind == opt.TaskMoved || e.Kind == opt.TaskLinked || e.Kind == opt.ExchangeAdded
+	if task && !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.A2AID() == e.TaskID }) {
+		return e.TaskID
+	}
+	return ""
+}
+
+// setBackBefore reports whether the plan of a batch does not know the epoch of its objective: what
+// its events are about may be gone for good.
+func (j *journal) setBackBefore(b opt.Batch) bool {
+	return max(b.Under, 1) < j.epochs[b.ObjectiveID]
+}
+
 // store puts the values in an event into the rows.
 func (w *World) store(source, objectiveID string, e opt.Event) {
 	j := w.journal
-	if e.Kind == opt.ObjectiveOpened {
+	switch known := j.rows[objectiveID] != nil; {
+	case e.Kind == opt.ObjectiveOpened && known: // in another epoch
+		return
+	case e.Kind == opt.ObjectiveOpened:
 		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given, answered: map[string]bool{}}
 		j.order = append(j.order, objectiveID)
 		j.roots[e.TaskID] = opt.TaskSubmitted
@@ -229,6 +264,11 @@ func (w *World) setBack(r *row, e opt.Event) {
 	storeHead(o, *e.Head)
 	w.journal.storeText(o, nil, e.Text)
 	var plans []*opt.Plan
+	for _, p := range o.Plans {
+		if e.Objective.Plan(p.ID) == nil {
+			w.facts.setBack[p.ID] = true
+		}
+	}
 	for _, p := range e.Objective.Plans {
 		known := o.Plan(p.ID)
 		if known != nil {
@@ -418,18 +458,27 @@ func (w *World) recordAgain(events []logged) {
 		w.now = e.at
 		var event opt.Event
 		must(json.Unmarshal([]byte(e.content), &event))
-		if refused := w.record(e.source, e.objectiveID, []opt.Event{event}); refused != nil {
+		if refused := w.record(opt.Batch{Source: e.source, ObjectiveID: e.objectiveID, Events: []opt.Event{event}, Under: math.MaxInt}); refused != nil {
 			w.fail("rebuild", "event %d of %s is refused", event.N, w.name(e.source))
 		}
 	}
 	w.again, w.now, w.journal.places = false, now, places
 }
 
-// early reports whether the journal has lost events that come before those in batches: it takes
-// them when it is rebuilt.
+// early reports whether the journal does not take batches yet: it has lost events that come before
+// those and takes them when it is rebuilt, or they are about a plan that is not there.
 func (w *World) early(batches []opt.Batch) bool {
-	if len(w.lost) == 0 {
-		return false
+	added := map[string]bool{}
+	for _, b := range batches {
+		row := w.journal.rows[b.ObjectiveID]
+		for _, e := range b.Events {
+			if e.Kind == opt.PlanAdded {
+				added[e.PlanID] = true
+			}
+			if row != nil && !added[e.PlanID] && w.journal.about(b.ObjectiveID, e) == e.PlanID && e.PlanID != "" && !w.journal.setBackBefore(b) {
+				return true
+			}
+		}
 	}
 	return slices.ContainsFunc(batches, func(b opt.Batch) bool {
 		return slices.ContainsFunc(w.lost, func(e logged) bool { return e.objectiveID == b.ObjectiveID })

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"strings"
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -37,6 +36,7 @@ type op struct {
 	child   machine.Child
 	result  int // the call of from that gets the result of the child
 	state   []byte
+	resets  int // how often the objective that begins a child was reset before
 	end     planEnd
 	batches []opt.Batch
 	call    *call // of the API
@@ -105,12 +105,9 @@ func (w temporal) deliverChild(o op) {
 		return
 	}
 	w.logf("%s begins", w.name(o.to))
-	if w.facts.touched[o.from.objective] { // it may begin again, after a reset
-		w.forget(o.to)
-		w.facts.forget(strings.Replace(o.to, "plan-", "task-", 1) + "-")
-	}
 	m := planHost{&machine.Plan{}}
 	must(json.Unmarshal(o.state, m.state()))
+	w.checks().begins(&m.State, o.resets)
 	child := w.newRun(o.to, o.from.objective, m)
 	child.parent, child.result, child.attempt, child.fresh = o.from, o.result, o.child.Attempt, true
 	w.answer(o.from, o.answer, true)

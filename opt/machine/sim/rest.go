@@ -22,6 +22,9 @@ func (w checks) checkRest() {
 		case contextHost:
 			w.nobodyWaitsInVain(r, &h.State)
 		}
+		if len(r.records) > 0 {
+			w.fail("rest", "%s cannot record its events", w.name(r.id))
+		}
 		r.replay()
 	}
 	w.rowsEqualStates()

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -17,7 +18,7 @@ type Story struct{ w *World }
 func Play(play func(*Story)) Result {
 	w := newWorld(true)
 	return w.result(func() {
-		w.replays = true
+		w.histories, w.replays = true, true
 		play(&Story{w})
 		w.settle()
 		w.finishAll()
@@ -41,7 +42,7 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 		o.Objective.QueuedAt = call.ahead.since
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	}
-	w.record(id, id, []opt.Event{o.Event()})
+	w.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
 	w.clients().send(call)
 	return id
 }
@@ -168,11 +169,11 @@ func (s *Story) Wait(ms int64) { s.w.now += ms }
 // Terminate has an operator end the workflow of an objective or a plan.
 func (s *Story) Terminate(id string) { s.w.temporal().terminate(s.w.temporal().open(id)) }
 
-// Reset has an operator reset the workflow of an objective to the end of its n-th workflow task,
+// Reset has an operator reset the workflow of an objective or a plan to the end of its n-th workflow task,
 // if it runs and has had that many.
 func (s *Story) Reset(id string, n int) {
 	if r := s.w.temporal().open(id); r != nil && n <= len(r.history) {
-		s.w.temporal().reset(r, n)
+		resetting{s.w.temporal()}.reset(r, n, 0)
 	}
 }
 
@@ -220,6 +221,14 @@ func (s *Story) End(key string, in machine.Input) {
 		}
 	}
 	s.w.fail("story", "nothing is under way as %s", key)
+}
+
+// EndPlanning ends the work of the planner with plans.
+func (s *Story) EndPlanning(plans ...opt.PlanSpec) {
+	keys := s.Activities()
+	i := slices.IndexFunc(keys, func(key string) bool { return strings.Contains(key, ":plan:") })
+	s.Expect(i >= 0, "no planner works: %v", keys)
+	s.End(keys[i], machine.Made{Key: keys[i], Plans: plans})
 }
 
 // Objective returns an objective from the journal.

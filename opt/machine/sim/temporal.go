@@ -25,14 +25,16 @@ func (w temporal) run(r *run, c *choice) {
 			lost := runOf(w.World, r.id, r.objective, clone(r.m))
 			lost.began, lost.shadow, lost.task = r.began, true, &task{now: w.now}
 			lost.driver.Open()
-			w.recordAll(lost.driver.Rest())
+			if batches := lost.driver.Rest(); !w.early(batches) {
+				w.recordAll(batches)
+			}
 		}
 		return
 	}
 	slices.SortStableFunc(r.arrived, func(a, b arrival) int { return order(a) - order(b) })
 	t.arrived, r.arrived = r.arrived, nil
 	r.fresh, r.wake, r.reset = false, false, false
-	if w.replays {
+	if w.histories {
 		r.history = append(r.history, t)
 		live := *t
 		live.arrived = nil
@@ -42,6 +44,10 @@ func (w temporal) run(r *run, c *choice) {
 		next := r.step(&live)
 		t.done, t.prompt = live.done, live.prompt
 		w.finish(r, next)
+		if h, ok := r.m.(objectiveHost); ok {
+			t.attempt = h.State.Objective.Attempt
+		}
+		t.facts, t.undo, t.checked = w.facts.ofPlan(r), len(r.undo), maps.Clone(r.checked)
 		return
 	}
 	w.finish(r, r.step(t))
@@ -66,7 +72,7 @@ func (w temporal) restore(r *run) bool {
 	}
 	r.m, r.restores = objectiveHost{machine.RestoreObjective(w.journal.kept(r.id), 0, w.rules)}, false
 	r.driver = drive.New(r, observed{r}, r.m.source())
-	if w.replays {
+	if w.histories {
 		r.initial = encoded(r.m.state())
 	}
 	return true
@@ -98,7 +104,7 @@ func order(a arrival) int {
 func (w temporal) use(r *run, key string) {
 	key = r.id + " " + key
 	switch {
-	case r.shadow && !r.rebuilds:
+	case r.shadow:
 		return
 	case w.used[key]:
 		w.fail("keys", "%s is wanted again after it has ended", key)
@@ -119,6 +125,7 @@ func (w temporal) finish(r *run, next drive.Next) {
 		r.replay()
 		successor := w.newRun(r.id, r.objective, clone(r.m.successor()))
 		successor.parent, successor.result, successor.attempt, successor.canceled = r.parent, r.result, r.attempt, false
+		successor.checked = maps.Clone(r.checked)
 		r.ended = true
 		for _, child := range w.runs {
 			if child.parent == r {
@@ -149,7 +156,7 @@ func (w temporal) end(r *run) {
 // notices it later.
 func (w temporal) terminate(r *run) {
 	w.logf("an operator ends the workflow of %s", w.name(r.id))
-	r.terminated, w.facts.cut[r.id], w.facts.touched[r.objective] = true, true, true
+	r.terminated, w.facts.cut[r.id] = true, true
 	for _, rec := range r.records { // a worker may be about to write them
 		w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
 	}
@@ -157,58 +164,6 @@ func (w temporal) terminate(r *run) {
 	w.forget(r.id)
 	w.end(r)
 	w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
-}
-
-// reset has an operator reset the workflow of an objective to the end of an earlier workflow
-// task: a run takes its place that has done the same until then, and gets the signals and the
-// results of plans that came later again.
-func (w temporal) reset(r *run, tasks int) {
-	w.logf("an operator resets the workflow of %s to task %d of %d", w.name(r.id), tasks, len(r.history))
-	w.facts.cut[r.id], w.facts.touched[r.id] = true, true
-	for _, undo := range slices.Backward(r.undo) {
-		undo()
-	}
-	again := runOf(w.World, r.id, r.objective, restored(r.m, r.initial))
-	again.began, again.initial, again.history, again.shadow, again.rebuilds = r.began, r.initial, slices.Clone(r.history[:tasks]), true, true
-	again.repeat(again.history)
-	again.shadow, again.rebuilds, again.reset, again.wake, again.canceled = false, false, true, true, r.canceled
-	starts := map[int]bool{} // calls for the results of plans that it begins again
-	for _, o := range again.unsent {
-		starts[o.result] = o.kind == startChild
-	}
-	waits := func(call int) bool { return again.calls[call] != nil && !starts[call] }
-	later := slices.Clone(r.arrived)
-	for _, t := range slices.Backward(r.history[tasks:]) {
-		later = append(slices.Clone(t.arrived), later...)
-	}
-	for _, a := range later {
-		_, ended := a.value.(planEnd)
-		if a.in != nil || ended && waits(a.call) {
-			again.arrived = append(again.arrived, a.copied())
-		}
-	}
-	for i := range w.ops {
-		if o := &w.ops[i]; o.kind == childEnds && o.from == r && waits(o.answer) {
-			o.from = again
-		}
-	}
-	for _, call := range slices.Sorted(maps.Keys(again.unsent)) {
-		w.put(again.unsent[call])
-	}
-	for _, child := range w.runs {
-		if child.objective == r.id && child != r {
-			w.facts.setBack[child.id] = true
-		}
-		switch {
-		case child.parent != r:
-		case waits(child.result):
-			child.parent = again
-		default:
-			child.parent = nil
-		}
-	}
-	r.ended = true
-	w.runs[slices.Index(w.runs, r)], w.latest[r.id] = again, again
 }
 
 // deliverLost has the reconciler act: it reports a lost plan to its objective, or begins a

@@ -37,16 +37,17 @@ type run struct {
 	timers     []*sleep
 	records    []*recording
 	again      map[string]bool // activities that begin again
+	checked    map[string]bool // activities that were wanted, and whose begin had to wait for an epoch to be recorded
 	held       int64           // since when it begins nothing, to continue as new; 0 for not
 
-	task     *task // that runs now
-	queue    []arrival
-	shadow   bool   // it only repeats the tasks of another run
-	rebuilds bool   // it takes the place of that run, which was reset: so do its facts
-	initial  []byte // the first state, for replay
-	history  []*task
-	undo     []func()   // take back the facts of this run
-	unsent   map[int]op // of a run that rebuilds: the ops without an answer, by call
+	task    *task // that runs now
+	queue   []arrival
+	shadow  bool   // it only repeats the tasks of another run
+	initial []byte // the first state, for replay
+	history []*task
+	undo    []func()   // take back the facts of this run
+	facts   planFacts  // before its first task, of a plan
+	unsent  map[int]op // of a run that repeats: the ops without an answer, by call
 }
 
 // An arrival is a signal, or the result of a call.
@@ -66,6 +67,12 @@ type task struct {
 	prompt   bool // the journal answers at once
 	size     drive.Size
 	done     []string
+
+	facts   planFacts       // after it, of a plan
+	undo    int             // how many facts the run had after it
+	checked map[string]bool // activities, after it
+	attempt int             // at the objective, after it
+	retried bool            // it has begun another attempt at the objective
 }
 
 // An activity is a running activity.
@@ -116,7 +123,7 @@ type planEnd struct {
 
 // runOf returns a run whose driver has done nothing yet.
 func runOf(w *World, id, objective string, m host) *run {
-	r := &run{w: w, id: id, objective: objective, m: m, calls: map[int]func(any){}, again: map[string]bool{}, unsent: map[int]op{}}
+	r := &run{w: w, id: id, objective: objective, m: m, calls: map[int]func(any){}, again: map[string]bool{}, checked: map[string]bool{}, unsent: map[int]op{}}
 	r.driver = drive.New(r, observed{r}, m.source())
 	return r
 }
@@ -149,7 +156,7 @@ type observed struct{ *run }
 
 func (o observed) Handle(now a2a.Time, in machine.Input) []opt.Event {
 	r := o.run
-	if r.shadow && !r.rebuilds {
+	if r.shadow {
 		events := r.m.Handle(now, in)
 		r.note("events", events)
 		return events
@@ -218,13 +225,8 @@ func (r *run) Deliver() {
 }
 
 func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(drive.End)) (cancel func()) {
-	started := &activity{Activity: a, ride: ride, again: r.again[a.Key] || r.w.facts.resent[r.id+a.Key]}
-	if p, ok := r.m.(planHost); ok {
-		started.work = p.WorkOf(a)
-		started.returned = p.returned(a)
-		started.watches = a.Kind == machine.RunTask && p.State.Work[a.Of].AtGate
-		started.attempt = p.State.Work[a.Of].Attempt
-	}
+	started := r.activityOf(a)
+	started.ride = ride
 	started.call = r.call(func(v any) {
 		e := v.(drive.End)
 		r.drop(started)
@@ -236,7 +238,9 @@ func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(dr
 		r.w.temporal().use(r, a.Key)
 	}
 	if !r.shadow {
-		r.w.checks().beginsActivity(r, started)
+		if !r.checked[a.Key] {
+			r.w.checks().beginsActivity(r, started)
+		}
 		r.w.logf("%s: begins %s, in which %d batches ride", r.w.name(r.id), r.w.name(a.Key), len(ride))
 	}
 	r.activities = append(r.activities, started)
@@ -244,6 +248,18 @@ func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(dr
 		r.note("cancel", a.Key)
 		started.asked = true
 	}
+}
+
+// activityOf returns an activity that is wanted.
+func (r *run) activityOf(a machine.Activity) *activity {
+	wanted := &activity{Activity: a, again: r.again[a.Key] || r.w.facts.resent[r.id+a.Key]}
+	if p, ok := r.m.(planHost); ok {
+		wanted.work = p.WorkOf(a)
+		wanted.returned = p.returned(a)
+		wanted.watches = a.Kind == machine.RunTask && p.State.Work[a.Of].AtGate
+		wanted.attempt = p.State.Work[a.Of].Attempt
+	}
+	return wanted
 }
 
 // drop removes an activity that has ended.
@@ -261,7 +277,7 @@ func (r *run) Begin(c machine.Child, begun func(bool), ended func(*opt.Report, [
 	state := encoded(r.m.(objectiveHost).ChildState(c.PlanID))
 	r.note("begin", c, string(state))
 	r.w.temporal().use(r, childKey(c))
-	r.put(op{kind: startChild, to: c.PlanID, state: state, from: r, child: c, answer: start, result: result})
+	r.put(op{kind: startChild, to: c.PlanID, state: state, from: r, child: c, answer: start, result: result, resets: r.w.facts.resets[r.objective]})
 }
 
 // childKey is a key of the attempt to begin a plan, which is used once.
@@ -316,8 +332,10 @@ func (r *run) Record(batches []opt.Batch, again bool, done func(*opt.RewoundErro
 func (r *run) RecordNow(batches []opt.Batch) bool {
 	r.note("record now", batches)
 	if r.task.prompt && !r.shadow {
+		r.task.prompt = !r.w.early(batches) && r.w.recordAll(batches) == nil
+	}
+	if r.task.prompt && !r.shadow {
 		r.w.logf("%s: its first events are recorded", r.w.name(r.id))
-		r.task.prompt = r.w.recordAll(batches) == nil
 	}
 	return r.task.prompt
 }

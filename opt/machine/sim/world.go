@@ -20,20 +20,21 @@ const epoch = 1_000_000_000_000
 // A World is the world of a schedule. Only the schedule decides what happens in
 // it.
 type World struct {
-	now     int64
-	runs    []*run          // open, in the order in which their workflows first began
-	latest  map[string]*run // by workflow id, open or not
-	ops     []op
-	calls   []*call
-	journal *journal
-	used    map[string]bool // keys of activities and timers, by workflow
-	replays bool            // histories are kept and replayed
-	rules   int             // version of the rules of new runs
-	skew    int64           // how far the clock of the API is ahead
-	facts   facts           // the records of the invariants
-	log     []logged        // the events in the journal, in their order
-	lost    []logged        // those that it has lost, until it is rebuilt
-	again   bool            // events are recorded that the journal had
+	now       int64
+	runs      []*run          // open, in the order in which their workflows first began
+	latest    map[string]*run // by workflow id, open or not
+	ops       []op
+	calls     []*call
+	journal   *journal
+	used      map[string]bool // keys of activities and timers, by workflow
+	histories bool            // histories are kept, and may be reset
+	replays   bool            // they are replayed as well
+	rules     int             // version of the rules of new runs
+	skew      int64           // how far the clock of the API is ahead
+	facts     facts           // the records of the invariants
+	log       []logged        // the events in the journal, in their order
+	lost      []logged        // those that it has lost, until it is rebuilt
+	again     bool            // events are recorded that the journal had
 
 	n, n2, messages, specs int // names given so far
 
@@ -56,7 +57,7 @@ func Run(s Schedule, script bool) Result {
 	w := newWorld(script)
 	return w.result(func() {
 		if len(s) > 0 {
-			w.replays = s[0][7]%16 == 0
+			w.histories, w.replays = s[0][7]%4 == 0, s[0][7]%16 == 0
 			w.rules -= []int{0, 1, 0, 2}[s[0][6]%4]
 			w.skew = []int64{0, 0, -180_000, 180_000}[s[0][5]%4]
 		}
@@ -188,7 +189,7 @@ func (w *World) things() []thing {
 	}
 	for _, r := range w.runs {
 		for i, rec := range r.records {
-			if !w.journal.down || !rec.again {
+			if !rec.again || !w.journal.down && !w.early(rec.batches) {
 				out = append(out, thing{kind: aRecording, run: r, index: i})
 			}
 		}
@@ -258,6 +259,8 @@ func (w *World) fault(c *choice) {
 	_, plan := r.m.(planHost)
 	_, objective := r.m.(objectiveHost)
 	switch {
+	case kind == 7 && len(r.history) > 0 && (plan || objective):
+		resetting{w.temporal()}.somewhere(r, c)
 	case kind < 5 && !r.size.TooLong && !r.fresh:
 		r.size.TooLong, r.size.Long = r.size.Long, true
 		w.logf("%s: its history is long, too long %v", w.name(r.id), r.size.TooLong)
@@ -280,8 +283,8 @@ func (w *World) fault(c *choice) {
 func (w *World) newRun(id, objective string, m host) *run {
 	r := runOf(w, id, objective, m)
 	r.began, r.wake = w.now, true
-	if w.replays {
-		r.initial = encoded(m.state())
+	if w.histories {
+		r.initial, r.facts = encoded(m.state()), w.facts.ofPlan(r)
 	}
 	if i := slices.IndexFunc(w.runs, func(x *run) bool { return x.id == id }); i >= 0 {
 		w.runs[i] = r
@@ -348,7 +351,9 @@ func (w *World) finishAll() {
 	}
 	w.settle()
 	for _, r := range w.runs {
-		w.fail("rest", "the workflow of %s never ends", w.name(r.id))
+		if r.objective == "" || !w.checks().isUnknown(r) {
+			w.fail("rest", "the workflow of %s never ends", w.name(r.id))
+		}
 	}
 	for _, id := range w.journal.order {
 		if o := w.journal.rows[id].objective; !o.Status.Ended() {
