@@ -61,13 +61,30 @@ func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, 
 	var kept opt.Kept
 	request := activities.KeptRequest{Tenant: in.Retry.Tenant, ObjectiveID: in.Retry.ObjectiveID}
 	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(free, loadOptions()), acts.Load, request).Get(free, &kept); err != nil {
-		if in.Retry.ContextID != "" { // it was removed meanwhile, and others wait for it to leave
-			to := contextWorkflowID(in.Retry.Tenant, in.Retry.ContextID)
-			err = errors.Join(err, workflow.SignalExternalWorkflow(free, to, "", RequestSignal, machine.Left(in.Retry.ObjectiveID)).Get(free, nil))
+		if in.Retry.ContextID != "" { // it was removed meanwhile
+			err = errors.Join(err, leave(free, *in.Retry))
 		}
 		return nil, err
 	}
 	return machine.RestoreObjective(kept, in.IdleFor, rulesOf(in.Rules)), nil
+}
+
+// leavePause is the time before a signal to a context that Temporal has refused is sent again.
+const leavePause = 2 * time.Second
+
+// leave has a context hear that an objective, which the journal does not have, leaves it. Others
+// wait for that, so it is said until Temporal takes it, or says that the context is not there.
+func leave(ctx workflow.Context, in RetryInput) error {
+	to := contextWorkflowID(in.Tenant, in.ContextID)
+	for {
+		err := workflow.SignalExternalWorkflow(ctx, to, "", RequestSignal, machine.Left(in.ObjectiveID)).Get(ctx, nil)
+		if gone := new(temporal.UnknownExternalWorkflowExecutionError); err == nil || errors.As(err, &gone) {
+			return err
+		}
+		if err := workflow.Sleep(ctx, leavePause); err != nil {
+			return err
+		}
+	}
 }
 
 // filled returns m, or an empty map for one that was empty when it was stored.

@@ -222,6 +222,24 @@ func TestObjective_Handle_rewoundTurn(t *testing.T) {
 	}
 }
 
+// An objective that had the turn before a reset has to ask for it again.
+func TestObjective_Handle_rewoundHolder(t *testing.T) {
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Tenant: "t", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1, QueuedAt: a2a.AtMillis(1)},
+		Message:   &a2a.Message{MessageID: "m"},
+	}, 0, machine.Rules)
+	now := a2a.AtMillis(5000)
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Turn{Attempt: 1, N: 1, Held: true, Tenant: "t"})
+	if len(m.Wants().Activities) != 1 {
+		t.Fatalf("with the turn it wants %+v", m.Wants())
+	}
+	m.Handle(now, machine.Rewound{})
+	if w := m.Wants(); len(w.Activities) != 0 || len(w.Signals) != 1 || w.Signals[0].To != machine.ToContext {
+		t.Errorf("it wants %+v, want its turn", w)
+	}
+}
+
 // A rewound objective keeps its turn until plans that may work have reported to it.
 func TestObjective_Handle_rewoundRest(t *testing.T) {
 	m, _ := working(t)

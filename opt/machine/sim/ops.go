@@ -50,6 +50,10 @@ func (w temporal) deliver(i int, twice, refused bool) {
 	w.ops = append(w.ops[:i:i], w.ops[i+1:]...)
 	switch o.kind {
 	case signal:
+		if refused && !o.repeat && o.from.restores { // its run waits until it is taken
+			w.put(o)
+			return
+		}
 		if refused && !o.repeat {
 			w.answer(o.from, o.answer, drive.Refused)
 			return
