@@ -176,6 +176,8 @@ func (m *Plan) onDirected(in Directed) {
 	m.applyDirective(d)
 	if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {
 		s.Answer = m.onCommand(*in.Command)
+	} else if in.Command != nil && s.Above > 1 { // an objective that was rewound may not have the answer
+		s.Known.Answer = nil
 	}
 }
 

@@ -289,3 +289,19 @@ func TestPlan_Handle_rewoundVote(t *testing.T) {
 		t.Errorf("after %d events its task is set to %+v, want the gate %s", len(pending), got, gate.ID)
 	}
 }
+
+// A plan repeats its answer to a command for an objective that was rewound.
+func TestPlan_Handle_answersAgain(t *testing.T) {
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Opened{})
+	c := &opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(1), Status: string(opt.PlanBlocked)}
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1, Command: "c"}, Command: c})
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 2, Echo: 2, Epoch: 2}})
+	m.Handle(now, machine.Rewound{Done: m.State.N})
+	before := m.State.Report.N
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 3, Echo: 2, Epoch: 2, Command: "c"}, Command: c})
+	if m.State.Report.N == before || m.State.Report.Answer == nil {
+		t.Errorf("it does not answer again: %+v", m.State.Report)
+	}
+}

@@ -103,7 +103,7 @@ func (w checks) before(r *run, in machine.Input) {
 			r.undo = append(r.undo, func() { delete(f.heard, id) })
 		}
 		f.heard[in.Message.MessageID] = true
-		f.again[in.Message.MessageID] = r.attempt > 0
+		f.again[in.Message.MessageID] = r.attempt > 0 || r.objective != r.id && f.resets[r.id] > 0 // it may have begun again
 		w.beforeReply(r, in)
 	case machine.Callback:
 		w.legs().beforeCallback(in)
@@ -289,7 +289,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 		w.fail("runs", "%s runs, though its plan is ending", w.name(t.ID))
 	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
 		w.fail("runs", "%s runs without permission", w.name(t.ID))
-	case w.facts.paused[r.objective] && o.Paused && !w.isOver(r) && !w.isUnknown(r):
+	case w.facts.paused[r.objective] && o.Paused && !w.isOver(r) && !w.isUnknown(r) && w.hasHeard(h):
 		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
 	}
 	follows := slices.Clone(p.Before(t))
@@ -351,9 +351,14 @@ func (w checks) oneWorks(r *run) {
 // and so had left its context to others; a plan of which its objective does not wait for work;
 // and one that began again with what its objective knew before, until it hears from that.
 func (w checks) maySwerve(r *run) bool {
-	s := &w.latest[r.objective].m.(objectiveHost).State
 	h, plan := r.m.(planHost)
-	return w.facts.reopened[r.objective] || plan && (w.isUnknown(r) || w.isOver(r) || w.facts.resets[r.id] > 0 && h.State.Above < s.Epoch)
+	return w.facts.reopened[r.objective] || plan && (w.isUnknown(r) || w.isOver(r) || w.facts.resets[r.id] > 0 && !w.hasHeard(h))
+}
+
+// hasHeard reports whether a plan knows that its objective was reset: else it does what that wanted
+// before.
+func (w checks) hasHeard(h planHost) bool {
+	return h.State.Above >= w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Epoch
 }
 
 // isUnknown reports whether r is a plan that its objective does not know any more, since it was
