@@ -236,8 +236,8 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	if s.Current != nil && s.Current.PlanID == p.ID {
 		d.Command = s.Current.Command.ID
 	}
-	// A command may start the plan, which reports that later: its pause lasts as long as that of the objective.
-	d.Paused = (begun || d.Command != "" || d.Paused) && (o.Paused || s.Making != nil && s.Making.Replan)
+	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as that of the objective.
+	d.Paused = (begun || l.Unheard || d.Command != "" || d.Paused) && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
 	case p.Stopping != "": // other plans replace it

@@ -305,3 +305,15 @@ func TestPlan_Handle_answersAgain(t *testing.T) {
 		t.Errorf("it does not answer again: %+v", m.State.Report)
 	}
 }
+
+// A plan that an objective takes over hears of its pause at once: an earlier run may have started it.
+func TestObjective_Handle_rewoundPause(t *testing.T) {
+	m, _ := working(t)
+	m.State.Objective.Started = false
+	m.Handle(a2a.AtMillis(2), machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.State.Objective.Paused, m.State.Objective.Plans[0].Started, m.State.Links[0].Directive.Start = true, false, false
+	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
+	if d := m.State.Links[0].Directive; !d.Paused {
+		t.Errorf("directive %+v, want a pause", d)
+	}
+}

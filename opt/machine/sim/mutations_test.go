@@ -75,6 +75,7 @@ var mutations = []mutation{
 	{"the end of a plan counts that does not know of the reset", "objective_plans.go", "(!l.Begun || l.Start != nil) && in.Report.Under < s.Epoch", "!l.Begun && in.Report.Under < s.Epoch"},
 	{"a plan that begins again leaves what it had recorded", "objective_plans.go", "Rewind: s.Epoch > 1, ", ""},
 	{"a rewound objective waits for an answer that its plan has given", "plan.go", "s.Known.Answer = nil", "_ = s"},
+	{"a plan that an earlier run has started works in a pause", "objective_plans.go", "begun || l.Unheard || d.Command", "begun || d.Command"},
 	{"a plan that is forgotten records for ever", "drive/recorder.go", "e.Source == r.source && e.Unknown:", "false:"},
 	{"a former attempt at a plan is taken over", "plan.go", "if d.Run > s.Plan.Run {", "if false {"},
 	{"an open gate of a plan that was set back opens again", "rewind.go", "\t\t\t\t\tt.Gate = e.Gate\n", ""},
