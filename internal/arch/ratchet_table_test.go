@@ -64,7 +64,7 @@ var allowed = map[string]figures{
 		"opt/machine.Admit": 19, "opt/machine.AdmitToPlan": 23, "opt/machine.Check": 26, "opt/machine.Context.onRequest": 19,
 		"opt/machine.Directive.assumed": 22, "opt/machine.Objective.Wants": 17, "opt/machine.Plan.Wants": 18, "opt/machine.Unchanged": 25,
 		"opt/machine.admitPlanUpdate": 22, "opt/machine.commands.beginCommand": 22, "opt/machine.legs.onCallback": 20, "opt/machine.plans.desired": 28,
-		"opt/machine.plans.onReported": 28, "opt/machine.tasks.onEnded": 34,
+		"opt/machine.plans.onReported": 21, "opt/machine.tasks.onEnded": 34,
 		"opt/machine/drive.Driver.Step": 19,
 		"opt/machine/sim.World.fault":   26, "opt/machine/sim.World.things": 21, "opt/machine/sim.checks.allAnswered": 20,
 		"opt/machine/sim.checks.checkShown": 28, "opt/machine/sim.checks.decidedBySome": 28, "opt/machine/sim.checks.knowsEverything": 20,

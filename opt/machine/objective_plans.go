@@ -319,18 +319,7 @@ func (m plans) onReported(in Reported) {
 		return
 	}
 	report := in.Report
-	if report.Epoch > p.Report.Epoch { // it may have lost directives
-		l.Delivered, l.Noted = 0, 0
-	}
-	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
-		l.Noted = min(l.Noted, report.Notes)
-	}
-	if l.Begun && report.Under >= s.Epoch {
-		l.Unheard = false
-	}
-	if l.Begun && (l.Found || l.Own) {
-		l.Start = nil
-	}
+	l.hear(report, p.Report.Epoch, s.Epoch)
 	p.Report, p.UpdatedAt = &report, m.now
 	for _, principal := range report.Shapers {
 		m.shapedBy(principal)
@@ -343,6 +332,23 @@ func (m plans) onReported(in Reported) {
 		m.commands().onPlanAnswer(*report.Answer)
 	}
 	m.commands().onReport(p.ID, report)
+}
+
+// hear takes from a report of the plan how much of its objective it has. before is the epoch of the
+// plan in its report before, epoch that of the objective.
+func (l *Link) hear(report opt.Report, before, epoch int) {
+	if report.Epoch > before { // it may have lost directives
+		l.Delivered, l.Noted = 0, 0
+	}
+	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
+		l.Noted = min(l.Noted, report.Notes)
+	}
+	if l.Begun && report.Under >= epoch {
+		l.Unheard = false
+	}
+	if l.Begun && (l.Found || l.Own) {
+		l.Start = nil
+	}
 }
 
 // startByPlan starts the objective because a client has started one of its plans.
