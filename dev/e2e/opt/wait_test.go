@@ -101,8 +101,22 @@ func (c *client) ran(o *harness.Objective, want ...int) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		c.Errorf("tasks were run %v times, want %v", got, want)
+		c.Errorf("tasks were run %v times, want %v: %s", got, want, c.tries(o.ID))
 	}
+}
+
+// tries lists why tasks of an objective were run again.
+func (c *client) tries(objectiveID string) (list []string) {
+	events, err := c.journal.Events(c.Context(), objectiveID, 0, 0)
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Event.Kind == opt.TaskTried {
+			list = append(list, fmt.Sprintf("%s attempt %d, try %d: %s %s", e.Event.TaskID, e.Event.Attempt, e.Event.Try, e.Event.Reason, e.Event.Cause))
+		}
+	}
+	return list
 }
 
 // root returns the A2A task of an attempt at an objective or a plan task, without
