@@ -2,10 +2,12 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
 )
 
 // DialConfig says where Temporal is.
@@ -30,6 +32,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
+	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeat))
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
