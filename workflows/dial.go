@@ -32,7 +32,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
-	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeat))
+	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeats()))
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

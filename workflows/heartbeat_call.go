@@ -14,15 +14,23 @@ import (
 // heartbeatPatience is how long a heartbeat may be on its way to Temporal.
 const heartbeatPatience = 5 * time.Second
 
-// carryHeartbeat gives the heartbeats of activities more time than the SDK does, which is the
+// carryHeartbeats gives the heartbeats of activities more time than the SDK does, which is the
 // second between two of them, and ignores it if one does not arrive. After such a failure the SDK
 // cancels its activity, as if Temporal had taken the worker for lost: a moment in which Temporal is
 // slow would have all tasks run again, with every worker time-out. Temporal itself counts the
 // time without a heartbeat, and the answer to the next one says that the activity is over.
-func carryHeartbeat(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	if method != workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName {
-		return call(ctx, method, req, reply, to, options...)
+func carryHeartbeats() grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		beat := func(ctx context.Context) error { return call(ctx, method, req, reply, to, options...) }
+		if method == workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName {
+			return carryHeartbeat(ctx, beat)
+		}
+		return beat(ctx)
 	}
+}
+
+// carryHeartbeat sends a heartbeat. ctx is that of the SDK.
+func carryHeartbeat(ctx context.Context, send func(context.Context) error) error {
 	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatPatience)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -30,7 +38,7 @@ func carryHeartbeat(ctx context.Context, method string, req, reply any, to *grpc
 			cancel()
 		}
 	})()
-	err := call(patient, method, req, reply, to, options...)
+	err := send(patient)
 	switch status.Code(err) {
 	case codes.NotFound, codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated, codes.FailedPrecondition, codes.Unimplemented:
 		return err

@@ -14,7 +14,7 @@ import (
 
 // A heartbeat that is slow or lost does not end its activity. An answer that says that the
 // activity is over does.
-func TestCarryHeartbeat(t *testing.T) {
+func TestCarryHeartbeats(t *testing.T) {
 	const heartbeat, other = workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName, workflowservice.WorkflowService_GetSystemInfo_FullMethodName
 	for name, tc := range map[string]struct {
 		method string
@@ -36,7 +36,7 @@ func TestCarryHeartbeat(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second) // as the SDK gives it
 				defer cancel()
-				err := carryHeartbeat(ctx, tc.method, nil, nil, nil, func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+				err := carryHeartbeats()(ctx, tc.method, nil, nil, nil, func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 					select {
 					case <-ctx.Done():
 						return status.FromContextError(ctx.Err()).Err()
@@ -53,12 +53,12 @@ func TestCarryHeartbeat(t *testing.T) {
 }
 
 // A heartbeat does not hold up the end of its activity.
-func TestCarryHeartbeat_atTheEnd(t *testing.T) {
+func TestCarryHeartbeats_atTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(10*time.Millisecond, cancel)
 		began := time.Now()
-		err := carryHeartbeat(ctx, workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName, nil, nil, nil,
+		err := carryHeartbeats()(ctx, workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName, nil, nil, nil,
 			func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 				<-ctx.Done()
 				return status.FromContextError(ctx.Err()).Err()

@@ -201,7 +201,7 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},
 	"github.com/prometheus/client_golang":      {"internal/metrics"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
-	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "dev/*"},                // there in tests
+	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "dev/*"},   // in api/identity in tests; in workflows for the connection to Temporal
 	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
 	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                   {"dev/temporald"},
