@@ -46,10 +46,30 @@ func (c *Client) Fate(ctx context.Context, workflowID string) (Fate, error) {
 	return FateEnded, nil
 }
 
-// ContextRuns reports whether the workflow of a context runs.
-func (c *Client) ContextRuns(ctx context.Context, tenant, contextID string) (bool, error) {
-	fate, err := c.Fate(ctx, contextWorkflowID(tenant, contextID))
-	return fate == FateRunning, err
+// ContextBegan returns when the workflow of a context has begun, also if it has continued as new
+// since; zero if it does not run.
+func (c *Client) ContextBegan(ctx context.Context, tenant, contextID string) (began time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	id := contextWorkflowID(tenant, contextID)
+	var none *serviceerror.NotFound
+	for run := ""; ; {
+		found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, id, run)
+		info := found.GetWorkflowExecutionInfo()
+		switch {
+		case errors.As(err, &none): // it does not run, or its first run is forgotten
+			return began, nil
+		case err != nil:
+			return time.Time{}, refusal("describe "+id, err)
+		case run == "" && info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+			return time.Time{}, nil
+		}
+		began = info.GetStartTime().AsTime()
+		if run != "" || info.GetFirstRunId() == "" || info.GetFirstRunId() == info.GetExecution().GetRunId() {
+			return began, nil
+		}
+		run = info.GetFirstRunId()
+	}
 }
 
 // Stopped lists the ids of objectives and plans whose workflows were stopped by an operator

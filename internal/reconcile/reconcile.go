@@ -11,7 +11,8 @@
 //   - for an objective that is gone it begins a run of the objective's workflow that loads the
 //     objective from the journal and ends it. Temporal refuses that run if another one runs,
 //     so an objective that was begun again meanwhile is left alone;
-//   - a context that is gone begins again with the objectives that wait for their turn.
+//   - a context that is gone begins again with the objectives that wait for their turn, also if
+//     others have begun it again meanwhile.
 package reconcile
 
 import (
@@ -35,7 +36,7 @@ type Temporal interface {
 	Running(ctx context.Context) (ids []string, err error)
 	Close(ctx context.Context, o opt.Objective) error
 	PlanLost(ctx context.Context, p opt.Plan) error
-	ContextRuns(ctx context.Context, tenant, contextID string) (bool, error)
+	ContextBegan(ctx context.Context, tenant, contextID string) (time.Time, error) // zero if it does not run
 	Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 }
 
@@ -65,6 +66,7 @@ type Reconciler struct {
 	mu      sync.Mutex
 	warned  int                  // objectives that are gone, as the log said last
 	pending map[string]time.Time // plans about which a signal was sent, and when
+	entered map[string]time.Time // of compare: objectives that a context knows, and when that has begun
 }
 
 // New returns a Reconciler, which does nothing before Run.
@@ -78,7 +80,7 @@ func New(cfg Config) *Reconciler {
 	if cfg.Safe == 0 {
 		cfg.Safe = 20
 	}
-	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), pending: map[string]time.Time{}}
+	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), pending: map[string]time.Time{}, entered: map[string]time.Time{}}
 }
 
 // Doubt has an objective checked soon, since a call for it has found no workflow. It never
@@ -245,20 +247,29 @@ func (r *Reconciler) compare(ctx context.Context) error {
 	return errors.Join(failed, r.enterAgain(ctx, lost.Waiting))
 }
 
-// enterAgain enters objectives that wait for their turn in a context without a workflow.
+// clocksDiffer is by how much the clocks of Temporal and of a process may differ.
+const clocksDiffer = 10 * time.Minute
+
+// enterAgain enters objectives that wait for their turn in a context without a workflow, or with
+// one that may have begun later than they wait, so that it does not know them. A context ignores
+// one that it knows.
 func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) error {
 	type key struct{ tenant, contextID string }
-	runs := map[key]bool{}
+	began := map[key]time.Time{}
+	still := map[string]time.Time{}
+	defer func() { r.entered = still }()
 	for _, o := range waiting {
 		k := key{o.Tenant, o.ContextID}
-		if _, known := runs[k]; !known {
-			running, err := r.cfg.Temporal.ContextRuns(ctx, o.Tenant, o.ContextID)
+		if _, known := began[k]; !known {
+			at, err := r.cfg.Temporal.ContextBegan(ctx, o.Tenant, o.ContextID)
 			if err != nil {
 				return err
 			}
-			runs[k] = running
+			began[k] = at
 		}
-		if runs[k] {
+		at := began[k]
+		if !at.IsZero() && (at.Equal(r.entered[o.ID]) || o.QueuedAt.Time().After(at.Add(clocksDiffer))) {
+			still[o.ID] = at
 			continue
 		}
 		placed, err := r.cfg.Journal.Place(ctx, opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(time.Now())})
@@ -268,6 +279,7 @@ func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) er
 		if err != nil {
 			return err
 		}
+		still[o.ID] = at
 	}
 	return nil
 }

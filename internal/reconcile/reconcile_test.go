@@ -76,8 +76,9 @@ func (w *world) PlanLost(_ context.Context, p opt.Plan) error {
 	return nil
 }
 
-func (w *world) ContextRuns(_ context.Context, tenant, contextID string) (bool, error) {
-	return contextID != "gone", nil
+// Contexts that run have begun a day into the world, except those that have begun again.
+func (w *world) ContextBegan(_ context.Context, tenant, contextID string) (time.Time, error) {
+	return map[string]time.Time{"there": time.UnixMilli(0).Add(24 * time.Hour), "again": time.UnixMilli(0).Add(48 * time.Hour)}[contextID], nil
 }
 
 func (w *world) Place(_ context.Context, p opt.Place) (opt.Placed, error) {
@@ -168,13 +169,17 @@ func TestReconciler_reportsPlansWithoutAWorkflow(t *testing.T) {
 }
 
 func TestReconciler_beginsContextsAgain(t *testing.T) {
-	w, ids := newWorld(3)
-	for i, contextID := range []string{"gone", "there", "gone"} {
+	w, ids := newWorld(4)
+	for i, contextID := range []string{"gone", "there", "gone", "again"} {
 		w.open[ids[i]].ContextID = contextID
 	}
-	w.open[ids[0]].QueuedAt, w.open[ids[1]].QueuedAt = a2a.AtMillis(1), a2a.AtMillis(2)
-	once(t, w.reconciler(zap.NewNop()))
-	w.did(t, "enter "+ids[0])
+	since := a2a.At(time.UnixMilli(0).Add(36 * time.Hour))
+	w.open[ids[0]].QueuedAt, w.open[ids[1]].QueuedAt, w.open[ids[3]].QueuedAt = since, since, since
+	r := w.reconciler(zap.NewNop())
+	once(t, r)
+	w.did(t, "enter "+ids[0], "enter "+ids[3])
+	once(t, r)
+	w.did(t, "enter "+ids[0], "enter "+ids[3], "enter "+ids[0]) // as long as the context is gone; the other one knows its objective now
 }
 
 // When a Temporal has lost much at once, or is another one, nothing is closed by itself, and
