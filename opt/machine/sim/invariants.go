@@ -347,12 +347,13 @@ func (w checks) oneWorks(r *run) {
 	}
 }
 
-// maySwerve reports whether r may work beside others, after a reset: an objective that had ended,
+// maySwerve reports whether r may work beside others. After a reset: an objective that had ended,
 // and so had left its context to others; a plan of which its objective does not wait for work;
-// and one that began again with what its objective knew before, until it hears from that.
+// and one that began again with what its objective knew before, until it hears from that. And a plan
+// whose objective an operator has ended, until that was closed.
 func (w checks) maySwerve(r *run) bool {
 	h, plan := r.m.(planHost)
-	return w.facts.reopened[r.objective] || plan && (w.isUnknown(r) || w.isOver(r) || w.facts.resets[r.id] > 0 && !w.hasHeard(h))
+	return w.facts.reopened[r.objective] || plan && (w.temporal().open(r.objective) == nil || w.latest[r.objective].m.(objectiveHost).State.Lost || w.isUnknown(r) || w.isOver(r) || w.facts.resets[r.id] > 0 && !w.hasHeard(h))
 }
 
 // hasHeard reports whether a plan knows that its objective was reset: else it does what that wanted
