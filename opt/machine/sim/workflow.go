@@ -72,7 +72,6 @@ type task struct {
 	undo    int             // how many facts the run had after it
 	checked map[string]bool // activities, after it
 	attempt int             // at the objective, after it
-	retried bool            // it has begun another attempt at the objective
 }
 
 // An activity is a running activity.
