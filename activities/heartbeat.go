@@ -24,15 +24,13 @@ func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}
 	}
-	done := make(chan struct{})
+	ctx, cancel := WithHeartbeatsEnd(ctx)
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		tick := time.NewTicker(heartbeatEvery)
 		defer tick.Stop()
 		for {
 			select {
-			case <-done:
-				return
 			case <-ctx.Done():
 				return
 			case <-tick.C:
@@ -45,9 +43,30 @@ func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
 		}
 	})
 	return func() {
-		close(done)
+		cancel()
 		ended.Wait()
 	}
+}
+
+// heartbeatsKey is the key in the context of a heartbeat for the context that ends when no more
+// are needed. The SDK gives each heartbeat a time of its own, after which the context of the
+// heartbeat does not show that.
+type heartbeatsKey struct{}
+
+// WithHeartbeatsEnd returns the context of the heartbeats of an activity, and what to call when no
+// more are needed.
+func WithHeartbeatsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	return context.WithValue(ctx, heartbeatsKey{}, ctx), cancel
+}
+
+// AfterHeartbeats calls f when no more heartbeats are needed of the activity of one with a context,
+// unless stop was called before.
+func AfterHeartbeats(ctx context.Context, f func()) (stop func() bool) {
+	if all, ok := ctx.Value(heartbeatsKey{}).(context.Context); ok {
+		return context.AfterFunc(all, f)
+	}
+	return func() bool { return true }
 }
 
 // try returns which run of its activity this is: more than 1 after a lost worker.

@@ -2,7 +2,7 @@
 // plain HTTP in 1.0, event streams, agent cards and health, and the pages of the console.
 //
 // [New] returns a [Server], an http.Handler. The handlers are methods of
-// [service.Service]; the table of package operation has one line for each. Every request of
+// the subjects of [service.Service]; the table of package operation has one line for each. Every request of
 // a binding goes through [Server.exchange]:
 //
 //	the service authenticates the caller and checks its quota
@@ -12,7 +12,7 @@
 //	the binding puts the result, or a fault, into its envelope
 //
 // A binding is a form of calls and answers. A stream (sse.go) sends each event as the
-// binding writes it; package service decides where a resumed stream continues. Only
+// binding writes it; package stream decides where a resumed stream continues. Only
 // package api/wire knows that there are two protocol versions.
 // Package api/grpc is the same over gRPC.
 //

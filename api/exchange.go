@@ -86,7 +86,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	case q.operation.Stream:
 		res.stream(result.(*stream.Stream))
 	default:
-		res.answer(q.operation.Encode(q.version, result))
+		res.answer(result)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type response struct {
 func (res response) answer(result any) {
 	var body []byte
 	fault := res.s.service.Guard(res.call, func() (err error) {
-		body, err = res.binding.result(res.request, result)
+		body, err = res.binding.result(res.request, res.request.operation.Encode(res.request.version, result))
 		return err
 	})
 	if fault != nil {

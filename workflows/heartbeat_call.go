@@ -2,13 +2,14 @@ package workflows
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"longhaul/activities"
 )
 
 // heartbeatPatience is how long a heartbeat may be on its way to Temporal.
@@ -33,11 +34,7 @@ func carryHeartbeats() grpc.UnaryClientInterceptor {
 func carryHeartbeat(ctx context.Context, send func(context.Context) error) error {
 	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatPatience)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.Canceled) { // the activity has ended
-			cancel()
-		}
-	})()
+	defer activities.AfterHeartbeats(ctx, cancel)()
 	err := send(patient)
 	switch status.Code(err) {
 	case codes.NotFound, codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated, codes.FailedPrecondition, codes.Unimplemented:

@@ -110,7 +110,8 @@ func read(form url.Values, link opt.AnswerLink) (gate.AnswerParams, error) {
 // asks reports whether d is a question. Words without a decision are none.
 func asks(d *letter.GateDecision) bool { return d != nil && d.Action == opt.Ask }
 
-// messageID returns the id of an answer: the same for all decisions by a link, nil for words. A
+// messageID returns the id of an answer: the same for all decisions by a link. d is nil for words,
+// which have the id of a decision. A
 // question decides nothing, so each has its own.
 func messageID(link opt.AnswerLink, d *letter.GateDecision) string {
 	h, question := sha256.New(), ""

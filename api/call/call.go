@@ -121,7 +121,7 @@ type Config struct {
 	Log        *zap.Logger
 	Rand       io.Reader
 	Extensions []Extension
-	Quota      Quota
+	Quota      Quota         // of authenticated callers; nil: no limits
 	Recheck    time.Duration // of the callers of open streams
 	Observer   Observer
 }

@@ -22,7 +22,7 @@ type PageOf struct {
 	Filter []string
 }
 
-// A Keys returns 32 random bytes, the same ones for a name at every call.
+// Keys returns 32 random bytes, the same ones for a name at every call.
 type Keys interface {
 	Key(ctx context.Context, name string) ([]byte, error)
 }

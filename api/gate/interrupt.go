@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -163,12 +164,17 @@ func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams
 	}
 	out.TaskID, out.MessageID = taskID, send.Message.MessageID
 	d, err := s.Messages.Deliver(ctx, c, send)
+	if call.IsTaskUnknown(err) { // it was removed meanwhile
+		return out, interruptUnknown(p.ID)
+	}
 	if err != nil {
 		return out, err
 	}
 	d.Watch.Close()
 	out.Pending, out.Note = d.Pending, commentNote(p, send.Message, v)
-	out.State, err = s.Messages.State(ctx, c, d)
+	if out.State, err = s.Messages.State(ctx, c, d); errors.Is(err, opt.ErrUnknown) {
+		return out, interruptUnknown(p.ID)
+	}
 	return out, err
 }
 

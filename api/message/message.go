@@ -24,7 +24,7 @@ type SendParams struct {
 	Decision     *letter.GateDecision // in the message, nil for none
 	BadDecision  *call.Fault          // of a decision that could not be read; used only if the message is for a task
 	Gate         string               // the only gate that the message may answer; "" if it may answer another, or be a note
-	Once         bool                 // a message with the same id is a repeat, for every Config.Idempotency
+	Once         bool                 // a message with the same id is a repeat, for every [call.Idempotency]
 	Metadata     a2a.Metadata         // added to that of the objective that the message begins
 	History      int                  // number of messages to return
 	Scope        opt.HistoryScope
@@ -208,7 +208,7 @@ func (s *Messages) stream(ctx context.Context, c *call.Call, p SendParams) (*str
 		return stream.OfMessage(d.Answer), nil
 	}
 	return s.Streams.Open(ctx, c, stream.StreamStart{
-		Id: d.TaskID, Watch: d.Watch, History: p.History, Scope: p.Scope, After: p.After, Send: true, Gate: d.gate, Pending: d.Pending,
+		ID: d.TaskID, Watch: d.Watch, History: p.History, Scope: p.Scope, After: p.After, Send: true, Gate: d.gate, Pending: d.Pending,
 	})
 }
 

@@ -5,5 +5,6 @@
 //
 // JSON-RPC, plain HTTP, gRPC, the console, answer links and callback URLs look an operation
 // up here, and the service checks its scopes. The description of the API and the tables of
-// docs/api.md follow from it. A new operation is a new line in [Table].
+// docs/api.md follow from it. A new operation is a new
+// line of table.go.
 package operation

@@ -52,7 +52,7 @@ const (
 // A Body reads the parameters of an operation, calls the service and writes the result.
 type Body struct {
 	run    func(context.Context, request) (any, error)
-	encode func(wire.Version, any) any // nil for streams
+	encode func(wire.Version, any) any // of a result that is no stream
 	Stream bool                        // the result is a *stream.Stream
 }
 
@@ -64,7 +64,7 @@ type request struct {
 	pure    bool // without extensions and the rules of A2A
 }
 
-// Run calls the operation. The result is a value of package service, which Encode writes for
+// Run calls the operation. The result is a value of a subject, which Encode writes for
 // the bindings of JSON, or a [*stream.Stream].
 func (o *Operation) Run(ctx context.Context, s *service.Service, c *call.Call, params *wire.Reader) (any, error) {
 	in := request{c, s, params, o.Family == Page}
@@ -127,9 +127,6 @@ func Of(s *service.Service) *Table {
 	return t
 }
 
-// All lists the operations. If the paths of two routes match, the first one counts.
-func (t *Table) All() []*Operation { return t.list }
-
 // ByID returns an operation by its id, nil if there is none.
 func (t *Table) ByID(id string) *Operation { return t.ids[id] }
 
@@ -140,7 +137,8 @@ func (t *Table) ByMethod(name string) *Operation { return t.methods[name] }
 // bare is the table for everything but calls.
 var bare = Of(new(service.Service))
 
-// All lists the operations, none of which can be called.
+// All lists the operations, none of which can be called. If the paths of two routes match, the
+// first one counts.
 func All() []*Operation { return bare.list }
 
 // ByID returns an operation, which cannot be called, nil if there is none.

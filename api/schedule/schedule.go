@@ -18,7 +18,7 @@ import (
 )
 
 // A Scheduler keeps schedules and starts their objectives when it is time, through
-// [Service.BeginScheduled]. It is the only place that has them. An error wraps
+// [Runs.BeginScheduled]. It is the only place that has them. An error wraps
 // opt.ErrUnavailable if the call may be repeated, opt.ErrUnknown if there is no such
 // schedule.
 type Scheduler interface {

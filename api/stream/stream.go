@@ -73,14 +73,17 @@ type Streams struct {
 }
 
 // Permitted opens a stream that has the permit of a call until it is closed.
-func Permitted(c *call.Call, open func() (*Stream, error)) (*Stream, error) {
+func Permitted(c *call.Call, open func() (*Stream, error)) (out *Stream, err error) {
 	permit, err := c.PermitStream()
 	if err != nil {
 		return nil, err
 	}
-	out, err := open()
-	if err != nil {
-		permit.Drop()
+	defer func() {
+		if out == nil {
+			permit.Drop()
+		}
+	}()
+	if out, err = open(); err != nil {
 		return nil, err
 	}
 	out.releaseStream, out.callerCheck = permit.Begin()
@@ -94,7 +97,7 @@ func OfMessage(m *a2a.Message) *Stream {
 
 // A StreamStart describes the stream to open.
 type StreamStart struct {
-	Id      string
+	ID      string
 	Watch   call.Watch // attached before anything was read or written
 	History int
 	Scope   opt.HistoryScope
@@ -111,7 +114,7 @@ func (s Streams) Subscribe(ctx context.Context, c *call.Call, p read.TaskParams)
 		return nil, call.TaskUnknown(p.ID)
 	}
 	return Permitted(c, func() (*Stream, error) {
-		return s.Open(ctx, c, StreamStart{Id: p.ID, Watch: s.Watch(ref.ObjectiveID), History: p.History, Scope: p.Scope, After: p.After})
+		return s.Open(ctx, c, StreamStart{ID: p.ID, Watch: s.Watch(ref.ObjectiveID), History: p.History, Scope: p.Scope, After: p.After})
 	})
 }
 
@@ -123,13 +126,13 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 			start.Watch.Close()
 		}
 	}()
-	v, err := s.Read.Task(ctx, c, start.Id, opt.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, start.ID, opt.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
 	if err != nil {
 		return nil, err
 	}
 	out = &Stream{
 		journal: s.Journal, read: s.Read, wait: s.Wait, watch: start.Watch, tenant: c.Tenant,
-		objectiveID: v.ObjectiveID, taskID: start.Id, contextID: v.Task.ContextID, over: v.State.Ended(),
+		objectiveID: v.ObjectiveID, taskID: start.ID, contextID: v.Task.ContextID, over: v.State.Ended(),
 		ends: func(state a2a.TaskState) bool {
 			return state.Terminal() || state == a2a.InputRequired && (start.Send || c.Rules.InterruptEnds)
 		},

@@ -54,7 +54,7 @@ type Journal interface {
 	Keep(ctx context.Context, tenant, id string, at a2a.Time) error
 }
 
-// A Engine delivers commands.
+// An Engine delivers commands.
 type Engine interface {
 	// Command delivers a change to an open objective. The answer is recorded in
 	// the journal.

@@ -6,7 +6,7 @@ import (
 	"longhaul/opt"
 )
 
-// A Engine starts work and sends it messages. What it has accepted is durable, and the
+// An Engine starts work and sends it messages. What it has accepted is durable, and the
 // result is an event in the journal.
 //
 // An error wraps opt.ErrUnavailable if the call may be repeated, opt.ErrEnded if

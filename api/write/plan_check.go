@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// PlanRules are the limits of plans that come with a message.
+// PlanRules are the limits of plans that clients and agents give.
 type PlanRules struct {
 	Limits   opt.Limits
 	Executor func(name string) error // returns why tasks may not have an executor, in words for their client

@@ -60,13 +60,13 @@ type Config struct {
 
 // A Reconciler closes work without a workflow.
 type Reconciler struct {
-	cfg    Config
-	doubts chan string
+	cfg     Config
+	doubts  chan string
+	entered map[string]time.Time // of compare alone: objectives that a context knows, and when that has begun
 
 	mu      sync.Mutex
 	warned  int                  // objectives that are gone, as the log said last
 	pending map[string]time.Time // plans about which a signal was sent, and when
-	entered map[string]time.Time // of compare: objectives that a context knows, and when that has begun
 }
 
 // New returns a Reconciler, which does nothing before Run.
@@ -257,7 +257,12 @@ func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) er
 	type key struct{ tenant, contextID string }
 	began := map[key]time.Time{}
 	still := map[string]time.Time{}
-	defer func() { r.entered = still }()
+	for _, o := range waiting {
+		if at, known := r.entered[o.ID]; known {
+			still[o.ID] = at
+		}
+	}
+	r.entered = still
 	for _, o := range waiting {
 		k := key{o.Tenant, o.ContextID}
 		if _, known := began[k]; !known {

@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// An Config says where a database is, and how it is used.
+// A Config says where a database is, and how it is used.
 type Config struct {
 	Path        string      // of a file, made when missing; "" keeps it in memory
 	URL         string      // of a PostgreSQL database, in place of a file
@@ -47,7 +47,7 @@ type database interface {
 
 	// missing returns the names of the migrations that the journal still needs.
 	missing(ctx context.Context) ([]string, error)
-	// follow signals watches on commits of other processes, until ctx ends.
+	// signalCommits signals watches on commits of other processes, until ctx ends.
 	signalCommits(ctx context.Context, ws *watches)
 	close() error
 }
@@ -57,7 +57,7 @@ type connector interface {
 	// ready makes the database a journal with all its tables, and returns a
 	// connection that writes.
 	ready(ctx context.Context) (*Conn, error)
-	// connect returns another connection to a journal that is ready.
+	// Connect returns another connection to a journal that is ready.
 	Connect(ctx context.Context, r role) (*Conn, error)
 	size() size
 }
@@ -71,23 +71,23 @@ type size struct {
 
 // A transactor carries out the steps around writes.
 type transactor interface {
-	// begin begins a transaction. No other transaction with one of the locks, in
+	// Begin begins a transaction. No other transaction with one of the locks, in
 	// whichever process, runs until this one has ended.
 	Begin(c *Conn, locks []string) error
 	Commit(c *Conn) error
 	// announce notifies other processes of changes, within the transaction that makes
 	// them.
 	announce(c *Conn, list []Changes) error
-	// repeats reports whether a transaction that failed before its commit should be
+	// mayRepeat reports whether a transaction that failed before its commit should be
 	// repeated: after a deadlock, a lock timeout or a lost connection.
 	mayRepeat(c *Conn, err error) bool
-	// wrote is called after n writes were committed on c.
+	// afterCommit is called after n writes were committed on c.
 	afterCommit(c *Conn, n int)
 }
 
 // A diagnoser makes errors of the database understandable.
 type diagnoser interface {
-	// failure wraps errors of the database in [opt.ErrUnavailable], and does not
+	// Failure wraps errors of the database in [opt.ErrUnavailable], and does not
 	// change other errors.
 	Failure(err error) error
 	// explain adds to an error where the database is, and what to do.
@@ -104,13 +104,13 @@ func unavailable(d diagnoser, err error) error {
 
 // A maintainer measures, checks and compacts the database.
 type maintainer interface {
-	// measure returns the size of the journal.
+	// Measure returns the size of the journal.
 	Measure(c *Conn) (Size, error)
-	// inspect describes damage that the database finds in itself.
+	// Inspect describes damage that the database finds in itself.
 	Inspect(c *Conn) ([]string, error)
-	// unlimited lets statements on c take as long as they need.
+	// Unlimited lets statements on c take as long as they need.
 	Unlimited(c *Conn) error
-	// compact gives the room of removed data back.
+	// Compact gives the room of removed data back.
 	Compact(c *Conn) error
 }
 

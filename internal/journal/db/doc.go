@@ -2,7 +2,7 @@
 // connections, the writer that commits several waiting writes at a time, the watches, the
 // migrations with the tables, and what differs between the two databases.
 //
-// A write goes through the [Writer], whose committers commit several waiting writes at a time:
+// A write goes through the writer of an [Engine], whose committers commit several waiting writes at a time:
 //
 //	SQLite       one committer, which owns the only connection that writes (sqlite.go)
 //	PostgreSQL   a few committers; a write takes advisory locks of its objective or
@@ -12,5 +12,5 @@
 // other processes arrive by a look at the file (sqlite_follower.go) or by notifications of the
 // server, with a look every few seconds in case one is lost (postgres_follow.go).
 //
-// Statements are written once, for both databases. Nothing else imports database/sql.
+// Statements are written once, for both databases.
 package db

@@ -68,7 +68,7 @@ func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
 	return s.withReader(ctx, f)
 }
 
-// Snapshot calls f like read, but all of its statements see the same state of
+// Snapshot calls f like Read, but all of its statements see the same state of
 // the journal.
 func (s *Engine) Snapshot(ctx context.Context, f func(*Conn) error) error {
 	return s.withReader(ctx, func(c *Conn) error {
