@@ -36,6 +36,11 @@ func Dial(cfg DialConfig) (client.Client, error) {
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
+	if cfg.Metrics != nil {
+		for _, name := range []string{skippedSignals, unreadablePayloads} { // shown as 0 before the first one, so that alerts see it
+			cfg.Metrics.Counter(name).Inc(0)
+		}
+	}
 	if cfg.Adjust != nil {
 		cfg.Adjust(&options)
 	}

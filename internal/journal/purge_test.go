@@ -275,7 +275,7 @@ func TestPurge_comesBack(t *testing.T) {
 func TestPurge_wakesWatches(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
-		for range 2 {
+		for range 5 {
 			s := begin(t, here, newObjective()).end(opt.ObjectiveCompleted, 10)
 			begin(t, here, newObjective())
 			watches := []*journal.Watch{here.Watch(s.objective.ID), there.Watch(s.objective.ID)}

@@ -26,10 +26,10 @@ var (
 )
 
 const (
-	tenantSlots = 4                // tasks at a time
-	tenantJob   = 1000             // milliseconds that a task of the large tenant waits, on average
-	tenantFew   = 5                // tasks of the small tenant
-	tenantWaits = 10 * tenantSlots // tasks that one of the small tenant may wait for: some begin while its message is on its way. Without fairness, a worker takes 80 others first
+	tenantSlots = 4               // tasks at a time
+	tenantJob   = 1000            // milliseconds that a task of the large tenant waits, on average
+	tenantFew   = 5               // tasks of the small tenant
+	tenantWaits = 6 * tenantSlots // tasks that one of the small tenant may wait for; a worker takes up to 80
 )
 
 // A tenant with a few tasks does not wait for the many tasks of another one, if the
