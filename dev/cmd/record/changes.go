@@ -38,6 +38,12 @@ var changed = []shape{
 	{name: "paused-resumed", specs: plans("work 2s|say done"), steps: []step{
 		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), start,
 	}},
+	{name: "paused-edited", specs: plans("approve Go on?|say next", "say two"), steps: []step{
+		waitFor(opt.TaskInputRequired), ask(opt.ObjectiveBlocked), addTasks(2, "say more"), start, reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "shaped-by-another", specs: plans("approve Go on?|say next"), steps: []step{
+		waitFor(opt.TaskInputRequired), noteBy("another", 1, 0), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
 		waitFor(opt.TaskInputRequired), replan,
 	}},
@@ -85,10 +91,10 @@ func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Co
 	return errors.Join(err, wait)
 }
 
-// judged waits until the journal has the verdict on a message.
-func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
+// judged waits until the journal has the verdict on a message of a principal.
+func (r *recorder) judged(ctx context.Context, id, by, messageID string) (err error) {
 	wait := r.untilTrue(ctx, id, func() (ok bool) {
-		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)
+		_, ok, err = r.journal.Judgement(ctx, id, by, messageID)
 		return ok || err != nil
 	})
 	return errors.Join(err, wait)

@@ -216,6 +216,18 @@ func reminded(n, m int) step {
 
 func note(text string) step { return notes(1, text)[0] }
 
+// noteBy sends a note of a principal to a task.
+func noteBy(by string, n, m int) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		plan := opt.PlanID(id, n)
+		note := message("note-by-"+by, "note")
+		if err := engine.Letter(ctx, opt.Letter{ObjectiveID: id, PlanID: plan, TaskID: opt.TaskID(plan, m), Message: note, Principal: by}); err != nil {
+			return err
+		}
+		return r.judged(ctx, id, by, note.MessageID)
+	}
+}
+
 // notes returns steps that send messages to the root task.
 func notes(n int, text ...string) []step {
 	var out []step
@@ -228,7 +240,7 @@ func notes(n int, text ...string) []step {
 			if err := engine.Letter(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal, Begins: len(text) > 0}); err != nil {
 				return err
 			}
-			return r.judged(ctx, id, m.MessageID)
+			return r.judged(ctx, id, principal, m.MessageID)
 		})
 	}
 	return out
