@@ -91,9 +91,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		o := s.objective
 		o.Status, o.Root, o.Started, o.Name = opt.ObjectiveWorking, opt.TaskWorking, true, "As it was"
 		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
-		again := s.as(s.objective.ID+"@2", s.j)
-		again.n = 2
-		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+		s.setBack(o)
 
 		got, err := s.j.Objective(t.Context(), tenant, o.ID)
 		if err != nil {
@@ -127,9 +125,7 @@ func TestRecord_goneWithTheObjective(t *testing.T) {
 		s.record(planAdded(s.objective, 0, 1), planAdded(s.objective, 1, 1))
 		o := s.objective
 		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
-		again := s.as(o.ID+"@2", s.j)
-		again.n = 2
-		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+		s.setBack(o)
 		for place, e := range []opt.Event{s.moved(0, 7, opt.TaskWorking), s.moved(1, 0, opt.TaskWorking)} {
 			b := s.as(s.plan(place), s.j).batch(e)
 			refused, ok := errors.AsType[*opt.RewoundError](s.j.Record(t.Context(), b))
@@ -156,9 +152,7 @@ func TestRecord_objectiveRewoundAfterAPlan(t *testing.T) {
 		p := planAdded(s.objective, 0, 1).Plan
 		p.Status, p.Reason, p.Started, p.Tasks = head.Status, head.Reason, true, nil
 		o.Status, o.Plans = opt.ObjectiveWorking, []*opt.Plan{p}
-		again := s.as(s.objective.ID+"@2", s.j)
-		again.n = 2
-		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+		s.setBack(o)
 		got, err := s.j.Objective(t.Context(), tenant, o.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -273,4 +267,13 @@ func TestRecord_lateOfAPlanThatIsGone(t *testing.T) {
 			}
 		}
 	})
+}
+
+// setBack records that the objective was reset, after its second event, to what it was then.
+// It returns the source that continues it.
+func (s *scribe) setBack(o opt.Objective) *scribe {
+	again := s.as(o.ID+"@2", s.j)
+	again.n = 2
+	again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text(), At: at(90)})
+	return again
 }
