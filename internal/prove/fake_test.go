@@ -82,7 +82,7 @@ func (f *fake) fallIll() {
 		f.tasks, f.byMessage = nil, map[string]*fakeTask{}
 	}
 	for _, t := range f.tasks {
-		events := t.events()
+		events := t.events(time.Now())
 		ended := strings.Contains(events[len(events)-1], `"TASK_STATE_C`)
 		switch {
 		case f.sickness == "changes" && ended && !t.streamed: // a stream may have broken before the end
@@ -107,7 +107,7 @@ func (f *fake) Kill(context.Context) error {
 func (f *fake) Stop(ctx context.Context) error { return f.Kill(ctx) }
 
 // events are those of t until now, as A2A 1.0 has them.
-func (t *fakeTask) events() (events []string) {
+func (t *fakeTask) events(now time.Time) (events []string) {
 	at := t.begun
 	status := func(state string) {
 		events = append(events, fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"status":{"state":"TASK_STATE_%s","timestamp":%q}}}`, t.id, state, at.UTC().Format("2006-01-02T15:04:05.000Z")))
@@ -121,7 +121,7 @@ func (t *fakeTask) events() (events []string) {
 	if t.asks {
 		plan = slices.Insert(plan, 2, func() { status("INPUT_REQUIRED") }, func() {
 			if at = t.answered; at.IsZero() {
-				at = time.Now().Add(time.Hour)
+				at = now.Add(time.Hour)
 				return
 			}
 			status("WORKING")
@@ -134,7 +134,7 @@ func (t *fakeTask) events() (events []string) {
 			status("CANCELED")
 			break
 		}
-		if stuck || at.After(time.Now()) {
+		if stuck || at.After(now) {
 			break
 		}
 		next()
@@ -142,11 +142,11 @@ func (t *fakeTask) events() (events []string) {
 	return events
 }
 
-// snapshot is the task after its events.
-func (t *fakeTask) snapshot() map[string]any {
+// snapshot is the task after its events until now.
+func (t *fakeTask) snapshot(now time.Time) map[string]any {
 	var status, artifact any
 	text := ""
-	for _, raw := range t.events() {
+	for _, raw := range t.events(now) {
 		var e struct {
 			StatusUpdate   struct{ Status any }
 			ArtifactUpdate struct {
@@ -201,7 +201,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			t = f.accept(m.ID, strings.HasPrefix(m.Parts[0].Text, "ask"))
 			t.streamed = t.streamed || strings.Contains(strings.ToLower(q.Method), "stream")
 		}
-		result = f.shape(t)
+		result = f.shape(t, time.Now())
 	case "CancelTask", "tasks/cancel":
 		if t.canceled.IsZero() {
 			t.canceled = time.Now()
@@ -210,12 +210,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(http.ErrAbortHandler)
 			}
 		}
-		result = t.snapshot()
+		result = t.snapshot(time.Now())
 	case "ListTasks", "tasks/list":
-		result = f.list(q.Params.Page)
+		result = f.list(q.Params.Page, time.Now())
 	default:
 		if t != nil {
-			result = t.snapshot()
+			result = t.snapshot(time.Now())
 		}
 	}
 	f.mu.Unlock()
@@ -259,21 +259,21 @@ func (f *fake) answer(t *fakeTask) {
 }
 
 // shape is the result of a send in each version.
-func (f *fake) shape(t *fakeTask) any {
+func (f *fake) shape(t *fakeTask, now time.Time) any {
 	if f.version == "1.0" {
-		return map[string]any{"task": t.snapshot()}
+		return map[string]any{"task": t.snapshot(now)}
 	}
-	task := t.snapshot()
+	task := t.snapshot(now)
 	task["kind"] = "task"
 	return task
 }
 
 // list has three tasks on a page.
-func (f *fake) list(token string) any {
+func (f *fake) list(token string, now time.Time) any {
 	from, _ := strconv.Atoi(token)
 	sorted := slices.Clone(f.tasks)
 	at := func(t *fakeTask) string {
-		s, _ := t.snapshot()["status"].(map[string]any)
+		s, _ := t.snapshot(now)["status"].(map[string]any)
 		return s["timestamp"].(string)
 	}
 	slices.SortStableFunc(sorted, func(a, b *fakeTask) int { return strings.Compare(at(b), at(a)) })
@@ -287,7 +287,7 @@ func (f *fake) list(token string) any {
 	}
 	tasks := []any{}
 	for _, t := range sorted[from:min(from+3, len(sorted))] {
-		tasks = append(tasks, t.snapshot())
+		tasks = append(tasks, t.snapshot(now))
 	}
 	next := ""
 	if from+3 < len(sorted) {
@@ -305,15 +305,15 @@ func (f *fake) stream(w http.ResponseWriter, r *http.Request, t *fakeTask) {
 		w.(http.Flusher).Flush()
 	}
 	f.mu.Lock()
-	sent := len(t.events())
-	first := f.shape(t)
+	now := time.Now() // the same for both: what the snapshot has is not sent again
+	sent, first := len(t.events(now)), f.shape(t, now)
 	f.mu.Unlock()
 	send(first)
 	tick := time.NewTicker(step / 2)
 	defer tick.Stop()
 	for {
 		f.mu.Lock()
-		events := t.events()
+		events := t.events(time.Now())
 		f.mu.Unlock()
 		for ; sent < len(events); sent++ {
 			piece := strings.Contains(events[sent], "artifactUpdate") && sent == 4
