@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -317,9 +318,9 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 				env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 				env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
 				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
-					before := goroutines()
+					before := goroutines(t)
 					out, err := acts.Run(ctx, in)
-					if after := goroutines(); after > before { // one of a bubble before may end meanwhile
+					if after := goroutines(t); after != before {
 						t.Errorf("%d goroutines before the attempt, %d after it", before, after)
 					}
 					return out, err
@@ -332,10 +333,17 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 	}
 }
 
-// goroutines counts goroutines when those of the bubble are blocked.
-func goroutines() int {
+// goroutines counts the goroutines of the bubble when all others of it are blocked.
+func goroutines(t *testing.T) int {
+	t.Helper()
 	synctest.Wait()
-	return runtime.NumGoroutine()
+	buf := make([]byte, 1<<22)
+	dump := string(buf[:runtime.Stack(buf, true)])
+	bubble := regexp.MustCompile(`, synctest bubble \d+`).FindString(dump) // this goroutine comes first
+	if bubble == "" {
+		t.Fatal("this goroutine is in no bubble")
+	}
+	return len(regexp.MustCompile(bubble+`\b`).FindAllString(dump, -1))
 }
 
 func TestPlan(t *testing.T) {
