@@ -41,8 +41,8 @@ type RewoundError struct {
 	Epoch  int    `json:"epoch"` // the latest that the journal has
 	Event  int64  `json:"event"`
 
-	// The plan of the source is not there, since its objective was set back to before it and does
-	// not wait for it.
+	// Nothing more is taken from the source: the objective of its plan was set back to before the
+	// plan and does not wait for it, or it was reset to before a retry, which nothing takes back.
 	Unknown bool `json:"unknown,omitempty"`
 }
 

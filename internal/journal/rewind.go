@@ -22,6 +22,29 @@ func (r rewindTable) begins(b batch, latest numbers) bool {
 	return len(latest.digests) == 0 && b.entries[0].Kind == opt.SourceRewound && epoch > r.epoch(name)
 }
 
+// checkRetries refuses for good the beginning of an epoch from before the objective, or one of its
+// plans, was begun again: a reset takes no retry back.
+func (r rewindTable) checkRetries(b batch) error {
+	e := b.entries[0]
+	of, past := e.Objective, false
+	if e.PlanID != "" {
+		of = &opt.Objective{Plans: []*opt.Plan{e.Plan}}
+	} else {
+		past = r.o.attempt > e.Head.Attempt
+	}
+	again, err := db.All(r.c, "SELECT id, run FROM plans WHERE objective_id = $1 AND run > 1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, e.PlanID},
+		func(row db.Scanner) (p opt.Plan, err error) { return p, row.Scan(&p.ID, &p.Run) })
+	for _, p := range again {
+		was := of.Plan(p.ID)
+		past = past || was == nil || was.Run < p.Run
+	}
+	if err != nil || !past {
+		return err
+	}
+	name, _ := opt.SplitEpoch(b.source)
+	return fmt.Errorf("%w: %w", ErrContradiction, &opt.RewoundError{Source: b.source, Epoch: r.epoch(name), Event: e.N, Unknown: true})
+}
+
 // epoch returns the latest epoch of a source.
 func (r rewindTable) epoch(name string) int { return max(r.o.epochs[name], -r.o.epochs[name], 1) }
 
@@ -146,14 +169,7 @@ func (r rewindTable) setObjective(e *entry) error {
 	}
 	o := e.Objective
 	r.o.attempt = e.Head.Attempt
-	roots, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = '' AND idx > $2", db.Args{r.objectiveID, r.o.attempt}, db.ScanID)
-	if err != nil {
-		return err
-	}
-	err = r.removeTasks(roots)
-	if err == nil {
-		err = r.tasks().addRoot(o.MessageID, o.Digest, e.At)
-	}
+	err := r.tasks().addRoot(o.MessageID, o.Digest, e.At)
 	if err == nil {
 		err = r.setTask(e, opt.RootID(r.objectiveID, r.o.attempt), &opt.Task{State: o.Root, Gate: e.Gate, Failure: e.Head.Failure})
 	}

@@ -75,8 +75,8 @@ func TestRecord_planRewound(t *testing.T) {
 	})
 }
 
-// An objective that was set back loses the plans that its workflow does not know, and its
-// later attempts; a plan without a workflow is as it was added.
+// An objective that was set back loses the plans that its workflow does not know; a plan without
+// a workflow is as it was added.
 func TestRecord_objectiveRewound(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
@@ -85,7 +85,6 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "made", false), s.moved(0, 0, opt.TaskCompleted),
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "completed"})
 		s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, To: "failed"},
-			opt.Event{Kind: opt.ObjectiveRetried, Attempt: 2, TaskID: opt.RootID(s.objective.ID, 2)},
 			opt.Event{Kind: opt.CommandAnswered, Answer: &opt.CommandAnswer{CommandID: "c-1"}})
 
 		o := s.objective
@@ -106,14 +105,52 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		if v := s.view(s.task(0, 0)); len(v.Task.Artifacts) != 0 {
 			t.Error("the task still has its artifact")
 		}
-		for _, id := range []string{s.task(1, 0), opt.RootID(o.ID, 2)} {
-			if _, err := s.j.Task(t.Context(), tenant, id, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("%s is there: %v", id, err)
-			}
+		if _, err := s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("the task of the other plan is there: %v", err)
 		}
 		if _, found, err := s.j.Answer(t.Context(), o.ID, "c-1"); !found || err != nil {
 			t.Errorf("the answer to a command is gone, error %v", err)
 		}
+	})
+}
+
+// A retry is not taken back: a workflow that was reset to before one, of its objective or of a plan,
+// is told to end.
+func TestRecord_resetToBeforeARetry(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "failed"})
+		planBefore := planAdded(s.objective, 0, 1).Plan
+		planBefore.Status = opt.PlanFailed
+		before := s.objective
+		before.Status, before.Root, before.Plans = opt.ObjectiveFailed, opt.TaskFailed, []*opt.Plan{planBefore}
+		refuse := func(what, source string, first opt.Event) {
+			t.Helper()
+			was := dump(t, s.j)
+			of := s.as(source, s.j)
+			of.n = 1
+			refused, ok := errors.AsType[*opt.RewoundError](s.j.Record(t.Context(), of.batch(first)))
+			if !ok || !refused.Unknown {
+				t.Errorf("%s: %v, want a refusal for good", what, refused)
+			}
+			if diff := cmp.Diff(was, dump(t, s.j)); diff != "" {
+				t.Errorf("%s has changed something (-before +after):\n%s", what, diff)
+			}
+		}
+		ofObjective := opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &before, Head: before.Head(), Text: before.Text(), At: at(50)}
+		ofPlan := opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: planBefore, PlanHead: planBefore.Head(), At: at(50)}
+
+		again := *planBefore
+		again.Run, again.Status = 2, opt.PlanPending
+		s.record(opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(0), Attempt: 2, PlanHead: again.Head()})
+		refuse("an objective before the retry of its plan", s.objective.ID+"@2", ofObjective)
+		refuse("a plan before its retry", s.plan(0)+"@2", ofPlan)
+
+		retried := before
+		retried.Attempt, retried.Plans = 2, []*opt.Plan{&again}
+		s.record(opt.Event{Kind: opt.ObjectiveRetried, Attempt: 2, TaskID: opt.RootID(s.objective.ID, 2), Head: retried.Head()})
+		before.Plans[0] = &again
+		refuse("an objective before its retry", s.objective.ID+"@2", ofObjective)
 	})
 }
 

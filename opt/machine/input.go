@@ -34,8 +34,8 @@ type Rewound struct {
 	Pending []opt.Event // the events after it
 }
 
-// Forgotten says that the journal does not have the plan of this source: its objective was reset
-// to before it.
+// Forgotten says that the journal takes nothing more from this source: an objective was reset to
+// before one of its plans, or either to before it was begun again.
 type Forgotten struct{}
 
 // Letter is a message of a client.

@@ -36,20 +36,21 @@ type ObjectiveState struct {
 	Notes     []a2a.Message  `json:"notes,omitempty"`  // messages to the root task that are not replies
 	Shaped    bool           `json:"shaped,omitempty"` // another principal has shaped the work, and no event has said so yet
 
-	Seen     map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
-	Answered map[string]bool `json:"answered,omitempty"` // commands, by id
-	Commands []opt.Command   `json:"commands,omitempty"` // that wait, oldest first
-	Current  *Current        `json:"current,omitempty"`  // the one that is being applied
-	Overdue  []Overdue       `json:"overdue,omitempty"`  // those that plans have not answered in time
-	Links    []*Link         `json:"links,omitempty"`    // to the plans, in their order
-	Making   *Making         `json:"making,omitempty"`   // plans that a planner is making
-	Makings  int             `json:"makings,omitempty"`  // how often a planner was asked
-	Kept     *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries the objective
-	Loads    int             `json:"loads,omitempty"`    // how often a former attempt was read
-	Loading  bool            `json:"loading,omitempty"`
-	Ended    int64           `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
-	Turn     TurnState       `json:"turn,omitzero"`
-	Leaving  bool            `json:"leaving,omitempty"` // the run is about to continue as new
+	Seen      map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
+	Answered  map[string]bool `json:"answered,omitempty"` // commands, by id
+	Commands  []opt.Command   `json:"commands,omitempty"` // that wait, oldest first
+	Current   *Current        `json:"current,omitempty"`  // the one that is being applied
+	Overdue   []Overdue       `json:"overdue,omitempty"`  // those that plans have not answered in time
+	Links     []*Link         `json:"links,omitempty"`    // to the plans, in their order
+	Making    *Making         `json:"making,omitempty"`   // plans that a planner is making
+	Makings   int             `json:"makings,omitempty"`  // how often a planner was asked
+	Kept      *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries the objective
+	Loads     int             `json:"loads,omitempty"`    // how often a former attempt was read
+	Loading   bool            `json:"loading,omitempty"`
+	Ended     int64           `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
+	Turn      TurnState       `json:"turn,omitzero"`
+	Leaving   bool            `json:"leaving,omitempty"`   // the run is about to continue as new
+	Forgotten bool            `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
 }
 
 // A Link is the state of the workflow of one of the plans of an objective, in
@@ -187,6 +188,8 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.stopFor(in.Principal, opt.ObjectiveCanceled)
 	case Rewound:
 		objectiveRewind{m}.onRewound(in)
+	case Forgotten:
+		m.State.Forgotten = true
 	case Letter:
 		m.onLetter(in.Letter)
 	case Command:
@@ -503,6 +506,9 @@ func authored(message a2a.Message, principal string) a2a.Message {
 func (m *Objective) Wants() Wants {
 	var w Wants
 	s := &m.State
+	if s.Forgotten {
+		return Wants{Done: &Done{Status: string(s.Objective.Status)}, Forget: true}
+	}
 	if s.Making != nil && s.Making.Begun {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}

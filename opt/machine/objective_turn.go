@@ -13,13 +13,14 @@ const ToContext = "context"
 // TurnState is the state of an objective in the queue of its context. An
 // objective that is alone in its context needs no turn.
 type TurnState struct {
-	Shared    bool     `json:"shared,omitempty"` // it works only with the turn
-	Held      bool     `json:"held,omitempty"`   // it has the turn
-	Want      TurnWant `json:"want,omitempty"`   // of the latest request
-	N         int64    `json:"n,omitempty"`      // of the latest request
-	After     int64    `json:"after,omitempty"`  // event that must be recorded before the request is sent
-	Delivered int64    `json:"told,omitempty"`   // number of the latest delivered request
-	Grant     int64    `json:"grant,omitempty"`  // of the latest turn that has arrived
+	Shared    bool     `json:"shared,omitempty"`  // it works only with the turn
+	Held      bool     `json:"held,omitempty"`    // it has the turn
+	Want      TurnWant `json:"want,omitempty"`    // of the latest request
+	N         int64    `json:"n,omitempty"`       // of the latest request
+	After     int64    `json:"after,omitempty"`   // event that must be recorded before the request is sent
+	Delivered int64    `json:"told,omitempty"`    // number of the latest delivered request
+	Grant     int64    `json:"grant,omitempty"`   // of the latest turn that has arrived
+	Attempt   int      `json:"attempt,omitempty"` // that its context knows, if it is later than that of the rewound objective
 }
 
 // mayWork reports whether the objective may begin anything.
@@ -46,17 +47,22 @@ func (m *Objective) share() {
 func (m *Objective) onTurn(in Turn) {
 	s := &m.State
 	t := &s.Turn
+	attempt := m.turnAttempt()
 	switch {
 	case in.Tenant != s.Objective.Tenant:
+		return
+	case in.Attempt > attempt && s.Epoch > 1 && !s.Objective.Status.Ended(): // the API has entered a retry of what was reset
+		m.loseTurn()
+		t.Shared, t.Want, t.Grant, t.Attempt = true, "", in.N, in.Attempt
 		return
 	case t.Shared && in.Request == 0 && t.N > 0: // the context has removed the objective and added it again
 		t.Want, t.Held, t.Grant = "", false, in.N
 		return
-	case in.N <= t.Grant, t.Shared && in.Attempt != s.Objective.Attempt:
+	case in.N <= t.Grant, t.Shared && in.Attempt != attempt:
 		return
 	case !t.Shared:
-		t.Shared, t.Held, t.Want, t.Grant = true, in.Held && in.Attempt == s.Objective.Attempt, "", in.N // the next request says whether it works
-		if s.Epoch > 1 {                                                                                 // an earlier run may have given that turn back
+		t.Shared, t.Held, t.Want, t.Grant = true, in.Held && in.Attempt == attempt, "", in.N // the next request says whether it works
+		if s.Epoch > 1 {                                                                     // an earlier run may have given that turn back
 			m.loseTurn()
 		}
 		if t.Held && t.N == 0 {
@@ -155,8 +161,11 @@ func Left(objectiveID string) TurnRequest {
 	return TurnRequest{ObjectiveID: objectiveID, Want: WantLeave}
 }
 
+// turnAttempt returns the attempt under which the context knows the objective.
+func (m *Objective) turnAttempt() int { return max(m.State.Objective.Attempt, m.State.Turn.Attempt) }
+
 // Request returns the content of the signal to the context.
 func (m *Objective) Request() TurnRequest {
 	o := &m.State.Objective
-	return TurnRequest{ObjectiveID: o.ID, Attempt: o.Attempt, N: m.State.Turn.N, Want: m.State.Turn.Want}
+	return TurnRequest{ObjectiveID: o.ID, Attempt: m.turnAttempt(), N: m.State.Turn.N, Want: m.State.Turn.Want}
 }

@@ -25,6 +25,7 @@ type PlanState struct {
 	Above     int                  `json:"above,omitempty"`     // the latest epoch of the objective in a directive
 	Rewind    bool                 `json:"rewind,omitempty"`    // that has risen, and the plan has not begun its own yet
 	Forgotten bool                 `json:"forgotten,omitempty"` // its objective does not know it any more
+	Foreign   bool                 `json:"foreign,omitempty"`   // likewise, and is told so: another attempt at the objective has such a plan
 	Tenant    string               `json:"tenant"`
 	ContextID string               `json:"contextId"`
 	RootID    string               `json:"rootId"`
@@ -81,6 +82,10 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	if s := &m.State; s.Seen == nil || s.Work == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Work = made(s.Seen), made(s.Work)
 	}
+	if m.State.Foreign {
+		m.takeLeave(in)
+		return nil
+	}
 	switch in := in.(type) {
 	case Opened:
 		m.open()
@@ -107,8 +112,9 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	case Delivered:
 		m.onDelivered(in)
 	}
-	_, begin := in.(Begin)
-	m.settle(begin)
+	if _, begin := in.(Begin); !m.State.Foreign {
+		m.settle(begin)
+	}
 	return m.events
 }
 
@@ -150,6 +156,10 @@ func (m *Plan) onDirected(in Directed) {
 	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
+	if d.Root != "" && d.Root != s.RootID {
+		m.beForeign(d)
+		return
+	}
 	if d.Run > s.Plan.Run { // for the attempt after this one, which has ended: the report says that
 		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
 		return
@@ -178,6 +188,24 @@ func (m *Plan) onDirected(in Directed) {
 		s.Answer = m.onCommand(*in.Command)
 	} else if in.Command != nil && s.Above > 1 { // an objective that was rewound may not have the answer
 		s.Known.Answer = nil
+	}
+}
+
+// beForeign has the plan end without a word to the journal, for the plan of another attempt at the
+// objective that waits in its place. The report is that of an attempt before all of that plan.
+func (m *Plan) beForeign(d Directive) {
+	s := &m.State
+	s.Foreign, s.After = true, 0
+	s.Report = opt.Report{N: above(s.Report.N, m.now), Attempt: -1, Directive: d.N, Status: s.Plan.Status}
+}
+
+// takeLeave ends a foreign plan when its objective has heard of that, or cannot.
+func (m *Plan) takeLeave(in Input) {
+	switch in := in.(type) {
+	case Forgotten:
+		m.State.Forgotten = true
+	case Delivered:
+		m.State.Forgotten = in.N == m.State.Report.N
 	}
 }
 
@@ -340,6 +368,9 @@ func (m *Plan) Wants() Wants {
 	s := &m.State
 	if s.Forgotten {
 		return Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
+	}
+	if s.Foreign {
+		return Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}}
 	}
 	w := Wants{Rewind: s.Rewind}
 	for _, t := range s.Plan.Tasks {

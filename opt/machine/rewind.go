@@ -47,6 +47,10 @@ func (m objectiveRewind) onRewound(in Rewound) {
 			d.Echo, l.Changed = d.N, s.N
 		}
 	}
+	if s.Loading { // what is being read is from before this
+		s.Loads++
+		s.Ended = in.Done
+	}
 	t := &s.Turn
 	if t.N = above(t.N, m.now); t.Shared {
 		t.After = s.N
@@ -135,5 +139,5 @@ func (m plans) adopt(l *Link) {
 	d := &l.Directive
 	d.N = above(d.N, m.now)
 	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, m.State.Epoch, true, m.State.N
-	d.Run = m.State.Objective.Plan(l.PlanID).Run
+	d.Root, d.Run = m.State.Objective.RootID(), m.State.Objective.Plan(l.PlanID).Run
 }

@@ -317,3 +317,75 @@ func TestObjective_Handle_rewoundPause(t *testing.T) {
 		t.Errorf("directive %+v, want a pause", d)
 	}
 }
+
+// An objective that was reset to before a retry ends at once: the reconciler ends the later attempt.
+func TestObjective_Handle_forgotten(t *testing.T) {
+	m, _ := working(t)
+	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
+	m.Handle(a2a.AtMillis(5001), machine.Forgotten{})
+	if w := m.Wants(); !w.Forget || w.Done == nil || len(w.Signals)+len(w.Children) != 0 {
+		t.Errorf("it wants %+v, want its end alone", w)
+	}
+}
+
+// What an objective reads from the journal for a retry is read again once an epoch has begun: the
+// rows were those of a later moment.
+func TestObjective_Handle_rewoundWhileItReads(t *testing.T) {
+	m, _ := working(t)
+	m.State.Loading, m.State.Loads = true, 1
+	before := m.Wants().Activities[0]
+	first := m.Handle(a2a.AtMillis(5000), machine.Rewound{Done: 7})[0]
+	after := m.Wants().Activities[0]
+	if after.Key == before.Key || after.After != first.N {
+		t.Errorf("it reads %+v and then %+v, want another one after event %d", before, after, first.N)
+	}
+}
+
+// A plan that still runs for another attempt at its objective makes room for the plan of the same
+// id: its objective hears that, and begins the plan when the former run has ended.
+func TestPlan_Handle_foreign(t *testing.T) {
+	p := &machine.Plan{State: machine.PlanState{
+		Rules: machine.Rules, RootID: opt.RootID(objectiveID, 1), Notes: []a2a.Message{{MessageID: "old"}},
+		Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanWorking, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending}}},
+	}}
+	now := a2a.AtMillis(5000)
+	p.Handle(now, machine.Opened{})
+	p.Handle(now, machine.Directed{Directive: machine.Directive{N: 9, Echo: 9, Start: true, Epoch: 2, Root: opt.RootID(objectiveID, 2)}})
+	w := p.Wants()
+	if len(w.Signals) != 1 || w.Done != nil || len(w.Activities) != 0 || p.Message().Report.Attempt >= 0 {
+		t.Fatalf("it wants %+v and says %+v, want a report of no attempt alone", w, p.Message().Report)
+	}
+	m, _ := working(t)
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.ChildRefused{PlanID: plan(1)})
+	m.Handle(now, p.Message())
+	if w := m.Wants(); len(w.Children) != 0 || len(w.Timers) != 1 {
+		t.Errorf("the objective wants %+v, want a pause before it begins the plan", w)
+	}
+	p.Handle(now, machine.Delivered{To: objectiveID, N: w.Signals[0].N})
+	if w := p.Wants(); !w.Forget {
+		t.Errorf("then it wants %+v, want its end", w)
+	}
+}
+
+// An objective that was reset, and whose context has the attempt of a retry that it refused, asks
+// for its turn as that attempt.
+func TestObjective_Handle_turnOfARefusedRetry(t *testing.T) {
+	m := machine.NewObjective(opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Tenant: "t", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Message:   &a2a.Message{MessageID: "m"},
+	}, 0, machine.Rules)
+	c := machine.NewContext("t", "c", machine.Rules)
+	now := a2a.AtMillis(5000)
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Rewound{})
+	c.Handle(now, machine.Enter{ObjectiveID: "obj-other", Attempt: 1, At: now, Starting: []string{opt.RootID(objectiveID, 2)}})
+	for range 2 { // what the context knows, and the answer to the request that follows
+		m.Handle(now, c.Message(objectiveID))
+		m.Handle(now, machine.Delivered{To: machine.ToContext, N: m.State.Turn.N})
+		c.Handle(now, m.Request())
+	}
+	if a := m.Wants().Activities; len(a) != 1 {
+		t.Errorf("it wants %+v in turn %+v, want its planner", m.Wants(), m.State.Turn)
+	}
+}

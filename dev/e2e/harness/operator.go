@@ -79,14 +79,18 @@ func (o Operator) SignalRubbish(ctx context.Context, workflowID string) error {
 	return ignored(o.Temporal.SignalWorkflow(ctx, workflowID, "", names[o.Rand.IntN(len(names))], args[o.Rand.IntN(len(args))]))
 }
 
-// Reset resets a workflow to its first workflow task, or to any.
+// Reset resets the latest run of a workflow to its first workflow task, or to any.
 func (o Operator) Reset(ctx context.Context, workflowID string, anywhere bool) error {
 	found, err := o.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if err != nil {
 		return ignored(err)
 	}
-	execution := found.GetWorkflowExecutionInfo().GetExecution()
-	points, err := o.points(ctx, execution)
+	return o.ResetRun(ctx, found.GetWorkflowExecutionInfo().GetExecution(), anywhere)
+}
+
+// ResetRun is Reset for a run that may not be the latest.
+func (o Operator) ResetRun(ctx context.Context, run *commonpb.WorkflowExecution, anywhere bool) error {
+	points, err := o.points(ctx, run)
 	if err != nil || len(points) == 0 {
 		return ignored(err)
 	}
@@ -95,7 +99,7 @@ func (o Operator) Reset(ctx context.Context, workflowID string, anywhere bool) e
 		point = points[o.Rand.IntN(len(points))]
 	}
 	_, err = o.Temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace: o.Namespace, WorkflowExecution: execution, Reason: "an operator's hour", WorkflowTaskFinishEventId: point, RequestId: crand.Text(),
+		Namespace: o.Namespace, WorkflowExecution: run, Reason: "an operator's hour", WorkflowTaskFinishEventId: point, RequestId: crand.Text(),
 	})
 	return ignored(err)
 }

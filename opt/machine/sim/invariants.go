@@ -75,6 +75,14 @@ func (f *facts) forget(prefix string) {
 	forget(f.chains, prefix)
 }
 
+// dropCalls removes the notes about calls for an objective whose run the journal has refused for
+// good: who gets no answer asks again.
+func (f *facts) dropCalls(id string) {
+	for _, calls := range []map[string]string{f.taken, f.retries} {
+		maps.DeleteFunc(calls, func(_, objective string) bool { return objective == id })
+	}
+}
+
 func forget[V any](m map[string]V, prefix string) {
 	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
 }
@@ -301,7 +309,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
 		}
 	}
-	if n := unasked(r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
+	if n := unstopped(r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
 		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
 	}
 	work := s.Work[t.ID]
@@ -321,11 +329,13 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
 
-// unasked returns how many activities of r run that were not asked to stop and do not
-// cancel work elsewhere.
-func unasked(r *run) (n int) {
+// unstopped returns how many activities of r run that are not to stop and do not cancel work
+// elsewhere. One is asked to stop once an epoch that has to be recorded first is there.
+func unstopped(r *run) (n int) {
+	wanted := r.m.Wants().Activities
 	for _, a := range r.activities {
-		if !a.asked && !a.ends() && a.Kind != machine.WatchTask {
+		stays := slices.ContainsFunc(wanted, func(w machine.Activity) bool { return w.Key == a.Key && !w.Stop })
+		if stays && !a.ends() && a.Kind != machine.WatchTask {
 			n++
 		}
 	}

@@ -123,12 +123,31 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 			refused.Unknown = of == e.PlanID
 			return refused
 		}
+		if e.Kind == opt.SourceRewound && j.takesBack(objectiveID, e) {
+			refused := refuse(e, "it was begun again")
+			refused.Unknown = true
+			return refused
+		}
 		j.epochs[name] = epoch
 		j.sources[source][e.N], j.last[source] = content, e.N
 		w.log = append(w.log, logged{w.now, source, objectiveID, content})
 		w.store(source, objectiveID, copied(e)) // the machine keeps using its members
 	}
 	return nil
+}
+
+// takesBack reports whether the beginning of an epoch is from before a retry of its objective, or of
+// one of its plans.
+func (j *journal) takesBack(objectiveID string, e opt.Event) bool {
+	o := &j.rows[objectiveID].objective
+	if e.PlanID != "" {
+		p := o.Plan(e.PlanID)
+		return p != nil && p.Run > e.PlanHead.Run
+	}
+	return o.Attempt > e.Head.Attempt || slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool {
+		now := e.Objective.Plan(p.ID)
+		return p.Run > 0 && (now == nil || p.Run > now.Run)
+	})
 }
 
 // about returns the id of the plan or the A2A task that an event is about and that is not there.
@@ -225,7 +244,7 @@ func (w *World) storeKind(source string, r *row, e opt.Event) {
 		}
 	case opt.MessageAdded:
 		key := o.ID + " " + e.Message.MessageID
-		if source == o.ID {
+		if name, _ := opt.SplitEpoch(source); name == o.ID {
 			r.heard = append(r.heard, opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID())
 		}
 		j.letters[key] = append(j.letters[key], e.Verdict)

@@ -18,11 +18,6 @@ func (w resetting) somewhere(r *run, c *choice) {
 	if r.history[0].fresh {
 		least = 0
 	}
-	for i, t := range r.history { // to before a retry: the context would not hear the attempt before
-		if t.attempt != r.history[len(r.history)-1].attempt {
-			least = i + 1
-		}
-	}
 	tasks, arrived := least+c.pick(len(r.history)+1-least), 0
 	if tasks < len(r.history) {
 		arrived = c.pick(len(r.history[tasks].arrived) + 1)

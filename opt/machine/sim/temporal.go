@@ -141,6 +141,12 @@ func (w temporal) end(r *run) {
 	r.replay()
 	r.ended = true
 	w.remove(r.id)
+	if o, ok := r.m.(objectiveHost); ok && o.State.Forgotten {
+		w.facts.dropCalls(r.id)
+		delete(w.facts.applied, r.id)
+		w.facts.revision[r.id] = w.journal.rows[r.id].objective.Revision // as before the reset
+		w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
+	}
 	if r.parent == nil || r.parent.ended {
 		return
 	}

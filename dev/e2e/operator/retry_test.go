@@ -1,0 +1,53 @@
+package operator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// A run that an operator resets to before a retry ends, and so does the attempt that the retry has
+// begun: clients see it terminated, and may begin another one.
+func TestOperator_resetToBeforeARetry(t *testing.T) {
+	w := newWorld(t)
+	w.site.Start(harness.AllInOne)
+	w.connect()
+	task, err := w.c.SendUntil(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objective := task.ID
+	w.c.AwaitGate(t, within, objective)
+	w.change("objectives/update", objective, "failed")
+	w.c.AwaitEnd(t, within, objective)
+	found, err := w.operator.Temporal.DescribeWorkflowExecution(t.Context(), objective, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retry := func(attempt int) string {
+		t.Helper()
+		w.change("objectives/update", objective, "submitted")
+		w.change("objectives/update", objective, "working")
+		id := opt.RootID(objective, attempt)
+		w.c.AwaitGate(t, within, id)
+		return id
+	}
+	second := retry(2)
+
+	if err := w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), false); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, within, "the second attempt is terminated", func() error {
+		got, err := w.c.Get(t.Context(), second)
+		if err == nil && got.State != "FAILED" {
+			err = fmt.Errorf("it is %s: %s", got.State, got.Message)
+		}
+		return err
+	})
+	w.roots = append(w.roots, retry(3))
+	w.finish()
+	w.checkTemporal()
+	w.checkLog()
+}
