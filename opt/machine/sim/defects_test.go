@@ -529,6 +529,48 @@ func TestReset_turn(t *testing.T) {
 	}
 }
 
+// An operator resets the workflow of an objective at each moment of a retry, and after it, to each of
+// its workflow tasks. A reset takes no retry back: either the retry goes on, or the objective is
+// terminated and may be retried again.
+func TestReset_aroundARetry(t *testing.T) {
+	terminated := 0
+	for at := range 8 * 6 {
+		moment, task := at%8, at/8+1
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "?ok")))
+			s.Settle()
+			key := s.Activities()[0]
+			s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: machine.ReasonWorkerLost}})
+			for range 4 { // its end is recorded, and its workflow does not know that yet
+				s.Step()
+			}
+			s.Send(status(id, opt.ObjectivePlanning))
+			s.DeliverLast()
+			for range moment {
+				s.Step()
+			}
+			s.Reset(id, task)
+			s.Rest()
+			if o := s.Objective(id); o.Reason == opt.Terminated {
+				terminated++
+			}
+			for range 4 {
+				if s.Objective(id).Status == opt.ObjectiveFailed {
+					s.Send(status(id, opt.ObjectivePlanning))
+				}
+				s.Rest()
+				s.Accept()
+			}
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "reset at moment %d to task %d, it is %s (%s), attempt %d", moment, task, o.Status, o.Reason, o.Attempt)
+		})
+	}
+	if t.Logf("%d were terminated", terminated); terminated == 0 {
+		t.Error("no reset was to before the retry")
+	}
+}
+
 // Defect 14: an objective whose only plan a client has worked on by hand, paused and
 // skipped is not shown as blocked by that pause.
 func TestDefect14_skippedByHand(t *testing.T) {

@@ -75,12 +75,23 @@ func (f *facts) forget(prefix string) {
 	forget(f.chains, prefix)
 }
 
-// dropCalls removes the notes about calls for an objective whose run the journal has refused for
-// good: who gets no answer asks again.
-func (f *facts) dropCalls(id string) {
+// setForward sets the facts about an objective, which were set back with a run that the journal has
+// refused for good, to what that has. Who gets no answer from the run asks again.
+func (f *facts) setForward(id string, j *journal) {
+	r := j.rows[id]
 	for _, calls := range []map[string]string{f.taken, f.retries} {
 		maps.DeleteFunc(calls, func(_, objective string) bool { return objective == id })
 	}
+	for command := range r.answered {
+		f.answers[command] = max(f.answers[command], 1)
+	}
+	for key := range j.letters {
+		if letter, ok := strings.CutPrefix(key, id+" "); ok {
+			f.judged[letter] = max(f.judged[letter], 1)
+		}
+	}
+	delete(f.applied, id)
+	f.revision[id] = r.objective.Revision
 }
 
 func forget[V any](m map[string]V, prefix string) {

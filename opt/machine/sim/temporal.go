@@ -142,9 +142,7 @@ func (w temporal) end(r *run) {
 	r.ended = true
 	w.remove(r.id)
 	if o, ok := r.m.(objectiveHost); ok && o.State.Forgotten {
-		w.facts.dropCalls(r.id)
-		delete(w.facts.applied, r.id)
-		w.facts.revision[r.id] = w.journal.rows[r.id].objective.Revision // as before the reset
+		w.facts.setForward(r.id, w.journal)
 		w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
 	}
 	if r.parent == nil || r.parent.ended {
