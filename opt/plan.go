@@ -203,7 +203,8 @@ func makersAmong(p *Plan, from []*Task) []*Task {
 	return out
 }
 
-// Ready lists the tasks that may start now, in list order.
+// Ready lists the tasks that may start now, in list order. A task that an answer continues is
+// not among them: it continues at once, even above the limit, because a person waits for it.
 func (p *Plan) Ready() []*Task {
 	if !p.Started || p.OnHold() || p.closing() {
 		return nil

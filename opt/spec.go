@@ -163,6 +163,9 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Run is set in the first place: in a retried plan the id of the A2A task is one of this
+		// attempt. Without it, a task added before an operator ended the plan, and not recorded,
+		// would have the key of this one.
 		tasks = append(tasks, &Task{
 			ID: ids[index], Index: index, Name: s.Name, Description: s.Description, Dependencies: deps,
 			State: TaskPending, Metadata: s.Metadata, Executor: s.Executor, Input: s.Input, Ask: s.Ask,

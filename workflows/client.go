@@ -101,7 +101,8 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 	return refusal("enter the queue of a context", err)
 }
 
-// options returns how an objective's workflow is started.
+// options returns how an objective's workflow is started. Only what starts a workflow sets the
+// fairness key: Temporal hands it on to child workflows, activities and later runs.
 func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
 	options := client.StartWorkflowOptions{
