@@ -332,7 +332,7 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 	}
 }
 
-// goroutines counts goroutines when those of the bubble are blocked.
+// goroutines counts goroutines when all in the bubble are blocked.
 func goroutines() int {
 	synctest.Wait()
 	return runtime.NumGoroutine()

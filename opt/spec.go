@@ -253,7 +253,7 @@ func (r references) missing(self, ref string) string {
 }
 
 // cycle returns an error if nodes, the plans or tasks of a list, wait for each other. It
-// names those of one cycle, each with the one that it waits for. before returns those that a
+// names the members of one cycle, each with the one that it waits for. before returns those that a
 // node waits for; name returns its name, and whether it declares dependencies.
 func cycle[T comparable](field string, nodes []T, before func(T) []T, name func(T) (string, bool)) error {
 	waits, left := map[T][]T{}, map[T]bool{}

@@ -62,7 +62,7 @@ func (v Version) options() worker.DeploymentOptions {
 const cachedWorkflows = 1000
 
 // LimitMemory limits the workflows in the memory of this process to cachedWorkflows. Call
-// it before any worker starts, also before those of an embedded Temporal.
+// it before any worker starts, also before the workers of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
 // handBackWait is how long a worker that stops waits, after StopAfter, for the last answers

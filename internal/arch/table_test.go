@@ -73,7 +73,7 @@ var rooms = []room{
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire",
-		"internal/tracing"}, subjects...), // a request begins a trace, or continues that of its sender
+		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
 		tests: []string{"internal/journal", "client"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "api/operation", "api/service",
 		"internal/tracing",        // whose spans they end
