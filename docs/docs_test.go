@@ -201,7 +201,7 @@ func TestDocuments_linesFit(t *testing.T) {
 
 // Documents stay short, since long ones are not read: README.md fits on a few screens,
 // decisions.md has at most 60 decisions of six lines, and all but AGENTS.md and the changelog
-// have at most 54,000 words.
+// have at most 45,000 words.
 func TestDocuments_short(t *testing.T) {
 	if n := len(source(t, "README.md")); n > 8<<10 {
 		t.Errorf("README.md has %d bytes, more than 8 KiB", n)
@@ -223,7 +223,7 @@ func TestDocuments_short(t *testing.T) {
 			words += len(strings.Fields(strings.Join(d.lines, "\n")))
 		}
 	}
-	if words > 54_000 {
+	if words > 45_000 {
 		t.Errorf("the documents have %d words", words)
 	}
 }
