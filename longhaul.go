@@ -40,7 +40,7 @@ import (
 // A Program has the settings of a custom program. The zero value is longhaul itself.
 type Program struct {
 	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
-	Version     string // of the program and on the agent card; "" means that of Longhaul
+	Version     string // of the program and on the agent card; "" means Longhaul's
 	Description string // of the agent, on its card; "" describes Longhaul
 
 	Executors map[string]Executor // added to shell and the others of every program, or in place of those; by the name for playbooks

@@ -2,10 +2,12 @@ package longhaul_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -91,4 +93,57 @@ func TestRun_agents(t *testing.T) {
 	if want := `--agent "clerk": this program has playbooks, actor`; !strings.Contains(stderr.String(), want) {
 		t.Errorf("got\n%s\nwant in it %s", stderr.String(), want)
 	}
+}
+
+// A press prints texts, each key once.
+type press map[string]string
+
+func (p press) Print(_ context.Context, key, text string) (string, error) {
+	if p[key] == "" {
+		p[key] = text
+	}
+	return "https://press.example.com/" + key, nil
+}
+
+// The executor of README.md is the one below, and its playbook fits it.
+func TestReadme_work(t *testing.T) {
+	readme, own := read(t, "README.md"), read(t, "longhaul_test.go")
+	blocks := regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(readme, -1)
+	if len(blocks) != 2 || !strings.Contains(own, blocks[0][1]) {
+		t.Fatalf("README.md has %d examples, and this file another executor than the first", len(blocks))
+	}
+	shop := press{}
+	p := longhaul.Program{Executors: map[string]longhaul.Executor{"publish": publish{shop}}, Playbooks: files(blocks[1][1])}
+	if err := p.Check("llm"); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		o, err := publish{shop}.Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`"Tea"`)}, nil)
+		if err != nil || len(o.Artifacts) != 1 || len(shop) != 1 || shop["k"] != "Tea" {
+			t.Errorf("%+v, %v, printed %v", o, err, shop)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+type publish struct{ press press }
+
+func (p publish) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var text string
+	if err := json.Unmarshal(w.Input, &text); err != nil {
+		return activities.Rejected("bad-input", "The input must be a text."), nil
+	}
+	url, err := p.press.Print(ctx, w.Key, text) // a repeat with this key prints nothing
+	if err != nil {
+		return activities.Outcome{}, err // this attempt failed, and the task is attempted again
+	}
+	return activities.Completed(a2a.Artifact{ArtifactID: "page", Parts: []a2a.Part{a2a.TextPart(url)}}), nil
 }

@@ -81,7 +81,7 @@ func TestMessage_Digest_differs(t *testing.T) {
 	}
 }
 
-// The digest of a part is that of its content, however JSON is written and wherever
+// The digest of a part covers its content, however JSON is written and wherever
 // the content is kept.
 func TestPart_Digest(t *testing.T) {
 	for _, tt := range []struct{ one, other string }{

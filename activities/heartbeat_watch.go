@@ -32,8 +32,8 @@ type Watching struct {
 	Once       bool   `json:"once,omitempty"`  // the activity has no heartbeats: wait only until a worker has taken it
 }
 
-// How long WatchHeartbeats waits before it reads: longer and longer, since each result
-// is part of the history of a plan.
+// How long WatchHeartbeats waits before it reads, since Temporal sends no message about a
+// heartbeat: longer and longer, since each result is part of the history of a plan.
 const (
 	watchFirst  = 2 * time.Second
 	watchAtMost = 30 * time.Second
@@ -41,7 +41,8 @@ const (
 )
 
 // UntakenFor is how long an activity elsewhere waits for a worker before clients see a
-// notice about it.
+// notice about it. It is no timeout of the activity: that would hold for its repeats too, and
+// lose its attempts and heartbeats while its worker is away for a deploy.
 const UntakenFor = time.Minute
 
 // watchHeartbeat waits up to [FollowFor] for the next heartbeat of an activity elsewhere.

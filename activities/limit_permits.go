@@ -9,7 +9,7 @@ import (
 // tasks in this worker. A task gets both at once, so it holds none while it waits for another.
 //
 // Free permits of an executor go to the waiting tenants one after another (round-robin), so that a
-// tenant with a few tasks does not wait for all those of another one. A round here is one permit
+// tenant with a few tasks does not wait for all tasks of another one. A round here is one permit
 // for each waiting tenant, not the round of a task. Those of a tenant go to its tasks in order of
 // arrival. A tenant that is at its quota when its turn at an executor comes keeps that turn, and
 // keeps one of its next permits for it. It may be used from any goroutine.
@@ -32,7 +32,7 @@ func newPermits(limits map[string]int) *permits {
 	return &permits{limits: limits, executors: map[string]*executorPermits{}, tenants: map[holder]*tenantPermits{}}
 }
 
-// executorPermits are those of one kind of executor.
+// executorPermits are the permits of one kind of executor.
 type executorPermits struct {
 	limited bool
 	free    int
@@ -40,7 +40,7 @@ type executorPermits struct {
 	waiting []*queue // of tenants, in the order of their rounds, then of arrival
 }
 
-// tenantPermits are those of one holder.
+// tenantPermits are the permits of one holder.
 type tenantPermits struct {
 	limited bool
 	free    int

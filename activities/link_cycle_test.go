@@ -72,7 +72,7 @@ func (w *web) Task(_ context.Context, _, _ string, _ opt.TaskWant) (opt.TaskView
 func (w *web) C() <-chan struct{} { return nil }
 func (w *web) Close()             {}
 
-// follow follows the task of one objective for that of another.
+// follow follows the task of one objective for a task of another.
 func (w *web) follow(t *testing.T, from, to string) (out activities.Followed, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

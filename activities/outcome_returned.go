@@ -7,7 +7,7 @@ import (
 
 // returnedOutcome is the executor of a leg that only returns the outcome of a callback or of an
 // activity elsewhere. So the outcome is checked, and its large contents are stored, like
-// those of every other outcome.
+// with every other outcome.
 type returnedOutcome struct{ out Outcome }
 
 // Execute implements [Executor].

@@ -58,7 +58,7 @@ type Push struct {
 	PerHost int                                    // attempts at a time at one host; 0 means 20
 }
 
-// Headers of deliveries, beside those of A2A.
+// Headers of deliveries, beside the headers of A2A.
 const (
 	DeliveryHeader  = "X-Longhaul-Delivery"  // the id of the delivery: the same for every attempt
 	AttemptHeader   = "X-Longhaul-Attempt"   // 1, 2, 3 …

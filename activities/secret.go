@@ -9,7 +9,7 @@ import (
 // change ordinary text.
 const shortestSecret = 6
 
-// Secrets returns those of values that [Hide] is for.
+// Secrets returns the values that [Hide] is for.
 func Secrets(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return len(v) < shortestSecret })
 }

@@ -219,7 +219,7 @@ func (s *stream) stop() {
 	s.writer.Wait()
 }
 
-// finish writes the rest and puts the artifacts of the stream before those of
+// finish writes the rest and puts the artifacts of the stream before the artifacts of
 // out; every id becomes unique within the objective.
 func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	s.stop()

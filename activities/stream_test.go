@@ -84,7 +84,7 @@ func TestStream_writesWhenMuchIsHeldBack(t *testing.T) {
 }
 
 // TestStream_writesAfterACallHasEnded is for executors that stream under a
-// separate context, such as that of one request.
+// separate context, such as for one request.
 func TestStream_writesAfterACallHasEnded(t *testing.T) {
 	r := &recorder{}
 	_, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {

@@ -14,7 +14,9 @@ import (
 	"longhaul/opt"
 )
 
-// KeyText is the key of a [Text] in the input of a task.
+// KeyText is the key of a [Text] in the input of a task. A text with results is an object there,
+// and not a string with a placeholder, which a message of a client could contain as well: texts of
+// clients are only put into strings.
 const KeyText = "longhaul/v1/text"
 
 // AllResults is what a [Piece] names for the results of every task before its

@@ -44,7 +44,7 @@ type document struct {
 	etag string
 }
 
-// Forms of a card beside those of versions.
+// Forms of a card beside the forms of versions.
 const (
 	discovery   = wire.Version("discovery")   // for /.well-known/openwop
 	description = wire.Version("description") // the OpenAPI description

@@ -6,7 +6,7 @@ import (
 	"longhaul/api/read"
 )
 
-// A task and a run have the page of their workflow, and a task that of its traces, if the
+// A task and a run have the page of their workflow, and a task the page of its traces, if the
 // operator has named them.
 func TestLinks(t *testing.T) {
 	const ui = "https://temporal.example.com/ui/"

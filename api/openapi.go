@@ -130,7 +130,7 @@ func answer(text, schema string, media ...string) object {
 		content[m] = object{}
 		switch {
 		case schema == "":
-		case m == mediaStream: // OpenAPI 3.1 has no schema for events: that of the data of each
+		case m == mediaStream: // OpenAPI 3.1 has no schema for events: one for the data of each
 			content[m] = object{"schema": object{"type": "string", "description": "Server-sent events. The data of each is a " + schema + "."}}
 		default:
 			content[m] = object{"schema": ref(schema)}

@@ -60,7 +60,7 @@ func TestOpenAPI_everyRoute(t *testing.T) {
 	}
 }
 
-// Security is that of the card.
+// Security is as on the card.
 func TestOpenAPI_security(t *testing.T) {
 	doc := newService(t).described(t)
 	if got := doc.Components.SecuritySchemes["key"].Value; got.Type != "apiKey" || got.In != "header" || got.Name != "X-API-Key" {

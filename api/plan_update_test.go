@@ -88,7 +88,7 @@ func TestPlanUpdate_dependencies(t *testing.T) {
 	}
 }
 
-// The limit on plans is that of the service, and counts no plan that was skipped.
+// The limit on plans is the service's, and counts no plan that was skipped.
 func TestCreatePlan_limit(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -132,7 +132,7 @@ func TestLimits_followTheService(t *testing.T) {
 	}
 }
 
-// The indexes of added tasks follow those of the existing ones.
+// The indexes of added tasks follow the existing ones.
 func TestAddTasks(t *testing.T) {
 	s := newService(t)
 	s.have(t)

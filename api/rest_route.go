@@ -47,7 +47,7 @@ type match struct {
 	params map[string]string // in the path, also the tenant
 }
 
-// plainColons unescapes the colons of a path: some clients escape those of
+// plainColons unescapes the colons of a path: some clients escape the colons of
 // "message:send" and "tasks/{id}:cancel".
 func plainColons(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {

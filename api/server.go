@@ -178,7 +178,7 @@ func (s *Server) servePage(e echo.Context) error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
 // HTTP returns a server for s with timeouts for headers and idle connections; s
-// itself sets those of bodies, answers and stream events. Its Shutdown closes the
+// itself sets the limits for bodies, answers and stream events. Its Shutdown closes the
 // service first, so that streams end.
 func (s *Server) HTTP() *http.Server {
 	h := &http.Server{

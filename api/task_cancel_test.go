@@ -21,7 +21,7 @@ func TestCancel_planTask(t *testing.T) {
 }
 
 // The id that a client gives to a cancellation, in the header or the metadata, is
-// that of the command.
+// the command's.
 func TestCancel_key(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")

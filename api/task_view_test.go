@@ -44,7 +44,7 @@ func TestGetTask_pausedAtAGate(t *testing.T) {
 	}
 }
 
-// The root task of an attempt that was retried names that of the latest attempt.
+// The root task of an attempt that was retried names the root task of the latest attempt.
 func TestGetTask_retried(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").at("id").String()

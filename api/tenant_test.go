@@ -143,7 +143,7 @@ func TestTenants_apartOnPages(t *testing.T) {
 	}
 }
 
-// inVersion changes parameters of 1.0 to those of a version.
+// inVersion changes parameters of 1.0 to the parameters of a version.
 func inVersion(version, params string) string {
 	if version == "1.0" {
 		return params

@@ -202,7 +202,7 @@ func TestAPI_reasons(t *testing.T) {
 	rows := tables(t, "api.md", "Errors")
 	compare(t, "reasons", code, words(rows, 0))
 
-	// The codes of kinds with a reason of their own are those of the table in the code.
+	// The codes of kinds with a reason of their own are as in the table in the code.
 	for _, row := range rows[0] {
 		reason := strings.Trim(row[0], "`")
 		line := regexp.MustCompile(`code: ([-\w]+), http: http\.Status(\w+), .*"` + reason + `"\}`).FindStringSubmatch(source(t, "api/wire/fault.go"))

@@ -199,6 +199,35 @@ func TestDocuments_linesFit(t *testing.T) {
 	}
 }
 
+// Documents stay short, since long ones are not read: README.md fits on a few screens,
+// decisions.md has at most 60 decisions of six lines, and all but AGENTS.md and the changelog
+// have at most 45,000 words.
+func TestDocuments_short(t *testing.T) {
+	if n := len(source(t, "README.md")); n > 8<<10 {
+		t.Errorf("README.md has %d bytes, more than 8 KiB", n)
+	}
+	decisions := strings.Split(source(t, "docs/decisions.md"), "\n### ")[1:]
+	if len(decisions) < 20 || len(decisions) > 60 {
+		t.Errorf("docs/decisions.md has %d decisions", len(decisions))
+	}
+	for _, d := range decisions {
+		title, text, _ := strings.Cut(d, "\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		if n := len(strings.Split(strings.TrimSpace(text), "\n")); n > 6 {
+			t.Errorf("docs/decisions.md: %q has %d lines", title, n)
+		}
+	}
+	words := 0
+	for _, d := range documents(t) {
+		if d.path == "README.md" || path.Dir(d.path) == "docs" {
+			words += len(strings.Fields(strings.Join(d.lines, "\n")))
+		}
+	}
+	if words > 45_000 {
+		t.Errorf("the documents have %d words", words)
+	}
+}
+
 // The functions and types in docs/architecture.md are in the files that it names.
 func TestArchitecture_functions(t *testing.T) {
 	named := regexp.MustCompile("`(\\w+)`(?: and `(\\w+)`)? in \\[[^\\]]*\\]\\(\\.\\./([^)]+\\.go)\\)")

@@ -19,7 +19,7 @@ func (c *Change) Check() error {
 
 // apply returns a name, a description and metadata as c changes them. The keys of
 // clients are replaced as a whole; a client cannot change reserved keys, except
-// those of clientKey.
+// the keys of clientKey.
 func (c *Change) apply(name, description string, metadata a2a.Metadata) (string, string, a2a.Metadata) {
 	if c == nil {
 		return name, description, metadata

@@ -5,12 +5,12 @@
 // person. Tables list the moves of their states ([ObjectiveMoves], [PlanMoves]). Every
 // change is an [Event], a fact with new values. Apply is the only code that changes an
 // objective or a plan, which are the sums of their events. Roll-up derives the state of a
-// plan from its tasks and that of an objective from its plans. [Objective.Startable] lists
+// plan from its tasks and the state of an objective from its plans. [Objective.Startable] lists
 // the plans that may start now, [Plan.Ready] the tasks.
 //
 // The order of the tasks of a plan, and of the plans of an objective: one that declares
 // dependencies begins when those are done, at once if it declares an empty list. One that
-// declares none follows the one before it in the list, which may wait itself. So those
+// declares none follows the one before it in the list, which may wait itself. So the members
 // of a list without dependencies run one after another, and those that are added are the
 // last. [Plan.Before] and [Objective.Before] list what one waits for. Nothing is removed
 // from a list: a plan that was skipped or replaced is done, an optional one also if it

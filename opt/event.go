@@ -46,7 +46,7 @@ const (
 // event that changes a row of the journal carries the new values, computed by the
 // owner of the row, so the journal needs no rules.
 type Event struct {
-	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it; that of the event before for SourceRewound
+	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it; the number of the event before for SourceRewound
 	Kind EventKind `json:"kind"`
 	At   a2a.Time  `json:"at"`
 
@@ -101,7 +101,7 @@ func (e Event) String() string {
 	return fmt.Sprint(e.N, " ", oneLine(string(e.Kind), about, "", e.To, e.Reason))
 }
 
-// EndsTasks reports whether the open tasks of a plan, or those of all plans, end with e: the
+// EndsTasks reports whether the open tasks of a plan, or of all plans, end with e: the
 // workflow is gone, so no events of its own will say so. See [Event.TaskEnded].
 func (e Event) EndsTasks() bool {
 	return (e.Kind == PlanMoved || e.Kind == ObjectiveMoved && ObjectiveStatus(e.To).Ended()) && e.Reason == Terminated

@@ -79,7 +79,7 @@ type Ref struct {
 
 // ParseID returns the parts of an id. The workflow that owns an objective, plan or
 // task follows from the id alone. ok is false if id is in none of the forms made
-// here.
+// here. Each number has one spelling: else one thing would have two ids for a client.
 func ParseID(id string) (ref Ref, ok bool) {
 	m := idForm.FindStringSubmatch(id)
 	if m == nil {

@@ -40,7 +40,7 @@ func (o Opening) As(head Objective) Opening {
 }
 
 // A Letter carries a message from a client to the workflow that decides about it:
-// that of the plan for a plan task or a gate, otherwise that of the objective.
+// the plan's for a plan task or a gate, otherwise the objective's.
 type Letter struct {
 	ObjectiveID string      `json:"objectiveId"`
 	PlanID      string      `json:"planId,omitempty"`
@@ -61,7 +61,7 @@ type Letter struct {
 // Once returns a key that is equal for repeats of a letter from one sender.
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
-// SameContent reports whether digest, which is recorded, is that of a message. Under a
+// SameContent reports whether digest, which is recorded, is the digest of a message. Under a
 // separate key, a message may have another id in each attempt; records from
 // before that rule have the digest of the whole message.
 func SameContent(digest string, m a2a.Message, key string) bool {

@@ -12,7 +12,7 @@ import (
 type NoticeKind string
 
 // Opened is the kind of the notice about a gate that has opened. The others are
-// those of [StepKind].
+// like [StepKind].
 const Opened NoticeKind = "opened"
 
 // NoticeKinds returns all kinds of notices.
@@ -49,7 +49,7 @@ func (c Channel) Takes(n Notice) bool {
 	return n.Gate.Responders.Allow(c.Principal, c.Groups, n.requesters()...)
 }
 
-// channelPrefix begins the ids that channels have among those of push configs.
+// channelPrefix begins the ids that channels have among the ids of push configs.
 const channelPrefix = "notice:"
 
 // ConfigID returns the id of c in the place of a push config's id. No push config of a

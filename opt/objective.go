@@ -8,7 +8,7 @@ import (
 )
 
 // An Objective is a goal, and the plans that reach it. Its id is also its
-// Temporal workflow's id and that of its first root task.
+// Temporal workflow's id and the id of its first root task.
 type Objective struct {
 	ID          string          `json:"id"`
 	ContextID   string          `json:"contextId"`
@@ -242,7 +242,7 @@ func (o *Objective) Apply(e Event) error {
 	return nil
 }
 
-// change gives o a new name, description and metadata: those of e.Change, which a
+// change gives o a new name, description and metadata: as in e.Change, which a
 // client sent, or of e.Text.
 func (o *Objective) change(e Event) {
 	if e.Change == nil && e.Text != nil {

@@ -94,7 +94,7 @@ func (o *Objective) stuck() bool {
 	return waits
 }
 
-// byHand returns the reason of a move to working: that of a client while o has
+// byHand returns the reason of a move to working: a client's while o has
 // not been started, none after.
 func (o *Objective) byHand() string {
 	if o.Started {
@@ -112,7 +112,7 @@ func (o *Objective) canProceed() bool {
 	})
 }
 
-// pausedBy returns the reason of a paused objective with plans: that of a plan that waits for a
+// pausedBy returns the reason of a paused objective with plans: the reason of a plan that waits for a
 // person if there is one, since the pause is shown beside it.
 func pausedBy(plans []*Plan) string {
 	for _, p := range plans {
@@ -210,7 +210,7 @@ func (o *Objective) broken() *Plan {
 	return nil
 }
 
-// whyFailed returns the reason of the failure of o: that of a plan that was not merely
+// whyFailed returns the reason of the failure of o: the reason of a plan that was not merely
 // stopped because another one had failed.
 func whyFailed(o *Objective) string {
 	for _, p := range o.Plans {

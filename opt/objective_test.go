@@ -451,7 +451,7 @@ func TestObjective_Apply_endsUnstarted(t *testing.T) {
 	}
 }
 
-// The place in the queue is that of the event, and is cleared by the start.
+// The place in the queue is as in the event, and is cleared by the start.
 func TestObjective_Apply_queued(t *testing.T) {
 	o := objectiveOf(t, "")
 	unstarted(o)

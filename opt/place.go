@@ -3,7 +3,8 @@ package opt
 import "longhaul/a2a"
 
 // A Place asks for a place in the queue of a context, for an attempt at an
-// objective that is about to begin.
+// objective that is about to begin. It names the attempt, as turns do, since a turn for a former
+// attempt may be on its way when the objective is retried.
 type Place struct {
 	Tenant      string
 	ContextID   string

@@ -62,7 +62,7 @@ func (p *Plan) Over() bool { return p.Status.Ended() && (p.Report == nil || !p.R
 // Broken reports whether the plan ended in a way that fails its objective.
 func (p *Plan) Broken() bool { return p.Status == PlanFailed && !p.Optional() }
 
-// Task returns the task with an id, its own or that of its A2A task, nil if there
+// Task returns the task with an id, its own or its A2A task's, nil if there
 // is none.
 func (p *Plan) Task(id string) *Task {
 	if ref, ok := ParseID(id); ok && ref.Attempt > 1 {
@@ -170,7 +170,7 @@ func (p *Plan) Leaf(t *Task) bool {
 // without artifacts, such as an approval, is replaced by the tasks before it.
 func (p *Plan) Inputs(t *Task) []*Task { return makersAmong(p, p.Before(t)) }
 
-// Results lists the artifacts of the plan: those of its leaf tasks. A leaf without
+// Results lists the artifacts of the plan: the artifacts of its leaf tasks. A leaf without
 // artifacts is replaced by its inputs.
 func (p *Plan) Results() []a2a.Artifact {
 	var out []a2a.Artifact
@@ -203,7 +203,8 @@ func makersAmong(p *Plan, from []*Task) []*Task {
 	return out
 }
 
-// Ready lists the tasks that may start now, in list order.
+// Ready lists the tasks that may start now, in list order. A task that an answer continues is
+// not among them: it continues at once, even above the limit, because a person waits for it.
 func (p *Plan) Ready() []*Task {
 	if !p.Started || p.OnHold() || p.closing() {
 		return nil

@@ -77,7 +77,7 @@ func (p *Plan) begun() bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
 }
 
-// byHand returns the reason of a move to working: that of a client while p has
+// byHand returns the reason of a move to working: a client's while p has
 // not been started, none after.
 func (p *Plan) byHand() string {
 	if p.Started {

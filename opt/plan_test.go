@@ -219,7 +219,7 @@ func TestPlan_Apply_messages(t *testing.T) {
 }
 
 // An event is recorded after later changes, so the tasks in it must not change
-// with those of the plan.
+// with the plan's.
 func TestPlan_Apply_tasksAdded(t *testing.T) {
 	p := planOf(t, "completed")
 	tasks, err := p.NewTasks([]opt.TaskSpec{{Name: "more"}})

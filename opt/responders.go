@@ -79,7 +79,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// Among returns those of groups that may decide.
+// Among returns the groups of a list that may decide.
 func (r *Responders) Among(groups []string) []string {
 	if r == nil {
 		return nil

@@ -165,7 +165,7 @@ type ScheduleRun struct {
 // the span count. The zero value is for now, once.
 type Backfill struct {
 	From, Until a2a.Time
-	Overlap     Overlap // "" for that of the schedule
+	Overlap     Overlap // "" for the schedule's
 }
 
 // A ScheduledRun is one objective that a schedule starts. Its JSON is in histories.

@@ -163,6 +163,9 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Run is set in the first place: in a retried plan the id of the A2A task is one of this
+		// attempt. Without it, a task added before an operator ended the plan, and not recorded,
+		// would have the key of this one.
 		tasks = append(tasks, &Task{
 			ID: ids[index], Index: index, Name: s.Name, Description: s.Description, Dependencies: deps,
 			State: TaskPending, Metadata: s.Metadata, Executor: s.Executor, Input: s.Input, Ask: s.Ask,
@@ -250,7 +253,7 @@ func (r references) missing(self, ref string) string {
 }
 
 // cycle returns an error if nodes, the plans or tasks of a list, wait for each other. It
-// names those of one cycle, each with the one that it waits for. before returns those that a
+// names the members of one cycle, each with the one that it waits for. before returns those that a
 // node waits for; name returns its name, and whether it declares dependencies.
 func cycle[T comparable](field string, nodes []T, before func(T) []T, name func(T) (string, bool)) error {
 	waits, left := map[T][]T{}, map[T]bool{}

@@ -153,7 +153,7 @@ type TaskSpec struct {
 	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
 }
 
-// A PlanSpec asks for a plan. In Dependencies, which are like those of a TaskSpec,
+// A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,
 // "plan-0" is the first plan of the same request.
 type PlanSpec struct {
 	Name         string       `json:"name"`

@@ -50,7 +50,7 @@ type HistoryScope string
 // The scopes. A root task counts to the plan that is being worked on.
 const (
 	ScopeTask      HistoryScope = "task"
-	ScopePlan      HistoryScope = "plan"      // and those of the other tasks of the plan
+	ScopePlan      HistoryScope = "plan"      // and of the other tasks of the plan
 	ScopeObjective HistoryScope = "objective" // and all other messages about the objective
 )
 

@@ -7,12 +7,12 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// slots are the rights to run activities. Unlike those of the SDK they can be
+// slots are the rights to run activities. Unlike the SDK's they can be
 // lent: a task that waits because its executor has reached its limit needs no slot,
 // so the worker may take another task meanwhile. At most as many are lent as there are
 // slots, so that one worker does not take tasks that others could run. If more tasks
 // wait, one lends its slot as soon as another takes its own back: the worker takes one
-// task for each that ends, and Temporal chooses it among those of all tenants.
+// task for each that ends, and Temporal chooses it among the tasks of all tenants.
 type slots struct {
 	most int
 

@@ -42,7 +42,10 @@ type Config struct {
 }
 
 // A Version names a build of a worker among those that run at the same time. A plan ends
-// with the version that began it; other workflows continue with the current one.
+// with the version that began it, since it runs executors, which operators change; other
+// workflows last for years, run no such code, and continue with the current one. Workers for
+// records and deliveries have a version too, so that the one that made an event also writes it:
+// an earlier one would drop the members that it does not know.
 type Version struct{ Deployment, BuildID string }
 
 // options returns the version for the SDK.
@@ -59,7 +62,7 @@ func (v Version) options() worker.DeploymentOptions {
 const cachedWorkflows = 1000
 
 // LimitMemory limits the workflows in the memory of this process to cachedWorkflows. Call
-// it before any worker starts, also before those of an embedded Temporal.
+// it before any worker starts, also before the workers of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
 // handBackWait is how long a worker that stops waits, after StopAfter, for the last answers

@@ -191,7 +191,7 @@ func (d blobDriver) read(ctx context.Context, objectiveID, id string) (*commonpb
 	}
 	whole := new(commonpb.Payload)
 	for _, s := range rest.GetPayloads() {
-		whole.Metadata = s.GetMetadata() // the last one has those of the payload
+		whole.Metadata = s.GetMetadata() // the last one has the payload's
 		if id, refers := s.GetMetadata()[segmentID]; refers {
 			if s, err = d.blob(ctx, objectiveID, string(id)); err != nil {
 				return nil, err

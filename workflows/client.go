@@ -29,7 +29,7 @@ type ClientConfig struct {
 	Plain     func() bool   // whether the namespace has no search attributes of ours; nil: it has them
 	Timeout   time.Duration // of one call; 0 means 10 s
 	IdleFor   time.Duration // after which an objective that was not started is canceled; 0 for never
-	Cipher    Cipher        // that of Temporal; nil encrypts nothing
+	Cipher    Cipher        // of Temporal; nil encrypts nothing
 }
 
 // A Client starts work, sends it messages and stops it. It is safe for concurrent use. An error
@@ -101,7 +101,8 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 	return refusal("enter the queue of a context", err)
 }
 
-// options returns how an objective's workflow is started.
+// options returns how an objective's workflow is started. Only what starts a workflow sets the
+// fairness key: Temporal hands it on to child workflows, activities and later runs.
 func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
 	options := client.StartWorkflowOptions{
@@ -125,7 +126,7 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 }
 
 // firstState is the state that Temporal's lists show from the start: working if
-// the work begins at once, and that of the former attempt until a retry is admitted.
+// the work begins at once, and the state of the former attempt until a retry is admitted.
 func firstState(o opt.Opening) opt.TaskState {
 	if o.Objective.Root.Ended() {
 		return o.Objective.Root

@@ -30,7 +30,7 @@ func carryHeartbeats() grpc.UnaryClientInterceptor {
 	}
 }
 
-// carryHeartbeat sends a heartbeat. ctx is that of the SDK.
+// carryHeartbeat sends a heartbeat. ctx is the SDK's.
 func carryHeartbeat(ctx context.Context, send func(context.Context) error) error {
 	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatPatience)
 	defer cancel()

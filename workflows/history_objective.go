@@ -281,7 +281,7 @@ func merged(runs []*runLog) (entries []Entry) {
 		rank   int
 	}
 	known := map[string]map[int64]fact{}
-	var sources []string // those of workflows first
+	var sources []string // workflows first
 	for _, r := range runs {
 		for _, source := range slices.Sorted(maps.Keys(r.facts)) {
 			if known[source] == nil {

@@ -176,7 +176,7 @@ func (h *host) Canceled() bool  { return h.own.Err() != nil }
 
 // Reset finds out whether an operator has reset this run: then another epoch begins with
 // the first workflow task that is not replayed. A marker and the id of the run that has set it
-// keep later replays the same, also those of a run that is reset again.
+// keep later replays the same, also replays of a run that is reset again.
 func (h *host) Reset() bool {
 	info := workflow.GetInfo(h.ctx)
 	run := info.WorkflowExecution.RunID

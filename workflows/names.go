@@ -45,7 +45,7 @@ const PushQueue = "longhaul-push"
 // the API run them: they start objectives by its settings.
 const ScheduleQueue = "longhaul-schedule"
 
-// Search attributes, all of type keyword. The prefix keeps them apart from those of
+// Search attributes, all of type keyword. The prefix keeps them apart from the attributes of
 // others in a shared namespace.
 var (
 	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("LonghaulTenant")

@@ -58,7 +58,7 @@ func Examine(ctx context.Context, c client.Client, namespace string) (NamespaceS
 	return state, nil
 }
 
-// missing returns those of our search attributes that a query of the namespace
+// missing returns our search attributes that a query of the namespace
 // cannot use. Every kind of Temporal answers queries; not every one lists search
 // attributes to those who may not change them.
 func missing(ctx context.Context, c client.Client, namespace string) ([]string, error) {
@@ -129,7 +129,7 @@ func CreateNamespace(ctx context.Context, c client.Client, namespace string, ret
 	return obstacle("create namespace "+namespace, err)
 }
 
-// AddSearchAttributes adds those of our search attributes that names lists to a
+// AddSearchAttributes adds our search attributes that names lists to a
 // namespace. It takes Temporal some seconds until they can be used.
 func AddSearchAttributes(ctx context.Context, c client.Client, namespace string, names []string) error {
 	types := SearchAttributes()

@@ -49,8 +49,8 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	return resultOf(&m.State.Objective)
 }
 
-// newObjective returns the machine for a run: that of a new objective, of one
-// that ended before, or of one that continues as new.
+// newObjective returns the machine for a run: for a new objective, for one
+// that ended before, or for one that continues as new.
 func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
 	switch {
 	case in.State != nil:

@@ -40,7 +40,7 @@ func former(t *testing.T) *opt.Kept {
 var again = workflows.ObjectiveInput{Retry: &workflows.RetryInput{Tenant: "t", ObjectiveID: objectiveID}}
 
 // A retry reads the former attempt, however long the journal takes, and continues
-// with the tasks that were not completed. Its event numbers follow those of the
+// with the tasks that were not completed. Its event numbers follow the numbers of the
 // former attempt.
 func TestObjective_retries(t *testing.T) {
 	env, log := newEnv(t)

@@ -26,7 +26,7 @@ type Cipher interface {
 	Decrypt(keyID string, text []byte) ([]byte, error)
 }
 
-// The form of encrypted payloads, which is that of Temporal's samples in every language.
+// The form of encrypted payloads, as in Temporal's samples in every language.
 // Their data is a whole payload, encrypted.
 const (
 	encryptedEncoding = "binary/encrypted"
@@ -212,7 +212,7 @@ func (c inHistory) ToPayloads(values ...any) (*commonpb.Payloads, error) {
 }
 
 // unreadableError is the type of the failure of an activity whose payloads its worker
-// could not decrypt. It stands in histories, so it never changes. Its details are those of
+// could not decrypt. It stands in histories, so it never changes. Its details are from
 // [activities.QuotaError].
 const unreadableError = "PayloadUnreadable"
 

@@ -75,7 +75,7 @@ func TestNewDataConverter(t *testing.T) {
 	}
 }
 
-// Other programs read this form; it is that of Temporal's samples.
+// Other programs read this form; it is as in Temporal's samples.
 func TestNewCodec_form(t *testing.T) {
 	p := converted(t, keys(t, 1), "x")
 	if got := string(p.GetMetadata()[converter.MetadataEncoding]); got != "binary/encrypted" {
@@ -118,7 +118,7 @@ func TestNewFailureConverter_unreadable(t *testing.T) {
 	}
 }
 
-// A locked cipher can only encrypt, as one with other keys than those of the writer.
+// A locked cipher can only encrypt, as one with other keys than the writer's.
 type locked struct{ workflows.Cipher }
 
 func (locked) Decrypt(string, []byte) ([]byte, error) { return nil, seal.ErrKey }

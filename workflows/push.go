@@ -80,7 +80,9 @@ func (p *push) drain() bool {
 	return some
 }
 
-// wait waits until the next attempt may begin.
+// wait waits until the next attempt may begin. A signal does not shorten that: each new state of
+// the task brings one, and a receiver that asked for a pause gets it. The workflow keeps the time,
+// so that tests can skip it.
 func (p *push) wait(ctx workflow.Context) error {
 	left := p.state.Next.Time().Sub(workflow.Now(ctx))
 	if p.state.Next.IsZero() || left <= 0 {

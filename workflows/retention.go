@@ -18,7 +18,7 @@ import (
 // Retain makes the schedule that runs Purge, or changes the existing schedule if
 // it differs, so that the journal keeps ended objectives for ttl. A paused
 // schedule stays paused. With a ttl of 0 the schedule is removed. Many workers
-// may call Retain at the same time. cipher is that of c: after a change of its keys the
+// may call Retain at the same time. cipher is c's: after a change of its keys the
 // schedule is encrypted again, so that Examine finds processes without the new key.
 func Retain(ctx context.Context, c client.Client, ttl time.Duration, cipher Cipher) error {
 	if ttl == 0 {

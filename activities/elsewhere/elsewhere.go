@@ -4,7 +4,8 @@
 //
 // The activity gets the work of the task as JSON and returns an outcome. Any other value
 // that it returns is the result of the task. Its retries, heartbeats and cancellation are
-// Temporal's.
+// Temporal's. A leg of ours comes before it, since a workflow cannot fill in references to large
+// contents or make the callback URL, which needs a key; one after it checks the outcome.
 package elsewhere
 
 import (

@@ -18,7 +18,7 @@ type Player struct {
 	Executor activities.Executor
 
 	// Parked is called when the task parks, and may make the event happen that the task
-	// waits for. A returned outcome takes the place of that of a callback or an activity
+	// waits for. A returned outcome takes the place of the outcome of a callback or an activity
 	// elsewhere, and ends the round. nil begins the next leg.
 	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
 

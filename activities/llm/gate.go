@@ -79,7 +79,7 @@ func (t gates) askApproval(of tool, by *opt.Responders) *activities.Outcome {
 	})
 }
 
-// editedArgs returns the arguments with which a person has replaced those of a call.
+// editedArgs returns the arguments with which a person has replaced the arguments of a call.
 func editedArgs(of tool, parts []a2a.Part) (args string, ok bool) {
 	if len(parts) != 1 || parts[0].Data == nil {
 		return "", false

@@ -32,7 +32,7 @@ type Models struct {
 // A Model is a model that tasks may use.
 type Model struct {
 	Provider  string        `yaml:"provider"`  // openai or anthropic: whose API its server speaks
-	URL       string        `yaml:"url"`       // of the API; "" for that of the provider
+	URL       string        `yaml:"url"`       // of the API; "" for the provider's
 	Model     string        `yaml:"model"`     // its id at the server
 	Key       string        `yaml:"key"`       // name of the variable with the API key; "" for none
 	Price     Price         `yaml:"price"`     // of its use
@@ -156,7 +156,7 @@ func (w *mistakes) add(format string, args ...any) {
 	all.list = append(all.list, fmt.Errorf("%s: %s%s", w.path, w.at, fmt.Sprintf(format, args...)))
 }
 
-// value returns that of a variable which must be set.
+// value returns the value of a variable, which must be set.
 func (w *mistakes) value(name string) string {
 	value, err := w.env.Value(name)
 	if err != nil {
@@ -256,7 +256,7 @@ func (s *Server) prepare(wrong *mistakes) {
 	s.client = newClient(header)
 }
 
-// policy returns that of a tool.
+// policy returns the policy of a tool.
 func (s *Server) policy(function string) policy {
 	for _, name := range []string{function, "*"} {
 		if p, ok := s.policies[name]; ok {

@@ -164,7 +164,7 @@ func indexed(kind string, names []string, index map[string]int) (out []string, e
 	return out, nil
 }
 
-// tasks returns those of a plan. later says that other plans come before it.
+// tasks returns the tasks of a plan. later says that other plans come before it.
 func (d draft) tasks(p proposedPlan, later bool) (out []opt.TaskSpec, err error) {
 	index := map[string]int{}
 	for i, t := range p.Tasks {

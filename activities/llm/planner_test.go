@@ -44,7 +44,7 @@ func (oneSkill) Plan(_ context.Context, r activities.Request) (activities.Planne
 	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Plan of " + skill, Tasks: []opt.TaskSpec{{Name: "Boil"}}}}}, nil
 }
 
-// plan has a planner plan a request. answers are those of the model.
+// plan has a planner plan a request. answers are what the model says.
 func plan(t *testing.T, file string, answers ...string) (activities.Planned, *llmtest.Server, error) {
 	t.Helper()
 	var turns []llmtest.Turn
@@ -99,7 +99,7 @@ func TestPlanner(t *testing.T) {
 	}
 }
 
-// dependencies returns those of a plan or a task as text.
+// dependencies returns the dependencies of a plan or a task as text.
 func dependencies(on []string) []string {
 	if on != nil && len(on) == 0 {
 		return []string{"at once"}

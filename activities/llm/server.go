@@ -30,7 +30,8 @@ func (e *notStartedError) Error() string { return "connect: " + e.cause.Error() 
 func (e *notStartedError) Unwrap() error { return e.cause }
 
 // withSession calls do with a connection to s. If s is a program, it is started before and ended
-// after that. If there is no connection, the error is a notStartedError.
+// after that: a longer session would be state that a crash loses, and the next leg may run on
+// another worker. If there is no connection, the error is a notStartedError.
 func (s *Server) withSession(ctx context.Context, log *zap.Logger, do func(context.Context, *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -81,6 +82,8 @@ func (s *Server) list(ctx context.Context, name string, log *zap.Logger) (out []
 				Name: nameOf(name, t.Name), Server: name, Function: t.Name, Schema: schema,
 				Description: strings.ToValidUTF8(t.Description[:min(len(t.Description), maxDescription)], ""),
 			}
+			// A wrong hint repeats a call after a crash. It spares no decision of a person: policies
+			// are in the file alone.
 			if a := t.Annotations; a != nil {
 				one.Repeatable = a.ReadOnlyHint || a.IdempotentHint
 			}

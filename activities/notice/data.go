@@ -104,7 +104,7 @@ func (d Data) Next() string {
 	return fmt.Sprintf("%s at %s", kind, next.At.Time().UTC().Format("2006-01-02 15:04 MST"))
 }
 
-// functions are those of templates, beside the predefined ones.
+// functions are for templates, beside the predefined ones.
 var functions = template.FuncMap{
 	"json": func(v any) (string, error) { // not escaped for HTML
 		var b strings.Builder

@@ -79,7 +79,7 @@ type channelForm struct {
 	Text     string   `yaml:"text"`
 }
 
-// The members of channels: those of every channel, and those of each kind.
+// The members of channels: of every channel, and of each kind.
 var (
 	commonMembers = []string{"name", "kind", "when", "tenants", "principal", "groups"}
 	kindMembers   = map[string][]string{

@@ -20,7 +20,8 @@ import (
 	"longhaul/internal/egress"
 )
 
-// A mailbox gets notices as messages over SMTP: one message to all recipients.
+// A mailbox gets notices as messages over SMTP: one message to all recipients. go-mail makes
+// them, since net/smtp leaves encodings, header injection and the rules of STARTTLS to its caller.
 type mailbox struct {
 	server         string // its host
 	port           int

@@ -7,7 +7,7 @@
 // but the variables that its command names.
 //
 // A program that exits with 0 completes the task with its standard output. Another
-// exit code fails the attempt, which is repeated like that of any task.
+// exit code fails the attempt, which is repeated like any task.
 package shell
 
 import (

@@ -77,7 +77,7 @@ func (i IDs) Created(c *Call) (string, error) {
 	return i.Random()
 }
 
-// Key returns the key of a change: that of the sender, else a random one.
+// Key returns the key of a change: the sender's, else a random one.
 func (i IDs) Key(c *Call) (string, error) {
 	if c.Key != "" {
 		return c.Key, nil

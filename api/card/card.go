@@ -22,7 +22,7 @@ type Info struct {
 	Provider         *Provider   // nil for none
 	DocumentationURL string      // "" for none
 	IconURL          string      // "" for none
-	Skills           []Skill     // at least one; an extended card without skills has those of the card
+	Skills           []Skill     // at least one; an extended card without skills has the skills of the card
 	InputModes       []string    // media types, wildcards allowed; nil for text and JSON
 	OutputModes      []string    // likewise
 	Schemes          map[string]SecurityScheme

@@ -47,7 +47,7 @@ func (n inertNodes) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 	to.Register(ast.KindHTMLBlock, n.htmlBlock)
 }
 
-// headingOffset is how many levels of headings a page has above those of a text.
+// headingOffset is how many levels of headings a page has above the headings of a text.
 const headingOffset = 2
 
 func (inertNodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

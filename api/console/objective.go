@@ -93,7 +93,7 @@ func showObjective(v *visit) (view, error) {
 	return out, err
 }
 
-// pageOf returns the address of the page for an id that is not that of an objective: that of
+// pageOf returns the address of the page for an id of something else than an objective:
 // a later attempt, a plan or a task. It returns "" for any other.
 func pageOf(id string) string {
 	switch ref, ok := opt.ParseID(id); {

@@ -184,7 +184,7 @@ func TestArtifacts_many(t *testing.T) {
 	}
 }
 
-// So are those of a message.
+// So are the parts of a message.
 func TestMessages_manyParts(t *testing.T) {
 	s, _ := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	parts := make([]string, 51)

@@ -26,7 +26,7 @@ import (
 // A workplace is a site with an agent of its own, whose clock a test can advance.
 type workplace struct {
 	*site
-	ahead atomic.Int64 // nanoseconds that its clock is before that of the world
+	ahead atomic.Int64 // nanoseconds that its clock is before the world's
 	ended int          // objectives that end has recorded
 }
 

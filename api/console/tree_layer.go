@@ -27,7 +27,7 @@ type gap struct{ across, down int }
 // layers places blocks, each below all blocks that come before it.
 type layers struct {
 	gap    gap
-	blocks []block // those of the drawing, then the bends of long lines
+	blocks []block // the drawing's, then the bends of long lines
 	layer  []int
 	up     [][]int // by block: those in the layer above that it is joined to
 	down   [][]int

@@ -32,7 +32,7 @@ const maxForm = 1 << 20
 // the page for signing in.
 const refreshHeader = "X-Console-Refresh"
 
-// authenticate returns the caller: that of the session if there is one, else that of the
+// authenticate returns the caller: the session's if there is one, else the caller of the
 // request itself. Calls of the console know the extension. A session whose credential is
 // refused is closed: a page that is left open does not send the credential again and again.
 func (v *visit) authenticate() (call.Caller, error) {

@@ -1,6 +1,8 @@
 // Package grpc serves A2A 1.0 over gRPC, with the official generated service and
 // the same handlers as over HTTP. Requests are converted to ProtoJSON for the
-// common reader of 1.0; answers are made from the model.
+// common reader of 1.0; answers are made from the model, since stored JSON is as clients have
+// sent it, and a strict reader of ProtoJSON refuses some of it (a name that occurs twice, half of a
+// surrogate pair, 1e400).
 //
 // Numbers in data and metadata are doubles, as in the proto: more precise JSON
 // numbers are rounded.

@@ -57,7 +57,9 @@ func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerIn
 }
 
 // serve authenticates the caller, checks the version, has handle do the call and
-// logs it.
+// logs it. Every method is a stream to gRPC, so nothing of the message is read before. This is
+// not a tap handle: one of those runs under the lock of the connection, where looking up a key
+// would block all its calls, and a refusal there leaks the timer of grpc-timeout (grpc-go 1.83).
 func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context, *call.Call) error) (*call.Call, *call.Fault) {
 	r := asHTTP(ctx, path)
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
@@ -123,7 +125,9 @@ func methodOf(fullMethod string) (name string, ok bool) {
 	return strings.CutPrefix(fullMethod, "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/")
 }
 
-// asHTTP returns a call, without its content, as an HTTP request.
+// asHTTP returns a call, without its content, as an HTTP request. Its host is not checked: that
+// is against pages in browsers, which cannot speak gRPC to a server without TLS, and with TLS the
+// certificate has another name than the page.
 func asHTTP(ctx context.Context, fullMethod string) *http.Request {
 	r := &http.Request{
 		Method: http.MethodPost, URL: &url.URL{Path: fullMethod}, RequestURI: fullMethod,

@@ -48,7 +48,8 @@ func streamed(desc grpc.ServiceDesc) *grpc.ServiceDesc {
 }
 
 // incoming is the stream of gRPC itself, which can be asked for the size of a message before the
-// message is read.
+// message is read. It is no public interface: if grpc-go changes it, every call fails, and so do
+// the tests.
 type incoming interface {
 	ReadMessageHeader(header []byte) error
 	Read(n int) (mem.BufferSlice, error)

@@ -18,7 +18,7 @@ import (
 	"longhaul/api/operation"
 )
 
-// Every method needs a scope, also those of streams.
+// Every method needs a scope, also for streams.
 func TestScopes_everyMethod(t *testing.T) {
 	s := newService(t)
 	for _, m := range a2apb.A2AService_ServiceDesc.Methods {
@@ -41,7 +41,7 @@ func TestScopes_everyMethod(t *testing.T) {
 }
 
 // wantScope checks that a method is refused for a caller with all scopes but
-// those of which it needs one.
+// of which it needs one.
 func (s *fixture) wantScope(t *testing.T, method string, do func(ctx context.Context, path string) error) {
 	t.Helper()
 	needed := operation.Right(method).Scopes

@@ -129,7 +129,7 @@ func request(t *testing.T, headers ...string) *http.Request {
 	return r
 }
 
-// An answer is that of a server, without what differs between two answers.
+// An answer is a server's, without what differs between two answers.
 type answer struct {
 	Status    int
 	Challenge string

@@ -93,7 +93,7 @@ func (s *SignIn) Finish(ctx context.Context, in opt.SignIn, code string) (opt.Se
 }
 
 // Renew returns a session with a new credential, for which it uses the refresh token. The
-// errors are those of Finish.
+// errors are as for Finish.
 func (s *SignIn) Renew(ctx context.Context, of opt.Session) (opt.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {

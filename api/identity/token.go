@@ -77,6 +77,8 @@ type discovered struct {
 	SecretMethods []string `json:"token_endpoint_auth_methods_supported"`
 }
 
+// newTokens returns the check of tokens. The provider is named by the operator and may be in a
+// private network, so requests to it do not go through internal/egress.
 func newTokens(cfg Tokens, now func() time.Time) *tokens {
 	transport := &providerTransport{refresh: rate.NewLimiter(rate.Every(refreshEvery), refreshAtOnce)}
 	return &tokens{Tokens: cfg, now: now, http: &http.Client{Timeout: providerTimeout, Transport: transport}}

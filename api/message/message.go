@@ -25,7 +25,7 @@ type SendParams struct {
 	BadDecision  *call.Fault          // of a decision that could not be read; used only if the message is for a task
 	Gate         string               // the only gate that the message may answer; "" if it may answer another, or be a note
 	Once         bool                 // a message with the same id is a repeat, for every [call.Idempotency]
-	Metadata     a2a.Metadata         // added to that of the objective that the message begins
+	Metadata     a2a.Metadata         // added to the metadata of the objective that the message begins
 	History      int                  // number of messages to return
 	Scope        opt.HistoryScope
 	Push         *push.PushRequest // a config for the task that the message begins or is for; nil for none

@@ -140,7 +140,7 @@ func (s *Messages) contextOf(ctx context.Context, c *call.Call, p SendParams) (s
 
 // findIdle returns the first objective of a context, if it is from
 // objectives/create and was not started, or was started by this message. Its id
-// is that of the context.
+// is the context's.
 func (s *Messages) findIdle(ctx context.Context, c *call.Call, contextID, once string) (*opt.Objective, error) {
 	if _, ok := opt.ParseID(contextID); !ok {
 		return nil, nil

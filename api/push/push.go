@@ -97,7 +97,7 @@ type Journal interface {
 	PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error)
 	// RemovePush removes a config, if it is there.
 	RemovePush(ctx context.Context, tenant, taskID, id string) error
-	// Deliveries returns those of a task, in the order of its states.
+	// Deliveries returns the deliveries of a task, in the order of its states.
 	Deliveries(ctx context.Context, tenant, taskID string) ([]opt.Delivery, error)
 	// Redeliver makes one due again whose config is there.
 	Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error

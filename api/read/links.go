@@ -33,7 +33,7 @@ func (l Links) Workflow(id string) string {
 	return strings.TrimRight(l.UI, "/") + "/namespaces/" + url.PathEscape(l.Namespace) + "/workflows/" + url.PathEscape(id)
 }
 
-// in adds the URL of the workflow that a task runs in to its metadata: that of its plan, or
+// in adds the URL of the workflow that a task runs in to its metadata: its plan's, or
 // of the objective for a root task.
 func (l Links) in(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
 	id := v.ObjectiveID

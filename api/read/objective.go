@@ -43,7 +43,7 @@ type ObjectivePage struct {
 type ObjectiveFinder interface {
 	Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error)
 	SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error)
-	// Standings returns how far those of the given objectives are that the tenant has.
+	// Standings returns how far the given objectives are, as far as the tenant has them.
 	Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error)
 }
 
@@ -102,7 +102,7 @@ func (s *Objectives) find(ctx context.Context, c *call.Call, f opt.ObjectiveSear
 	return found.Reached, err
 }
 
-// standings returns how far those of a list are that are open.
+// standings returns how far the open ones of a list are.
 func (s *Objectives) standings(ctx context.Context, c *call.Call, list []*opt.Objective) (map[string]opt.Standing, error) {
 	var open []string
 	for _, o := range list {

@@ -40,7 +40,7 @@ type Scheduler interface {
 // failure.
 type ScheduleReader interface {
 	Schedule(ctx context.Context, tenant, id string) (opt.ScheduleState, error)
-	// Schedules returns those of a tenant, "" for all tenants, in the order of their
+	// Schedules returns the schedules of a tenant, "" for all tenants, in the order of their
 	// ids. One that was added a moment ago may be missing.
 	Schedules(ctx context.Context, tenant string) ([]opt.ScheduleState, error)
 	// ScheduleTimes returns the times in a span, both ends of which count. There may be

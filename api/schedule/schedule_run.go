@@ -89,7 +89,7 @@ func (s Runs) callAs(run opt.ScheduledRun, operation string, handle func(*call.C
 }
 
 // DeclareSchedules makes the schedules that playbooks declare, changes those that are
-// different, and removes those of playbooks that no playbook declares any more. A
+// different, and removes the ones that no playbook declares any more. A
 // paused schedule stays paused. Schedules of clients are not touched. A repeat changes
 // nothing.
 func (s Runs) DeclareSchedules(ctx context.Context, list []opt.Schedule) error {

@@ -37,7 +37,7 @@ type Config struct {
 	Scheduler schedule.Scheduler // nil: no schedules
 
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
-	// capabilities are those of Card.
+	// capabilities are what Card declares.
 	Extended *card.Info
 
 	Idempotency  call.Idempotency // zero: ByMessageID
@@ -52,7 +52,7 @@ type Config struct {
 	Recheck      time.Duration    // how often the caller of an open stream is authenticated again; zero: 15 s
 
 	// CheckExecutor returns why tasks may not have an executor, in words for their client; ""
-	// is that of tasks that name none. Nil allows all.
+	// is for tasks that name none. Nil allows all.
 	CheckExecutor func(name string) error
 
 	// CheckPush returns why states may not be delivered to a URL, in words for its

@@ -12,8 +12,8 @@ import (
 )
 
 // A hierarchy is the state of an objective and its plans and tasks after an
-// event. From it the stream of a root task makes the updates about them: those
-// of the extension for clients that understand it, or else those of the progress.
+// event. From it the stream of a root task makes the updates about them: with the
+// extension for clients that understand it, or else about the progress.
 // Only events change it, so every client of a kind gets the same updates, wherever
 // its stream began.
 type hierarchy struct {

@@ -197,7 +197,7 @@ func machineRefusal(o *opt.Objective, cmd opt.Command) error {
 	return err
 }
 
-// allowed lists the statuses that a client may ask for in place of that of cmd,
+// allowed lists the statuses that a client may ask for in place of the status in cmd,
 // which was refused.
 func allowed(o *opt.Objective, cmd opt.Command) []string {
 	var words []string

@@ -38,7 +38,8 @@ func (r PlanRules) Check(field string, specs []opt.PlanSpec) error {
 	return &opt.SpecError{Field: strings.ReplaceAll(field, "%d", fmt.Sprint(n)) + member, Problem: wrong.Problem}
 }
 
-// CheckExecutors reports a task that cannot have its executor. A task for people has none.
+// CheckExecutors reports a task that cannot have its executor. A task for people has none. Only
+// echo, and none without a default, are refused: which others there are is known to the workers.
 // field is the path of the plan.
 func (r PlanRules) CheckExecutors(field string, tasks []opt.TaskSpec) error {
 	for i, t := range tasks {

@@ -192,7 +192,7 @@ func output(program string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// checksums writes those of all files in dir, as sha256sum -c reads them.
+// checksums writes the checksums of all files in dir, as sha256sum -c reads them.
 func checksums(dir string) error {
 	const name = "SHA256SUMS"
 	entries, err := os.ReadDir(dir)

@@ -74,7 +74,7 @@ func makeAll(t *testing.T, dir string) {
 	}
 }
 
-// The same programs make the same files, and the checksums are those of all.
+// The same programs make the same files, and there are checksums of all.
 func TestRun(t *testing.T) {
 	dir := build(t)
 	cmd := exec.Command("sha256sum", "-c", "--quiet", "SHA256SUMS")
@@ -254,7 +254,7 @@ func dockerfile(c v1.Config) []string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.0fs", d.Seconds()) }
 
-// instructions are those of the last stage of Dockerfile that say how the image runs.
+// instructions are the lines of the last stage of Dockerfile that say how the image runs.
 func instructions(t *testing.T) []string {
 	t.Helper()
 	var found []string

@@ -50,7 +50,7 @@ func chooseAddrs(ctx context.Context, cfg Config) (a addrs, err error) {
 // chooseAddr returns the loopback address that s means, with a port that was free
 // a moment ago. The servers take addresses, not listeners, and end the process if
 // they cannot listen. So this checks the port first. A port that is in use may become
-// free within freeWithin, as that of a process that was killed a moment ago.
+// free within freeWithin, as the port of a process that was killed a moment ago.
 func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -70,7 +70,7 @@ func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	ctx, cancel := context.WithTimeout(ctx, freeWithin)
 	defer cancel()
 	var failed error
-	_ = poll(ctx, func() error { // its error is that of the time
+	_ = poll(ctx, func() error { // its error is about the time
 		l, err := net.Listen("tcp", at.String())
 		if errors.Is(err, syscall.EADDRINUSE) {
 			failed = fmt.Errorf("address %v is already in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", at, flag)

@@ -26,7 +26,7 @@ func lock(ctx context.Context, dir string) (unlock func() error, err error) {
 	}
 	within, cancel := context.WithTimeout(ctx, freeWithin)
 	defer cancel()
-	_ = poll(within, func() error { // its error is that of the time
+	_ = poll(within, func() error { // its error is about the time
 		if err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 			return err // its holder may have been killed a moment ago
 		}

@@ -137,7 +137,7 @@ func makeDatabase(path string) error {
 	if err := build(path + newSuffix); err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
-	if err := removeLogs(path); err != nil { // those of the old file
+	if err := removeLogs(path); err != nil { // the old file's
 		return err
 	}
 	return install(path)

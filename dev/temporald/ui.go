@@ -49,7 +49,7 @@ func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (s
 }
 
 // handler returns the handler of a UI server, which has no setting for the check of own, and
-// else listens by itself.
+// else listens by itself. A proxy in front of it would leave its own port open.
 func handler(ui *server.Server) (http.Handler, error) {
 	field := reflect.ValueOf(ui).Elem().FieldByName("httpServer")
 	if field.IsValid() {

@@ -2,8 +2,8 @@
 // service as a plain process on loopback. "scripts/topology up" and tests use it.
 //
 // The file is read with the loader of Compose. Each image is replaced by programs of this
-// machine: ours and Temporal's are built from the versions in go.mod, those of PostgreSQL
-// and Caddy must be installed. Images that are not in the table, such as that of Grafana,
+// machine: ours and Temporal's are built from the versions in go.mod, PostgreSQL
+// and Caddy must be installed. Images that are not in the table, such as Grafana's,
 // are left out.
 //
 // Commands, environments and health checks are taken as they stand. Each process

@@ -16,7 +16,7 @@ type forwards struct {
 }
 
 // publish listens at the published addresses, or else has texts that name them name
-// those of the processes.
+// the processes'.
 func (t *Topology) publish() error {
 	published := map[string]string{}
 	for _, p := range t.Processes("") {

@@ -110,7 +110,7 @@ func (i image) arguments(bin string, entrypoint, command []string) ([]string, er
 	return i.local(bin, args), nil
 }
 
-// local replaces the program of the image with that of this machine.
+// local replaces the program of the image with the one of this machine.
 func (i image) local(bin string, args []string) []string {
 	if name := path.Base(args[0]); i.has(name) {
 		return append([]string{filepath.Join(bin, name)}, args[1:]...)

@@ -274,7 +274,7 @@ func (p *Process) command(entrypoint, command []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// environment returns the variables of the process: those of the image, of the
+// environment returns the variables of the process: of the image, of the
 // service, and those that the topology adds.
 func (p *Process) environment() []string {
 	env := environment(p.topology.bin(), p.dir())

@@ -20,7 +20,7 @@ import (
 
 // Options say what to start, and how it differs from the file.
 type Options struct {
-	Checkout string              // with the Compose file; "" for that of the working directory
+	Checkout string              // with the Compose file; "" for the one of the working directory
 	Scale    map[string]int      // processes by service; others have as many as the file says
 	Env      map[string][]string // KEY=value, added to the environment of a service or of all services with an image
 	Packages map[string]string   // replaces packages of programs, by the name of the program: "longhaul"

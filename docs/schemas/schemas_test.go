@@ -199,7 +199,7 @@ func made(t *testing.T, name string) []byte {
 	return b.Bytes()
 }
 
-// The schemas in the directory are those of the types.
+// The schemas in the directory are made from the types.
 func TestSchemas(t *testing.T) {
 	for name := range roots {
 		want := made(t, name)

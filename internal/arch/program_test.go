@@ -73,7 +73,7 @@ func (p *program) Import(importPath string) (*types.Package, error) {
 }
 
 // methods returns the number of methods that can be called on each struct of a package:
-// its own, those of the structs that it embeds, and those of the types that wrap it alone.
+// its own, the ones of the structs that it embeds, and of the types that wrap it alone.
 func (p *program) methods(room string) map[string]int {
 	scope := p.packages[room].Scope()
 	structs := map[string]*types.Named{}
@@ -110,7 +110,7 @@ func wrapsAll(wraps map[*types.Named]*types.Named, wrapper, inner *types.Named) 
 	return wrapper != nil && wrapper == inner
 }
 
-// promoted counts the methods of a struct and of those of our structs that it embeds.
+// promoted counts the methods of a struct and of our structs that it embeds.
 func promoted(t *types.Named, seen map[*types.Named]bool) int {
 	if seen[t] {
 		return 0

@@ -32,7 +32,7 @@ var allowed = map[string]figures{
 	"variables with a whole journal": {
 		"api/service/servicetest": 2, "dev/cmd/record": 2, "internal/rebuild": 1,
 	},
-	// that can be called on a struct: its own, those of the structs that it embeds, and those of types that embed it alone
+	// that can be called on a struct: its own, and the methods of structs that it embeds and of types that embed it alone
 	"methods": {
 		"activities/planner.source": 41,
 

@@ -73,7 +73,7 @@ var rooms = []room{
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire",
-		"internal/tracing"}, subjects...), // a request begins a trace, or continues that of its sender
+		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
 		tests: []string{"internal/journal", "client"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "api/operation", "api/service",
 		"internal/tracing",        // whose spans they end
@@ -181,7 +181,7 @@ var owners = map[string][]string{
 	"modernc.org/sqlite":            {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
 	"github.com/jackc/pgx":          {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
 	"github.com/pressly/goose":      {"internal/journal"},
-	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // whose model of the commands scripts and pages show
+	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // alone: a configuration library beside it would be a second list of the settings; scripts and pages show its model of the commands
 	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions
 	"github.com/mattn/go-runewidth": {"internal/cli"},                          // the width of text on a terminal
 	"golang.org/x/term":             {"internal/cli"},                          // the size of a terminal

@@ -55,7 +55,7 @@ var manneredWords = func() *regexp.Regexp {
 }()
 
 // checkWords returns the mannered words in the comments of a source and in its texts for
-// people: those of errors and logs, and outside tests all with more than one word.
+// people: errors and logs, and outside tests all with more than one word.
 func checkWords(s source) (wrong []string) {
 	for _, p := range s.prose() {
 		for _, at := range manneredWords.FindAllStringIndex(p.text, -1) {

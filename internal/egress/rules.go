@@ -16,7 +16,7 @@ var (
 	alwaysDenied = prefixes(
 		"0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
 		"168.63.129.16/32",                                            // the metadata service of a cloud, at a public address
-		"100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128", // those of others, at private addresses
+		"100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128", // services of others, at private addresses
 		"2001::/23", // Teredo and other assignments for protocols
 		"2002::/16", // 6to4, which holds an IPv4 address
 	)

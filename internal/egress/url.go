@@ -69,7 +69,7 @@ func newTarget(host string) (target, *Denied) {
 	}
 	name := host
 	if strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
-		var err error // some letters and digits outside of ASCII mean those of ASCII
+		var err error // some letters and digits outside of ASCII mean ASCII ones
 		if name, err = idna.Lookup.ToASCII(host); err != nil {
 			return target{}, &Denied{Rule: RuleForm, Detail: "host " + strconv.Quote(host)}
 		}

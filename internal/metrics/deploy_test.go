@@ -104,7 +104,7 @@ func panels(t *testing.T) (all []expression) {
 	return all
 }
 
-// served returns the metrics of a process that has done everything once, except those of
+// served returns the metrics of a process that has done everything once, except the metrics of
 // Temporal's SDK.
 func served(t *testing.T) []string {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are those of one process. They are safe for concurrent use.
+// Metrics are the metrics of one process. They are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	temporal *sdkMetrics

@@ -12,7 +12,7 @@ import (
 )
 
 // Temporal returns what gives the metrics of Temporal's SDK to Prometheus. Their names
-// are those of the SDK, with the endings that are usual in Prometheus: _total for
+// are the SDK's, with the endings that are usual in Prometheus: _total for
 // counters and _seconds for timers.
 func (m *Metrics) Temporal() client.MetricsHandler { return sdkHandler{m.temporal, nil} }
 

@@ -17,7 +17,7 @@ import (
 // of the test.
 const LeftOut = "LONGHAUL_TESTS_LEFT_OUT"
 
-// packages are those of Debian that are not called like their programs.
+// packages are Debian's that are not called like their programs.
 var packages = map[string]string{"groff": "groff-base", "node": "nodejs", "pg_dump": "postgresql", "pg_restore": "postgresql", "postgres": "postgresql"}
 
 // Tool returns the path of a program that a test runs.

@@ -58,7 +58,7 @@ var ErrOwn = errors.New("cannot be chosen")
 var own = []string{"Content-Type", "Content-Length", "Host", "Transfer-Encoding", "Connection"}
 
 // Headers expands the values of headers, and checks that a request can have them. others
-// are more headers that requests set themselves; a name that ends in * is that of all
+// are more headers that requests set themselves; a name that ends in * means all
 // that begin so.
 func (e Env) Headers(headers map[string]string, others ...string) Filled {
 	out := Filled{Headers: map[string]string{}}

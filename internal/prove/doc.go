@@ -1,6 +1,10 @@
 // Package prove finds out what an A2A server keeps when it is killed, restarted and cut
 // off. It is a client of plain A2A, 0.3 or 1.0 over JSON-RPC, and knows nothing of
 // Longhaul: the server may be any.
+// It has a wire of its own (wire.go): package client repeats calls and resumes streams by
+// itself, which would hide findings, and a mistake of ours in a codec would pass.
+// Faults of the network are made below TLS, in the connections of this client, so no proxy
+// is needed and certificates stay valid.
 //
 // [Run] sends tasks, breaks things, and compares what the server says afterwards with
 // what it had acknowledged before. The result is a [Scorecard]. Tasks are of five kinds,

@@ -106,7 +106,7 @@ func (f *fake) Kill(context.Context) error {
 // Stop implements [prove.Server].
 func (f *fake) Stop(ctx context.Context) error { return f.Kill(ctx) }
 
-// events are those of t until now, as A2A 1.0 has them.
+// events are the events of t until now, as A2A 1.0 has them.
 func (t *fakeTask) events(now time.Time) (events []string) {
 	at := t.begun
 	status := func(state string) {

@@ -339,7 +339,7 @@ func (r *Reconciler) Lost(ctx context.Context) (lost Lost, err error) {
 
 const pageSize = 500
 
-// add adds to lost those of a page of open objectives and plans that do not run.
+// add adds to lost the ones of a page of open objectives and plans that do not run.
 func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]bool, page []opt.Objective, plans []opt.Plan) error {
 	lost.Open += len(page)
 	for _, o := range page {

@@ -120,13 +120,13 @@ func (r measured) MatchString(s string) bool {
 
 // attach makes the check of each schema below s spend what it costs, with those that it applies
 // to the same value or to members of it. The library has no place for that but the check of
-// formats, which comes before those of other schemas.
+// formats, which comes before the cost of other schemas.
 func (m *meter) attach(s *jsonschema.Schema) {
 	all, dearest := map[*jsonschema.Schema]int{}, 0
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; {
 		next := todo[0]
 		todo = todo[1:]
-		if _, seen := all[next]; seen || !strings.HasPrefix(next.Location, place) { // others are shared: those of the standard
+		if _, seen := all[next]; seen || !strings.HasPrefix(next.Location, place) { // others are shared: the schemas of the standard
 			continue
 		}
 		var parts []*jsonschema.Schema

@@ -5,7 +5,8 @@
 //
 // Keys are renewed without a gap. A new key is published for an hour before it
 // signs, longer than receivers keep the list; the former one stays published for
-// a week after. [Links] signs answer links, with keys of the operator.
+// a week after. Which key signs follows from the ages in the list alone, so processes
+// need not agree on a switch. [Links] signs answer links, with keys of the operator.
 package signing
 
 import (

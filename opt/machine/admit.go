@@ -107,7 +107,7 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	return err
 }
 
-// planChange returns the change of c without dependencies that are the same as those of p.
+// planChange returns the change of c without dependencies that p has already.
 // With a status, an empty list is the same as none.
 func planChange(p *opt.Plan, c opt.Command) *opt.Change {
 	same := c.Change != nil && (p.DependsOn(c.Change.Dependencies) || c.Status != "" && len(p.Dependencies)+len(c.Change.Dependencies) == 0)

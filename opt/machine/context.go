@@ -208,7 +208,7 @@ func (m *Context) address() {
 
 // notify makes a new message to a member.
 func (m *Context) notify(to *Member, held bool) {
-	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than those of an earlier workflow of the context
+	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than in an earlier workflow of the context
 	to.Turn = Turn{Attempt: to.Attempt, N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }

@@ -20,7 +20,7 @@ type Directive struct {
 	Shared     bool  `json:"shared,omitempty"`     // others use the context: it begins tasks only with permission
 	Permission int64 `json:"permission,omitempty"` // the latest one; valid until the plan yields it
 
-	Leaf      bool   `json:"leaf,omitempty"` // its results are also those of the objective
+	Leaf      bool   `json:"leaf,omitempty"` // its results are also the objective's
 	Name      string `json:"name,omitempty"`
 	Notes     int    `json:"notes,omitempty"`   // number of messages of clients to the root task
 	Covered   int    `json:"covered,omitempty"` // one more than how many of them an approval in a plan before has covered; 0 if there was none
@@ -35,7 +35,7 @@ type Directive struct {
 }
 
 // assumed returns the status that an objective shows for a plan whose latest
-// report is r: that of r, or the status that the plan will have after acting on
+// report is r: as in r, or the status that the plan will have after acting on
 // d.
 func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 	waits := r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByDependencies

@@ -236,7 +236,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	if s.Current != nil && s.Current.PlanID == p.ID {
 		d.Command = s.Current.Command.ID
 	}
-	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as that of the objective.
+	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as the objective's.
 	d.Paused = (begun || l.Unheard || d.Command != "" || d.Paused) && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
@@ -335,7 +335,7 @@ func (m plans) onReported(in Reported) {
 }
 
 // hear takes from a report of the plan how much of its objective it has. before is the epoch of the
-// plan in its report before, epoch that of the objective.
+// plan in its report before, epoch the objective's.
 func (l *Link) hear(report opt.Report, before, epoch int) {
 	if report.Epoch > before { // it may have lost directives
 		l.Delivered, l.Noted = 0, 0

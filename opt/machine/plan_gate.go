@@ -125,7 +125,9 @@ func (m *Plan) exchange(t *opt.Task, l opt.Letter, text string) {
 	m.notes().extend(t, t.Gate.With(opt.Exchange{Question: text, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now}))
 }
 
-// judge returns the verdict on a reply of a principal that belongs to groups.
+// judge returns the verdict on a reply of a principal that belongs to groups, as the API vouches
+// for them when the reply comes. The plan judges, and not the API, so that a refusal is an event
+// like every other verdict.
 func (m *Plan) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:

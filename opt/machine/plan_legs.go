@@ -222,7 +222,8 @@ func (m legs) add(t *opt.Task, c opt.Chunk) {
 	m.apply(e)
 }
 
-// cancels reports whether t has begun work elsewhere that its executor can cancel.
+// cancels reports whether t has begun work elsewhere that its executor can cancel. Only a task
+// that ends canceled has it canceled: a client that completes one by hand has taken it over.
 func (m legs) cancels(t *opt.Task) bool { return m.State.Memos[t.ID].OnCancel }
 
 // cancelAtGates cancels the work elsewhere of doomed tasks at gates, before the tasks

@@ -68,7 +68,7 @@ type Server struct {
 }
 
 // New returns a server that ends with the test. n is the number of the request, from 0.
-// The URL of the OpenAI API is that of the server and /v1.
+// The URL of the OpenAI API is the server's with /v1.
 func New(t testing.TB, script func(n int, r Request) Turn) *Server {
 	s := NewHandler(script)
 	h := httptest.NewServer(s)

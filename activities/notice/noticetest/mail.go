@@ -20,7 +20,7 @@ import (
 )
 
 // A MailServer is an SMTP server on loopback that keeps the mail it accepts. Its answers
-// are those of a server that works, until [MailServer.Behave] changes them.
+// are right, until [MailServer.Behave] changes them.
 type MailServer struct {
 	Addr  string
 	Roots *x509.CertPool // of its certificate

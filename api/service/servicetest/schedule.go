@@ -18,7 +18,7 @@ type Schedules struct {
 	// Run is called for each request to run a schedule, and returns the new state of
 	// the schedule. Nil changes nothing.
 	Run func(s opt.ScheduleState, b opt.Backfill) opt.ScheduleState
-	// Times are those of all schedules.
+	// Times are the times of all schedules.
 	Times []a2a.Time
 
 	mu   sync.Mutex

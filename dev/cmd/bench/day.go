@@ -213,7 +213,7 @@ var (
 	}
 )
 
-// copied are the tables that are copied, and those of their columns that hold times.
+// copied are the tables that are copied, and their columns that hold times.
 var copied = map[string][]string{
 	"objectives": {"created_at", "updated_at"},
 	"plans":      {"updated_at"},

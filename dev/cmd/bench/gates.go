@@ -12,7 +12,7 @@ import (
 
 const (
 	gatesAtOnce = 20
-	gatesEnough = 2000 // for the memory of one to show beside that of the process
+	gatesEnough = 2000 // for the memory of one to show beside the memory of the process
 )
 
 // A splitSite runs Longhaul as separate processes.

@@ -70,7 +70,7 @@ type card struct {
 	Extensions []string `json:"extensions"` // URIs
 }
 
-// A task is a task as a peer shows it. States are those of 0.3.
+// A task is a task as a peer shows it. States are as in 0.3.
 type task struct {
 	ID        string         `json:"id"`
 	ContextID string         `json:"contextId"`

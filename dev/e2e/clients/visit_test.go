@@ -219,7 +219,7 @@ func (v *visit) went(events []event, want ...string) {
 	}
 }
 
-// whole checks that the artifacts of a stream are those of the task.
+// whole checks that the artifacts of a stream are the task's.
 func (v *visit) whole(events []event) {
 	v.Helper()
 	if diff := cmp.Diff(v.got(events[0].Task.ID).Artifacts, assembled(events), cmpopts.EquateEmpty()); diff != "" {

@@ -32,7 +32,7 @@ import (
 // A Cluster is a running Temporal.
 type Cluster struct {
 	Addr string // of the frontend
-	CA   string // file with the certificate of the authority that signed that of the server
+	CA   string // file with the certificate of the authority that signed the certificate of the server
 
 	issuer *Authority
 	roles  *roles
@@ -135,7 +135,7 @@ func (c *Cluster) dial(t testing.TB) client.Client {
 	return dialed
 }
 
-// systemName is the name in the certificates that may do everything: those of the
+// systemName is the name in the certificates that may do everything: the certificates of the
 // system's own workers and of the tests.
 const systemName = "system"
 

@@ -20,7 +20,7 @@ func testInbox(t *testing.T, o *office) {
 	b.misses("Print the poster?")
 }
 
-// ask starts an objective of ann and returns its id and that of the gate at which it waits.
+// ask starts an objective of ann and returns its id and the id of the gate at which it waits.
 func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate string) {
 	t.Helper()
 	waiting, err := o.as("ann").Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})

@@ -110,7 +110,7 @@ func objectiveOf(taskID string) string {
 }
 
 // objectives checks that the journal and Temporal have exactly the acknowledged
-// objectives, and those of calls with an unknown result.
+// objectives, and of calls with an unknown result.
 func (w *world) objectives() {
 	w.t.Helper()
 	list, err := w.c.Objectives(w.ctx())

@@ -65,7 +65,7 @@ type reader struct {
 
 var placeholder = regexp.MustCompile(`\b[A-Z]+(-[A-Z]+)*-ID\b`)
 
-// send sends a request and returns the answer: one value, or those of the events.
+// send sends a request and returns the answer: one value, or one for each event.
 func (r reader) send(t *testing.T, text string) []any {
 	t.Helper()
 	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {
@@ -174,7 +174,7 @@ func TestAPI_examples(t *testing.T) {
 	r := reader{site.URL(), map[string]string{}}
 	for _, e := range list {
 		got := r.send(t, e.request)
-		for _, want := range e.response { // events may come between those of the document
+		for _, want := range e.response { // events may come between the documented ones
 			var differs string
 			for differs = "nothing more was answered"; len(got) > 0; got = got[1:] {
 				if differs = r.match("the response", want, got[0]); differs == "" {

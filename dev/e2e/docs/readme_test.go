@@ -3,7 +3,6 @@ package docs_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -163,25 +162,5 @@ func TestReadme_tour(t *testing.T) {
 	}
 	if task == "" || gate == "" {
 		t.Errorf("the tour names the task %q and the gate %q", task, gate)
-	}
-}
-
-// The commands for steering work are answered with a result, in their order.
-func TestReadme_steering(t *testing.T) {
-	s := newShell(t)
-	s.run("cp -L program longhaul; ./longhaul dev >server.log 2>&1 &", 0)
-	task := taskID.FindString(s.run(`./longhaul send --id steer "ask Which color?"`, 3))
-	if task == "" {
-		t.Fatal("send has printed no id")
-	}
-	for _, command := range section(t, "### Steering work") {
-		out := s.run(strings.ReplaceAll(command, "TASK-ID", task), 0)
-		answers := json.NewDecoder(strings.NewReader(out))
-		for answers.More() {
-			var answer struct{ Result, Error json.RawMessage }
-			if err := answers.Decode(&answer); err != nil || answer.Result == nil {
-				t.Fatalf("%s\n%v: %s", command, err, out)
-			}
-		}
 	}
 }

@@ -18,7 +18,7 @@ type pair struct {
 	desk, writers *harness.Site
 }
 
-// newPair returns a pair. tasks are those of the writers; more are members of the
+// newPair returns a pair. tasks are the writers'; more are members of the
 // writers in the desk's file.
 func newPair(t *testing.T, tasks, more string) pair {
 	t.Helper()

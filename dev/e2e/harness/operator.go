@@ -33,7 +33,7 @@ var Acts = map[string]func(o Operator, ctx context.Context, workflowID string) e
 	"reset to anywhere": func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, true) },
 }
 
-// Open lists the workflows of the service that run: those of objectives, plans and contexts,
+// Open lists the workflows of the service that run: objectives, plans and contexts,
 // by id.
 func (o Operator) Open(ctx context.Context) (ids []string, err error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{

@@ -70,7 +70,7 @@ func (r *receiver) got() (kinds []string, refused int) {
 	return slices.Clone(r.accepted), r.refused
 }
 
-// subjects returns those of the messages that a server has accepted.
+// subjects returns the subjects of the messages that a server has accepted.
 func subjects(s *noticetest.MailServer) (list []string) {
 	for _, m := range s.Accepted() {
 		list = append(list, m.Subject())

@@ -19,7 +19,7 @@ import (
 
 const within = 60 * time.Second
 
-// traceID is that of the sender.
+// traceID is the sender's.
 const traceID = "0af7651916cd43dd8448eb211c80319c"
 
 // tracing sends requests as part of a trace.

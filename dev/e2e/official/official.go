@@ -86,7 +86,7 @@ func run(ctx context.Context, c *a2asrv.ExecutorContext, words []string, yield f
 	return true
 }
 
-// pieces are those of an artifact, and the time from one to the next.
+// pieces are the pieces of an artifact, and the time from one to the next.
 type pieces struct {
 	n     int
 	apart time.Duration

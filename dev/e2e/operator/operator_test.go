@@ -20,7 +20,7 @@ var (
 	howMany    = flag.Int("acts", 40, "of the operator")
 )
 
-// acts are those of [harness.Acts] that the operator does.
+// acts are the [harness.Acts] that the operator does.
 var acts = []string{"cancel", "delete", "reset to anywhere", "reset to first", "signal rubbish", "terminate"}
 
 const within = 2 * time.Minute

@@ -74,7 +74,7 @@ func (w *world) stopAndCopy(p *harness.Process) string {
 	return dir
 }
 
-// restore puts databases of a copy in the place of those of the site.
+// restore puts databases of a copy in the place of the site's.
 func (w *world) restore(copies string, names ...string) {
 	w.Helper()
 	for _, name := range names {

@@ -171,7 +171,7 @@ func except[S ~string](moves map[S][]S, from S, to ...S) map[S][]S {
 	return moves
 }
 
-// objectiveMoves tries the 49 pairs of objectives, and those of an objective that
+// objectiveMoves tries the 49 pairs of objectives, and the pairs of an objective that
 // is blocked but not paused: it cannot be moved to working.
 func objectiveMoves(t *testing.T, s *service) {
 	t.Run("at a gate", func(t *testing.T) {
@@ -291,7 +291,7 @@ func planWord(p harness.ObjectivePlan) string {
 	return p.Status
 }
 
-// planMoves tries the 36 pairs of plans, and those of plans that are blocked but
+// planMoves tries the 36 pairs of plans, and the pairs of plans that are blocked but
 // not paused: they cannot be moved to working.
 func planMoves(t *testing.T, s *service) {
 	for name, in := range map[string]func(*client, opt.PlanStatus) subject{"at a gate": (*client).planAtGate, "after another": (*client).planAfter} {

@@ -131,7 +131,7 @@ func (s *service) each(t *testing.T, name string, test func(c *client)) {
 	})
 }
 
-// params are those of a call.
+// params are the params of a call.
 type params map[string]any
 
 // try calls a method.

@@ -173,7 +173,7 @@ func randomPlan(r *rand.Rand) *harness.Plan {
 }
 
 // randomTasks makes tasks that come after others. Those of a graph depend on any
-// tasks before them, in an order that differs from that of the list, or follow the list.
+// tasks before them, in an order that differs from the list, or follow the list.
 func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 	tasks := make([]harness.PlanTask, n)
 	graph, place, density := r.IntN(5) < 2, r.Perm(n), r.Float64()

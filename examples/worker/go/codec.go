@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 )
 
-// A codec is that of a Longhaul with --payload-keys; see docs/executors.md.
+// A codec is for a Longhaul with --payload-keys; see docs/executors.md.
 type codec struct {
 	first string // the id of the key that encrypts
 	keys  map[string]cipher.AEAD

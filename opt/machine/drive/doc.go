@@ -76,7 +76,7 @@ const (
 	Refused Receipt = "refused" // although the workflow may be there
 )
 
-// A Size is that of the history of a run.
+// A Size is the size of the history of a run.
 type Size struct {
 	Events  int
 	Long    bool // the run should continue as a new one when it can
