@@ -145,6 +145,7 @@ func TestRun_hearsCancellation(t *testing.T) {
 		}),
 	}})
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	patient(env)
 	env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 		out, err := acts.Run(ctx, in)
 		returned <- err

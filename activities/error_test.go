@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/activities"
@@ -113,6 +114,7 @@ func TestRun_triesWithoutAJournal(t *testing.T) {
 func tries(t *testing.T, r *recorder, n int, do executor) (out activities.Outcome) {
 	t.Helper()
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	patient(env)
 	env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 		acts := activities.New(activities.Config{Executors: map[string]activities.Executor{"test": do}, Default: "test", Recorder: r}) // of a new worker
 		out, err := acts.Run(ctx, in)
@@ -131,4 +133,11 @@ func tries(t *testing.T, r *recorder, n int, do executor) (out activities.Outcom
 		t.Errorf("got %+v, error %v", out, err)
 	}
 	return out
+}
+
+// patient has a test wait as long as a busy machine needs: Temporal's own limits are seconds of the
+// machine's time, not of the workflow's.
+func patient(env *testsuite.TestWorkflowEnvironment) {
+	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute})
 }

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/a2a"
@@ -52,8 +53,8 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
 	suite.SetMetricsHandler(meter{client.MetricsNopHandler, journal})
 	env := suite.NewTestWorkflowEnvironment()
+	patient(env)
 	env.SetStartWorkflowOptions(startOptions(objectiveID))
-	env.SetTestTimeout(20 * time.Second)
 	env.SetStartTime(began)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
@@ -431,3 +432,10 @@ const (
 	taskID   = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0"
 	taskGate = taskID + ":1"
 )
+
+// patient has a test wait as long as a busy machine needs: Temporal's own limits are seconds of the
+// machine's time, not of the workflow's.
+func patient(env *testsuite.TestWorkflowEnvironment) {
+	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+}

@@ -40,7 +40,7 @@ func newPurgeEnv(t *testing.T, h *heap) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(20 * time.Second)
+	patient(env)
 	env.SetStartTime(began)
 	env.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{Purger: h}))

@@ -86,7 +86,7 @@ func newPushEnv(t *testing.T, due ...int64) (*testsuite.TestWorkflowEnvironment,
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(20 * time.Second)
+	patient(env)
 	env.SetStartTime(began)
 	h := &hook{now: env.Now, status: map[int64]opt.DeliveryStatus{}, answer: func(int64, int) int { return 200 }}
 	for _, n := range due {
@@ -178,6 +178,7 @@ func TestPush_waitsForAPlace(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
+	patient(env)
 	env.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
 	due := activities.Delivered{N: 1, Status: opt.DeliveryDue, Wait: 1000}
 	busy := due

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/client"
@@ -87,7 +86,7 @@ func scheduled(t *testing.T, o *office, change func(s *opt.Schedule), while func
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(20 * time.Second)
+	patient(env)
 	env.SetStartTime(began)
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "longhaul/acme/nightly-2026-03-01T02:00:00Z", TaskQueue: workflows.TaskQueue})
 	env.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})

@@ -77,7 +77,7 @@ var allowed = map[string]figures{
 		"opt/machine.Objective.resting":         16,
 		"opt/machine.Plan.onDirected":           16,
 		"opt/machine.plans.onChild":             22,
-		"opt/machine/sim.World.record":          17,
+		"opt/machine/sim.World.record":          16,
 		"opt/machine/sim.World.store":           16,
 		"opt/machine/sim.resetting.arriveAgain": 20,
 	},

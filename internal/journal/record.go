@@ -101,12 +101,7 @@ func (r *recording) recordBatch(b batch) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	if begins {
-		if err := r.rewinds().checkRetries(b); err != nil {
-			return err
-		}
-	}
-	if err := r.rewinds().enterEpoch(b.source, missing[0].N); err != nil {
+	if err := r.rewinds().enterEpoch(b.source, missing[0]); err != nil {
 		return err
 	}
 	for _, e := range missing {

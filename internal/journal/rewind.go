@@ -22,34 +22,28 @@ func (r rewindTable) begins(b batch, latest numbers) bool {
 	return len(latest.digests) == 0 && b.entries[0].Kind == opt.SourceRewound && epoch > r.epoch(name)
 }
 
-// checkRetries refuses for good the beginning of an epoch from before the objective, or one of its
-// plans, was begun again: a reset takes no retry back.
-func (r rewindTable) checkRetries(b batch) error {
-	e := b.entries[0]
-	of, past := e.Objective, false
-	if e.PlanID != "" {
+// takesBack reports whether the beginning of an epoch is from before the objective, or one of its
+// plans, was begun again. A reset takes no retry back.
+func takesBack(c *db.Conn, objectiveID string, attempt int, e *entry) (bool, error) {
+	of := e.Objective
+	switch {
+	case e.Kind != opt.SourceRewound:
+		return false, nil
+	case e.PlanID != "":
 		of = &opt.Objective{Plans: []*opt.Plan{e.Plan}}
-	} else {
-		past = r.o.attempt > e.Head.Attempt
+	case attempt > e.Head.Attempt:
+		return true, nil
 	}
-	again, err := db.All(r.c, "SELECT id, run FROM plans WHERE objective_id = $1 AND run > 1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, e.PlanID},
+	again, err := db.All(c, "SELECT id, run FROM plans WHERE objective_id = $1 AND run > 1 AND (id = $2 OR $2 = '')", db.Args{objectiveID, e.PlanID},
 		func(row db.Scanner) (p opt.Plan, err error) { return p, row.Scan(&p.ID, &p.Run) })
-	for _, p := range again {
-		was := of.Plan(p.ID)
-		past = past || was == nil || was.Run < p.Run
-	}
-	if err != nil || !past {
-		return err
-	}
-	name, _ := opt.SplitEpoch(b.source)
-	return fmt.Errorf("%w: %w", ErrContradiction, &opt.RewoundError{Source: b.source, Epoch: r.epoch(name), Event: e.N, Unknown: true})
+	return slices.ContainsFunc(again, func(p opt.Plan) bool { was := of.Plan(p.ID); return was == nil || was.Run < p.Run }), err
 }
 
 // epoch returns the latest epoch of a source.
 func (r rewindTable) epoch(name string) int { return max(r.o.epochs[name], -r.o.epochs[name], 1) }
 
 // rewound returns the error for an event of a source that cannot be recorded in its epoch.
-func (r rewindTable) rewound(source string, n int64) error {
+func (r rewindTable) rewound(source string, n int64) *opt.RewoundError {
 	name, _ := opt.SplitEpoch(source)
 	return &opt.RewoundError{Source: source, Epoch: r.epoch(name), Event: n}
 }
@@ -107,10 +101,19 @@ func (r rewindTable) checkEpoch(source string, n int64) error {
 	return nil
 }
 
-// enterEpoch notes the epoch of a source that is about to record event n.
-func (r rewindTable) enterEpoch(source string, n int64) error {
+// enterEpoch notes the epoch of a source that is about to record e, its first event in it.
+func (r rewindTable) enterEpoch(source string, e *entry) error {
 	name, epoch := opt.SplitEpoch(source)
-	if err := r.checkEpoch(source, n); err != nil || epoch == r.epoch(name) || !r.o.exists {
+	if err := r.checkEpoch(source, e.N); err != nil || epoch == r.epoch(name) || !r.o.exists {
+		return err
+	}
+	past, err := takesBack(r.c, r.objectiveID, r.o.attempt, e)
+	if past {
+		refused := r.rewound(source, e.N)
+		refused.Unknown = true
+		return fmt.Errorf("%w: %w", ErrContradiction, refused)
+	}
+	if err != nil {
 		return err
 	}
 	return r.setEpoch(name, epoch)

@@ -115,7 +115,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 }
 
 // A retry is not taken back: a workflow that was reset to before one, of its objective or of a plan,
-// is told to end.
+// has to end.
 func TestRecord_resetToBeforeARetry(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

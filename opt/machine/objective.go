@@ -526,9 +526,7 @@ func (m *Objective) Wants() Wants {
 		}
 		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.ReportEnd || l.Delivered < l.Directive.N)
 	}
-	if s.Turn.N > s.Turn.Delivered {
-		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})
-	}
+	w.Signals = append(w.Signals, s.Turn.signals()...)
 	if m.done() {
 		w.Done = &Done{Status: string(s.Objective.Status), Failure: s.Objective.Failure}
 	}

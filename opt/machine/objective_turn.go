@@ -47,11 +47,11 @@ func (m *Objective) share() {
 func (m *Objective) onTurn(in Turn) {
 	s := &m.State
 	t := &s.Turn
-	attempt := m.turnAttempt()
+	attempt := s.turnAttempt()
 	switch {
 	case in.Tenant != s.Objective.Tenant:
 		return
-	case in.Attempt > attempt && s.Epoch > 1 && !s.Objective.Status.Ended(): // the API has entered a retry of what was reset
+	case in.Attempt > attempt && s.Epoch > 1 && !s.Objective.Status.Ended(): // the API has entered a retry of the reset objective
 		m.loseTurn()
 		t.Shared, t.Want, t.Grant, t.Attempt = true, "", in.N, in.Attempt
 		return
@@ -161,11 +161,19 @@ func Left(objectiveID string) TurnRequest {
 	return TurnRequest{ObjectiveID: objectiveID, Want: WantLeave}
 }
 
+// signals returns the request that the context has yet to get, if there is one.
+func (t *TurnState) signals() []Signal {
+	if t.N == t.Delivered {
+		return nil
+	}
+	return []Signal{{To: ToContext, N: t.N, After: t.After}}
+}
+
 // turnAttempt returns the attempt under which the context knows the objective.
-func (m *Objective) turnAttempt() int { return max(m.State.Objective.Attempt, m.State.Turn.Attempt) }
+func (s *ObjectiveState) turnAttempt() int { return max(s.Objective.Attempt, s.Turn.Attempt) }
 
 // Request returns the content of the signal to the context.
 func (m *Objective) Request() TurnRequest {
 	o := &m.State.Objective
-	return TurnRequest{ObjectiveID: o.ID, Attempt: m.turnAttempt(), N: m.State.Turn.N, Want: m.State.Turn.Want}
+	return TurnRequest{ObjectiveID: o.ID, Attempt: m.State.turnAttempt(), N: m.State.Turn.N, Want: m.State.Turn.Want}
 }

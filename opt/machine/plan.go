@@ -25,7 +25,7 @@ type PlanState struct {
 	Above     int                  `json:"above,omitempty"`     // the latest epoch of the objective in a directive
 	Rewind    bool                 `json:"rewind,omitempty"`    // that has risen, and the plan has not begun its own yet
 	Forgotten bool                 `json:"forgotten,omitempty"` // its objective does not know it any more
-	Foreign   bool                 `json:"foreign,omitempty"`   // likewise, and is told so: another attempt at the objective has such a plan
+	Foreign   bool                 `json:"foreign,omitempty"`   // likewise, and it reports that: another attempt at the objective has such a plan
 	Tenant    string               `json:"tenant"`
 	ContextID string               `json:"contextId"`
 	RootID    string               `json:"rootId"`
@@ -83,7 +83,7 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		s.Seen, s.Work = made(s.Seen), made(s.Work)
 	}
 	if m.State.Foreign {
-		m.takeLeave(in)
+		m.State.takeLeave(in)
 		return nil
 	}
 	switch in := in.(type) {
@@ -156,12 +156,7 @@ func (m *Plan) onDirected(in Directed) {
 	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
-	if d.Root != "" && d.Root != s.RootID {
-		m.beForeign(d)
-		return
-	}
-	if d.Run > s.Plan.Run { // for the attempt after this one, which has ended: the report says that
-		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
+	if s.isForAnother(d, m.now) {
 		return
 	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
@@ -191,21 +186,45 @@ func (m *Plan) onDirected(in Directed) {
 	}
 }
 
+// isForAnother reports whether a directive is for another run of the plan than this one. A later
+// attempt at the plan waits until this one has ended; its report says so.
+func (s *PlanState) isForAnother(d Directive, now a2a.Time) bool {
+	switch {
+	case d.Root != "" && d.Root != s.RootID:
+		s.beForeign(d, now)
+	case d.Run > s.Plan.Run:
+		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
+	default:
+		return false
+	}
+	return true
+}
+
 // beForeign has the plan end without a word to the journal, for the plan of another attempt at the
 // objective that waits in its place. The report is that of an attempt before all of that plan.
-func (m *Plan) beForeign(d Directive) {
-	s := &m.State
+func (s *PlanState) beForeign(d Directive, now a2a.Time) {
 	s.Foreign, s.After = true, 0
-	s.Report = opt.Report{N: above(s.Report.N, m.now), Attempt: -1, Directive: d.N, Status: s.Plan.Status}
+	s.Report = opt.Report{N: above(s.Report.N, now), Attempt: -1, Directive: d.N, Status: s.Plan.Status}
+}
+
+// lastWants returns what a plan wants that its objective does not know, nil for any other.
+func (s *PlanState) lastWants() *Wants {
+	switch {
+	case s.Forgotten:
+		return &Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
+	case s.Foreign:
+		return &Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}}
+	}
+	return nil
 }
 
 // takeLeave ends a foreign plan when its objective has heard of that, or cannot.
-func (m *Plan) takeLeave(in Input) {
+func (s *PlanState) takeLeave(in Input) {
 	switch in := in.(type) {
 	case Forgotten:
-		m.State.Forgotten = true
+		s.Forgotten = true
 	case Delivered:
-		m.State.Forgotten = in.N == m.State.Report.N
+		s.Forgotten = in.N == s.Report.N
 	}
 }
 
@@ -366,11 +385,8 @@ func (m *Plan) onDelivered(in Delivered) {
 // Wants returns what should run or be known outside.
 func (m *Plan) Wants() Wants {
 	s := &m.State
-	if s.Forgotten {
-		return Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
-	}
-	if s.Foreign {
-		return Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}}
+	if w := s.lastWants(); w != nil {
+		return *w
 	}
 	w := Wants{Rewind: s.Rewind}
 	for _, t := range s.Plan.Tasks {

@@ -47,7 +47,7 @@ func (m objectiveRewind) onRewound(in Rewound) {
 			d.Echo, l.Changed = d.N, s.N
 		}
 	}
-	if s.Loading { // what is being read is from before this
+	if s.Loading { // the read that runs shows rows from before this
 		s.Loads++
 		s.Ended = in.Done
 	}

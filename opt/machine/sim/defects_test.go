@@ -530,7 +530,7 @@ func TestReset_turn(t *testing.T) {
 }
 
 // An operator resets the workflow of an objective at each moment of a retry, and after it, to each of
-// its workflow tasks. A reset takes no retry back: either the retry goes on, or the objective is
+// its workflow tasks. A reset takes no retry back: either the retry continues, or the objective is
 // terminated and may be retried again.
 func TestReset_aroundARetry(t *testing.T) {
 	terminated := 0

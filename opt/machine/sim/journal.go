@@ -118,14 +118,9 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 		case epoch < j.epochs[name] || max(epoch, 1) <= j.shut[name]:
 			return refuse(e, "its epoch is over")
 		}
-		if of := w.journal.about(objectiveID, e); of != "" && w.journal.setBackBefore(b) {
-			refused := refuse(e, of+" is not there")
-			refused.Unknown = of == e.PlanID
-			return refused
-		}
-		if e.Kind == opt.SourceRewound && j.takesBack(objectiveID, e) {
-			refused := refuse(e, "it was begun again")
-			refused.Unknown = true
+		if why, unknown := j.misfit(b, e); why != "" {
+			refused := refuse(e, why)
+			refused.Unknown = unknown
 			return refused
 		}
 		j.epochs[name] = epoch
@@ -134,6 +129,18 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 		w.store(source, objectiveID, copied(e)) // the machine keeps using its members
 	}
 	return nil
+}
+
+// misfit returns why an event is refused for good, "" if it is not. unknown says that its source has
+// nothing more to say.
+func (j *journal) misfit(b opt.Batch, e opt.Event) (why string, unknown bool) {
+	switch of := j.about(b.ObjectiveID, e); {
+	case of != "" && j.setBackBefore(b):
+		return of + " is not there", of == e.PlanID
+	case e.Kind == opt.SourceRewound && j.takesBack(b.ObjectiveID, e):
+		return "it was begun again", true
+	}
+	return "", false
 }
 
 // takesBack reports whether the beginning of an epoch is from before a retry of its objective, or of

@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"maps"
+	"strings"
+
+	"longhaul/opt"
+)
+
+// Facts are the records of the invariants.
+type facts struct {
+	answers  map[string]int             // how often a command was answered
+	taken    map[string]string          // commands that an objective has handled: its id
+	judged   map[string]int             // how often a letter was judged
+	again    map[string]bool            // letters that a later attempt at a plan has handled
+	heard    map[string]bool            // letters that a workflow has handled
+	applied  map[string]int64           // changes that were answered as applied, by objective
+	revision map[string]int64           // by objective
+	paused   map[string]bool            // objectives whose pause was answered and has not ended
+	queue    map[string][]string        // by context: members that have not had their turn, in the order of their places
+	since    map[string]int64           // the places of members
+	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
+	attempts map[string]int             // latest attempt at a round of a task that has begun
+	resent   map[string]bool            // runs with keys of activities that were sent back
+	over     map[string]int             // latest one that has ended, and not only lost its worker
+	names    map[string]string          // of applied commands that set a name: the objective with the name
+	commands map[string]opt.Command     // by id
+	refused  map[string]bool            // commands
+	started  map[string]int             // which event began the work on a plan, by plan
+	made     map[string]int             // which event completed it
+	events   int                        // of all machines
+	accepted map[string][]string        // who decided, by gate
+	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
+	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
+	chains   map[string]opt.Chain       // of decisions, by source
+	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
+	behind   map[string][]string        // plans that were over when an attempt at a plan was started, by that
+	gates    map[string]*openGate       // by the A2A task that waits at it
+	legs     map[string]*leg            // the latest one, by A2A task
+	asked    map[string]int64           // when a client has last asked for another attempt, by objective
+	retries  map[string]string          // commands that have begun a run of an objective that had ended: its id
+	reopened map[string]bool            // objectives that were reset after the journal had their end
+	begun    map[string]int             // how often its objective was reset when an attempt at a plan has begun
+	cut      map[string]bool            // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
+	resets   map[string]int             // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
+	setBack  map[string]bool            // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
+}
+
+func newFacts() facts {
+	return facts{
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, resent: map[string]bool{}, over: map[string]int{}, endedAt: map[string]int64{},
+		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
+		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
+		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
+		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
+	}
+}
+
+// forget removes the notes about tasks and gates whose ids have a prefix: their plan begins again.
+func (f *facts) forget(prefix string) {
+	forget(f.attempts, prefix)
+	forget(f.over, prefix)
+	forget(f.endedAt, prefix)
+	forget(f.accepted, prefix)
+	forget(f.sending, prefix)
+	forget(f.sentBack, prefix)
+	forget(f.notesAt, prefix)
+	forget(f.gates, prefix)
+	forget(f.legs, prefix)
+	forget(f.chains, prefix)
+}
+
+// setForward sets the facts about an objective, which were set back with a run that the journal has
+// refused for good, to what that has. Who gets no answer from the run asks again.
+func (f *facts) setForward(id string, j *journal) {
+	r := j.rows[id]
+	for _, calls := range []map[string]string{f.taken, f.retries} {
+		maps.DeleteFunc(calls, func(_, objective string) bool { return objective == id })
+	}
+	for command := range r.answered {
+		f.answers[command] = max(f.answers[command], 1)
+	}
+	for key := range j.letters {
+		if letter, ok := strings.CutPrefix(key, id+" "); ok {
+			f.judged[letter] = max(f.judged[letter], 1)
+		}
+	}
+	delete(f.applied, id)
+	f.revision[id] = r.objective.Revision
+}
+
+func forget[V any](m map[string]V, prefix string) {
+	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
+}
