@@ -1,0 +1,2 @@
+// Package serve puts the processes together that serve A2A and do the work.
+package serve
