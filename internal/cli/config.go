@@ -14,10 +14,10 @@ import (
 // configCommand is "longhaul config": it prints a configuration file with the
 // current settings.
 type configCommand struct {
-	serve.Settings
-	namespace.WorkerVersion
-	namespace.Elsewhere
-	namespace.Wait
+	Settings  serve.Settings          `embed:""`
+	Version   namespace.WorkerVersion `embed:"" group:"Worker"`
+	Elsewhere namespace.Elsewhere     `embed:"" group:"Temporal"`
+	Wait      namespace.Wait          `embed:"" group:"Temporal"`
 }
 
 func (c *configCommand) Run(p *program, parsed *kong.Context) error {
@@ -29,7 +29,7 @@ func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 		}
 		fmt.Fprintf(p.Stdout, "\n# %s%s\n%s: %s\n", strings.TrimSpace(flag.Help), env, flag.Name, yamlValue(parsed.FlagValue(flag)))
 	}
-	temporal, err := c.Target(c.Elsewhere)
+	temporal, err := c.Settings.Shared.Temporal.Target(c.Elsewhere)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
 	return f, nil
 }
 
-// At returns err, and the line of the setting that it is about if a file has that.
+// at returns err, and the line of the setting that it is about if a file has that.
 func (u usedFiles) at(err error) error {
 	wrong, ok := errors.AsType[*process.UsageError](err)
 	flag, named := "", false

@@ -32,44 +32,40 @@ type answerCommand struct {
 	JSON bool              `help:"Print the result as JSON, as SendMessage has it."`
 }
 
-func (c *answerCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
+func (c *answerCommand) Run(p *process.Process, r *remote) error {
+	m, err := c.message(p.Ctx, r)
 	if err != nil {
 		return err
-	}
-	m, err := c.message(p.Ctx, r.client)
-	if err != nil {
-		return r.explain(err)
 	}
 	e, err := r.client.Send(p.Ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 	var refused *client.Error
 	switch {
 	case client.HasReason(err, client.ReasonObject):
-		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", c.command("get"), m.TaskID)
+		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", r.command("get"), m.TaskID)
 	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
-		return c.closedError(p.Ctx, r.noRepeat, m.TaskID, err)
+		return c.closedError(p.Ctx, r, m.TaskID, err)
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
-		return c.ambiguousError(p.Ctx, r.noRepeat, m.TaskID, err)
+		return c.ambiguousError(p.Ctx, r, m.TaskID, err)
 	case err != nil:
-		return r.explain(err)
+		return err
 	case c.JSON:
 		process.RawLine(p.Stdout, e.Raw)
 		return nil
 	}
-	c.printResult(p.Stdout, e)
+	c.printResult(p.Stdout, r, e)
 	return nil
 }
 
 // closedError returns the error of an answer to a task that does not wait for it. It says how
 // the gate was closed, and which gate is open now, as far as the task shows that.
-func (c *answerCommand) closedError(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID string, refused error) error {
 	gateID := c.gateID()
 	at := taskID // shows the gate
 	if of := taskIDOf(gateID); of != gateID {
 		at = of
 	}
 	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
-	t, failed := agent.Get(ctx, at, 0)
+	t, failed := r.noRepeat.Get(ctx, at, 0)
 	if failed != nil {
 		return err
 	}
@@ -78,51 +74,52 @@ func (c *answerCommand) closedError(ctx context.Context, agent *client.Client, t
 		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
 	}
 	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
-		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), c.command("get"), g.ID)
+		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)
 	}
 	return err
 }
 
 // ambiguousError returns the error of an answer that was refused and names no gate. If several
 // gates are open under its task, the error says how to name one.
-func (c *answerCommand) ambiguousError(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+func (c *answerCommand) ambiguousError(ctx context.Context, r *remote, taskID string, refused error) error {
 	ref, ok := opt.ParseID(taskID)
 	if !ok || ref.TaskID != "" {
 		return refused
 	}
-	o, err := agent.GetObjective(ctx, ref.ObjectiveID)
+	o, err := r.noRepeat.GetObjective(ctx, ref.ObjectiveID)
 	if err != nil {
 		return refused
 	}
-	gates, err := openGates(ctx, agent, o)
+	gates, err := openGates(ctx, r.noRepeat, o)
 	if err != nil || len(gates) < 2 {
 		return refused
 	}
 	var list string
 	for _, g := range gates {
-		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), c.command, c.Task)
+		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), r.command, c.Task)
 	}
 	return fmt.Errorf("the task has %d open gates: name one with --gate ID, or answer at one of them:\n%s", len(gates), list)
 }
 
 // message returns the message with the answer.
-func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
+func (c *answerCommand) message(ctx context.Context, r *remote) (a2a.Message, error) {
 	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
 	text := strings.Join(c.Text, " ")
-	decided, err := c.setDecision(&reply)
+	decided := c.setDecision(&reply)
 	switch {
-	case err != nil:
-		return a2a.Message{}, err
 	case text != "" && len(c.Set) > 0:
 		return a2a.Message{}, process.Usagef("give one kind of answer: a decision, a text, or --set")
 	case c.Seen != "" && !decided:
 		return a2a.Message{}, process.Usagef("--seen is only for a decision about an object")
 	case decided:
-		if err := c.setObject(ctx, agent, taskID, &reply); err != nil {
+		if err := c.checkDecision(reply.Action, r); err != nil {
+			return a2a.Message{}, err
+		}
+		if err := c.setObject(ctx, r.client, taskID, &reply); err != nil {
 			return a2a.Message{}, err
 		}
 	case len(c.Set) > 0:
-		g, _, err := readGate(ctx, agent, taskID, reply.GateID)
+		g, _, err := readGate(ctx, r.client, taskID, reply.GateID)
 		if err == nil {
 			reply.Answers, err = c.answers(g)
 		}
@@ -134,7 +131,7 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
 	case text != "":
-		q, err := onlyQuestion(ctx, agent, taskID, reply.GateID)
+		q, err := onlyQuestion(ctx, r.client, taskID, reply.GateID)
 		if err != nil {
 			return a2a.Message{}, err
 		}
@@ -149,7 +146,7 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 	return reply.Message(taskID), nil
 }
 
-// GateID returns the id of the gate that the answer is for, "" if it names none.
+// gateID returns the id of the gate that the answer is for, "" if it names none.
 func (c *answerCommand) gateID() string {
 	if c.Gate == "" && taskIDOf(c.Task) != c.Task {
 		return c.Task
@@ -187,12 +184,12 @@ func answerTo(q opt.Question, text string) (opt.Answer, error) {
 }
 
 // setDecision sets the decision of r; ok is false if the answer is no decision.
-func (c *answerCommand) setDecision(r *client.Reply) (ok bool, err error) {
+func (c *answerCommand) setDecision(r *client.Reply) (ok bool) {
 	if c.Say || len(c.Text) == 0 {
-		return false, nil
+		return false
 	}
-	word, rest := c.Text[0], strings.Join(c.Text[1:], " ")
-	switch word {
+	rest := strings.Join(c.Text[1:], " ")
+	switch word := c.Text[0]; word {
 	case "accept", "reject":
 		r.Action, r.Feedback = opt.Action(word), rest
 	case "refine":
@@ -202,19 +199,27 @@ func (c *answerCommand) setDecision(r *client.Reply) (ok bool, err error) {
 	case "edit", "edit-accept":
 		r.Action = opt.EditAccept
 	default:
-		return false, nil
+		return false
 	}
+	return true
+}
+
+// checkDecision refuses a decision without what it needs, or with what it does not take.
+func (c *answerCommand) checkDecision(a opt.Action, r *remote) error {
+	word, more := c.Text[0], len(c.Text) > 1
 	switch {
-	case rest == "" && (word == "refine" || word == "ask"):
-		err = process.Usagef("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
-	case c.File != "" && r.Action != opt.EditAccept:
-		err = process.Usagef("--file is only for the decision edit-accept")
-	case r.Action == opt.EditAccept && rest != "" && c.File != "":
-		err = process.Usagef("give the edited object as a text or with --file, not both")
-	case r.Action == opt.EditAccept && rest == "" && c.File == "":
-		err = process.Usagef("say what replaces the object: a text, or --file PATH")
+	case !more && (a == opt.Refine || a == opt.Ask):
+		return process.Usagef("say what to %s, such as: %s %s %s \"…\"", word, r.command("answer"), c.Task, word)
+	case a != opt.EditAccept && c.File != "":
+		return process.Usagef("--file is only for the decision edit-accept")
+	case a != opt.EditAccept:
+		return nil
+	case more && c.File != "":
+		return process.Usagef("give the edited object as a text or with --file, not both")
+	case !more && c.File == "":
+		return process.Usagef("say what replaces the object: a text, or --file PATH")
 	}
-	return true, err
+	return nil
 }
 
 // setObject sets the digest of the object in r, so that r cannot decide about another object,
@@ -317,7 +322,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 }
 
 // printResult prints the result of an answer and how to watch the task.
-func (c *answerCommand) printResult(out io.Writer, e client.Event) {
+func (c *answerCommand) printResult(out io.Writer, r *remote, e client.Event) {
 	if e.Task == nil {
 		fmt.Fprintln(out, a2a.Visible(e.Message.Text()))
 		return
@@ -338,14 +343,14 @@ func (c *answerCommand) printResult(out io.Writer, e client.Event) {
 	} else if t.Status.State.Terminal() {
 		return
 	}
-	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", c.command("watch"), process.ShellWord(id))
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", r.command("watch"), process.ShellWord(id))
 }
 
 // openReason returns why the gate is still open after the answer, "" if it is not.
 func (c *answerCommand) openReason(t *a2a.Task) string {
 	var r client.Reply
 	g, open := client.Gate(t.Metadata)
-	if decided, _ := c.setDecision(&r); !decided || !open || c.gateID() != "" && g.ID != c.gateID() {
+	if !c.setDecision(&r) || !open || c.gateID() != "" && g.ID != c.gateID() {
 		return ""
 	}
 	switch votes := votesText(g); {

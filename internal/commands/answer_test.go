@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/internal/process"
 	"longhaul/opt"
 )
 
@@ -64,7 +65,6 @@ func TestAnswer(t *testing.T) {
 			if tt.shown != "" {
 				f = newFakeAgent(t, sendResult(bareTask(stepID, tt.shown)), sendResult(stepTask("WORKING", "")))
 			}
-			tt.cmd.remoteSettings = f.settings()
 			f.want(f.run(&tt.cmd), 0, stepAnswered)
 			got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[len(f.calls)-1], "ID")
 			want := `SendMessage {"message":{"messageId":"ID","taskId":"` + stepID + `","role":"ROLE_USER","parts":[` +
@@ -87,7 +87,7 @@ func TestAnswer_printed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f := newFakeAgent(t, sendResult(tt.result))
-		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, tt.want)
+		f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, tt.want)
 	}
 }
 
@@ -144,7 +144,6 @@ func TestAnswer_refused(t *testing.T) {
 		if tt.agent != nil {
 			f = tt.agent()
 		}
-		tt.cmd.remoteSettings = f.settings()
 		if r := f.run(&tt.cmd); r.err == nil || !strings.Contains(strings.ReplaceAll(r.err.Error(), f.URL, "URL"), tt.want) || r.stdout.Len() > 0 {
 			t.Errorf("%s: %v, want %q", tt.name, r.err, tt.want)
 		}
@@ -156,7 +155,7 @@ func TestAnswer_twoGates(t *testing.T) {
 	f := newFakeAgent(t, sendResult(bareTask(rootID, approvalGate)), sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
 	f.objective = []string{twoGates}
-	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Text: []string{"accept"}})
+	r := f.run(&answerCommand{Task: rootID, Text: []string{"accept"}})
 	want := `the task has 2 open gates: name one with --gate ID, or answer at one of them:
 
 Ship it?
@@ -178,7 +177,7 @@ Which color?
 // there.
 func TestAnswer_otherGate(t *testing.T) {
 	f := newFakeAgent(t, sendResult(bareTask(otherStepID, otherQuestion)), sendResult(wireTask("WORKING", "")))
-	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Gate: otherGateID, Text: []string{"blue"}})
+	r := f.run(&answerCommand{Task: rootID, Gate: otherGateID, Text: []string{"blue"}})
 	if r.err != nil || !strings.Contains(f.calls[0], otherStepID) || !strings.Contains(f.calls[1], `{"id":"q1","answer":"blue"}`) {
 		t.Errorf("%v: called %v", r.err, f.calls)
 	}
@@ -207,7 +206,7 @@ func TestAnswer_editFile(t *testing.T) {
 		}
 		gate := strings.Replace(approvalGate, `"title"`, tt.object+`,"title"`, 1)
 		f := newFakeAgent(t, sendResult(bareTask(stepID, gate)), sendResult(stepTask("WORKING", "")))
-		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: gateID, Text: []string{"edit-accept"}, File: tt.file}), 0, stepAnswered)
+		f.want(f.run(&answerCommand{Task: gateID, Text: []string{"edit-accept"}, File: tt.file}), 0, stepAnswered)
 		if got := f.calls[len(f.calls)-1]; !strings.Contains(got, `"editedArtifactData":`+tt.want+`,`) {
 			t.Errorf("%s with %s: sent %s", tt.object, tt.file, got)
 		}
@@ -222,7 +221,7 @@ func TestReplyCommands_edit(t *testing.T) {
 		"edit-accept --file edited.json": {ArtifactData: []byte(`{}`)},
 	} {
 		g.ID, g.Kind, g.Actions = gateID, opt.Approval, []opt.Action{opt.EditAccept}
-		if got := replyCommands(g, g.State().A2A(), remoteSettings{}.command, stepID); !strings.Contains(got, gateID+" "+strings.TrimSpace(want)+"\n") {
+		if got := replyCommands(g, g.State().A2A(), (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command, stepID); !strings.Contains(got, gateID+" "+strings.TrimSpace(want)+"\n") {
 			t.Errorf("printed %q, want %q", got, want)
 		}
 	}

@@ -31,18 +31,15 @@ type decisionExport struct {
 	Next        string            `json:"nextPageToken,omitempty"` // "" if it is complete
 }
 
-func (c *decisionsCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *decisionsCommand) Run(p *process.Process, r *remote) error {
+	r.page = page{"decisions", "/v1/objectives/ID/decisions"}
 	id := objectiveIDOf(c.ID)
 	all := decisionExport{ObjectiveID: id, Decisions: []json.RawMessage{}}
 	var table [][]string
 	for o := (client.DecisionOptions{PageSize: listPage}); ; {
 		page, err := r.client.Decisions(p.Ctx, id, o)
 		if err != nil {
-			return r.explain(explainNoPage(err, "decisions", "/v1/objectives/ID/decisions"))
+			return err
 		}
 		all.Decisions, all.Head = append(all.Decisions, page.Raw...), &page.Head
 		for _, d := range page.Decisions {
@@ -64,7 +61,7 @@ func (c *decisionsCommand) Run(p *process.Process) error {
 		return nil
 	}
 	process.WriteTable(p.Stdout, []string{"WHEN", "GATE", "WHO", "ACTION", "VERDICT"}, table)
-	_, err = all.check(nil)
+	_, err := all.check(nil)
 	return err
 }
 

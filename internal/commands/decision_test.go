@@ -58,7 +58,7 @@ func TestDecisions(t *testing.T) {
 		return func(w http.ResponseWriter) { fmt.Fprint(w, e.text(t)) }
 	}
 	f := newFakeAgent(t, page(0, 2, "p2"), page(2, 3, ""))
-	r := f.run(&decisionsCommand{remoteSettings: f.settings(), ID: gateID})
+	r := f.run(&decisionsCommand{ID: gateID})
 	want := `
 WHEN GATE WHO ACTION VERDICT
 1970-01-01 00:00:01 UTC ` + gateID + ` eve accept not-allowed
@@ -73,22 +73,22 @@ WHEN GATE WHO ACTION VERDICT
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	f = newFakeAgent(t, page(0, 2, "p2"), page(2, 3, ""))
-	f.want(f.run(&decisionsCommand{remoteSettings: f.settings(), ID: rootID, JSON: true}), 0, whole.text(t)+"\n")
+	f.want(f.run(&decisionsCommand{ID: rootID, JSON: true}), 0, whole.text(t)+"\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, exported(0).text(t)) })
-	f.want(f.run(&decisionsCommand{remoteSettings: f.settings(), ID: rootID}), 0, "No decisions.\n")
+	f.want(f.run(&decisionsCommand{ID: rootID}), 0, "No decisions.\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { http.NotFound(w, nil) })
-	if r := f.run(&decisionsCommand{remoteSettings: f.settings(), ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
 		t.Errorf("an agent without the list: %v", r.err)
 	}
 	f = newFakeAgent(t, func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, `{"error":"objective_not_found","message":"Objective not found"}`)
 	})
-	if r := f.run(&decisionsCommand{remoteSettings: f.settings(), ID: rootID}); r.err == nil || strings.Contains(r.err.Error(), "only a Longhaul server") {
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || strings.Contains(r.err.Error(), "only a Longhaul server") {
 		t.Errorf("an objective that does not exist: %v", r.err)
 	}
 	f = newFakeAgent(t, page(1, 3, ""))
-	if r := f.run(&decisionsCommand{remoteSettings: f.settings(), ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "decision 1: number 2 of plan-x-1, attempt 1 comes after number 0") {
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "decision 1: number 2 of plan-x-1, attempt 1 comes after number 0") {
 		t.Errorf("a decision is missing: %v", r.err)
 	}
 }

@@ -22,7 +22,7 @@ func TestGet_gate(t *testing.T) {
 	gate := strings.Replace(approvalGate, `"title"`, `"responders":{"principals":["ann","bea"],"groups":["editors"],"notRequester":true,"accepts":2},`+
 		`"votes":[{"action":"accept","decidedBy":"ann"}],"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)
 	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
-	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}), 0, `
+	f.want(f.run(&getCommand{Task: gateID}), 0, `
 Task `+stepID+`
 
 Ship it?
@@ -45,13 +45,13 @@ func TestGet_unshown(t *testing.T) {
 	said := `{"question":"` + long + `","askedBy":"bea"},` + strings.Repeat(`{"question":"More","askedBy":"bea"},`, 8) + `{"question":"A file","askedBy":"bea","cut":true}`
 	gate := strings.Replace(approvalGate, `"title"`, `"omitted":2,"exchanges":[`+said+`],"title"`, 1)
 	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
-	out := f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}).stdout.String()
+	out := f.run(&getCommand{Task: gateID}).stdout.String()
 	read := "longhaul get --url " + f.URL + " " + stepID + " --json --history 100000 --scope objective\n"
 	if want := "Messages of which not all is shown here: 3. An accept covers them, too. To read them:\n\n  " + read; !strings.Contains(out, want) || strings.Count(out, "bea: ") != 10 || !strings.Contains(out, long) {
 		t.Errorf("printed %s\nwant in it %s", out, want)
 	}
 	f = newFakeAgent(t, sendResult(bareTask(stepID, gate)))
-	f.run(&getCommand{remoteSettings: f.settings(), Task: stepID, JSON: true, History: 2, Scope: "objective"})
+	f.run(&getCommand{Task: stepID, JSON: true, History: 2, Scope: "objective"})
 	if want := `GetTask {"historyLength":2,"id":"` + stepID + `","metadata":{"opt/v1/historyScope":"objective"}}`; len(f.calls) == 0 || f.calls[0] != want {
 		t.Errorf("called %s, want %s", f.calls, want)
 	}
@@ -60,7 +60,7 @@ func TestGet_unshown(t *testing.T) {
 // A watch prints each message at a gate once, also when others have left the gate.
 func TestPrinter_printChanges(t *testing.T) {
 	var out strings.Builder
-	p := remoteSettings{}.plain(&process.Process{Stdout: &out}, false, false).(*printer)
+	p := (&remote{process: &process.Process{Stdout: &out}}).plain(false, false).(*printer)
 	before := &opt.Gate{ID: gateID, Exchanges: []opt.Exchange{{Question: "One"}, {Question: "Two"}}}
 	p.printChanges(before, &opt.Gate{ID: gateID, Omitted: 1, Exchanges: []opt.Exchange{{Question: "Two"}, {Question: "Three"}}})
 	if got := out.String(); !strings.HasPrefix(got, "anonymous: Three\n") || !strings.Contains(got, "not all is shown here: 1.") {
@@ -72,7 +72,7 @@ func TestPrinter_printChanges(t *testing.T) {
 func TestWatch_decided(t *testing.T) {
 	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"reject","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.000Z","feedback":"not good enough"}}`
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate), "2 "+wireStatus("WORKING", "", decision), "3 "+wireStatus("COMPLETED", "", decision)))
-	out := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}).stdout.String()
+	out := f.run(&watchCommand{Task: rootID}).stdout.String()
 	if !strings.HasSuffix(out, "\nShip it?: rejected by ann: not good enough\nWorking.\nCompleted.\n") {
 		t.Errorf("printed %s", out)
 	}
@@ -84,7 +84,7 @@ func TestWatch_statusBeforeDecision(t *testing.T) {
 	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"accept","decidedBy":"ann","decidedAt":"2026-03-01T09:30:01.500Z"}}`
 	for _, until := range []bool{false, true} {
 		f := newFakeAgent(t, sendEvents("1 "+wireStatus("INPUT_REQUIRED", "Ship it?", decision), "2 "+wireStatus("WORKING", "", decision), "3 "+wireStatus("COMPLETED", "", decision)))
-		f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: until}), 0, `
+		f.want(f.run(&watchCommand{Task: rootID, UntilWaiting: until}), 0, `
 Accepted by ann
 Working.
 Completed.
@@ -96,7 +96,7 @@ Completed.
 func TestWatch_statusAfterDecision(t *testing.T) {
 	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"accept","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.999Z"}}`
 	f := newFakeAgent(t, sendEvents("1 "+wireStatus("INPUT_REQUIRED", "Which color?", decision)))
-	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: true}), 3, `
+	f.want(f.run(&watchCommand{Task: rootID, UntilWaiting: true}), 3, `
 Accepted by ann
 
 Which color?
@@ -169,7 +169,7 @@ func TestReplyCommands_hostile(t *testing.T) {
 func TestPrinter_hostile(t *testing.T) {
 	const evil = "a\u202eb\x1b]0;t\x07"
 	var out strings.Builder
-	p := remoteSettings{}.plain(&process.Process{Stdout: &out}, false, false).(*printer)
+	p := (&remote{process: &process.Process{Stdout: &out}}).plain(false, false).(*printer)
 	p.terminal = true
 	reason, _ := json.Marshal(evil)
 	meta := a2a.Metadata{opt.KeyFailureReason: reason, opt.KeyBlockedReason: reason}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -58,5 +59,32 @@ func TestHealth_noAnswer(t *testing.T) {
 	code, _, stderr := runHealth(t, "http://127.0.0.1:1")
 	if code != 1 || !strings.HasPrefix(stderr, "longhaul: no answer: ") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit code %d, errors %q", code, stderr)
+	}
+}
+
+// The answer of a process is one line: its state, and the parts that are not ready.
+func TestHealth_states(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`:         "",
+		`{"status":"starting","parts":{"engine":"ready"}}`:                        "starting",
+		`{"status":"draining"}`:                                                   "draining",
+		`{"status":"not ready","parts":{"engine":"not ready","journal":"ready"}}`: "not ready: engine cannot be reached or cannot work; the log of the process says why",
+		`{"status":"not ready","engine":"not ready","journal":"not ready"}`:       "not ready: engine and journal cannot be reached or cannot work; the log of the process says why",
+		"a page of a proxy": "503 Service Unavailable",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if want != "" && r.URL.Path == "/readyz" {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			_, _ = io.WriteString(w, body)
+		}))
+		defer server.Close()
+		code, stdout, stderr := runHealth(t, server.URL)
+		if want == "" && (code != 0 || stdout != "ready\n") || want != "" && (code != 1 || stderr != "longhaul: "+server.URL+"/readyz: "+want+"\n") {
+			t.Errorf("%s: exit code %d, %q, %q", body, code, stdout, stderr)
+		}
+		if code, stdout, _ := runHealth(t, server.URL, "--alive"); code != 0 || stdout != "alive\n" {
+			t.Errorf("%s: --alive: exit code %d, output %q", body, code, stdout)
+		}
 	}
 }

@@ -2,15 +2,44 @@ package commands
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"time"
 
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
 )
+
+// A listing prints entries: each as a line of JSON, or all as a table.
+type listing struct {
+	out  io.Writer
+	json bool
+	none string // in place of a table without rows
+	head []string
+	rows [][]string
+}
+
+// add adds an entry. raw is its JSON.
+func (l *listing) add(raw json.RawMessage, row ...string) {
+	if l.json {
+		process.RawLine(l.out, raw)
+	}
+	l.rows = append(l.rows, row)
+}
+
+// end prints the table, and reports whether there is one.
+func (l *listing) end() bool {
+	switch {
+	case l.json:
+		return false
+	case len(l.rows) == 0:
+		fmt.Fprintln(l.out, l.none)
+		return false
+	}
+	process.WriteTable(l.out, l.head, l.rows)
+	return true
+}
 
 // listPage is how many entries a list asks for at a time.
 const listPage = 100
@@ -23,20 +52,16 @@ type listCommand struct {
 	JSON   bool   `help:"Print each objective as a line of JSON, as objectives/list has it."`
 }
 
-func (c *listCommand) Run(p *process.Process) error {
+func (c *listCommand) Run(p *process.Process, r *remote) error {
 	if c.Limit < 1 {
 		return process.Usagef("--limit must be 1 or more")
 	}
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
-	var table [][]string
+	l := listing{out: p.Stdout, json: c.JSON, none: "No objectives.", head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"}}
 	now, left, token := time.Now(), c.Limit, ""
 	for {
 		raw, err := r.client.Call(p.Ctx, "objectives/list", client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: min(left, listPage), PageToken: token})
 		if err != nil {
-			return r.explain(err)
+			return err
 		}
 		var page struct {
 			Objectives    []json.RawMessage `json:"objectives"`
@@ -50,23 +75,14 @@ func (c *listCommand) Run(p *process.Process) error {
 			if err := json.Unmarshal(raw, &o); err != nil {
 				return fmt.Errorf("read an objective: %w", err)
 			}
-			if c.JSON {
-				process.RawLine(p.Stdout, raw)
-			}
-			table = append(table, []string{o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name})
+			l.add(raw, o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time()))+" ago", o.Name)
 		}
 		left, token = left-len(page.Objectives), page.NextPageToken
 		if token == "" || left <= 0 || len(page.Objectives) == 0 {
 			break
 		}
 	}
-	switch {
-	case c.JSON:
-	case len(table) == 0:
-		fmt.Fprintln(p.Stdout, "No objectives.")
-	default:
-		process.WriteTable(p.Stdout, []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"}, table)
-	}
+	l.end()
 	return nil
 }
 
@@ -79,52 +95,28 @@ type inboxCommand struct {
 	JSON      bool   `help:"Print each gate as a line of JSON, as /v1/interrupts has it."`
 }
 
-func (c *inboxCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
-	var table [][]string
+func (c *inboxCommand) Run(p *process.Process, r *remote) error {
+	r.page = page{"open gates", "/v1/interrupts"}
+	l := listing{out: p.Stdout, json: c.JSON, none: "Nothing waits for a person.", head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}}
 	now := time.Now()
 	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: listPage}); ; {
 		page, err := r.client.Interrupts(p.Ctx, o)
 		if err != nil {
-			return r.explain(explainNoInbox(err))
+			return err
 		}
 		for i, g := range page.Interrupts {
-			if c.JSON {
-				process.RawLine(p.Stdout, page.Raw[i])
-			}
 			next := "-"
 			if g.Next != nil {
 				next = fmt.Sprintf("%s in %s", g.Next, durationText(max(0, g.Next.At.Time().Sub(now))))
 			}
-			table = append(table, []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt()})
+			l.add(page.Raw[i], g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt())
 		}
 		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Interrupts) == 0 {
 			break
 		}
 	}
-	switch {
-	case c.JSON:
-	case len(table) == 0:
-		fmt.Fprintln(p.Stdout, "Nothing waits for a person.")
-	default:
-		process.WriteTable(p.Stdout, []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, table)
-		fmt.Fprintf(p.Stdout, "\nTo see one whole, and how to answer it:\n\n  %s ID\n", c.command("get"))
+	if l.end() {
+		fmt.Fprintf(p.Stdout, "\nTo see one whole, and how to answer it:\n\n  %s ID\n", r.command("get"))
 	}
 	return nil
-}
-
-// explainNoInbox adds to err that the agent has no list of open gates, if that is the cause.
-func explainNoInbox(err error) error { return explainNoPage(err, "open gates", "/v1/interrupts") }
-
-// explainNoPage adds to err that the agent has no list of things, if that is the cause.
-func explainNoPage(err error, things, path string) error {
-	var refused *client.Error
-	served := errors.As(err, &refused) && refused.Reason != ""
-	if !served && refused != nil && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
-		return fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", things, path, err)
-	}
-	return err
 }

@@ -23,7 +23,7 @@ func TestList(t *testing.T) {
 		return sendResult(`{"objectives":[` + strings.Join(list, ",") + `],"totalSize":3,"nextPageToken":"` + next + `"}`)
 	}
 	f := newFakeAgent(t, page("p2", "obj-a", "obj-bb"), page("", "obj-c"))
-	r := f.run(&listCommand{remoteSettings: f.settings(), Status: "working", Limit: 50})
+	r := f.run(&listCommand{Status: "working", Limit: 50})
 	got := regexp.MustCompile(`\d+ days ago`).ReplaceAllString(r.stdout.String(), "N days ago")
 	want := `
 OBJECTIVE  STATUS   CHANGED       NAME
@@ -40,14 +40,14 @@ obj-c      working  N days ago  Tea for‹U+001B›[2J two
 	}
 
 	f = newFakeAgent(t, page("p2", "obj-a", "obj-bb"))
-	f.want(f.run(&listCommand{remoteSettings: f.settings(), Limit: 2, JSON: true}), 0, strings.Join([]string{raw(t, "obj-a"), raw(t, "obj-bb"), ""}, "\n"))
+	f.want(f.run(&listCommand{Limit: 2, JSON: true}), 0, strings.Join([]string{raw(t, "obj-a"), raw(t, "obj-bb"), ""}, "\n"))
 	f = newFakeAgent(t, page(""))
-	f.want(f.run(&listCommand{remoteSettings: f.settings(), Limit: 2}), 0, "No objectives.\n")
+	f.want(f.run(&listCommand{Limit: 2}), 0, "No objectives.\n")
 }
 
 func TestList_limit(t *testing.T) {
 	f := newFakeAgent(t)
-	if r := f.run(&listCommand{remoteSettings: f.settings()}); r.err == nil || r.err.Error() != "--limit must be 1 or more" {
+	if r := f.run(&listCommand{}); r.err == nil || r.err.Error() != "--limit must be 1 or more" {
 		t.Errorf("limit 0: %v", r.err)
 	}
 }
@@ -78,7 +78,7 @@ func TestInbox(t *testing.T) {
 		}
 	}
 	f := newFakeAgent(t, pages()...)
-	r := f.run(&inboxCommand{remoteSettings: f.settings(), Kind: "approval", Objective: rootID, Mine: true})
+	r := f.run(&inboxCommand{Kind: "approval", Objective: rootID, Mine: true})
 	got := regexp.MustCompile(`\d+ days`).ReplaceAllString(strings.ReplaceAll(r.stdout.String(), f.URL, "URL"), "DAYS")
 	want := `ID KIND WAITS NEXT QUESTION
 ` + otherGateID + ` clarification DAYS - Which color?
@@ -93,11 +93,11 @@ longhaul get --url URL ID`
 		t.Errorf("calls mismatch (-want +got):\n%s", diff)
 	}
 	f = newFakeAgent(t, pages()...)
-	f.want(f.run(&inboxCommand{remoteSettings: f.settings(), JSON: true}), 0, first+"\n"+second+"\n")
+	f.want(f.run(&inboxCommand{JSON: true}), 0, first+"\n"+second+"\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, `{"interrupts":[],"nextPageToken":"","totalSize":0}`) })
-	f.want(f.run(&inboxCommand{remoteSettings: f.settings()}), 0, "Nothing waits for a person.\n")
+	f.want(f.run(&inboxCommand{}), 0, "Nothing waits for a person.\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { http.NotFound(w, nil) })
-	if r := f.run(&inboxCommand{remoteSettings: f.settings()}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
+	if r := f.run(&inboxCommand{}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
 		t.Errorf("an agent without the list: %v", r.err)
 	}
 }
@@ -108,7 +108,8 @@ func TestInbox_terminal(t *testing.T) {
 		fmt.Fprintf(w, `{"interrupts":[%s],"nextPageToken":"","totalSize":1}`, wireInterrupt(gateID, "approval", "Ship the whole tea tomorrow?", "2"))
 	})
 	v := newTerminal(t, 84, 10)
-	if err := (&inboxCommand{remoteSettings: f.settings()}).Run(&process.Process{Ctx: t.Context(), Stdout: v.File, Stderr: io.Discard}); err != nil {
+	p := &process.Process{Ctx: t.Context(), Stdout: v.File, Stderr: io.Discard}
+	if err := (&inboxCommand{}).Run(p, f.remote(p)); err != nil {
 		t.Error(err)
 	}
 	row := regexp.MustCompile(`(?m)^task-\S+:1  .*$`).FindString(v.end())
@@ -121,7 +122,7 @@ func TestInbox_terminal(t *testing.T) {
 func TestGet(t *testing.T) {
 	task := bareTask(stepID, approvalGate)
 	f := newFakeAgent(t, sendResult(task))
-	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}), 0, `
+	f.want(f.run(&getCommand{Task: gateID}), 0, `
 Task `+stepID+`
 
 Ship it?
@@ -133,11 +134,11 @@ The task waits for a decision. To decide:
   longhaul answer --url URL `+gateID+` reject "what is wrong"
 `)
 	f = newFakeAgent(t, sendResult(bareTask(stepID, strings.Replace(approvalGate, `"taskId"`, `"nextStep":{"kind":"expire","at":"2026-03-05T09:30:00.000Z","action":"reject"},"taskId"`, 1))))
-	if out := f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}).stdout.String(); !strings.Contains(out, "\nWithout an answer: expire (reject) at 2026-03-05 09:30:00 UTC\nThe task waits for a decision.") {
+	if out := f.run(&getCommand{Task: gateID}).stdout.String(); !strings.Contains(out, "\nWithout an answer: expire (reject) at 2026-03-05 09:30:00 UTC\nThe task waits for a decision.") {
 		t.Errorf("the next step is missing in\n%s", out)
 	}
 	f = newFakeAgent(t, sendResult(task))
-	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: stepID, History: 2, JSON: true}), 0, task+"\n")
+	f.want(f.run(&getCommand{Task: stepID, History: 2, JSON: true}), 0, task+"\n")
 	if want := `GetTask {"historyLength":2,"id":"` + stepID + `"}`; f.calls[0] != want {
 		t.Errorf("called %s, want %s", f.calls[0], want)
 	}
@@ -159,7 +160,7 @@ func TestCancel(t *testing.T) {
 		{sendError(client.CodeTaskNotCancelable, "Task cannot be canceled"), false, "", 1},
 	} {
 		f := newFakeAgent(t, tt.answer)
-		f.want(f.run(&cancelCommand{remoteSettings: f.settings(), Task: rootID, JSON: tt.json}), tt.code, tt.want)
+		f.want(f.run(&cancelCommand{Task: rootID, JSON: tt.json}), tt.code, tt.want)
 	}
 }
 
@@ -168,7 +169,7 @@ func TestObjective(t *testing.T) {
 	for _, id := range []string{rootID, rootID + "~2", stepID, gateID} {
 		f := newFakeAgent(t)
 		f.objective = []string{wireObjective("blocked", "completed", "input-required", "pending", "pending")}
-		f.want(f.run(&objectiveCommand{remoteSettings: f.settings(), ID: id}), 0, `
+		f.want(f.run(&objectiveCommand{ID: id}), 0, `
 Tea
 `+rootID+`  working
 ├─ ◇ Research    waiting
@@ -178,7 +179,7 @@ Tea
    └─ ○ Write    pending
 [██████████░░░░░░░░░░░░░░░░░░░░] 1 of 3 tasks, 33%
 `)
-		f.want(f.run(&objectiveCommand{remoteSettings: f.settings(), ID: id, JSON: true}), 0, f.objective[0]+"\n")
+		f.want(f.run(&objectiveCommand{ID: id, JSON: true}), 0, f.objective[0]+"\n")
 	}
 }
 
@@ -187,7 +188,7 @@ func TestCard_command(t *testing.T) {
 		`"capabilities":{},"skills":[{"id":"brew","name":"Brew","description":"Brews tea","tags":[],"examples":["Brew a cup"]}]}`
 	serve := func(w http.ResponseWriter) { fmt.Fprint(w, card) }
 	f := newFakeAgent(t, serve, serve)
-	f.want(f.run(&cardCommand{remoteSettings: f.settings()}), 0, `
+	f.want(f.run(&cardCommand{}), 0, `
 Tea 1
 Makes tea.
 
@@ -198,7 +199,7 @@ Skills:
   brew: Brews tea
     for example: Brew a cup
 `)
-	f.want(f.run(&cardCommand{remoteSettings: f.settings(), JSON: true}), 0, card+"\n")
+	f.want(f.run(&cardCommand{JSON: true}), 0, card+"\n")
 }
 
 // With --watch a send continues while its task waits, and --playbook names a skill.
@@ -206,7 +207,7 @@ func TestSend_watch(t *testing.T) {
 	f := newFakeAgent(t,
 		sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate)),
 		sendEvents("3 "+wireStatus("WORKING", "", ""), "4 "+wireStatus("COMPLETED", "", "")))
-	r := f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Playbook: "brew", Watch: true})
+	r := f.run(&sendCommand{Text: []string{"x"}, Playbook: "brew", Watch: true})
 	f.want(r, 0, `
 Task `+rootID+`
 

@@ -29,9 +29,9 @@ The task waits for a decision. To decide:
 `
 	f := newFakeAgent(t, sendResult(status(gateID)), sendResult(status("another")), sendResult(bareTask(stepID, gate)))
 	whole := "  | Tea\n  | from China\x1b[2J\n  | {\n  |   \"a\": [\n  |     1\n  |   ]\n  | }\n  | (file) tea.png https://example.com/tea.png\n  | (file of 3 bytes) image/png\n"
-	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: stepID}), 0, fmt.Sprintf(want, stepID, whole, gateID))
+	f.want(f.run(&getCommand{Task: stepID}), 0, fmt.Sprintf(want, stepID, whole, gateID))
 	for range 2 {
-		f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: stepID}), 0, fmt.Sprintf(want, stepID, "  | Tea\n", gateID))
+		f.want(f.run(&getCommand{Task: stepID}), 0, fmt.Sprintf(want, stepID, "  | Tea\n", gateID))
 	}
 }
 

@@ -3,63 +3,12 @@ package commands
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"longhaul/a2a"
 	"longhaul/client"
-	"longhaul/internal/process"
 	"longhaul/opt"
 )
-
-// A display shows what happens to a task.
-type display interface {
-	event(e client.Event)
-	progress(o *client.Objective)
-	// showWaiting prints what the task waits for, and each open gate, once.
-	showWaiting(open func() []*opt.Gate)
-	// note prints text that is not about the task to out.
-	note(out io.Writer, text string)
-	end()
-}
-
-// display returns the display for the output of the program: a live one on a
-// terminal, unless raw events or only the result are wanted.
-func (s remoteSettings) display(p *process.Process, r remote, raw, quiet bool) display {
-	f, width, terminal := process.TerminalOf(p.Stdout)
-	if raw || quiet || !terminal || os.Getenv("TERM") == "dumb" {
-		return s.plain(p, raw, quiet)
-	}
-	inner := s.plain(p, false, true).(*printer)
-	l := newLive(f, width, inner)
-	r.outage.out = l.aboveTree(p.Stderr)
-	return l
-}
-
-// plain returns the display for output that is not redrawn.
-func (s remoteSettings) plain(p *process.Process, raw, quiet bool) display {
-	if raw {
-		return rawDisplay{p.Stdout}
-	}
-	_, _, terminal := process.TerminalOf(p.Stdout)
-	return &printer{
-		out: p.Stdout, quiet: quiet, color: process.Colored(p.Stdout), terminal: terminal, command: s.command,
-		asked: map[string]bool{}, gates: map[string]*opt.Gate{}, seen: map[string]string{}, shown: map[string]string{},
-	}
-}
-
-// A rawDisplay prints events as they came, one on a line.
-type rawDisplay struct{ out io.Writer }
-
-func (d rawDisplay) event(e client.Event) {
-	process.RawLine(d.out, e.Raw)
-}
-
-func (rawDisplay) progress(*client.Objective)     {}
-func (rawDisplay) showWaiting(func() []*opt.Gate) {}
-func (rawDisplay) end()                           {}
-
-func (rawDisplay) note(out io.Writer, text string) { fmt.Fprint(out, text) }
 
 // A printer prints events as text. A quiet printer prints only the result.
 type printer struct {
@@ -184,36 +133,6 @@ func (p *printer) printChange(id, status, first, line string) {
 	if status != before {
 		p.printProgress("%s", line)
 	}
-}
-
-// lookOf returns how the state of an objective is read.
-func lookOf(o *client.Objective) opt.Look {
-	s := opt.Stage{Status: string(o.Status), Paused: o.Metadata.Has(opt.KeyPaused), Queued: o.Metadata.Has("longhaul/v1/queuedAt"), Stopping: o.Metadata.Has("longhaul/v1/stopping")}
-	if o.Status == opt.ObjectiveBlocked {
-		s.Reason, _ = o.Metadata.String(opt.KeyBlockedReason)
-	}
-	return s.Look()
-}
-
-// shownStatus returns how the state of a plan is read, and why it is blocked or failed unless
-// the word says it.
-func shownStatus(p client.Plan) (look opt.Look, reason string) {
-	keys := map[opt.PlanStatus]string{opt.PlanBlocked: opt.KeyBlockedReason, opt.PlanFailed: opt.KeyFailureReason}
-	why, _ := p.Metadata.String(keys[p.Status])
-	look = opt.Stage{Status: string(p.Status), Reason: why, Paused: p.Metadata.Has(opt.KeyPaused)}.Look()
-	if why != "" && look.Word == string(p.Status) {
-		reason = " (" + why + ")"
-	}
-	return look, reason
-}
-
-// failureReason returns why a task failed, "" if it did not.
-func failureReason(t client.PlanTask) string {
-	why, ok := t.Metadata.String(opt.KeyFailureReason)
-	if !ok || t.Status != opt.TaskFailed {
-		return ""
-	}
-	return " (" + why + ")"
 }
 
 // artifact prints the new part of an artifact.

@@ -118,7 +118,7 @@ func (c *proveCommand) config(p *process.Process) (prove.Config, *serverOutput, 
 	return cfg, out, nil
 }
 
-// Write writes the scorecard in all its forms.
+// write writes the scorecard in all its forms.
 func (c *proveCommand) write(p *process.Process, card *prove.Scorecard) error {
 	asJSON, err := json.MarshalIndent(card, "", "  ")
 	if err != nil {

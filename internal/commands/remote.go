@@ -23,20 +23,48 @@ type remoteSettings struct {
 	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
 	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
-
-	program process.Name
 }
 
-// AfterApply implements the hook of kong.
-func (s *remoteSettings) AfterApply(p *process.Process) error {
-	s.program = p.Command
-	return nil
+// A remote is an agent elsewhere.
+type remote struct {
+	settings remoteSettings
+	process  *process.Process
+	client   *client.Client
+	noRepeat *client.Client // does not repeat calls
+	outage   *outage
+	page     page // that the command reads beside A2A; the zero value for none
 }
 
-// Command returns the begin of a command line that reaches the same agent: its arguments
+// A page is a list that Longhaul has beside A2A.
+type page struct{ things, path string }
+
+// ProvideRemote returns the agent that the settings name, for the Run methods of commands whose
+// errors then have what to do about them. It does not connect yet.
+func (s remoteSettings) ProvideRemote(p *process.Process) (*remote, error) {
+	if !process.IsServer(s.URL) {
+		return nil, process.Usagef("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
+	}
+	http, err := s.httpClient()
+	if err != nil {
+		return nil, err
+	}
+	t := &outage{out: p.Stderr, program: p.Name, url: s.URL, patience: s.Patience, startHint: howToStart(p)}
+	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
+	if s.Patience == 0 {
+		cfg.Patience = -1
+	}
+	r := &remote{settings: s, process: p, client: client.New(cfg), outage: t}
+	cfg.Patience, cfg.Retrying = -1, nil
+	r.noRepeat = client.New(cfg)
+	p.Explain = r.explain
+	return r, nil
+}
+
+// command returns the begin of a command line that reaches the same agent: its arguments
 // may follow. The token is not repeated: it is a secret.
-func (s remoteSettings) command(name string) string {
-	text := s.program.At(s.URL, name)
+func (r *remote) command(name string) string {
+	s := r.settings
+	text := r.process.Command.At(s.URL, name)
 	for _, f := range []struct{ name, value string }{{"ca", s.CA}, {"cert", s.Cert}, {"cert-key", s.CertKey}} {
 		if f.value != "" {
 			text += " --" + f.name + " " + f.value
@@ -45,39 +73,14 @@ func (s remoteSettings) command(name string) string {
 	return text
 }
 
-// A remote is an agent elsewhere.
-type remote struct {
-	client   *client.Client
-	noRepeat *client.Client // does not repeat calls
-	outage   *outage
-	list     string // the command that lists objectives
-}
-
-// newRemote returns the agent that the settings name. It does not connect yet.
-func (s remoteSettings) newRemote(p *process.Process) (remote, error) {
-	if !process.IsServer(s.URL) {
-		return remote{}, process.Usagef("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
-	}
-	http, err := s.httpClient()
-	if err != nil {
-		return remote{}, err
-	}
-	t := &outage{out: p.Stderr, program: p.Name, url: s.URL, patience: s.Patience, startHint: howToStart(p)}
-	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
-	if s.Patience == 0 {
-		cfg.Patience = -1
-	}
-	r := remote{client: client.New(cfg), outage: t, list: s.command("list")}
-	cfg.Patience, cfg.Retrying = -1, nil
-	r.noRepeat = client.New(cfg)
-	return r, nil
-}
-
 // explain returns err with what to do about it, if that is known and was not
 // printed before.
-func (r remote) explain(err error) error {
+func (r *remote) explain(err error) error {
 	var refused *client.Error
 	var untrusted x509.UnknownAuthorityError
+	if errors.As(err, &refused) && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
+		return fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)
+	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)
@@ -86,7 +89,7 @@ func (r remote) explain(err error) error {
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
 		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)
 	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
-		return fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.list)
+		return fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))
 	case errors.As(err, &untrusted):
 		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)
 	}

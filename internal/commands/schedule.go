@@ -27,6 +27,17 @@ type scheduleCommand struct {
 	Delete   scheduleDeleteCommand   `cmd:"" help:"Delete a schedule. Objectives that it has started continue."`
 }
 
+// A scheduleRemote is an agent with schedules.
+type scheduleRemote struct{ remoteSettings }
+
+func (s scheduleRemote) ProvideRemote(p *process.Process) (*remote, error) {
+	r, err := s.remoteSettings.ProvideRemote(p)
+	if err == nil {
+		r.page = page{"schedules", "/v1/schedules"}
+	}
+	return r, err
+}
+
 // scheduleSettings are the members of a schedule. Those that are empty stay as they are.
 type scheduleSettings struct {
 	Cron     []string `help:"When: minute, hour, day of the month, month, day of the week, such as '0 2 * * mon-fri'; or @hourly, @daily, @weekly, @monthly. May be repeated." placeholder:"EXPRESSION" sep:"none"`
@@ -69,14 +80,14 @@ func parseTime(flag, text string) (*a2a.Time, error) {
 
 // scheduleCreateCommand is "longhaul schedule create".
 type scheduleCreateCommand struct {
-	remoteSettings
+	scheduleRemote
 	scheduleSettings
 	ID     string   `arg:"" help:"Id of the new schedule: letters, digits, dots, dashes and underscores."`
 	Text   []string `arg:"" help:"Text of the message that each objective starts with."`
 	Paused bool     `help:"Make it paused."`
 }
 
-func (c *scheduleCreateCommand) Run(p *process.Process) error {
+func (c *scheduleCreateCommand) Run(p *process.Process, r *remote) error {
 	change, err := c.change()
 	if err != nil {
 		return err
@@ -84,36 +95,29 @@ func (c *scheduleCreateCommand) Run(p *process.Process) error {
 	if len(c.Cron) == 0 && c.Every == "" {
 		return process.Usagef("say when: --cron '0 2 * * *' or --every 2h")
 	}
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
 	change.Text = strings.Join(c.Text, " ")
 	if c.Paused {
 		change.Paused = &c.Paused
 	}
 	s, err := r.client.CreateSchedule(p.Ctx, c.ID, change)
 	if err != nil {
-		return r.explain(explainNoSchedules(err))
+		return err
 	}
-	printNext(p, c.remoteSettings, s)
+	printNext(p, r, s)
 	return nil
 }
 
 // printNext prints when a schedule starts its next objective.
-func printNext(p *process.Process, s remoteSettings, x *client.Schedule) {
+func printNext(p *process.Process, r *remote, x *client.Schedule) {
 	switch {
 	case x.Paused:
-		fmt.Fprintf(p.Stdout, "Schedule %s is paused. To resume it: %s %s\n", a2a.VisibleLine(x.ID), s.command("schedule resume"), process.ShellWord(x.ID))
+		fmt.Fprintf(p.Stdout, "Schedule %s is paused. To resume it: %s %s\n", a2a.VisibleLine(x.ID), r.command("schedule resume"), process.ShellWord(x.ID))
 	case len(x.Next) == 0:
 		fmt.Fprintf(p.Stdout, "Schedule %s has no next time.\n", a2a.VisibleLine(x.ID))
 	default:
 		fmt.Fprintf(p.Stdout, "Schedule %s starts its next objective at %s.\n", a2a.VisibleLine(x.ID), timeText(x.Next[0], x.TimeZone))
 	}
 }
-
-// explainNoSchedules adds to err that the agent has no schedules, if that is the cause.
-func explainNoSchedules(err error) error { return explainNoPage(err, "schedules", "/v1/schedules") }
 
 // timeText returns a time for people, in a time zone.
 func timeText(at a2a.Time, zone string) string {
@@ -126,38 +130,28 @@ func timeText(at a2a.Time, zone string) string {
 
 // scheduleListCommand is "longhaul schedule list".
 type scheduleListCommand struct {
-	remoteSettings
+	scheduleRemote
 	JSON bool `help:"Print each schedule as a line of JSON, as /v1/schedules has it."`
 }
 
-func (c *scheduleListCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
+func (c *scheduleListCommand) Run(p *process.Process, r *remote) error {
+	list, err := r.client.Schedules(p.Ctx)
 	if err != nil {
 		return err
 	}
-	list, err := r.client.Schedules(p.Ctx)
-	if err != nil {
-		return r.explain(explainNoSchedules(err))
+	l := listing{
+		out: p.Stdout, json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
+		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
 	}
-	var table [][]string
 	now := time.Now()
 	for _, s := range list {
-		if c.JSON {
-			process.RawLine(p.Stdout, s.Raw)
-		}
 		latest := "-"
 		if len(s.Runs) > 0 {
 			latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
 		}
-		table = append(table, []string{s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text)})
+		l.add(s.Raw, s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text))
 	}
-	switch {
-	case c.JSON:
-	case len(table) == 0:
-		fmt.Fprintf(p.Stdout, "No schedules. To make one: %s ID TEXT --cron '0 2 * * *'\n", c.command("schedule create"))
-	default:
-		process.WriteTable(p.Stdout, []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"}, table)
-	}
+	l.end()
 	return nil
 }
 
@@ -209,20 +203,16 @@ func runText(r client.ScheduleRun) string {
 
 // scheduleShowCommand is "longhaul schedule show".
 type scheduleShowCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID   string `arg:"" help:"Id of the schedule."`
 	JSON bool   `help:"Print the schedule as JSON, as /v1/schedules has it."`
 }
 
-func (c *scheduleShowCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *scheduleShowCommand) Run(p *process.Process, r *remote) error {
 	s, err := r.client.Schedule(p.Ctx, c.ID)
 	switch {
 	case err != nil:
-		return r.explain(explainNoSchedules(err))
+		return err
 	case c.JSON:
 		process.RawLine(p.Stdout, s.Raw)
 		return nil
@@ -254,7 +244,7 @@ func (c *scheduleShowCommand) Run(p *process.Process) error {
 	line("note", s.Note)
 	line("skipped", fmt.Sprint(s.Skipped))
 	line("missed", fmt.Sprint(s.Missed))
-	c.printHistory(p, s)
+	c.printHistory(p, r, s)
 	return nil
 }
 
@@ -262,10 +252,10 @@ func (c *scheduleShowCommand) Run(p *process.Process) error {
 const shownTimes = 5
 
 // printHistory prints the next times and the latest runs of a schedule.
-func (c *scheduleShowCommand) printHistory(p *process.Process, s *client.Schedule) {
+func (c *scheduleShowCommand) printHistory(p *process.Process, r *remote, s *client.Schedule) {
 	switch {
 	case s.Paused:
-		fmt.Fprintf(p.Stdout, "\nPaused. To resume it: %s %s\n", c.command("schedule resume"), process.ShellWord(s.ID))
+		fmt.Fprintf(p.Stdout, "\nPaused. To resume it: %s %s\n", r.command("schedule resume"), process.ShellWord(s.ID))
 	case len(s.Next) == 0:
 		fmt.Fprintf(p.Stdout, "\nIt has no next time.\n")
 	default:
@@ -291,13 +281,13 @@ func (c *scheduleShowCommand) printHistory(p *process.Process, s *client.Schedul
 
 // scheduleChangeCommand is "longhaul schedule change".
 type scheduleChangeCommand struct {
-	remoteSettings
+	scheduleRemote
 	scheduleSettings
 	ID   string   `arg:"" help:"Id of the schedule."`
 	Text []string `arg:"" optional:"" help:"New text of the message."`
 }
 
-func (c *scheduleChangeCommand) Run(p *process.Process) error {
+func (c *scheduleChangeCommand) Run(p *process.Process, r *remote) error {
 	change, err := c.change()
 	if err != nil {
 		return err
@@ -315,87 +305,78 @@ func (c *scheduleChangeCommand) Run(p *process.Process) error {
 			change.TimeZone = new(string)
 		}
 	}
-	return updateSchedule(p, c.remoteSettings, c.ID, change)
+	return updateSchedule(p, r, c.ID, change)
 }
 
 // updateSchedule changes a schedule and says when it starts its next objective.
-func updateSchedule(p *process.Process, s remoteSettings, id string, change client.ScheduleChange) error {
-	r, err := s.newRemote(p)
-	if err != nil {
-		return err
+func updateSchedule(p *process.Process, r *remote, id string, change client.ScheduleChange) error {
+	s, err := r.client.UpdateSchedule(p.Ctx, id, change)
+	if err == nil {
+		printNext(p, r, s)
 	}
-	x, err := r.client.UpdateSchedule(p.Ctx, id, change)
-	if err != nil {
-		return r.explain(explainNoSchedules(err))
-	}
-	printNext(p, s, x)
-	return nil
+	return err
 }
 
 // schedulePauseCommand is "longhaul schedule pause".
 type schedulePauseCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID   string `arg:"" help:"Id of the schedule."`
 	Note string `help:"Why." placeholder:"TEXT"`
 }
 
-func (c *schedulePauseCommand) Run(p *process.Process) error {
+func (c *schedulePauseCommand) Run(p *process.Process, r *remote) error {
 	paused := true
 	change := client.ScheduleChange{Paused: &paused}
 	if c.Note != "" {
 		change.Note = &c.Note
 	}
-	return updateSchedule(p, c.remoteSettings, c.ID, change)
+	return updateSchedule(p, r, c.ID, change)
 }
 
 // scheduleResumeCommand is "longhaul schedule resume".
 type scheduleResumeCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID string `arg:"" help:"Id of the schedule."`
 }
 
-func (c *scheduleResumeCommand) Run(p *process.Process) error {
-	return updateSchedule(p, c.remoteSettings, c.ID, client.ScheduleChange{Paused: new(bool)})
+func (c *scheduleResumeCommand) Run(p *process.Process, r *remote) error {
+	return updateSchedule(p, r, c.ID, client.ScheduleChange{Paused: new(bool)})
 }
 
 // scheduleTriggerCommand is "longhaul schedule trigger".
 type scheduleTriggerCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID      string `arg:"" help:"Id of the schedule."`
 	Overlap string `help:"In place of the policy of the schedule: skip, buffer-one, buffer-all, cancel-other or allow-all." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
 }
 
-func (c *scheduleTriggerCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *scheduleTriggerCommand) Run(p *process.Process, r *remote) error {
 	t, err := r.client.TriggerSchedule(p.Ctx, c.ID, opt.Overlap(c.Overlap))
 	switch {
 	case err != nil:
-		return r.explain(explainNoSchedules(err))
+		return err
 	case t.Skipped:
-		return fmt.Errorf("nothing was started: an objective of schedule %s is open. To start one beside it: %s %s --overlap allow-all", c.ID, c.command("schedule trigger"), c.ID)
+		return fmt.Errorf("nothing was started: an objective of schedule %s is open. To start one beside it: %s %s --overlap allow-all", c.ID, r.command("schedule trigger"), c.ID)
 	case t.Run != nil && t.Run.Failure != "":
 		return fmt.Errorf("nothing was started: %s", t.Run.Failure)
 	case t.Run == nil:
-		fmt.Fprintf(p.Stdout, "Accepted. It starts when the open objective of the schedule has ended, if its overlap policy lets it wait: %s %s\n", c.command("schedule show"), process.ShellWord(c.ID))
+		fmt.Fprintf(p.Stdout, "Accepted. It starts when the open objective of the schedule has ended, if its overlap policy lets it wait: %s %s\n", r.command("schedule show"), process.ShellWord(c.ID))
 		return nil
 	}
-	fmt.Fprintf(p.Stdout, "Started %s\nTo watch it: %s %s\n", a2a.VisibleLine(t.Run.ObjectiveID), c.command("watch"), process.ShellWord(t.Run.ObjectiveID))
+	fmt.Fprintf(p.Stdout, "Started %s\nTo watch it: %s %s\n", a2a.VisibleLine(t.Run.ObjectiveID), r.command("watch"), process.ShellWord(t.Run.ObjectiveID))
 	return nil
 }
 
 // scheduleBackfillCommand is "longhaul schedule backfill".
 type scheduleBackfillCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID      string `arg:"" help:"Id of the schedule."`
 	From    string `required:"" help:"First time, such as 2026-12-01T00:00:00Z." placeholder:"TIME"`
 	Until   string `help:"Last time; now by default." placeholder:"TIME"`
 	Overlap string `help:"How the objectives run: one after another (buffer-all, the default), at the same time (allow-all), or as another policy of schedules says." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
 }
 
-func (c *scheduleBackfillCommand) Run(p *process.Process) error {
+func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 	from, err := parseTime("--from", c.From)
 	if err != nil {
 		return err
@@ -408,17 +389,13 @@ func (c *scheduleBackfillCommand) Run(p *process.Process) error {
 		now := a2a.At(time.Now())
 		until = &now
 	}
-	r, err := c.newRemote(p)
+	x, err := r.client.Schedule(p.Ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	x, err := r.client.Schedule(p.Ctx, c.ID)
-	if err != nil {
-		return r.explain(explainNoSchedules(err))
-	}
 	runs, err := r.client.BackfillSchedule(p.Ctx, c.ID, *from, *until, opt.Overlap(c.Overlap))
 	if err != nil {
-		return r.explain(explainNoSchedules(err))
+		return err
 	}
 	var starts [][]string
 	for _, run := range runs {
@@ -440,17 +417,13 @@ func (c *scheduleBackfillCommand) Run(p *process.Process) error {
 
 // scheduleDeleteCommand is "longhaul schedule delete".
 type scheduleDeleteCommand struct {
-	remoteSettings
+	scheduleRemote
 	ID string `arg:"" help:"Id of the schedule."`
 }
 
-func (c *scheduleDeleteCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *scheduleDeleteCommand) Run(p *process.Process, r *remote) error {
 	if err := r.client.DeleteSchedule(p.Ctx, c.ID); err != nil {
-		return r.explain(explainNoSchedules(err))
+		return err
 	}
 	fmt.Fprintf(p.Stdout, "Schedule %s is deleted. Objectives that it has started continue.\n", c.ID)
 	return nil

@@ -35,31 +35,27 @@ type sendCommand struct {
 	JSON     bool     `help:"Print each event as a line of JSON, as the agent sent it."`
 }
 
-func (c *sendCommand) Run(p *process.Process) error {
+func (c *sendCommand) Run(p *process.Process, r *remote) error {
 	m, err := c.message()
-	if err != nil {
-		return err
-	}
-	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	if c.NoWait {
 		e, err := r.client.Send(p.Ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 		if err == nil {
-			c.plain(p, c.JSON, c.Quiet).event(e)
+			r.plain(c.JSON, c.Quiet).event(e)
 		}
-		return r.explain(err)
+		return err
 	}
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
-	w := taskWatcher{display: c.display(p, r, c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: c.Watch}
+	w := taskWatcher{display: r.display(c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: c.Watch}
 	state, err := w.run(ctx, func(ctx context.Context) eventStream { return c.stream(ctx, r.client, m) })
 	switch {
 	case errors.Is(err, context.Canceled) && w.taskID == "":
 		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
 	case err != nil:
-		return w.interrupted(r.explain(err), c.command("watch"))
+		return w.interrupted(err, r.command("watch"))
 	case !c.Watch:
 		w.ask(p.Ctx)
 	}
@@ -124,7 +120,7 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	return m, nil
 }
 
-// Text returns the text of the message, which may be on standard input, in.
+// text returns the text of the message, which may be on standard input, in.
 func (c *sendCommand) text(in io.Reader) (string, error) {
 	if len(c.Text) != 1 || c.Text[0] != "-" {
 		return strings.Join(c.Text, " "), nil

@@ -17,7 +17,7 @@ func TestSend(t *testing.T) {
 		"1 "+wireTask("SUBMITTED", ""), "2 "+wireStatus("WORKING", "", ""), "3 "+wireStatus("WORKING", "", `"opt/v1/event":{}`),
 		"4 "+wireChunk("draft", "Tea", false), "5 "+wireChunk("notes", "n", false), "6 "+wireChunk("draft", " is old.", true), "7 "+wireChunk("notes", "m", false),
 		"8 "+wireStatus("COMPLETED", "Done.", "")))
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"Write", "about tea"}, ID: "m1", Context: "c1"}), 0, `
+	f.want(f.run(&sendCommand{Text: []string{"Write", "about tea"}, ID: "m1", Context: "c1"}), 0, `
 Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
 
 Submitted.
@@ -47,19 +47,19 @@ func TestSend_quiet(t *testing.T) {
 	f := newFakeAgent(t, sendEvents(
 		"1 "+wireTask("WORKING", ""), "2 "+wireChunk("draft", "Tea", false), "3 "+wireChunk("notes", "n\n", false), "4 "+wireChunk("draft", " is old.", true),
 		"5 "+wireStatus("COMPLETED", "", "")))
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Quiet: true}), 0, "Tea is old.\nn\n")
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 0, "Tea is old.\nn\n")
 	f = newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("REJECTED", "Not my job.", "")))
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Quiet: true}), 1, "Rejected. Not my job.\n")
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 1, "Rejected. Not my job.\n")
 }
 
 func TestSend_noWait(t *testing.T) {
 	f := newFakeAgent(t, sendResult(wireTask("SUBMITTED", "")))
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, NoWait: true}), 0, "Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa\n\nSubmitted.\n")
+	f.want(f.run(&sendCommand{Text: []string{"x"}, NoWait: true}), 0, "Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa\n\nSubmitted.\n")
 	if !strings.HasPrefix(f.calls[0], "SendMessage") || !strings.Contains(f.calls[0], `"returnImmediately":true`) {
 		t.Errorf("called %s", f.calls[0])
 	}
 	f = newFakeAgent(t, sendResult(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"2+2"}, NoWait: true}), 0, "4\n")
+	f.want(f.run(&sendCommand{Text: []string{"2+2"}, NoWait: true}), 0, "4\n")
 }
 
 // When the task waits, the command ends, and says how to answer.
@@ -123,7 +123,7 @@ The task waits for an authorization elsewhere, and continues by itself once it h
 			if tt.want == "" {
 				want = "\nWhich tea?\n\nAn answer is already stored; a worker will use it as soon as one is available.\n"
 			}
-			f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}}), 3, "Task "+rootID+"\n\nWorking.\n"+want)
+			f.want(f.run(&sendCommand{Text: []string{"x"}}), 3, "Task "+rootID+"\n\nWorking.\n"+want)
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestSend_message(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFakeAgent(t, sendEvents(`1 {"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
-	r := f.run(&sendCommand{remoteSettings: f.settings(), Task: "t1", Data: []string{`{"a": 1.0}`, `null`}, File: []string{path}})
+	r := f.run(&sendCommand{Task: "t1", Data: []string{`{"a": 1.0}`, `null`}, File: []string{path}})
 	f.want(r, 0, "4\n")
 	got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[0], "ID")
 	want := `SendStreamingMessage {"message":{"messageId":"ID","taskId":"t1","role":"ROLE_USER","parts":[{"data":{"a":1.0}},{"data":null},{"raw":"e30=","filename":"tea.json","mediaType":"application/json"}]},"configuration":{"historyLength":0}}`
@@ -171,10 +171,10 @@ func TestPrinter_color(t *testing.T) {
 }
 
 func TestRemoteSettings_command(t *testing.T) {
-	if got, want := (remoteSettings{URL: process.AgentURL}).command("get"), "longhaul get"; got != want {
+	if got, want := (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command("get"), "longhaul get"; got != want {
 		t.Errorf("command %q for the default, want %q", got, want)
 	}
-	s := remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem", program: "poems"}
+	s := &remote{process: &process.Process{Command: "poems"}, settings: remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}}
 	if got, want := s.command("get"), "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
 		t.Errorf("command %q, want %q", got, want)
 	}

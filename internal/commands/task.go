@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -14,33 +13,13 @@ import (
 	"longhaul/opt"
 )
 
-// taskIDOf returns the task of id, which may be that of a gate.
-func taskIDOf(id string) string {
-	if i := strings.LastIndexByte(id, ':'); i > 0 {
-		if _, ok := opt.ParseID(id[:i]); ok {
-			return id[:i]
-		}
-	}
-	return id
-}
-
-// objectiveIDOf returns the objective of id, which may be that of a plan, a task or a
-// gate.
-func objectiveIDOf(id string) string {
-	id = taskIDOf(id)
-	if ref, ok := opt.ParseID(id); ok {
-		return ref.ObjectiveID
-	}
-	return id
-}
-
 // callAndPrint calls a method and prints its result as JSON.
-func (r remote) callAndPrint(p *process.Process, method string, params any) error {
+func (r *remote) callAndPrint(p *process.Process, method string, params any) error {
 	raw, err := r.client.Call(p.Ctx, method, params)
 	if err == nil {
 		process.RawLine(p.Stdout, raw)
 	}
-	return r.explain(err)
+	return err
 }
 
 // getCommand is "longhaul get".
@@ -52,11 +31,7 @@ type getCommand struct {
 	JSON    bool   `help:"Print the task as JSON, as GetTask has it."`
 }
 
-func (c *getCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *getCommand) Run(p *process.Process, r *remote) error {
 	id := taskIDOf(c.Task)
 	if c.JSON {
 		params := map[string]any{"id": id, "historyLength": c.History}
@@ -67,9 +42,9 @@ func (c *getCommand) Run(p *process.Process) error {
 	}
 	t, err := r.client.Get(p.Ctx, id, 0)
 	if err != nil {
-		return r.explain(err)
+		return err
 	}
-	show := c.plain(p, false, false).(*printer)
+	show := r.plain(false, false).(*printer)
 	show.showTimes = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.showWaiting(func() []*opt.Gate { return nil })
@@ -79,7 +54,7 @@ func (c *getCommand) Run(p *process.Process) error {
 	}
 	if id := laterAttempt(p.Ctx, r.noRepeat, t); id != "" {
 		show.blankLine = true
-		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", c.command("get"), id)
+		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", r.command("get"), id)
 	}
 	return nil
 }
@@ -107,11 +82,7 @@ type cancelCommand struct {
 	JSON bool   `help:"Print the task as JSON, as CancelTask has it."`
 }
 
-func (c *cancelCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *cancelCommand) Run(p *process.Process, r *remote) error {
 	var refused *client.Error
 	if c.JSON {
 		return r.callAndPrint(p, "CancelTask", map[string]any{"id": c.Task})
@@ -121,12 +92,12 @@ func (c *cancelCommand) Run(p *process.Process) error {
 	case errors.As(err, &refused) && refused.Code == client.CodeTaskNotCancelable:
 		return fmt.Errorf("%s has ended already: %w", c.Task, err)
 	case err != nil:
-		return r.explain(err)
+		return err
 	case t.Status.State.Terminal():
 		fmt.Fprintf(p.Stdout, "Task %s: %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word)
 		return nil
 	}
-	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word, c.command("watch"), process.ShellWord(t.ID))
+	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word, r.command("watch"), process.ShellWord(t.ID))
 	return nil
 }
 
@@ -137,11 +108,7 @@ type objectiveCommand struct {
 	JSON bool   `help:"Print the objective as JSON, as objectives/get has it."`
 }
 
-func (c *objectiveCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
 	id := objectiveIDOf(c.ID)
 	if c.JSON {
 		raw, err := r.client.Call(p.Ctx, "objectives/get", map[string]any{"id": id})
@@ -151,11 +118,11 @@ func (c *objectiveCommand) Run(p *process.Process) error {
 		if err == nil && json.Unmarshal(raw, &result) == nil {
 			process.RawLine(p.Stdout, result.Objective)
 		}
-		return r.explain(err)
+		return err
 	}
 	o, err := r.client.GetObjective(p.Ctx, id)
 	if err != nil {
-		return r.explain(err)
+		return err
 	}
 	columns := 1 << 10
 	if _, size, ok := process.TerminalOf(p.Stdout); ok {
@@ -174,14 +141,10 @@ type cardCommand struct {
 	JSON bool `help:"Print the card as JSON, as the agent serves it."`
 }
 
-func (c *cardCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *cardCommand) Run(p *process.Process, r *remote) error {
 	card, err := r.client.Card(p.Ctx)
 	if err != nil {
-		return r.explain(err)
+		return err
 	}
 	if c.JSON {
 		process.RawLine(p.Stdout, card.Raw)

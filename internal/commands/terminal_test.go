@@ -262,7 +262,7 @@ func TestDisplay_plain(t *testing.T) {
 	} {
 		t.Setenv("TERM", tt.term)
 		t.Setenv("NO_COLOR", tt.noColor)
-		d := remoteSettings{}.display(&process.Process{Stdout: terminal.File}, remote{outage: &outage{}}, tt.raw, tt.quiet)
+		d := (&remote{process: &process.Process{Stdout: terminal.File}, outage: &outage{}}).display(tt.raw, tt.quiet)
 		_, isLive := d.(*live)
 		if isLive != tt.live || process.Colored(terminal.File) != tt.colored {
 			t.Errorf("%+v: live %v, coloured %v", tt, isLive, process.Colored(terminal.File))

@@ -35,18 +35,14 @@ type watchCommand struct {
 	JSON         bool   `help:"Print each event as a line of JSON, as the agent sent it."`
 }
 
-func (c *watchCommand) Run(p *process.Process) error {
-	r, err := c.newRemote(p)
-	if err != nil {
-		return err
-	}
+func (c *watchCommand) Run(p *process.Process, r *remote) error {
 	c.Task = taskIDOf(c.Task)
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
-	w := taskWatcher{display: c.display(p, r, c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
+	w := taskWatcher{display: r.display(c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
 	state, err := w.run(ctx, func(ctx context.Context) eventStream { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
-		return w.interrupted(r.explain(err), c.command("watch"))
+		return w.interrupted(err, r.command("watch"))
 	}
 	return exitForState(state)
 }
@@ -81,7 +77,7 @@ type streamItem struct {
 	err   error
 }
 
-// Run shows events until there are no more, and returns the last state of the
+// run shows events until there are no more, and returns the last state of the
 // task. It leaves the stream of a send when an authorization is needed, since
 // that may take long.
 func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) eventStream) (a2a.TaskState, error) {

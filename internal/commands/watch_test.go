@@ -150,15 +150,31 @@ type commandRun struct {
 	err            error
 }
 
-func (f *fakeAgent) run(cmd interface{ Run(*process.Process) error }) *commandRun {
+func (f *fakeAgent) run(cmd interface {
+	Run(*process.Process, *remote) error
+}) *commandRun {
 	r := &commandRun{}
-	r.err = cmd.Run(&process.Process{Ctx: f.t.Context(), Stdout: &r.stdout, Stderr: &r.stderr})
+	p := &process.Process{Ctx: f.t.Context(), Stdout: &r.stdout, Stderr: &r.stderr}
+	r.err = cmd.Run(p, f.remote(p))
+	if r.err != nil {
+		r.err = p.Explain(r.err)
+	}
 	var exit *process.ExitError
 	switch {
 	case errors.As(r.err, &exit):
 		r.code = exit.Code
 	case r.err != nil:
 		r.code = 1
+	}
+	return r
+}
+
+// remote returns f as the agent of a command.
+func (f *fakeAgent) remote(p *process.Process) *remote {
+	f.t.Helper()
+	r, err := f.settings().ProvideRemote(p)
+	if err != nil {
+		f.t.Fatal(err)
 	}
 	return r
 }
@@ -195,7 +211,7 @@ func TestWatch(t *testing.T) {
 		wireObjective("completed", "completed", "completed", "working", "working"),
 		wireObjective("completed", "completed", "completed", "completed", "completed"),
 	}
-	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}), 0, `
+	f.want(f.run(&watchCommand{Task: rootID}), 0, `
 Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
 
 Research: working
@@ -272,7 +288,7 @@ func TestWatch_twoGates(t *testing.T) {
 		"1 "+wireTask("INPUT_REQUIRED", approvalGate), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", ""))},
 		slices.Concat(gates, gates)...)...)
 	f.objective = []string{twoGates}
-	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID})
+	r := f.run(&watchCommand{Task: rootID})
 	f.want(r, 0, `
 Task `+rootID+`
 
@@ -289,7 +305,7 @@ func TestWatch_untilWaiting(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", "")),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
 	f.objective = []string{twoGates}
-	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: true}), 3, `
+	f.want(f.run(&watchCommand{Task: rootID, UntilWaiting: true}), 3, `
 Task `+rootID+`
 
 Working.
@@ -303,12 +319,12 @@ func TestSend_twoGates(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate)),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
 	f.objective = []string{twoGates}
-	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Quiet: true}), 3, twoQuestions)
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 3, twoQuestions)
 }
 
 func TestWatch_after(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("8 "+wireStatus("FAILED", "The engine broke.", "")))
-	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, After: "7"})
+	r := f.run(&watchCommand{Task: rootID, After: "7"})
 	f.want(r, 1, "Failed. The engine broke.\n")
 	if want := "SubscribeToTask {\"id\":\"" + rootID + "\"}7"; f.calls[0] != want {
 		t.Errorf("called %s, want %s", f.calls[0], want)
@@ -317,7 +333,7 @@ func TestWatch_after(t *testing.T) {
 
 func TestWatch_json(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("CANCELED", "", "")))
-	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, JSON: true}), 1, wireTask("WORKING", "")+"\n"+wireStatus("CANCELED", "", "")+"\n")
+	f.want(f.run(&watchCommand{Task: rootID, JSON: true}), 1, wireTask("WORKING", "")+"\n"+wireStatus("CANCELED", "", "")+"\n")
 }
 
 // A task that has already ended is shown.
@@ -325,7 +341,7 @@ func TestWatch_ended(t *testing.T) {
 	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("COMPLETED", ""), `{"task":`), "}")
 	task = strings.Replace(task, `"metadata"`, `"artifacts":[{"artifactId":"a","parts":[{"text":"Tea."},{"url":"https://example.com/tea"},{"data":{"cups":2}},{"raw":"AAE=","filename":"tea.bin","mediaType":"application/octet-stream"}]}],"metadata"`, 1)
 	f := newFakeAgent(t, sendError(-32004, "This operation is not supported"), sendResult(task))
-	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}), 0, `
+	f.want(f.run(&watchCommand{Task: rootID}), 0, `
 Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
 
 [a]
@@ -341,7 +357,7 @@ Completed.
 // If the agent cannot be reached any more, the error says how to continue later.
 func TestWatch_givesUp(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("4 "+wireTask("WORKING", "")), func(w http.ResponseWriter) { http.Error(w, "gone", http.StatusGone) })
-	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID})
+	r := f.run(&watchCommand{Task: rootID})
 	if want := "longhaul watch --url " + f.URL + " " + rootID + " --after 4"; r.code != 1 || !strings.Contains(r.err.Error(), want) {
 		t.Errorf("code %d, error %v, want one with %q", r.code, r.err, want)
 	}
@@ -351,17 +367,12 @@ func TestWatch_givesUp(t *testing.T) {
 func TestWatching_tick(t *testing.T) {
 	f := newFakeAgent(t)
 	f.objective = []string{wireObjective("working", "working", "pending", "pending", "pending")}
-	settings := f.settings()
-	p := &process.Process{Ctx: t.Context(), Stderr: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := settings.newRemote(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := f.remote(&process.Process{Ctx: t.Context(), Stderr: io.Discard})
 	tick, out := make(chan time.Time, 1), &printedThen{cancel: cancel}
 	w := taskWatcher{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, noRepeat: r.noRepeat, outage: r.outage, tick: tick, objectiveID: rootID}
 	tick <- time.Time{}
-	_, err = w.run(ctx, func(ctx context.Context) eventStream {
+	_, err := w.run(ctx, func(ctx context.Context) eventStream {
 		return func(func(client.Event, error) bool) { <-ctx.Done() }
 	})
 	if got := out.String(); !errors.Is(err, context.Canceled) || !strings.Contains(got, "Research / Search: working\n") {

@@ -11,9 +11,9 @@ import (
 	"longhaul/activities"
 )
 
-// SdkLog gives Temporal's SDK our log, one level lower: its info messages are
+// SDKLog gives Temporal's SDK our log, one level lower: its info messages are
 // details for us.
-func SdkLog(to *zap.Logger) log.Logger { return sdkLogger{to.Named("temporal").Sugar()} }
+func SDKLog(to *zap.Logger) log.Logger { return sdkLogger{to.Named("temporal").Sugar()} }
 
 type sdkLogger struct{ to *zap.SugaredLogger }
 

@@ -21,7 +21,8 @@ type Namespace struct {
 	log      *zap.Logger
 }
 
-func NewNamespace(temporal client.Client, cipher workflows.Cipher, target Target, log *zap.Logger) Namespace {
+// New returns the namespace of target, to which temporal is a client.
+func New(temporal client.Client, cipher workflows.Cipher, target Target, log *zap.Logger) Namespace {
 	return Namespace{temporal, cipher, target, log}
 }
 

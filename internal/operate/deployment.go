@@ -36,7 +36,7 @@ func (s deploymentSettings) withDeployment(p *process.Process, f func(context.Co
 	if err := errors.Join(err, namespace.CheckDeployment(s.Deployment)); err != nil {
 		return err
 	}
-	temporal, err := to.Dial(workflows.DialConfig{Log: namespace.SdkLog(zap.NewNop())})
+	temporal, err := to.Dial(workflows.DialConfig{Log: namespace.SDKLog(zap.NewNop())})
 	if err != nil {
 		return err
 	}

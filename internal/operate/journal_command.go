@@ -163,12 +163,12 @@ func (c *compareSettings) connect(p *process.Process, f func(context.Context, *j
 	}
 	ctx, stop := signal.NotifyContext(p.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	dialled, err := temporal.Dial(workflows.DialConfig{Log: namespace.SdkLog(zap.NewNop()), Cipher: cipher})
+	dialled, err := temporal.Dial(workflows.DialConfig{Log: namespace.SDKLog(zap.NewNop()), Cipher: cipher})
 	if err != nil {
 		return err
 	}
 	defer dialled.Close()
-	n := namespace.NewNamespace(dialled, cipher, temporal, zap.NewNop())
+	n := namespace.New(dialled, cipher, temporal, zap.NewNop())
 	if _, err := n.Examine(ctx); err != nil {
 		return n.WithAdvice(err, c.NamespaceTTL())
 	}

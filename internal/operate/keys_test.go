@@ -54,11 +54,10 @@ func TestRun_keys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	who := identity.New(identity.Config{Keys: j})
 	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		r.Header.Set("Authorization", "Bearer "+text)
-		return who.Authenticate(r)
+		return identity.New(identity.Config{Keys: j}).Authenticate(r)
 	}
 	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{"runs:create", "runs:read"}}
 	if got, err := calling(); err != nil || !cmp.Equal(want, got) {

@@ -75,30 +75,25 @@ func (s authSettings) authenticates() bool {
 
 func (s authSettings) accepts(kind string) bool { return slices.Contains(s.Auth, kind) }
 
+// A conflict is one of settings, if bad is set.
+type conflict struct {
+	bad  bool
+	text string
+}
+
 // checkAuth refuses settings that contradict each other.
 func (s authSettings) checkAuth() error {
 	var wrong []error
-	refuse := func(bad bool, text string, args ...any) {
-		if bad {
-			wrong = append(wrong, process.Usagef(text, args...))
+	for _, kind := range s.Auth {
+		if !slices.Contains([]string{authNone, authKeys, authOIDC, authMTLS}, kind) {
+			wrong = append(wrong, process.Usagef("--auth %q is not one of the kinds: use %s", kind, authKinds))
 		}
 	}
-	for _, kind := range s.Auth {
-		refuse(!slices.Contains([]string{authNone, authKeys, authOIDC, authMTLS}, kind), "--auth %q is not one of the kinds: use %s", kind, authKinds)
+	for _, c := range slices.Concat(s.callerConflicts(), s.oidcConflicts(), s.tlsConflicts()) {
+		if c.bad {
+			wrong = append(wrong, process.Usagef("%s", c.text))
+		}
 	}
-	refuse(s.accepts(authNone) && len(s.Auth) > 1, "--auth none excludes the other kinds: use %s", authKinds)
-	refuse(s.AllowAnyone && s.authenticates(), "--allow-anyone contradicts --auth %s: remove one of them", strings.Join(s.Auth, ","))
-	refuse(s.PrivateSkills && !s.authenticates(), "--private-skills needs callers who are authenticated: set --auth to a list of keys, oidc and mtls")
-	refuse(s.accepts(authOIDC) && (s.OIDCIssuer == "" || s.OIDCAudience == ""), "--auth oidc needs --oidc-issuer and --oidc-audience")
-	refuse(s.OIDCIssuer != "" && !s.accepts(authOIDC), "--oidc-issuer has no effect: add oidc to --auth")
-	refuse(s.OIDCIssuer != "" && !secureIssuer(s.OIDCIssuer), "--oidc-issuer %q is not an https URL", s.OIDCIssuer)
-	refuse(s.OIDCClientID != "" && !s.accepts(authOIDC), "--oidc-client-id has no effect: add oidc to --auth")
-	refuse(s.OIDCClientID == "" && (s.OIDCClientSecret != "" || len(s.OIDCClientScopes) > 0), "--oidc-client-secret and --oidc-client-scopes have no effect without --oidc-client-id")
-	refuse((s.TLSCert == "") != (s.TLSKey == ""), "--tls-cert and --tls-key belong together: set both or none")
-	refuse(s.accepts(authMTLS) && (s.TLSCert == "" || s.ClientCA == ""), "--auth mtls needs --tls-cert, --tls-key and --client-ca")
-	refuse(s.ClientCA != "" && !s.accepts(authMTLS), "--client-ca has no effect: add mtls to --auth")
-	refuse(s.RateLimit < 0 || s.RateBurst < 0 || s.MaxCalls < 0 || s.MaxStreams < 0,
-		"--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit")
 	if _, err := s.proxies(); err != nil {
 		wrong = append(wrong, process.Usagef("--trusted-proxies: %v", err))
 	}
@@ -106,6 +101,35 @@ func (s authSettings) checkAuth() error {
 		wrong = append(wrong, process.Usagef("--client-scopes: %v", err))
 	}
 	return errors.Join(wrong...)
+}
+
+func (s authSettings) callerConflicts() []conflict {
+	return []conflict{
+		{s.accepts(authNone) && len(s.Auth) > 1, "--auth none excludes the other kinds: use " + authKinds},
+		{s.AllowAnyone && s.authenticates(), fmt.Sprintf("--allow-anyone contradicts --auth %s: remove one of them", strings.Join(s.Auth, ","))},
+		{s.PrivateSkills && !s.authenticates(), "--private-skills needs callers who are authenticated: set --auth to a list of keys, oidc and mtls"},
+		{min(s.RateLimit, float64(min(s.RateBurst, s.MaxCalls, s.MaxStreams))) < 0, "--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit"},
+	}
+}
+
+func (s authSettings) oidcConflicts() []conflict {
+	issuer, oidc, client := s.OIDCIssuer, s.accepts(authOIDC), s.OIDCClientID != ""
+	return []conflict{
+		{oidc && (issuer == "" || s.OIDCAudience == ""), "--auth oidc needs --oidc-issuer and --oidc-audience"},
+		{issuer != "" && !oidc, "--oidc-issuer has no effect: add oidc to --auth"},
+		{issuer != "" && !secureIssuer(issuer), fmt.Sprintf("--oidc-issuer %q is not an https URL", issuer)},
+		{client && !oidc, "--oidc-client-id has no effect: add oidc to --auth"},
+		{!client && (s.OIDCClientSecret != "" || len(s.OIDCClientScopes) > 0), "--oidc-client-secret and --oidc-client-scopes have no effect without --oidc-client-id"},
+	}
+}
+
+func (s authSettings) tlsConflicts() []conflict {
+	mtls := s.accepts(authMTLS)
+	return []conflict{
+		{(s.TLSCert == "") != (s.TLSKey == ""), "--tls-cert and --tls-key belong together: set both or none"},
+		{mtls && (s.TLSCert == "" || s.ClientCA == ""), "--auth mtls needs --tls-cert, --tls-key and --client-ca"},
+		{s.ClientCA != "" && !mtls, "--client-ca has no effect: add mtls to --auth"},
+	}
 }
 
 // proxies returns the networks of trusted proxies.
@@ -141,7 +165,7 @@ func (s authSettings) checkListen(flag, addr string) error {
 	return nil
 }
 
-// An Authority authenticates callers.
+// An authority authenticates callers.
 type authority interface {
 	Authenticate(r *http.Request) (call.Caller, error)
 	Challenge() string // WWW-Authenticate of a refusal

@@ -39,7 +39,7 @@ func TestRun_auth(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		args := append([]string{"api", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}, strings.Fields(flags)...)
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), want) {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, standard error:\n%s", flags, code, stderr.String())
 		}
 	}

@@ -75,7 +75,7 @@ func (b Build) Check(others ...string) error {
 	if err != nil {
 		return err
 	}
-	known, err := executors(newService(zap.NewNop(), b), workerSettings{})
+	known, err := (&planning{host: newHost(zap.NewNop(), b)}).loadExecutors(workerSettings{})
 	if err != nil {
 		return err
 	}

@@ -9,24 +9,24 @@ import (
 	"longhaul/api"
 	"longhaul/api/console"
 	"longhaul/api/identity"
-	apiservice "longhaul/api/service"
 )
 
-// consolePages returns the pages for people, nil for none. base is the URL of the server.
-func consolePages(s *service, cfg apiSettings, operations *apiservice.Service, who authority, base string) api.Console {
+// console returns the pages for people, nil for none.
+func (a *apiServer) console() api.Console {
+	cfg := a.settings
 	if cfg.NoConsole {
 		return nil
 	}
-	base = strings.TrimSuffix(base, "/")
+	base := strings.TrimSuffix(a.listeners.url, "/")
 	pages := console.Config{
-		Service: operations, Authenticate: who.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: s.build.Now, Log: s.log.Named("console"),
+		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: a.host.build.Now, Log: a.host.log.Named("console"),
 	}
 	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
-		pages.Sessions = s.journal
+		pages.Sessions = a.store.journal
 	}
-	if a, ok := who.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
-		pages.Provider, pages.ProviderName, pages.Sealer = a.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), s.sealer
-		s.log.Info("People sign in to the console with the OpenID Connect provider, which has to know these URLs of the client",
+	if who, ok := a.authority.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
+		pages.Provider, pages.ProviderName, pages.Sealer = who.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), a.store.box
+		a.host.log.Info("People sign in to the console with the OpenID Connect provider, which has to know these URLs of the client",
 			zap.String("redirect", base+console.CallbackPath), zap.String("signedOut", base+console.SignedOutPath))
 	}
 	return console.New(pages)

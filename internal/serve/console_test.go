@@ -16,7 +16,7 @@ import (
 // The page for signing in offers what --auth accepts.
 func TestConsolePages(t *testing.T) {
 	j, box := sealedJournal(t)
-	s := &service{log: zap.NewNop(), journal: j, sealer: box}
+	a := &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{}), store: &store{journal: j, box: box}}, listeners: &listeners{url: "https://agent.example.com/"}}
 	operations := apiservice.New(apiservice.Config{Journal: j})
 	defer operations.Close()
 	const keys, provider = "API key", "id.example.com"
@@ -33,7 +33,8 @@ func TestConsolePages(t *testing.T) {
 		"no credentials":     {"none", "", nil, keys},
 	} {
 		cfg := apiSettings{authSettings: authSettings{Auth: strings.Split(tc.auth, ","), OIDCIssuer: "https://id.example.com", OIDCAudience: "a", OIDCClientID: tc.clientID}}
-		pages := consolePages(s, cfg, operations, cfg.authority(j), "https://agent.example.com/")
+		a.settings, a.operations, a.authority = cfg, operations, cfg.authority(j)
+		pages := a.console()
 		w := httptest.NewRecorder()
 		pages.Serve(operations.NewCall(""), w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/sign-in", nil))
 		if tc.want == nil && w.Header().Get("Location") != "/console/inbox" {
@@ -48,7 +49,8 @@ func TestConsolePages(t *testing.T) {
 			t.Errorf("%s: the page has %q:\n%s", name, tc.not, w.Body)
 		}
 	}
-	if pages := consolePages(s, apiSettings{NoConsole: true}, operations, anonymousAuthority{}, ""); pages != nil {
+	a.settings = apiSettings{NoConsole: true}
+	if pages := a.console(); pages != nil {
 		t.Error("there is a console in spite of --no-console")
 	}
 	if got := (authSettings{OIDCClientID: "longhaul", OIDCClientSecret: "s"}).providerClient("https://agent.example.com"); got.RedirectURL != "https://agent.example.com/console/oidc/callback" ||

@@ -16,44 +16,37 @@ import (
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
-	"longhaul/internal/egress"
 )
 
-// serviceLimits returns the limits of the client for web services that do tasks. The
-// timeouts of the endpoints are shorter.
-func serviceLimits() egress.Config {
-	return egress.Config{MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}
-}
-
-// executors returns the executors of the process by kind.
-func executors(s *service, cfg workerSettings) (map[string]activities.Executor, error) {
+// loadExecutors returns the executors of a worker by kind.
+func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Executor, error) {
 	all := map[string]activities.Executor{elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)
 		if err != nil {
 			return nil, err
 		}
-		all[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
+		all[shell.Kind] = shell.Executor{Commands: commands, Log: p.host.log.Named("shell")}
 	}
 	if cfg.Agents != "" {
-		to, err := handoffExecutor(cfg.Agents, s.agents, s.log.Named("agent"))
+		agents, err := agent.Load(cfg.Agents, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return webhookDenied(p.reach.agents.CheckURL(rawURL)) }})
 		if err != nil {
 			return nil, err
 		}
-		all[agent.Kind] = to
+		all[agent.Kind] = agent.New(agent.Config{Agents: agents, HTTP: p.reach.agents, Log: p.host.log.Named("agent")})
 	}
 	if cfg.Endpoints != "" {
-		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookDenied(s.services.CheckURL(rawURL)) })
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookDenied(p.reach.services.CheckURL(rawURL)) })
 		if err != nil {
 			return nil, err
 		}
-		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.services}
+		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: p.reach.services}
 	}
-	if s.models != nil {
-		all[llm.Kind] = llm.Executor{Models: s.models, Log: s.log.Named("llm")}
+	if p.models != nil {
+		all[llm.Kind] = llm.Executor{Models: p.models, Log: p.host.log.Named("llm")}
 	}
-	maps.Copy(all, s.build.Executors)
-	return all, s.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
+	maps.Copy(all, p.host.build.Executors)
+	return all, p.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
 }
 
 // checkExecutors reports tasks of playbooks whose executor is not one of known, and those

@@ -19,9 +19,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
-	"longhaul/internal/namespace"
 	"longhaul/opt"
-	"longhaul/worker"
 )
 
 // Web services have as long for an answer, and as much room in it, as the executor
@@ -37,21 +35,19 @@ func TestExecutors_webServices(t *testing.T) {
 	if err := os.WriteFile(file, []byte("endpoints: {one: {url: '"+server.URL+"'}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newService(zap.NewNop(), Build{})
-	if err := s.openClients(egressSettings{AllowPrivateEgress: true}); err != nil {
+	h := newHost(zap.NewNop(), Build{})
+	p := &planning{host: h, reach: &reach{settings: egressSettings{AllowPrivateEgress: true}, log: h.log}}
+	if err := h.start(t.Context(), p.reach); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.stop() })
-	all, err := executors(s, workerSettings{Endpoints: file})
+	t.Cleanup(func() { _ = h.stop() })
+	all, err := p.loadExecutors(workerSettings{Endpoints: file})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := all[webhook.Kind].Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`{"endpoint":"one"}`)}, nil)
 	if err != nil || out.State != opt.TaskCompleted || len(out.Artifacts) != 1 || len(out.Artifacts[0].Text()) != size {
 		t.Errorf("the state is %s, the error %v", out.State, err)
-	}
-	if got := serviceLimits(); got.Timeout < webhook.LongestTimeout || got.MaxAnswer < webhook.MaxAnswer {
-		t.Errorf("the limits are %+v", got)
 	}
 }
 
@@ -122,9 +118,10 @@ func TestBuild_checkExecutor(t *testing.T) {
 }
 
 // A worker does not start without its default executor.
-func TestService_startWorker_default(t *testing.T) {
-	s := newService(zap.NewNop(), workSettings{Usual: "llm"}.executorsOf(Build{Default: "human"}))
-	err := s.startWorker(workerSettings{}, namespace.Temporal{}, worker.Version{})
+func TestWorkerPart_default(t *testing.T) {
+	h := newHost(zap.NewNop(), workSettings{Usual: "llm"}.executorsOf(Build{Default: "human"}))
+	w := &workerPart{ground: &ground{host: h, planning: &planning{}}}
+	err := h.start(t.Context(), w)
 	if want := "--default-executor: this worker has no executor llm; it has "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s …", err, want)
 	}
@@ -155,7 +152,7 @@ func TestEcho(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		args := append(tt.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != tt.code || !strings.Contains(stderr.String(), tt.want) {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != tt.code || !strings.Contains(stderr.String(), tt.want) {
 			t.Errorf("%v: exit code %d, standard error:\n%s\nwant %d and in it %s", tt.args, code, stderr.String(), tt.code, tt.want)
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
-
-	"longhaul/activities/planner"
 )
 
 const servingEnv = "LONGHAUL_TEST_SERVING"
@@ -68,12 +66,10 @@ func TestServe_onATerminal(t *testing.T) {
 func serveForTest(t *testing.T) {
 	out := os.NewFile(3, "out")
 	say := func(text string) { fmt.Fprintln(out, text) }
-	err := serve(context.Background(), Build{}, logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(_ context.Context, s *service) (err error) {
+	err := run(context.Background(), Build{}, logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(h *host) []part {
 		core, _ := observer.New(zap.InfoLevel)
-		s.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error { say(e.Message); return nil }))
-		s.playbooks, err = planner.NewPlaybookSet(planner.Bundled)
-		say("up")
-		return err
+		h.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error { say(e.Message); return nil }))
+		return []part{&planning{host: h}, step(func(context.Context) error { say("up"); return nil })}
 	})
 	if err != nil {
 		t.Error(err)

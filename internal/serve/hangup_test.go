@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/namespace"
+	"longhaul/opt"
 )
 
 // At a real SIGHUP a process reads its playbooks again: it uses them for
@@ -38,27 +39,28 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	up, logged, ended := make(chan struct{}), make(chan zapcore.Entry, 10), make(chan error, 1)
 	core, logs := observer.New(zap.InfoLevel)
 	go func() {
-		ended <- serve(ctx, Build{Default: "publish"}, logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(ctx context.Context, s *service) (err error) {
-			defer close(up)
-			s.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
+		ended <- run(ctx, Build{Default: "publish"}, logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(h *host) []part {
+			h.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
 				if strings.Contains(e.Message, "playbooks") {
 					logged <- e
 				}
 				return nil
 			}))
 			temporal := namespace.Temporal{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nothing listens there
-			if err := s.open(ctx, Store{DataDir: t.TempDir(), Sync: "normal"}, workSettings{Playbooks: []string{file}}, temporal.Embedded(temporal.TemporalAddr), namespace.Payloads{}); err != nil {
-				return err
-			}
-			if agent, err = s.agent("playbooks"); err != nil {
-				return err
-			}
-			url, err = s.startAPI(ctx, apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", AgentName: "Test"}, temporal)
-			return err
+			shared := Shared{Store: Store{DataDir: t.TempDir(), Sync: "normal"}, Work: workSettings{Playbooks: []string{file}}, Temporal: temporal}
+			g := shared.newGround(h, linkSettings{}, opt.Quotas{}, func() namespace.Target { return temporal.Embedded(temporal.TemporalAddr) })
+			a := &apiServer{ground: g, settings: apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", AgentName: "Test"}}
+			return append(append([]part{g.reach, g.notices, g.planning, g.store, g.temporal}, a.parts()...), step(func(context.Context) error {
+				url, agent = a.listeners.url, a.agent
+				close(up)
+				return nil
+			}))
 		})
 	}()
-	if <-up; url == "" {
-		t.Fatal(<-ended)
+	select {
+	case <-up:
+	case err := <-ended:
+		t.Fatal(err)
 	}
 	check := func(when, want string) {
 		t.Helper()
@@ -112,13 +114,4 @@ func skillOn(t *testing.T, url string) string {
 		t.Fatalf("card %+v, error %v", card, err)
 	}
 	return card.Skills[0].ID
-}
-
-// A service without playbooks, such as Temporal alone, has nothing to read.
-func TestService_reload_withoutPlaybooks(t *testing.T) {
-	core, logs := observer.New(zap.DebugLevel)
-	newService(zap.New(core), Build{}).reload()
-	if logs.Len() > 0 {
-		t.Errorf("logged %v", logs.All())
-	}
 }

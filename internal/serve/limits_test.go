@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
-	"longhaul/activities/planner"
-	"longhaul/internal/namespace"
 	"longhaul/opt"
 )
 
@@ -27,12 +25,8 @@ func TestAPISettings_limits(t *testing.T) {
 // An API does not start, and reloads nothing, with a playbook that has more plans or
 // tasks than its settings allow.
 func TestServe_playbookAboveTheLimits(t *testing.T) {
-	s := &service{log: zap.NewNop()}
-	var err error
-	if s.playbooks, err = planner.NewPlaybookSet(planner.Bundled); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.startAPI(t.Context(), apiSettings{Agent: "playbooks", Addr: "127.0.0.1:-1", MaxPlans: 1, MaxPlanTasks: 50}, namespace.Temporal{})
+	p := &planning{host: newHost(zap.NewNop(), Build{}.withEcho()), api: &apiSettings{Agent: "playbooks", MaxPlans: 1, MaxPlanTasks: 50}}
+	err := p.Start(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "--max-plans") {
 		t.Errorf("error %v, want one that names --max-plans", err)
 	}
@@ -44,7 +38,7 @@ func TestRun_limitTooLow(t *testing.T) {
 		name, _, _ := strings.Cut(flag, "=")
 		var stderr strings.Builder
 		args := []string{"api", flag, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), name) {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), name) {
 			t.Errorf("%s: exit code %d, standard error:\n%s", flag, code, stderr.String())
 		}
 	}

@@ -1,15 +1,14 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"longhaul/activities"
+	"longhaul/internal/journal"
 	"longhaul/internal/metrics"
-	"longhaul/internal/process"
 	"longhaul/internal/tracing"
 	"longhaul/opt"
 )
@@ -65,29 +64,29 @@ func (p *opsPage) gauges(ctx context.Context) (map[string]float64, error) {
 // readyEvery is the shortest time between two checks of readiness for metrics.
 const readyEvery = 5 * time.Second
 
-// startMetrics makes the metrics of s and adds them to the page for operators.
-func startMetrics(s *service, version string) {
+// startMetrics makes the metrics of h and adds them to the page for operators.
+func (h *host) startMetrics() {
 	quotas := make([]string, len(opt.AllQuotas))
 	for i, q := range opt.AllQuotas {
 		quotas[i] = string(q)
 	}
-	s.metrics = metrics.New(version, quotas...)
-	s.ops.metrics = s.metrics.Handler()
-	s.metrics.Add(metrics.Reading{
-		Name: "ready", Help: "1 if the part of the process can be reached and can work, else 0.", Label: "part", Every: readyEvery, Read: s.ops.gauges,
+	h.metrics = metrics.New(h.version(), quotas...)
+	h.ops.metrics = h.metrics.Handler()
+	h.metrics.Add(metrics.Reading{
+		Name: "ready", Help: "1 if the part of the process can be reached and can work, else 0.", Label: "part", Every: readyEvery, Read: h.ops.gauges,
 	})
 }
 
 // depthEvery is the shortest time between two counts of open work for metrics.
 const depthEvery = 15 * time.Second
 
-// addDepthMetrics adds to the metrics of s how much open work the journal has.
-func addDepthMetrics(s *service) {
-	s.metrics.Add(metrics.Reading{
+// addDepthMetrics adds to m how much open work the journal has.
+func addDepthMetrics(m *metrics.Metrics, j *journal.Journal) {
+	m.Add(metrics.Reading{
 		Name: "open_work", Help: "Open work of all tenants in the journal: objectives that are queued or working, plan tasks by state, deliveries that are due.",
 		Label: "kind", Every: depthEvery,
 		Read: func(ctx context.Context) (map[string]float64, error) {
-			depth, err := s.journal.Depth(ctx)
+			depth, err := j.Depth(ctx)
 			out := map[string]float64{
 				"objectives-queued": float64(depth.Queued), "objectives-stuck": float64(depth.Stuck), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
 			}
@@ -103,23 +102,27 @@ func addDepthMetrics(s *service) {
 // metrics.
 const activityEvery = time.Second
 
-// addActivityMetrics adds to the metrics of s what the journal of this process does now.
-func addActivityMetrics(s *service) {
-	s.metrics.Add(metrics.Reading{
+// addActivityMetrics adds to m what the journal of this process does now.
+func addActivityMetrics(m *metrics.Metrics, j *journal.Journal) {
+	m.Add(metrics.Reading{
 		Name: "journal_activity", Help: "What the journal of this process does: writes that wait, reads, and watches of streams and others that wait for changes.",
 		Label: "kind", Every: activityEvery,
 		Read: func(context.Context) (map[string]float64, error) {
-			now := s.journal.Activity()
+			now := j.Activity()
 			return map[string]float64{"writes-waiting": float64(now.Waiting), "reads": float64(now.Reads), "watches": float64(now.Watches)}, nil
 		},
 	})
 }
 
-// startTracing makes s send traces, if the environment names a collector.
-func startTracing(ctx context.Context, s *service) (err error) {
-	if s.tracing, err = tracing.New(ctx, cmp.Or(s.build.Version, process.Version), os.Getenv); err != nil {
-		return err
-	}
-	s.onStop(s.tracing.Stop)
-	return nil
+// The traces of a process go to the collector that the environment names, if it names one.
+type traces struct {
+	version  string            // of the program
+	provider *tracing.Provider // nil for no traces
 }
+
+func (t *traces) Start(ctx context.Context) (err error) {
+	t.provider, err = tracing.New(ctx, t.version, os.Getenv)
+	return err
+}
+
+func (t *traces) Stop() error { return t.provider.Stop() }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -10,48 +11,52 @@ import (
 	"longhaul/workflows"
 )
 
-// Namespace returns the namespace that s is connected to.
-func (s *service) namespace() namespace.Namespace {
-	return namespace.NewNamespace(s.temporal, s.cipher, s.target, s.log)
+// A namespaceCheck examines the namespace for an API, which serves reads while Temporal cannot be
+// reached: then it continues until Temporal answers.
+type namespaceCheck struct {
+	loop
+	temporal        *connection
+	lacksAttributes atomic.Bool // the namespace has no search attributes of ours, or they are not known yet
 }
 
-// checkNamespace examines the namespace for an API, which serves reads while Temporal
-// cannot be reached: then check returns nil and continues until Temporal answers. An
-// error says what to do.
-func (s *service) checkNamespace(ctx context.Context) error {
-	s.noSearchAttributes.Store(true)
-	n := s.namespace()
+// Start returns an error that says what to do, unless Temporal may answer later.
+func (c *namespaceCheck) Start(ctx context.Context) error {
+	c.lacksAttributes.Store(true)
+	n := c.temporal.namespace()
 	state, err := n.Examine(ctx)
 	if err == nil || namespace.IsFinal(err) {
-		s.useSearchAttributes(state)
+		c.use(state)
 		return n.WithAdvice(err, namespace.Week)
 	}
-	s.log.Warn("Only reads work until Temporal answers", zap.Error(n.WithAdvice(err, namespace.Week)))
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	s.onStop(func() error { cancel(); <-done; return nil })
-	go func() {
-		defer close(done)
-		for err != nil && !namespace.IsFinal(err) {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Second):
-			}
-			state, err = n.Examine(ctx)
-		}
-		if err != nil {
-			s.fail(n.WithAdvice(err, namespace.Week))
-			return
-		}
-		s.log.Info("Temporal answers")
-		s.useSearchAttributes(state)
-	}()
-	return nil
+	c.temporal.host.log.Warn("Only reads work until Temporal answers", zap.Error(n.WithAdvice(err, namespace.Week)))
+	c.run = c.await
+	return c.loop.Start(ctx)
 }
 
-// useSearchAttributes makes new objectives use the search attributes if the namespace has them.
-func (s *service) useSearchAttributes(state workflows.NamespaceState) {
-	s.noSearchAttributes.Store(len(state.Missing) > 0)
-	s.namespace().LogMissing(state)
+// await examines the namespace until Temporal answers, or ctx ends.
+func (c *namespaceCheck) await(ctx context.Context) {
+	n := c.temporal.namespace()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		state, err := n.Examine(ctx)
+		switch {
+		case err == nil:
+			c.temporal.host.log.Info("Temporal answers")
+			c.use(state)
+			return
+		case namespace.IsFinal(err):
+			c.temporal.host.fail(n.WithAdvice(err, namespace.Week))
+			return
+		}
+	}
+}
+
+// use makes new objectives use the search attributes if the namespace has them.
+func (c *namespaceCheck) use(state workflows.NamespaceState) {
+	c.lacksAttributes.Store(len(state.Missing) > 0)
+	c.temporal.namespace().LogMissing(state)
 }

@@ -1,7 +1,7 @@
 package serve
 
 import (
-	"fmt"
+	"context"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +14,6 @@ import (
 	"longhaul/api/console"
 	"longhaul/api/quota"
 	apiservice "longhaul/api/service"
-	"longhaul/internal/egress"
 	"longhaul/internal/process"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
@@ -69,67 +68,65 @@ func (l *answerLinks) URL(a opt.AnswerLink) (string, error) {
 	return l.base + "/answer/" + token, err
 }
 
-// A notices has the channels of a service and the keys of its answer links.
+// The notices reach people at gates: through channels, with links by which they answer.
 type notices struct {
+	file     string // with the channels; "" for none
+	settings linkSettings
+	reach    *reach
+	store    *store
+	log      *zap.Logger
+
 	channels []notice.Channel
-	links    *answerLinks // nil for none
-	linksFor time.Duration
-	base     string                           // of the URLs of the API, "" if it is not set
-	reread   func() ([]notice.Channel, error) // reads the file again; nil without a file
-	to       *notice.Channels                 // the sender; nil in a process that sends no notices
+	links    *answerLinks     // nil for none
+	to       *notice.Channels // the sender; nil in a process that sends no notices
 }
 
-// newNotices reads the file with the channels and the keys of answer links.
-func newNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (n notices, err error) {
-	n.linksFor, n.base = links.AnswerLinkTTL, strings.TrimSuffix(links.PublicURL, "/")
-	if n.links, err = links.links(); err != nil || cfg.Notices == "" {
-		return n, err
+// base returns the base of the URLs of the API, "" if it is not set.
+func (n *notices) base() string { return strings.TrimSuffix(n.settings.PublicURL, "/") }
+
+// Start reads the file with the channels and the keys of answer links.
+func (n *notices) Start(context.Context) (err error) {
+	if n.links, err = n.settings.links(); err != nil {
+		return err
 	}
-	n.reread = func() ([]notice.Channel, error) {
-		to, err := reach.client()
-		if err != nil {
-			return nil, err
-		}
-		defer to.Close()
-		return notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookDenied(to.CheckURL(rawURL)) })
+	if n.links != nil && !secureIssuer(n.settings.PublicURL) {
+		n.log.Warn("Answer links cross the network unencrypted: they are credentials. Set --public-url to an https URL", zap.String("publicUrl", n.settings.PublicURL))
 	}
-	n.channels, err = n.reread()
-	return n, err
+	n.channels, err = n.read()
+	return err
 }
 
-// reloadNotices reads the file with the channels again, if there is one. Notices that were
-// made go to the channels of their names.
-func reloadNotices(s *service) {
-	if s.notices.reread == nil {
+func (n *notices) Stop() error { return nil }
+
+// read reads the file with the channels.
+func (n *notices) read() ([]notice.Channel, error) {
+	if n.file == "" {
+		return nil, nil
+	}
+	return notice.Load(n.file, os.LookupEnv, func(rawURL string) error { return webhookDenied(n.reach.hooks.CheckURL(rawURL)) })
+}
+
+// Reload reads the file with the channels again. Notices that were made go to the channels of
+// their names.
+func (n *notices) Reload() {
+	if n.file == "" {
 		return
 	}
-	list, err := s.notices.reread()
+	list, err := n.read()
 	if err != nil {
-		s.log.Error("Kept the channels for notices from before", zap.Error(err))
+		n.log.Error("Kept the channels for notices from before", zap.Error(err))
 		return
 	}
-	s.notices.channels = list
-	if s.notices.to != nil { // first, since the journal makes notices for new ones at once
-		s.notices.to.Replace(list)
+	n.channels = list
+	if n.to != nil { // first, since the journal makes notices for new ones at once
+		n.to.Replace(list)
 	}
-	s.journal.SetChannels(s.notices.forJournal())
-	s.log.Info("Read the channels for notices again", zap.Int("channels", len(list)))
-}
-
-// webhookDenied returns the error for a webhook of the operator that egress denies: the rule,
-// and what to do. It is nil for nil.
-func webhookDenied(denied error) error {
-	switch {
-	case denied == nil:
-		return nil
-	case egress.Private(denied):
-		return fmt.Errorf("must be an https URL of a public host (%s); for development, %s also allows http, this machine and private networks", egress.Rule(denied), egress.AllowPrivate)
-	}
-	return fmt.Errorf("must be an https URL of a public host, without a user or a fragment, that --egress-deny does not name (%s)", egress.Rule(denied))
+	n.store.journal.SetChannels(n.forJournal())
+	n.log.Info("Read the channels for notices again", zap.Int("channels", len(list)))
 }
 
 // forJournal returns the channels for which the journal makes notices.
-func (n notices) forJournal() (list []opt.Channel) {
+func (n *notices) forJournal() (list []opt.Channel) {
 	for _, c := range n.channels {
 		list = append(list, c.Channel)
 	}
@@ -143,7 +140,7 @@ const (
 )
 
 // page returns what serves answer links, nil for none.
-func (n notices) page(operations *apiservice.Service, keys answerpage.KeyLister, withConsole bool, log *zap.Logger) api.TokenPage {
+func (n *notices) page(operations *apiservice.Service, keys answerpage.KeyLister, withConsole bool) api.TokenPage {
 	if n.links == nil {
 		return nil
 	}
@@ -153,18 +150,19 @@ func (n notices) page(operations *apiservice.Service, keys answerpage.KeyLister,
 	}
 	return answerpage.New(answerpage.Config{
 		Calls: operations.Calls, Gates: operations.Gates, Links: n.links, Console: gates, Expired: signing.ErrLinkExpired, Keys: keys,
-		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}), Log: log,
+		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}), Log: n.log,
 	})
 }
 
-// sender returns what sends notices.
-func (n notices) sender(to *egress.Client, keys *signing.Keeper, log *zap.Logger) *notice.Channels {
-	cfg := notice.Config{Channels: n.channels, Sender: to, LinksFor: n.linksFor, Log: log}
+// sender returns what sends notices, signed with keys unless that is nil.
+func (n *notices) sender(keys *signing.Keeper) *notice.Channels {
+	cfg := notice.Config{Channels: n.channels, Sender: n.reach.hooks, LinksFor: n.settings.AnswerLinkTTL, Log: n.log}
 	if n.links != nil {
 		cfg.Links = n.links
 	}
 	if keys != nil {
 		cfg.Signer = keys
 	}
-	return notice.New(cfg)
+	n.to = notice.New(cfg)
+	return n.to
 }

@@ -55,7 +55,7 @@ func TestRun_noticeMistakes(t *testing.T) {
 			want = 2
 		}
 		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != want || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) || strings.Contains(stderr.String(), "canary") {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != want || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) || strings.Contains(stderr.String(), "canary") {
 			t.Errorf("%v: exit code %d, standard error:\n%s", tc.args, code, stderr.String())
 		}
 	}
@@ -83,14 +83,14 @@ func TestAnswerLinks(t *testing.T) {
 
 // Without keys there is no page.
 func TestNotices_withoutKeys(t *testing.T) {
-	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"}, egressSettings{})
-	if err != nil || n.page(nil, nil, true, nil) != nil || n.forJournal() != nil {
-		t.Errorf("%+v, %v", n, err)
+	n := &notices{settings: linkSettings{PublicURL: "https://agent.example.com"}}
+	if err := n.Start(t.Context()); err != nil || n.page(nil, nil, true) != nil || n.forJournal() != nil {
+		t.Errorf("%+v", n)
 	}
 }
 
 // A reload replaces the channels, unless the file has a mistake.
-func TestService_reload_notices(t *testing.T) {
+func TestNotices_Reload(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "notices.yaml")
 	write := func(name, url string) {
 		if err := os.WriteFile(file, []byte("channels:\n- {name: "+name+", kind: webhook, url: '"+url+"'}\n"), 0o600); err != nil {
@@ -99,24 +99,27 @@ func TestService_reload_notices(t *testing.T) {
 	}
 	write("old", "https://old.example.com")
 	core, logs := observer.New(zap.InfoLevel)
-	s := newService(zap.New(core), Build{})
-	if err := s.loadNotices(noticeSettings{Notices: file}, linkSettings{}, egressSettings{}); err != nil {
+	h := newHost(zap.New(core), Build{})
+	r := &reach{log: h.log}
+	n := &notices{file: file, reach: r, log: h.log, store: &store{}}
+	t.Cleanup(func() { _ = h.stop() })
+	if err := h.start(t.Context(), r, n); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if s.journal, err = journal.Open(t.Context(), journal.Config{Channels: s.notices.forJournal()}); err != nil {
+	if n.store.journal, err = journal.Open(t.Context(), journal.Config{Channels: n.forJournal()}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.journal.Close() })
-	s.notices.to = s.notices.sender(nil, nil, s.log)
+	t.Cleanup(func() { _ = n.store.journal.Close() })
+	n.sender(nil)
 	for _, step := range []struct{ name, url, log, has, lacks string }{
 		{"new", "https://new.example.com", "Read the channels for notices again", "new", "old"},
 		{"wrong", "no URL", "Kept the channels for notices from before", "new", "wrong"},
 	} {
 		write(step.name, step.url)
-		s.reload()
-		if s.notices.to.Host(step.has) == "" || s.notices.to.Host(step.lacks) != "" || len(s.notices.channels) != 1 || s.notices.channels[0].Name != step.has {
-			t.Errorf("after %s: the channels are %+v", step.name, s.notices.channels)
+		h.reload()
+		if n.to.Host(step.has) == "" || n.to.Host(step.lacks) != "" || len(n.channels) != 1 || n.channels[0].Name != step.has {
+			t.Errorf("after %s: the channels are %+v", step.name, n.channels)
 		}
 		if logs.FilterMessage(step.log).Len() != 1 {
 			t.Errorf("after %s: the log is %v", step.name, logs.All())

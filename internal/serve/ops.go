@@ -135,24 +135,36 @@ func (p *opsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveOps serves the page for operators until everything else has stopped.
-func serveOps(ctx context.Context, s *service, cfg opsSettings) error {
-	if cfg.OpsAddr == "" {
+// An opsServer serves the page for operators until everything else has stopped.
+type opsServer struct {
+	host   *host
+	addr   string // "" for none
+	server *http.Server
+}
+
+func (s *opsServer) Start(ctx context.Context) error {
+	if s.addr == "" {
 		return nil
 	}
-	listener, err := listen(ctx, cfg.OpsAddr, "--ops-addr")
+	listener, err := listen(ctx, s.addr, "--ops-addr")
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler: s.ops, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,
+	s.server = &http.Server{
+		Handler: s.host.ops, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(fmt.Errorf("serve at %s: %w", listener.Addr(), err))
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.host.fail(fmt.Errorf("serve at %s: %w", listener.Addr(), err))
 		}
 	}()
-	s.onStop(server.Close)
-	s.log.Info("Serving operators", zap.Stringer("addr", listener.Addr()))
+	s.host.log.Info("Serving operators", zap.Stringer("addr", listener.Addr()))
 	return nil
+}
+
+func (s *opsServer) Stop() error {
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Close()
 }

@@ -22,7 +22,7 @@ func TestRun_payloadKeys(t *testing.T) {
 		t.Setenv("LONGHAUL_PAYLOAD_KEYS_FILE", tt.file)
 		for _, command := range []string{"api", "worker"} {
 			var stderr strings.Builder
-			code := run(t.Context(), []string{command, "--data-dir", t.TempDir()}, io.Discard, &stderr, Build{})
+			code := runCommand(t.Context(), []string{command, "--data-dir", t.TempDir()}, io.Discard, &stderr, Build{})
 			want := 1
 			if strings.HasPrefix(tt.want, "use one") {
 				want = 2

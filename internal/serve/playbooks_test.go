@@ -260,7 +260,7 @@ func TestDev_checksPlaybooksFirst(t *testing.T) {
 		var stderr strings.Builder
 		embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, errors.New("Temporal was started") }
 		args := []string{"dev", "--playbooks", file, "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0"}
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{Embed: embed}); code != 1 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "was started") {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{Embed: embed}); code != 1 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "was started") {
 			t.Errorf("exit code %d: %s\nwant in it %s", code, stderr.String(), want)
 		}
 	}

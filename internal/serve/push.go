@@ -10,30 +10,9 @@ import (
 	"longhaul/activities"
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
-	"longhaul/internal/process"
 	"longhaul/internal/signing"
 	"longhaul/opt"
 )
-
-// egressSettings say which URLs of others this process may reach, and how.
-type egressSettings struct {
-	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, beside all that are not public; *.example.com means everything below." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
-	PushSigning        bool     `help:"Sign deliveries to webhooks; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
-	AllowPrivateEgress bool     `help:"For development: webhooks may be http, on this machine and in private networks." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
-}
-
-// client returns a client for the URLs that s allows.
-func (s egressSettings) client() (*egress.Client, error) { return s.clientWith(egress.Config{}) }
-
-// clientWith returns a client with the given limits for the URLs that s allows.
-func (s egressSettings) clientWith(limits egress.Config) (*egress.Client, error) {
-	limits.AllowPrivate, limits.Deny = s.AllowPrivateEgress, s.EgressDeny
-	c, err := egress.New(limits)
-	if err != nil {
-		return nil, process.Usagef("--egress-%v", err)
-	}
-	return c, nil
-}
 
 // pushSettings say which states of tasks are delivered to clients.
 type pushSettings struct {
@@ -65,20 +44,20 @@ func pushChecker(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx 
 	}
 }
 
-// newPush returns the parts with which a worker makes deliveries.
-func newPush(s *service, notices activities.Notifier) *activities.Push {
+// push returns the parts with which a worker makes deliveries.
+func (w *workerPart) push() *activities.Push {
 	p := &activities.Push{
-		Journal: s.journal,
-		Places:  s.journal,
-		Sender:  s.egress,
-		To:      notices,
-		Tried:   s.metrics.Pushed,
+		Journal: w.store.journal,
+		Places:  w.store.journal,
+		Sender:  w.reach.hooks,
+		To:      w.notices.sender(w.store.keys),
+		Tried:   w.host.metrics.Pushed,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
 			return wire.Version(version).Notice(u)
 		},
 	}
-	if s.signing != nil {
-		p.Signer = s.signing
+	if w.store.keys != nil {
+		p.Signer = w.store.keys
 	}
 	return p
 }

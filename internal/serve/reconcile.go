@@ -10,21 +10,17 @@ import (
 	"longhaul/workflows"
 )
 
-// startReconciler starts a reconciler, which runs until the service stops.
-func startReconciler(s *service, temporal *workflows.Client) *reconcile.Reconciler {
-	r := reconcile.New(reconcile.Config{Temporal: temporal, Journal: s.journal, Log: s.log})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.Run(ctx)
-	}()
-	s.onStop(func() error {
-		cancel()
-		<-ended
-		return nil
-	})
-	return r
+// A reconciler ends in the journal the work that was ended in Temporal, beside the API.
+type reconciler struct {
+	*ground
+	loop
+	doubt func(objectiveID string) // has an objective checked
+}
+
+func (r *reconciler) Start(ctx context.Context) error {
+	to := reconcile.New(reconcile.Config{Temporal: workflows.NewClient(r.temporal.engine()), Journal: r.store.journal, Log: r.host.log})
+	r.doubt, r.run = to.Doubt, to.Run
+	return r.loop.Start(ctx)
 }
 
 // A doubtingEngine has an objective checked when a message for it finds no workflow: the

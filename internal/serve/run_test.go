@@ -12,8 +12,8 @@ import (
 	"longhaul/internal/process"
 )
 
-// run runs a command of this package, and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
+// runCommand runs a command of this package, and returns the exit code.
+func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
 	p := &process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr, Embeds: b.Embed != nil}
 	var grammar struct {
 		API    API    `cmd:""`

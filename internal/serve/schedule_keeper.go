@@ -40,6 +40,8 @@ func markRefused(err error) error {
 // A scheduleKeeper starts the objectives of schedules, and keeps the schedules that
 // playbooks declare. Neither stops the service when it fails: both are tried again.
 type scheduleKeeper struct {
+	loop
+	api     *apiServer
 	worker  worker.ScheduleConfig
 	declare func(context.Context) error // nil for a service that has no playbooks
 	log     *zap.Logger
@@ -49,43 +51,36 @@ type scheduleKeeper struct {
 // keeperPause is how long a scheduleKeeper waits after a failure.
 const keeperPause = 3 * time.Second
 
-// startScheduleKeeper starts a keeper, which runs until the service stops.
-func startScheduleKeeper(s *service, operations *apiservice.Service, declares bool) {
-	k := scheduleKeeper{
-		worker: worker.ScheduleConfig{
-			Temporal: s.temporal,
-			Activities: activities.ScheduleConfig{
-				Starter: starter{operations}, Tasks: s.journal, Watch: func(id string) activities.Watch { return s.journal.Watch(id) },
-			},
+func newScheduleKeeper(a *apiServer) *scheduleKeeper {
+	k := &scheduleKeeper{api: a, log: a.host.log, changed: make(chan struct{}, 1)}
+	k.run = k.keep
+	return k
+}
+
+func (k *scheduleKeeper) Start(ctx context.Context) error {
+	a := k.api
+	k.worker = worker.ScheduleConfig{
+		Temporal: a.temporal.client,
+		Activities: activities.ScheduleConfig{
+			Starter: starter{a.operations}, Tasks: a.store.journal, Watch: func(id string) activities.Watch { return a.store.journal.Watch(id) },
 		},
-		log: s.log, changed: make(chan struct{}, 1),
 	}
-	if declares {
+	if a.settings.Agent == playbooksAgent {
 		k.declare = func(ctx context.Context) error {
-			return operations.Runs.DeclareSchedules(ctx, s.playbooks.Books().Schedules())
+			return a.operations.Runs.DeclareSchedules(ctx, a.planning.playbooks.Books().Schedules())
 		}
 	}
-	s.onReload(func() {
+	a.planning.follow(func() {
 		select {
 		case k.changed <- struct{}{}:
 		default: // a change is waiting already
 		}
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		k.run(ctx)
-	}()
-	s.onStop(func() error {
-		cancel()
-		<-ended
-		return nil
-	})
+	return k.loop.Start(ctx)
 }
 
-// Run works until ctx ends. A worker that fails for good is replaced.
-func (k scheduleKeeper) run(ctx context.Context) {
+// keep works until ctx ends. A worker that fails for good is replaced.
+func (k *scheduleKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
 		failed := make(chan error, 1)
 		k.worker.Failed = func(err error) {
@@ -108,7 +103,7 @@ func (k scheduleKeeper) run(ctx context.Context) {
 
 // declareSchedules makes the schedules of playbooks, and again after each change of the
 // playbooks, until ctx ends or the worker has failed.
-func (k scheduleKeeper) declareSchedules(ctx context.Context, failed <-chan error) {
+func (k *scheduleKeeper) declareSchedules(ctx context.Context, failed <-chan error) {
 	for k.declare == nil || k.untilSuccess(ctx, "Cannot keep the schedules of playbooks", k.declare) {
 		select {
 		case <-ctx.Done():
@@ -123,7 +118,7 @@ func (k scheduleKeeper) declareSchedules(ctx context.Context, failed <-chan erro
 
 // untilSuccess calls do until it succeeds, and logs an error once. It returns false when ctx
 // ends first.
-func (k scheduleKeeper) untilSuccess(ctx context.Context, failure string, do func(context.Context) error) bool {
+func (k *scheduleKeeper) untilSuccess(ctx context.Context, failure string, do func(context.Context) error) bool {
 	for last := ""; ; {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil {

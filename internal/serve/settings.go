@@ -14,9 +14,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"longhaul/activities"
-	"longhaul/activities/echo"
-	"longhaul/activities/planner"
 	"longhaul/api/read"
 	"longhaul/internal/process"
 	"longhaul/opt"
@@ -130,51 +127,21 @@ type workSettings struct {
 	Quotas    []string `name:"quota" help:"How much of something one tenant may use, as QUOTA=N, or TENANT:QUOTA=N for one tenant alone; repeatable, 0 for no limit. The quotas are open-objectives, open-gates, stored-bytes, running-tasks (in one worker) and notices-per-hour; see docs/operations.md for the defaults. With --auth none the API has no defaults; longhaul worker always has them. The API and the workers need the same." env:"LONGHAUL_QUOTA" placeholder:"QUOTA=N"`
 }
 
-// executorsOf returns b with the executor echo if it is on, and with the default executor of
-// the settings if they name one.
-func (s workSettings) executorsOf(b Build) Build {
-	if s.Echo {
-		b = b.withEcho()
+// quotas returns the limits of tenants: those of the settings, and defaults where callers are
+// authenticated. By default a tenant leaves a quarter of the tasks of a worker to others.
+func (s workSettings) quotas(authenticated bool, maxTasks int) (opt.Quotas, error) {
+	var q opt.Quotas
+	var err error
+	if authenticated {
+		q, err = opt.DefaultQuotas().With(fmt.Sprintf("%s=%d", opt.RunningTasks, max(1, maxTasks*3/4)))
 	}
-	b.Default = cmp.Or(s.Usual, b.Default)
-	return b
-}
-
-// loadPlaybooks reads the playbooks that the settings name, else those of the program. The
-// bundled one is for echo, and there is none without it.
-func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Planner) (*planner.Playbooks, error) {
-	books, err := s.readPlaybooks(b)
+	if err == nil {
+		q, err = q.With(s.Quotas...)
+	}
 	if err != nil {
-		return nil, err
+		return q, process.Usagef("--quota %v", err)
 	}
-	if name := s.plannerName(planners); name != noPlanner {
-		fallback, err := s.fallback(name, planners)
-		return books.With(fallback), err
-	}
-	switch {
-	case s.Fallback == echoKind && b.defaultExecutor() == "":
-		return nil, process.Usagef("--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers")
-	case s.Fallback == echoKind:
-		return books, nil
-	case b.Executors[echoKind] != nil && b.Playbooks == nil:
-		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
-			ID: echoKind, Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",
-			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
-		}}}), nil
-	}
-	return books.With(planner.Fallback{Takes: planner.Nothing}), nil
-}
-
-func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
-	switch {
-	case len(s.Playbooks) > 0:
-		return planner.LoadFiles(s.Playbooks...)
-	case b.Playbooks != nil:
-		return planner.LoadAll(b.Playbooks)
-	case b.Executors[echoKind] != nil:
-		return planner.Bundled()
-	}
-	return &planner.Playbooks{}, nil
+	return q, nil
 }
 
 // workerSettings say how a worker works.

@@ -1,15 +1,21 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
+	"longhaul/activities"
+	"longhaul/api"
 	"longhaul/internal/journal"
 	"longhaul/internal/process"
 	"longhaul/internal/seal"
+	"longhaul/internal/signing"
+	"longhaul/opt"
 )
 
 // Store say where the journal is.
@@ -91,4 +97,77 @@ func (s Store) sealer() (*seal.Box, error) {
 		return nil, fmt.Errorf("keys for secrets (--secret-keys): %w", err)
 	}
 	return seal.New(keys...)
+}
+
+// A store is the journal of a process, with the keys that are about it.
+type store struct {
+	host     *host
+	settings Store
+	signs    bool // deliveries
+	migrates bool // brings the tables up to date
+	notices  *notices
+
+	journal   *journal.Journal
+	box       *seal.Box       // encrypts stored secrets
+	keys      *signing.Keeper // nil for deliveries that are not signed
+	callbacks *callbacks
+}
+
+func (s *store) Start(ctx context.Context) error {
+	cfg, err := s.settings.JournalConfig()
+	if err != nil {
+		return err
+	}
+	if s.box, err = s.settings.sealer(); err != nil {
+		return err
+	}
+	h := s.host
+	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = s.box, s.notices.forJournal(), h.log, s.migrates
+	cfg.Observer, cfg.Recorded, cfg.Now = h.metrics, workLog{h.log}.logRecorded, h.build.Now
+	if s.journal, err = journal.Open(ctx, cfg); err != nil {
+		return err
+	}
+	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: s.box}, base: s.notices.base()}
+	if s.signs {
+		s.keys = signing.New(signing.Config{Store: s.journal})
+	}
+	addDepthMetrics(h.metrics, s.journal)
+	addActivityMetrics(h.metrics, s.journal)
+	return nil
+}
+
+func (s *store) Stop() error {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal.Close()
+}
+
+func (s *store) Name() string                    { return "journal" }
+func (s *store) Ready(ctx context.Context) error { return s.journal.Ping(ctx) }
+
+// callbacks makes callback URLs.
+type callbacks struct {
+	tokens signing.Callbacks
+	base   string                 // of the URLs, from --public-url; "" if it is not set
+	ownURL atomic.Pointer[string] // base of the API in this process, used if base is ""; nil for none
+}
+
+// setOwnURL sets the URL of the API in this process.
+func (c *callbacks) setOwnURL(url string) { c.ownURL.Store(&url) }
+
+// URLs implements [activities.Callbacks]. A worker that does not know the URL of the
+// API has none.
+func (c *callbacks) URLs(w activities.Work) (callback, wake string) {
+	base := c.base
+	if own := c.ownURL.Load(); base == "" && own != nil {
+		base = *own
+	}
+	if base == "" {
+		return "", ""
+	}
+	ref := opt.CallbackRef{Tenant: w.Tenant, TaskID: w.TaskID, Round: w.Round}
+	callback = base + api.CallbackPath + c.tokens.Token(ref)
+	ref.Wake = true
+	return callback, base + api.CallbackPath + c.tokens.Token(ref)
 }

@@ -156,7 +156,7 @@ func TestCertificates_refused(t *testing.T) {
 }
 
 // A server with TLS answers only over TLS, in HTTP/2 too.
-func TestService_serveHTTP(t *testing.T) {
+func TestHTTPServer_tls(t *testing.T) {
 	settings := tlsSettings(t)
 	writePair(t, settings, "x")
 	files, err := settings.certificates(zap.NewNop())
@@ -167,11 +167,11 @@ func TestService_serveHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newService(zap.NewNop(), Build{})
-	server := api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
-	s.serveHTTP(server, l, files)
+	s := &httpServer{api: &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{})}}}
+	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
+	s.serve(l, files)
 	defer func() {
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -195,5 +195,3 @@ func TestService_serveHTTP(t *testing.T) {
 		}
 	}
 }
-
-// A command trusts the authority that it is given, and shows its certificate.

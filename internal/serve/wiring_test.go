@@ -53,15 +53,15 @@ func TestGreeting_authenticated(t *testing.T) {
 	}
 }
 
-func TestService_agent(t *testing.T) {
-	s := &service{build: Build{Agents: map[string]Agent{"clerk": clerk{}, "actor": clerk{}}}}
-	if a, err := s.agent("clerk"); a != (clerk{}) || err != nil {
+func TestPlanning_agent(t *testing.T) {
+	p := &planning{host: newHost(zap.NewNop(), Build{Agents: map[string]Agent{"clerk": clerk{}, "actor": clerk{}}})}
+	if a, err := p.agent("clerk"); a != (clerk{}) || err != nil {
 		t.Errorf("--agent clerk: %v, error %v", a, err)
 	}
-	if a, err := s.agent("playbooks"); err != nil {
+	if a, err := p.agent("playbooks"); err != nil {
 		t.Errorf("--agent playbooks: %v, error %v", a, err)
 	}
-	_, err := s.agent("missing")
+	_, err := p.agent("missing")
 	if want := `--agent "missing": this program has playbooks, actor, clerk`; err == nil || err.Error() != want {
 		t.Errorf("--agent missing: error %v, want %s", err, want)
 	}
@@ -71,7 +71,7 @@ func TestService_agent(t *testing.T) {
 func TestRun_unknownAgent(t *testing.T) {
 	var stderr strings.Builder
 	args := []string{"api", "--agent", "missing", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
+	if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
 		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
 	}
 }
@@ -98,7 +98,7 @@ func (clerk) Skills() []card.Skill { return []card.Skill{{ID: "filing"}} }
 // who look closely.
 func TestSDKLog(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
-	log := namespace.SdkLog(zap.New(core))
+	log := namespace.SDKLog(zap.New(core))
 	for _, err := range []error{context.Canceled, temporal.NewCanceledError(), temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)} {
 		log.Error("Activity error.", "Error", err)
 		log.Warn("RecordActivityHeartbeat with error", "Error", err)

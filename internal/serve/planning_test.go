@@ -109,20 +109,18 @@ func TestWorkSettings_modelPlanner(t *testing.T) {
 		{model + "planner: {model: main}", "llm", []string{"brew", "general"}},
 		{model + "planner: {model: main}", "playbooks", []string{"brew"}},
 	} {
-		s, path := newService(zap.NewNop(), Build{}), ""
+		path := ""
 		if tt.file != "" {
 			path = filepath.Join(t.TempDir(), "models.yaml")
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.loadModels(path, nil); err != nil {
+		p := &planning{host: newHost(zap.NewNop(), Build{Playbooks: own}), settings: workSettings{Planner: tt.flag, Models: path}}
+		if err := p.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		books, err := workSettings{Planner: tt.flag}.loadPlaybooks(Build{Playbooks: own}, s.planners())
-		if err != nil {
-			t.Fatal(err)
-		}
+		books := p.playbooks.Books()
 		var skills []string
 		for _, k := range books.Skills() {
 			skills = append(skills, k.ID)

@@ -32,7 +32,7 @@ func TestRun_reach(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		args := []string{"api", "--addr", tt.addr, "--grpc-addr", tt.grpc, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), tt.want) {
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), tt.want) {
 			t.Errorf("%s, %s: exit code %d, standard error:\n%s", tt.addr, tt.grpc, code, stderr.String())
 		}
 	}
