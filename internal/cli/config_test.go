@@ -24,10 +24,10 @@ func TestRun_config(t *testing.T) {
 		return stdout.String()
 	}
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "true")
-	changed := show("--no-rest", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
+	changed := show("--no-console", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
 		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--auth", "keys,oidc", "--blocking-wait", "1m")
 	for _, want := range []string{
-		"no-rest: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
+		"no-console: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
 		`require-extension: ["urn:x"]`, `auth: ["keys", "oidc"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
 		`oidc-principal-prefix: "oidc:"`, `client-principal-prefix: "cert:"`,
 	} {

@@ -25,7 +25,6 @@ import (
 type Temporal struct {
 	TemporalAddr string `help:"Address of Temporal; the default is 127.0.0.1:7233. In dev and temporal, the address of the embedded Temporal; else TEMPORAL_ADDRESS and the address of the profile precede the default." env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
 	Namespace    string `help:"Temporal namespace; the default is \"default\". Except in dev and temporal, TEMPORAL_NAMESPACE and the namespace of the profile precede the default." env:"LONGHAUL_NAMESPACE"`
-	MaxEvents    int    `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
 }
 
 // Elsewhere say how to reach a Temporal that runs elsewhere.

@@ -17,7 +17,7 @@ import (
 
 // journalCloseCommand is "longhaul journal close".
 type journalCloseCommand struct {
-	compareSettings
+	bothSettings
 	Objectives []string `arg:"" optional:"" name:"id" help:"The objectives to end."`
 	Lost       bool     `help:"All objectives that are open in the journal and that Temporal does not have, or that were terminated there."`
 	Yes        bool     `help:"With --lost: end them. Without this they are listed."`
@@ -32,7 +32,7 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 	}
 	return c.connect(p, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
 		r := reconcile.New(reconcile.Config{
-			Temporal: workflows.NewClient(workflows.ClientConfig{Temporal: temporal, MaxEvents: c.MaxEvents, Cipher: cipher}), Journal: j, Log: zap.NewNop(),
+			Temporal: workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher}), Journal: j, Log: zap.NewNop(),
 		})
 		ids, closes := c.Objectives, true
 		if c.Lost {

@@ -33,12 +33,17 @@ type journalCommand struct {
 	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back: of a file to the disk, while work waits; in PostgreSQL to new data."`
 }
 
-// compareSettings say how the journal is compared with Temporal.
-type compareSettings struct {
+// bothSettings say where the journal and Temporal are.
+type bothSettings struct {
 	serve.Store
 	namespace.Temporal
 	namespace.Elsewhere
 	namespace.Payloads
+}
+
+// compareSettings say how the journal is compared with Temporal.
+type compareSettings struct {
+	bothSettings
 	namespace.Retention
 	Rate     float64 `help:"Requests to Temporal per second, at the most." default:"100" env:"LONGHAUL_REBUILD_RATE"`
 	Parallel int     `help:"Objectives that are read at a time." default:"4" env:"LONGHAUL_REBUILD_PARALLEL"`
@@ -138,6 +143,12 @@ type restoration struct {
 
 // compare calls f with the journal and what it is compared with.
 func (c *compareSettings) compare(p *process.Process, f func(context.Context, *journal.Journal, rebuild.Config) error) error {
+	if err := c.CheckTTL(); err != nil {
+		return err
+	}
+	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
+		return process.Usagef("--rate must be above 0, and --parallel between 1 and 64")
+	}
 	return c.connect(p, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
 		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
@@ -149,30 +160,27 @@ func (c *compareSettings) compare(p *process.Process, f func(context.Context, *j
 }
 
 // connect calls f with the journal and with Temporal.
-func (c *compareSettings) connect(p *process.Process, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
-	temporal, err := c.Target(c.Elsewhere)
-	if err := errors.Join(err, c.CheckTTL()); err != nil {
-		return err
-	}
-	cipher, err := c.Cipher()
+func (s *bothSettings) connect(p *process.Process, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
+	target, err := s.Target(s.Elsewhere)
 	if err != nil {
 		return err
 	}
-	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
-		return process.Usagef("--rate must be above 0, and --parallel between 1 and 64")
+	cipher, err := s.Cipher()
+	if err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(p.Ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	dialled, err := temporal.Dial(workflows.DialConfig{Log: namespace.SDKLog(zap.NewNop()), Cipher: cipher})
+	temporal, err := target.Dial(workflows.DialConfig{Log: namespace.SDKLog(zap.NewNop()), Cipher: cipher})
 	if err != nil {
 		return err
 	}
-	defer dialled.Close()
-	n := namespace.New(dialled, cipher, temporal, zap.NewNop())
+	defer temporal.Close()
+	n := namespace.New(temporal, cipher, target, zap.NewNop())
 	if _, err := n.Examine(ctx); err != nil {
-		return n.WithAdvice(err, c.NamespaceTTL())
+		return n.WithAdvice(err, namespace.Week)
 	}
-	return c.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, dialled, cipher) })
+	return s.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, temporal, cipher) })
 }
 
 // progressPrinter returns a function that shows progress in one line of a terminal. It prints

@@ -45,7 +45,9 @@ func TestRun_keys(t *testing.T) {
 	if strings.Contains(list, secret) {
 		t.Errorf("the list shows the secret:\n%s", list)
 	}
-	cfg, err := serve.Store{DataDir: dir}.JournalConfig()
+	var at serve.Store
+	at.DataDir = dir
+	cfg, err := at.JournalConfig()
 	if err != nil {
 		t.Fatal(err)
 	}

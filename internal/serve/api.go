@@ -59,7 +59,7 @@ func (a *apiServer) Start(context.Context) error {
 	}
 	a.store.callbacks.setOwnURL(a.listeners.url)
 	a.authority = a.settings.authority(a.store.journal)
-	info := a.host.build.card(a.settings, api.Address{BaseURL: a.listeners.url, NoREST: a.settings.NoREST, GRPC: a.listeners.grpcAddr}, a.agent)
+	info := a.host.build.card(a.settings, api.Address{BaseURL: a.listeners.url, GRPC: a.listeners.grpcAddr}, a.agent)
 	a.authority.Describe(&info)
 	cfg, h := a.settings, a.host
 	at := a.engine()

@@ -25,10 +25,10 @@ type EmbedConfig struct {
 	Log              *zap.Logger
 }
 
-func embedConfig(store Store, temporal namespace.Temporal, ui embeddedSettings, retention time.Duration) EmbedConfig {
+func embedConfig(data dataSettings, temporal namespace.Temporal, ui embeddedSettings, retention time.Duration) EmbedConfig {
 	return EmbedConfig{
-		Dir: store.DataDir, Addr: temporal.ServerAddr(), UIAddr: ui.TemporalUIAddr, Namespace: temporal.NamespaceName(),
-		Retention: retention, Sync: store.Sync, SearchAttributes: workflows.SearchAttributes(),
+		Dir: data.DataDir, Addr: temporal.ServerAddr(), UIAddr: ui.TemporalUIAddr, Namespace: temporal.NamespaceName(),
+		Retention: retention, Sync: data.Sync, SearchAttributes: workflows.SearchAttributes(),
 	}
 }
 

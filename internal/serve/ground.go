@@ -40,7 +40,7 @@ func (s Shared) newGround(h *host, links linkSettings, quotas opt.Quotas, target
 	p := &planning{host: h, settings: s.Work, reach: r}
 	st := &store{host: h, settings: s.Store, signs: s.Egress.PushSigning, notices: n}
 	n.store = st
-	return &ground{h, r, n, p, st, &connection{host: h, store: st, find: target, payloads: s.Payloads, maxEvents: s.Temporal.MaxEvents}, quotas}
+	return &ground{h, r, n, p, st, &connection{host: h, store: st, find: target, payloads: s.Payloads, maxEvents: s.Work.MaxEvents}, quotas}
 }
 
 // A connection is that to Temporal.

@@ -111,7 +111,7 @@ func (d *Dev) Run(p *process.Process, b Build) error {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
-		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Shared.Store, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
 		g.notices.file, g.store.migrates = c.Notices.Notices, true
 		g.planning.api, g.planning.worker, g.planning.env = &c.API, &c.Worker, os.LookupEnv
@@ -148,8 +148,8 @@ func (s Settings) newKey(program process.Name) string {
 
 // TemporalServer is "longhaul temporal".
 type TemporalServer struct {
-	Retention namespace.Retention `embed:"" group:"Journal"`
-	Store     Store               `embed:"" group:"Journal"`
+	Retention namespace.Retention `embed:"" group:"Temporal"`
+	Data      dataSettings        `embed:"" group:"Temporal"`
 	Temporal  namespace.Temporal  `embed:"" group:"Temporal"`
 	Embedded  embeddedSettings    `embed:"" group:"Temporal"`
 	Ops       opsSettings         `embed:"" group:"Log and operation"`
@@ -161,7 +161,7 @@ func (c *TemporalServer) Run(p *process.Process, b Build) error {
 		return err
 	}
 	return run(p.Ctx, b, c.Log, c.Ops, func(h *host) []part {
-		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Store, c.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Data, c.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
 		return []part{
 			inside,
 			&connection{host: h, find: func() namespace.Target { return c.Temporal.Embedded(inside.running.Addr) }},

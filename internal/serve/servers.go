@@ -28,7 +28,7 @@ func (s *httpServer) Start(context.Context) error {
 	a, cfg := s.api, s.api.settings
 	s.pages = api.New(api.Config{
 		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
-		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal, !cfg.NoConsole),
 		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
 	})

@@ -41,7 +41,6 @@ type apiSettings struct {
 	Documentation  string        `name:"documentation-url" help:"Page that documents the agent, for the agent card." env:"LONGHAUL_DOCUMENTATION_URL" placeholder:"URL"`
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
-	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
 	NoConsole      bool          `name:"no-console" help:"Do not serve the pages for people under /console." env:"LONGHAUL_NO_CONSOLE"`
 	TestSeams      bool          `name:"test-seams" help:"Serve the seams of the OpenWOP conformance suite under /v1/host/sample. Only for tests." env:"OPENWOP_TEST_SEAMS"`
 	Lenient        bool          `name:"lenient-version" help:"Accept A2A 1.0 method names without an A2A-Version header." env:"LONGHAUL_LENIENT_VERSION"`
@@ -121,6 +120,7 @@ type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
 	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
 	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE"`
+	MaxEvents int      `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
 	Echo      bool     `help:"Offer the executor echo, which does what the text of a task says, with its skill and the demo playbook, unless there are other playbooks: for trials. Clients can then hold slots for an hour and send any question to the people here. In dev it is always on. The API and the workers need the same." env:"LONGHAUL_ECHO"`
 	Usual     string   `name:"default-executor" help:"Executor of tasks that name none, such as those in plans of clients: llm, shell, http … or one that the program has. Without it the default of the program, else echo if it is on; if there is none, plans of clients with tasks are refused. The API and the workers need the same." env:"LONGHAUL_DEFAULT_EXECUTOR" placeholder:"NAME"`
 	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which needs --echo and only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
