@@ -21,10 +21,10 @@ func TestCard_settings(t *testing.T) {
 	if bare.Provider != nil || bare.DocumentationURL != "" {
 		t.Errorf("without settings: %v, %q", bare.Provider, bare.DocumentationURL)
 	}
-	if err := (apiSettings{}).checkLimits(); strings.Contains(err.Error(), "-url") {
+	if err := (cardSettings{}).check(); err != nil {
 		t.Errorf("without settings: %v", err)
 	}
-	cfg := apiSettings{Provider: "Example", ProviderURL: "https://example.com", Documentation: "https://example.com/docs"}
+	cfg := apiSettings{cardSettings: cardSettings{Provider: "Example", ProviderURL: "https://example.com", Documentation: "https://example.com/docs"}}
 	shown := Build{}.card(cfg, api.Address{}, agent)
 	if shown.Provider == nil || *shown.Provider != (card.Provider{Organization: "Example", URL: "https://example.com"}) || shown.DocumentationURL != cfg.Documentation {
 		t.Errorf("%v, %q", shown.Provider, shown.DocumentationURL)
@@ -32,13 +32,13 @@ func TestCard_settings(t *testing.T) {
 	if modes := strings.Join(shown.InputModes, " "); !strings.HasPrefix(modes, "text/plain ") || !strings.Contains(modes, " image/png ") || !strings.HasSuffix(modes, " */*") {
 		t.Errorf("it takes %s", modes)
 	}
-	for name, cfg := range map[string]apiSettings{
+	for name, cfg := range map[string]cardSettings{
 		"a name alone":     {Provider: "Example"},
 		"a URL alone":      {ProviderURL: "https://example.com"},
 		"no URL":           {Provider: "Example", ProviderURL: "example"},
 		"no documentation": {Documentation: "javascript:alert(1)"},
 	} {
-		if err := cfg.checkLimits(); err == nil || !strings.Contains(err.Error(), "-url") {
+		if err := cfg.check(); err == nil || !strings.Contains(err.Error(), "-url") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

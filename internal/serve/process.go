@@ -23,7 +23,7 @@ type API struct {
 func (c *API) Run(p *process.Process, b Build) error {
 	target, err := c.Shared.Temporal.Target(c.Elsewhere)
 	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), 0)
-	if err := errors.Join(err, wrong, c.API.checkAccess(), c.API.checkLimits()); err != nil {
+	if err := errors.Join(err, wrong, c.API.check()); err != nil {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
@@ -107,7 +107,7 @@ type Dev struct {
 func (d *Dev) Run(p *process.Process, b Build) error {
 	c := d.Settings
 	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), c.Worker.MaxTasks)
-	if err := errors.Join(wrong, c.API.checkAccess(), c.Retention.CheckTTL(), c.API.checkLimits()); err != nil {
+	if err := errors.Join(wrong, c.API.check(), c.Retention.CheckTTL()); err != nil {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {

@@ -28,17 +28,15 @@ type logSettings struct {
 
 // apiSettings say how the API serves.
 type apiSettings struct {
-	pushSettings
-	authSettings
-	linkSettings
+	authSettings   `group:"Callers"`
+	cardSettings   `group:"Agent card"`
+	linkSettings   `group:"Notices"`
+	pushSettings   `group:"Push notifications"`
+	limitSettings  `group:"Limits"`
 	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
 	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
-	AgentName      string        `help:"Name on the agent card." default:"${agent}" env:"LONGHAUL_AGENT_NAME"`
-	Provider       string        `help:"Organization that runs the agent, for the agent card; needs --provider-url." env:"LONGHAUL_PROVIDER" placeholder:"NAME"`
-	ProviderURL    string        `name:"provider-url" help:"Page of that organization." env:"LONGHAUL_PROVIDER_URL" placeholder:"URL"`
-	Documentation  string        `name:"documentation-url" help:"Page that documents the agent, for the agent card." env:"LONGHAUL_DOCUMENTATION_URL" placeholder:"URL"`
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoConsole      bool          `name:"no-console" help:"Do not serve the pages for people under /console." env:"LONGHAUL_NO_CONSOLE"`
@@ -51,22 +49,48 @@ type apiSettings struct {
 	ReplyWait      time.Duration `help:"How long a reply waits for its verdict." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
 	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
 	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
-	MaxQueue       int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
-	MaxPlans       int           `help:"Plans that one objective may have, not counting those that were skipped." default:"10" env:"LONGHAUL_MAX_PLANS"`
-	MaxPlanTasks   int           `help:"Tasks that one plan may have." default:"50" env:"LONGHAUL_MAX_PLAN_TASKS"`
-	MaxParallel    int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
-	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
-	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
-	WorkerTimeout  time.Duration `help:"After how long without a sign of life a worker counts as lost, so that its tasks run on another one. More for machines that may be overloaded for that long." default:"3s" env:"LONGHAUL_WORKER_TIMEOUT"`
-	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	DrainDelay     time.Duration `help:"How long a process that gets a signal to stop continues to serve while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
 	TemporalUIURL  string        `name:"temporal-ui-url" help:"URL of Temporal's UI, such as https://temporal.example.com: tasks and runs then show the page of their workflow. In dev, the default is that of the embedded one." env:"LONGHAUL_TEMPORAL_UI_URL" placeholder:"URL"`
 	TraceURL       string        `name:"trace-url" help:"URL that finds the traces of an objective, with {id} for its id, such as https://traces.example.com/search?tag=longhaul.objective_id%3D{id}: tasks then show it." env:"LONGHAUL_TRACE_URL" placeholder:"URL"`
-	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
+}
+
+// cardSettings are what the agent card says about the agent.
+type cardSettings struct {
+	AgentName     string `help:"Name on the agent card." default:"${agent}" env:"LONGHAUL_AGENT_NAME"`
+	Provider      string `help:"Organization that runs the agent, for the agent card; needs --provider-url." env:"LONGHAUL_PROVIDER" placeholder:"NAME"`
+	ProviderURL   string `name:"provider-url" help:"Page of that organization." env:"LONGHAUL_PROVIDER_URL" placeholder:"URL"`
+	Documentation string `name:"documentation-url" help:"Page that documents the agent, for the agent card." env:"LONGHAUL_DOCUMENTATION_URL" placeholder:"URL"`
+}
+
+// check refuses settings of the card that clients cannot use.
+func (s cardSettings) check() error {
+	var wrong []error
+	if (s.Provider == "") != (s.ProviderURL == "") {
+		wrong = append(wrong, process.Usagef("--provider and --provider-url belong together: the agent card shows both"))
+	}
+	for flag, url := range map[string]string{"provider-url": s.ProviderURL, "documentation-url": s.Documentation} {
+		if url != "" && !process.IsServer(url) {
+			wrong = append(wrong, process.Usagef("--%s must be the URL of a page, such as https://example.com", flag))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// limitSettings bound one objective, one context and one request.
+type limitSettings struct {
+	MaxQueue      int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
+	MaxPlans      int           `help:"Plans that one objective may have, not counting those that were skipped." default:"10" env:"LONGHAUL_MAX_PLANS"`
+	MaxPlanTasks  int           `help:"Tasks that one plan may have." default:"50" env:"LONGHAUL_MAX_PLAN_TASKS"`
+	MaxParallel   int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
+	TaskTimeout   time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
+	GateTimeout   time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
+	WorkerTimeout time.Duration `help:"After how long without a sign of life a worker counts as lost, so that its tasks run on another one. More for machines that may be overloaded for that long." default:"3s" env:"LONGHAUL_WORKER_TIMEOUT"`
+	IdleTTL       time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
+	MaxBody       int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
 // limits returns the limits of one objective.
-func (s apiSettings) limits() opt.Limits {
+func (s limitSettings) limits() opt.Limits {
 	return opt.Limits{
 		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
 		GateTimeout: int(s.GateTimeout / time.Second), WorkerTimeout: int(s.WorkerTimeout / time.Second),
@@ -86,8 +110,8 @@ func (s apiSettings) links(ui, namespace string) (read.Links, error) {
 	return read.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
 }
 
-// checkLimits refuses limits that are too low, or too high.
-func (s apiSettings) checkLimits() error {
+// check refuses limits that are too low, or too high.
+func (s limitSettings) check() error {
 	var wrong []error
 	for _, l := range []struct {
 		flag  string
@@ -102,14 +126,6 @@ func (s apiSettings) checkLimits() error {
 	}
 	if s.WorkerTimeout < 2*time.Second || s.WorkerTimeout > 10*time.Minute { // workers report once a second
 		wrong = append(wrong, process.Usagef("--worker-timeout must be between 2s and 10m"))
-	}
-	if (s.Provider == "") != (s.ProviderURL == "") {
-		wrong = append(wrong, process.Usagef("--provider and --provider-url belong together: the agent card shows both"))
-	}
-	for flag, url := range map[string]string{"provider-url": s.ProviderURL, "documentation-url": s.Documentation} {
-		if url != "" && !process.IsServer(url) {
-			wrong = append(wrong, process.Usagef("--%s must be the URL of a page, such as https://example.com", flag))
-		}
 	}
 	return errors.Join(wrong...)
 }
@@ -213,6 +229,11 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 
 func errPublicURL(rawURL string) error {
 	return process.Usagef("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
+}
+
+// check refuses settings that cannot be meant.
+func (s apiSettings) check() error {
+	return errors.Join(s.checkAccess(), s.cardSettings.check(), s.limitSettings.check())
 }
 
 // checkAccess refuses settings of authentication that contradict each other, and

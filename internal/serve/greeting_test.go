@@ -77,7 +77,7 @@ func TestRun_unknownAgent(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	info := Build{}.card(apiSettings{AgentName: "Clerk", Required: []string{"urn:x", a2a.ExtensionOPT}}, api.Address{BaseURL: "http://127.0.0.1:1"}, clerk{})
+	info := Build{}.card(apiSettings{cardSettings: cardSettings{AgentName: "Clerk"}, Required: []string{"urn:x", a2a.ExtensionOPT}}, api.Address{BaseURL: "http://127.0.0.1:1"}, clerk{})
 	if diff := cmp.Diff([]call.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
 		t.Errorf("OPT required: %v; extensions beside it (-want +got):\n%s", info.OPTRequired, diff)
 	}
