@@ -7,7 +7,7 @@ RUN go mod download
 COPY . .
 # What "longhaul version" shows; the commit is not in the build context.
 ARG VERSION=dev COMMIT= TIME=
-RUN go build -trimpath -ldflags "-s -w -X longhaul/internal/cli.Version=$VERSION -X longhaul/internal/cli.Commit=$COMMIT -X longhaul/internal/cli.Time=$TIME" \
+RUN go build -trimpath -ldflags "-s -w -X longhaul/internal/process.Version=$VERSION -X longhaul/internal/process.Commit=$COMMIT -X longhaul/internal/process.Time=$TIME" \
     -o /out/longhaul ./cmd/longhaul \
  && mkdir -p /out/data
 

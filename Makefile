@@ -103,7 +103,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty)
 COMMIT    ?= $(shell git rev-parse HEAD)
 TIME      ?= $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
-linked    := longhaul/internal/cli
+linked    := longhaul/internal/process
 release:
 	rm -rf bin/release && mkdir -p bin/release
 	@for platform in $(PLATFORMS); do \

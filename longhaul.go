@@ -35,6 +35,7 @@ import (
 	"longhaul/api/card"
 	"longhaul/api/message"
 	"longhaul/internal/cli"
+	"longhaul/internal/serve"
 )
 
 // A Program has the settings of a custom program. The zero value is longhaul itself.
@@ -76,9 +77,9 @@ type Skill = card.Skill
 // An Embed starts a Temporal server in the process. Package longhaul/dev/temporald has
 // one.
 type (
-	Embed       = cli.Embed
-	EmbedConfig = cli.EmbedConfig
-	Embedded    = cli.Embedded
+	Embed       = serve.Embed
+	EmbedConfig = serve.EmbedConfig
+	Embedded    = serve.Embedded
 )
 
 // Main runs the program with the arguments of the process and ends the process with its
@@ -101,12 +102,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, p Program
 // others are executors that flags add, such as shell or echo.
 func (p Program) Check(others ...string) error { return p.build().Check(others...) }
 
-func (p Program) build() cli.Build {
-	agents := map[string]cli.Agent{}
+func (p Program) build() serve.Build {
+	agents := map[string]serve.Agent{}
 	for name, agent := range p.Agents {
 		agents[name] = agent
 	}
-	return cli.Build{
+	return serve.Build{
 		Name: p.Name, Version: p.Version, Description: p.Description,
 		Executors: p.Executors, Default: p.Default, Playbooks: p.Playbooks, Planners: p.Planners, Agents: agents,
 		Embed: p.Embed,

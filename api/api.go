@@ -38,8 +38,6 @@ type Config struct {
 
 	TestSeams bool // serve the seams for the OpenWOP conformance suite
 
-	NoREST bool // serve only JSON-RPC, not plain HTTP
-
 	// Keys returns the public keys by which receivers verify deliveries, as a JSON
 	// Web Key Set; nil for deliveries that are not signed.
 	Keys func(ctx context.Context) ([]byte, error)

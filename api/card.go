@@ -21,16 +21,15 @@ import (
 // An Address has the addresses of an agent.
 type Address struct {
 	BaseURL string // of HTTP
-	NoREST  bool   // only JSON-RPC, not plain HTTP
 	GRPC    string // HOST:PORT where gRPC is served; "" for nowhere
 }
 
 // Interfaces lists the interfaces for the card, the preferred one first.
 func (a Address) Interfaces() []card.Interface {
 	base := strings.TrimSuffix(a.BaseURL, "/")
-	list := []card.Interface{{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V10)}}
-	if !a.NoREST {
-		list = append(list, card.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)})
+	list := []card.Interface{
+		{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V10)},
+		{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)},
 	}
 	if a.GRPC != "" {
 		list = append(list, card.Interface{URL: a.GRPC, Binding: "GRPC", Version: string(wire.V10)})

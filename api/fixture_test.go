@@ -90,7 +90,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	}
 	cfg.serviceConfig.Log, cfg.httpConfig.Log = cfg.Log, cfg.Log
 	cfg.serviceConfig.Now, cfg.httpConfig.Now = cfg.Now, cfg.Now
-	cfg.Card.Interfaces, cfg.NoREST = cfg.Address.Interfaces(), cfg.Address.NoREST
+	cfg.Card.Interfaces = cfg.Address.Interfaces()
 	s.service = service.New(cfg.serviceConfig)
 	cfg.Service = s.service
 	s.Server, s.config = api.New(cfg.httpConfig), cfg

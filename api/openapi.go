@@ -25,7 +25,6 @@ var queryTypes = map[string]string{"pageSize": "integer", "historyLength": "inte
 
 // A describer makes the OpenAPI description of the surface from the tables of routes.
 type describer struct {
-	rest  bool         // plain HTTP is served
 	pages routeTable   // that are served below pagePath
 	open  []publicPage // the public documents
 }
@@ -49,10 +48,8 @@ func (d describer) describe(card card.Card) any {
 		"requestBody": body("RPCRequest"),
 		"responses":   object{"200": answer("The result or the error, or a stream of them", "RPCResponse", mediaJSON, mediaStream), "default": answer("Refused before the method was called", "RPCResponse", mediaJSON)},
 	}}
-	if d.rest {
-		for _, r := range restRoutes {
-			d.add(paths, restPath+"/", r, "Error", object{"name": wire.HeaderVersion, "in": "header", "required": true, "schema": object{"type": "string", "const": wire.V10}})
-		}
+	for _, r := range restRoutes {
+		d.add(paths, restPath+"/", r, "Error", object{"name": wire.HeaderVersion, "in": "header", "required": true, "schema": object{"type": "string", "const": wire.V10}})
 	}
 	for _, r := range d.pages {
 		d.add(paths, pagePath+"/", r, "FlatError")

@@ -39,7 +39,7 @@ func New(cfg Config) *Server {
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
-	s.cards.describer = describer{rest: !cfg.NoREST, pages: pageRoutes(), open: s.public()}
+	s.cards.describer = describer{pages: pageRoutes(), open: s.public()}
 	s.cards.update()
 	s.routes()
 	return s
@@ -69,13 +69,11 @@ func (s *Server) routes() {
 		s.echo.HEAD(p.path, public(p.serve))
 		s.echo.OPTIONS(p.path, publicPreflight)
 	}
-	if !s.cfg.NoREST {
-		s.echo.Any(restPath, s.serveREST)
-		s.echo.Any(restPath+"/*", s.serveREST)
-		for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
-			s.echo.Any(path, s.serveREST)
-			s.echo.Any("/:tenant"+path, s.serveREST)
-		}
+	s.echo.Any(restPath, s.serveREST)
+	s.echo.Any(restPath+"/*", s.serveREST)
+	for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
+		s.echo.Any(path, s.serveREST)
+		s.echo.Any("/:tenant"+path, s.serveREST)
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
 	if s.cfg.Callbacks != nil {
@@ -140,6 +138,7 @@ func (s *Server) public() []publicPage {
 		{"/.well-known/agent-card.json", "The agent card", "AgentCard", s.cards.serve},
 		{"/.well-known/agent.json", "The agent card, at its path in A2A 0.2", "AgentCard", s.cards.serve},
 		{"/a2a/.well-known/agent-card.json", "The agent card, below the path of JSON-RPC", "AgentCard", s.cards.serve},
+		{restPath + "/.well-known/agent-card.json", "The agent card, below the path of plain HTTP", "AgentCard", s.cards.serve},
 		{"/v1.0/.well-known/agent-card.json", "The agent card of A2A 1.0 for every client", "AgentCard", s.cards.serveV10},
 		{"/.well-known/openwop", "What this host supports", "Discovery", s.cards.serveDiscovery},
 		{pagePath + "/openapi.json", "This description", "OpenAPI", s.cards.serveDescription},
@@ -148,9 +147,6 @@ func (s *Server) public() []publicPage {
 	}
 	if s.cfg.Keys != nil {
 		list = append(list, publicPage{"/.well-known/jwks.json", "The keys by which receivers verify deliveries", "Keys", keyPage{s.cfg.Keys, s.log}.serve})
-	}
-	if !s.cfg.NoREST {
-		list = append(list, publicPage{restPath + "/.well-known/agent-card.json", "The agent card, below the path of plain HTTP", "AgentCard", s.cards.serve})
 	}
 	return list
 }

@@ -14,17 +14,15 @@ const (
 // when one does, lower it here or remove it.
 var allowed = map[string]figures{
 	// of a package without its tests, rounded up, so that a line more or less changes no figure
-	"hundreds of lines": {
-		"internal/cli": 88,
-	},
+	"hundreds of lines": {},
 	// of a package
 	"files": {
-		"internal/cli": 58, "internal/journal": 45, "opt": 42,
+		"internal/journal": 45, "opt": 42,
 	},
 	// of more than maxCircle files of a package that use functions of each other, directly or through others
 	"files in circles": {
 		"activities": 4, "activities/agent": 4, "activities/executortest": 6, "activities/llm": 10, "api/console": 13, "api/identity": 4,
-		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/cli": 29, "internal/journal": 15, "opt": 11, "opt/machine": 14,
+		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/journal": 15, "opt": 11, "opt/machine": 14,
 		"opt/machine/drive": 4, "opt/machine/sim": 15, "workflows": 6,
 		"internal/journal/db": 6,
 	},
@@ -39,7 +37,6 @@ var allowed = map[string]figures{
 		"api/service/servicetest.World": 56, "api/service/servicetest.planHost": 41,
 		"api/wire.decision": 45, "api/wire.fields": 60, "api/wire.hitl": 43, "api/wire.object": 60, "api/wire.params": 54, "api/wire.scheduleParams": 54,
 		"client.Client":            49,
-		"internal/cli.allSettings": 52, "internal/cli.apiCommand": 47, "internal/cli.configCommand": 53, "internal/cli.devCommand": 52,
 		"internal/journal.Journal": 82, "internal/journal.recording": 68, "internal/journal.store": 42,
 		"opt/machine.Objective": 94, "opt/machine.Plan": 99, "opt/machine.commands": 65, "opt/machine.legs": 87, "opt/machine.notes": 51,
 		"opt/machine.planRewind": 41, "opt/machine.plans": 67, "opt/machine.tasks": 87,
@@ -57,10 +54,9 @@ var allowed = map[string]figures{
 		"activities/executortest.CheckGate": 16,
 		"activities/human.Form.gate":        20,
 		"activities/llm.Model.prepare":      17, "activities/llm.Server.prepare": 18, "activities/llm.readPolicy": 18, "activities/llm.task.advanceCall": 17,
-		"activities/shell.Command.prepare":       17,
-		"api/wire.ReadRequest":                   17,
-		"internal/cli.answerCommand.setDecision": 18, "internal/cli.authSettings.checkAuth": 21,
-		"opt.Event.complete": 53, "opt.Objective.wants": 22, "opt.Step.check": 25,
+		"activities/shell.Command.prepare": 17,
+		"api/wire.ReadRequest":             17,
+		"opt.Event.complete":               53, "opt.Objective.wants": 22, "opt.Step.check": 25,
 		"opt/machine.Admit": 19, "opt/machine.AdmitToPlan": 23, "opt/machine.Check": 26, "opt/machine.Context.onRequest": 19,
 		"opt/machine.Directive.assumed": 22, "opt/machine.Objective.Wants": 17, "opt/machine.Plan.Wants": 18, "opt/machine.Unchanged": 25,
 		"opt/machine.admitPlanUpdate": 22, "opt/machine.commands.beginCommand": 22, "opt/machine.legs.onCallback": 20, "opt/machine.plans.desired": 28,

@@ -43,7 +43,7 @@ func measures(sources []source) map[string]figures {
 		for name, n := range p.methods(room) {
 			above("methods", room+"."+name, n, maxMethods)
 		}
-		if !among(room, []string{"internal/journal", "internal/cli"}) { // itself, and the wiring
+		if !among(room, []string{"internal/journal", "internal/serve", "internal/operate"}) { // itself, the wiring, and the commands for it
 			above("variables with a whole journal", room, u.holders("internal/journal.Journal"), 0)
 		}
 	}
@@ -115,7 +115,7 @@ func TestMeasures(t *testing.T) {
 	add("internal/journal/journal.go", "type Journal struct{}\n")
 	add("api/hold.go", "import journal \"longhaul/internal/journal\"\ntype s struct{ j *journal.Journal }\nfunc f(j *journal.Journal) { k := j; _ = k }\n")
 	add("api/hold_test.go", "import journal \"longhaul/internal/journal\"\nvar j journal.Journal\n")
-	add("internal/cli/hold.go", "import journal \"longhaul/internal/journal\"\nvar j journal.Journal\n")
+	add("internal/serve/hold.go", "import journal \"longhaul/internal/journal\"\nvar j journal.Journal\n")
 
 	methods := "import \"other.example.com/y\"\ntype core struct{ y.Y }\ntype part struct{ *core }\ntype whole struct{ part; *core; n int }\ntype wrapper struct{ *whole }\n"
 	for i := range 25 {

@@ -119,18 +119,30 @@ var rooms = []room{
 		"internal/journal", "workflows"}}, // whose histories contain the recorded events
 	{name: "internal/reconcile", imports: []string{"a2a", "opt", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
-	{name: "internal/prove"},          // a client of any A2A server: it may not know ours
-	{name: "internal/cli/scaffold"},   // the source of a new program
-	{name: "internal/cli/completion"}, // scripts for shells
-	{name: "internal/cli/manual"},     // manual pages
-	{name: "internal/cli", imports: []string{
-		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual", "internal/prove", "internal/rebuild", "internal/reconcile",
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
-		"internal/metrics", "internal/tracing",
-		"internal/schema", // to send texts of people as JSON where a question takes no text
-	}},
+	{name: "internal/prove"},                                    // a client of any A2A server: it may not know ours
+	{name: "internal/cli/scaffold"},                             // the source of a new program
+	{name: "internal/cli/completion"},                           // scripts for shells
+	{name: "internal/cli/manual"},                               // manual pages
+	{name: "internal/process", imports: []string{"a2a", "opt"}}, // what all commands share
+	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
+		"internal/seal"}}, // the keys of payloads
+	{name: "internal/serve", imports: []string{ // puts processes together
+		"internal/process", "internal/namespace", "internal/reconcile",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
+		"internal/metrics", "internal/tracing"}},
+	{name: "internal/operate", imports: []string{"a2a", "opt", "workflows", "internal/process", "internal/namespace", "internal/journal",
+		"internal/serve", // where the journal is
+		"internal/rebuild", "internal/reconcile",
+		"api/call", "api/identity"}}, // the scopes and the form of API keys
+	{name: "internal/commands", imports: []string{"a2a", "opt", "client", "internal/process", "internal/prove",
+		"internal/signing", // checks the signatures of decisions
+		"internal/schema"}, // to send texts of people as JSON where a question takes no text
+		tests: []string{"internal/journal", "internal/seal"}}, // that sign them
+	{name: "internal/cli", imports: []string{ // all commands, and those about the program itself
+		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual",
+		"internal/process", "internal/namespace", "internal/serve", "internal/operate", "internal/commands"}},
 
-	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
+	{name: ".", imports: []string{"internal/cli", "internal/serve", // the public API for custom programs, on their seam
 		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
@@ -149,7 +161,7 @@ var rooms = []room{
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
 	{name: "dev/topology", imports: []string{"dev/binary", "internal/pgserver"}}, // docker-compose.yml as plain processes
-	{name: "dev/*", imports: []string{".", "internal/cli", "dev/*"}},
+	{name: "dev/*", imports: []string{".", "dev/*"}},
 }
 
 // testers are the rooms that any test may import: the programs that it needs, the suite
@@ -159,9 +171,9 @@ var testers = []string{"internal/needs", "activities/executortest", "activities/
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
-	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*",
+	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/namespace", "internal/serve", "internal/operate", "internal/rebuild", "dev", "dev/*", "examples/*",
 		"internal/metrics"}, // the SDK's own
-	"go.temporal.io/api":              {"workflows", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
+	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
@@ -177,15 +189,17 @@ var owners = map[string][]string{
 	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
-	"database/sql":                  {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
-	"modernc.org/sqlite":            {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
-	"github.com/jackc/pgx":          {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
-	"github.com/pressly/goose":      {"internal/journal"},
-	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // alone: a configuration library beside it would be a second list of the settings; scripts and pages show its model of the commands
+	"database/sql":             {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
+	"modernc.org/sqlite":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
+	"github.com/jackc/pgx":     {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
+	"github.com/pressly/goose": {"internal/journal"},
+	// Alone: a configuration library beside it would be a second list of the settings.
+	"github.com/alecthomas/kong": {"internal/process", "internal/cli", "internal/cli/*", // whose model of the commands scripts and pages show
+		"internal/serve", "internal/operate", "internal/commands"}, // their tests, which parse their own commands
 	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions
-	"github.com/mattn/go-runewidth": {"internal/cli"},                          // the width of text on a terminal
-	"golang.org/x/term":             {"internal/cli"},                          // the size of a terminal
-	"github.com/creack/pty":         {"internal/cli"},                          // pseudo-terminals in its tests
+	"github.com/mattn/go-runewidth": {"internal/process", "internal/commands"}, // the width of text on a terminal
+	"golang.org/x/term":             {"internal/process"},                      // the size of a terminal
+	"github.com/creack/pty":         {"internal/serve", "internal/commands"},   // pseudo-terminals in their tests
 
 	"github.com/openai/openai-go":              {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},

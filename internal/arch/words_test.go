@@ -41,7 +41,7 @@ var plainHere = []struct{ path, text, reason string }{
 	{"dev/e2e/crashable/control.go", "told to fail", "as the test double says it"},
 	{"activities/planner/rules.go", "what is", "the questions that the planner understands"},
 	{"internal/prove/scorecard.go", "as it was told", "the title of a row in published scorecards"},
-	{"internal/cli/gate.go", `"what is wrong"`, "stands in a command for the words of a person"},
+	{"internal/commands/gate.go", `"what is wrong"`, "stands in a command for the words of a person"},
 	{"client/retry.go", "gave up after", "the usual words for the end of retries"},
 	{"dev/e2e/crashable/main.go", "told", "the name of a point"},
 }

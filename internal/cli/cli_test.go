@@ -5,11 +5,14 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"longhaul/internal/process"
+	"longhaul/internal/serve"
 )
 
 // A program has its own name, version and description.
 func TestRun_named(t *testing.T) {
-	b := Build{Name: "poems", Version: "1.2", Description: "Writes poems."}
+	b := serve.Build{Name: "poems", Version: "1.2", Description: "Writes poems."}
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -33,30 +36,19 @@ func TestRun_named(t *testing.T) {
 	}
 }
 
-// Commands that are printed for people have the name of the program.
+// Commands that are printed for people begin as the user has called the program.
 func TestRun_namesItsCommands(t *testing.T) {
-	f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(stepID, approvalGate)))
-	var out strings.Builder
-	Run(t.Context(), []string{"get", "--url", f.URL, gateID}, &out, io.Discard, Build{Name: "poems"})
-	if want := "\n  poems answer --url " + f.URL + " " + gateID + " accept\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
-	}
-	out.Reset()
-	Run(t.Context(), []string{"get", "--url", f.URL, gateID}, &out, io.Discard, Build{Name: "poems", Called: "./bin/poems"})
-	if want := "\n  ./bin/poems answer --url "; !strings.Contains(out.String(), want) {
-		t.Errorf("called by a path: got\n%s\nwant in it\n%s", out.String(), want)
-	}
-	for called, want := range map[string]programName{
+	for called, want := range map[string]process.Name{
 		"poems": "poems", "./poems": "./poems", "/opt/poems": "/opt/poems", "bin/poems": "bin/poems",
 		"/tmp/go-build123/b001/exe/completion": "go run ./completion", "/tmp/go-build123/b001/exe/press": "go run .",
 	} {
-		if got := (Build{Name: "poems", Called: called}).command(); got != want {
+		if got := commandOf(serve.Build{Name: "poems", Called: called}); got != want {
 			t.Errorf("called as %s: commands begin with %s, want %s", called, got, want)
 		}
 	}
-	out.Reset()
-	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", gateID}, io.Discard, &out, Build{Name: "poems", Embed: func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }})
-	if want := "To start everything in one process: poems dev."; !strings.Contains(out.String(), want) {
+	var out strings.Builder
+	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", "task-x"}, io.Discard, &out, serve.Build{Name: "poems", Called: "./bin/poems", Embed: func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { return nil, nil }})
+	if want := "To start everything in one process: ./bin/poems dev."; !strings.Contains(out.String(), want) {
 		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/serve"
 )
 
 // The output of config is a configuration file with the same settings.
@@ -16,16 +18,16 @@ func TestRun_config(t *testing.T) {
 	show := func(args ...string) string {
 		t.Helper()
 		var stdout strings.Builder
-		if code := Run(t.Context(), append([]string{"config"}, args...), &stdout, io.Discard, Build{}); code != 0 {
+		if code := Run(t.Context(), append([]string{"config"}, args...), &stdout, io.Discard, serve.Build{}); code != 0 {
 			t.Fatalf("exit code %d of config %v", code, args)
 		}
 		return stdout.String()
 	}
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "true")
-	changed := show("--no-rest", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
+	changed := show("--no-console", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
 		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--auth", "keys,oidc", "--blocking-wait", "1m")
 	for _, want := range []string{
-		"no-rest: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
+		"no-console: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
 		`require-extension: ["urn:x"]`, `auth: ["keys", "oidc"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
 		`oidc-principal-prefix: "oidc:"`, `client-principal-prefix: "cert:"`,
 	} {
@@ -33,10 +35,7 @@ func TestRun_config(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, changed)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "longhaul.yaml")
-	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeFile(t, "longhaul.yaml", changed)
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "")
 	if err := os.Unsetenv("LONGHAUL_LENIENT_VERSION"); err != nil {
 		t.Fatal(err)
@@ -49,8 +48,9 @@ func TestRun_config(t *testing.T) {
 // A secret setting is not printed.
 func TestRun_configHidesSecrets(t *testing.T) {
 	t.Setenv("LONGHAUL_SECRET_KEYS", "canary-4c1d")
+	t.Setenv("LONGHAUL_PAYLOAD_KEYS", "canary-4c1d")
 	var stdout strings.Builder
-	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, Build{}); code != 0 {
+	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, serve.Build{}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	if got := stdout.String(); strings.Contains(got, "canary") || !strings.Contains(got, `secret-keys: "" # it has a value`) {
@@ -62,12 +62,12 @@ func TestRun_configHidesSecrets(t *testing.T) {
 func TestRun_days(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{{"7d", "idle-ttl: 168h0m0s"}, {"1d12h", "idle-ttl: 36h0m0s"}} {
 		var out, errs strings.Builder
-		if code := Run(t.Context(), []string{"config", "--idle-ttl", tt.value}, &out, &errs, Build{}); code != 0 || !strings.Contains(out.String(), tt.want) {
+		if code := Run(t.Context(), []string{"config", "--idle-ttl", tt.value}, &out, &errs, serve.Build{}); code != 0 || !strings.Contains(out.String(), tt.want) {
 			t.Errorf("%s: exit code %d: %s", tt.value, code, errs.String())
 		}
 	}
 	var errs strings.Builder
-	if code := Run(t.Context(), []string{"config", "--idle-ttl", "7x"}, io.Discard, &errs, Build{}); code != 2 {
+	if code := Run(t.Context(), []string{"config", "--idle-ttl", "7x"}, io.Discard, &errs, serve.Build{}); code != 2 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
@@ -82,13 +82,38 @@ func TestRun_configFileMistakes(t *testing.T) {
 		{"- addr\n", ":1: a configuration file has the names of settings"},
 		{"sync: full\nsync: normal\n", ":2: sync is in line 1 already"},
 	} {
-		file := filepath.Join(t.TempDir(), "longhaul.yaml")
-		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		file := writeFile(t, "longhaul.yaml", tt.text)
 		var errs strings.Builder
-		if code := Run(t.Context(), []string{"config", "--config", file}, io.Discard, &errs, Build{}); code == 0 || !strings.Contains(errs.String(), file+tt.want) {
+		if code := Run(t.Context(), []string{"config", "--config", file}, io.Discard, &errs, serve.Build{}); code == 0 || !strings.Contains(errs.String(), file+tt.want) {
 			t.Errorf("%s: exit code %d: %s\nwant in it %s", tt.text, code, errs.String(), file+tt.want)
 		}
 	}
+}
+
+// The command config shows where Temporal is, and no secret.
+func TestRun_configOfTemporal(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", writeFile(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))
+	t.Setenv("TEMPORAL_PROFILE", "prod")
+	t.Setenv("TEMPORAL_GRPC_META_X_KEY", "canary-2")
+	var stdout strings.Builder
+	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, serve.Build{}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, want := range []string{"#   address    prod.example.com:7233 (profile prod in ", "#   api key    set (profile prod in "} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, &stdout)
+		}
+	}
+	if strings.Contains(stdout.String(), "canary") {
+		t.Errorf("a secret in\n%s", &stdout)
+	}
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"io"
 
-	"github.com/alecthomas/kong"
+	"longhaul/internal/serve"
 )
 
 // Parse reads the arguments of a command, and does not run it.
 func Parse(args []string) error {
-	embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }
-	p := &program{ctx: context.Background(), stdout: io.Discard, stderr: io.Discard, build: Build{Embed: embed}}
-	parser, err := newParser(p, kong.Exit(func(int) {}))
+	embed := func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { return nil, nil }
+	p := newProgram(context.Background(), io.Discard, io.Discard, serve.Build{Embed: embed})
+	parser, err := p.newParser()
 	if err == nil {
 		_, err = parser.Parse(args)
 	}

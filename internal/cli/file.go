@@ -10,6 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"longhaul/internal/process"
 )
 
 // defaultConfigFile is read if it exists and --config names no other file.
@@ -60,29 +62,21 @@ func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
 
 // at returns err, and the line of the setting that it is about if a file has that.
 func (u usedFiles) at(err error) error {
-	var wrong *kong.ParseError
-	if !errors.As(err, &wrong) {
-		return err
+	wrong, ok := errors.AsType[*process.UsageError](err)
+	flag, named := "", false
+	if ok {
+		flag, named = strings.CutPrefix(wrong.Text, "--")
 	}
-	flag, _, _ := strings.Cut(strings.TrimPrefix(wrong.Error(), "--"), ":")
-	flag, _, _ = strings.Cut(flag, " ")
-	flag, _, _ = strings.Cut(flag, "=")
+	if i := strings.IndexAny(flag, ": ="); i >= 0 {
+		flag = flag[:i]
+	}
 	for _, f := range u {
-		if line, ok := f.lines[flag]; ok && strings.HasPrefix(wrong.Error(), "--") {
-			return &fileError{fmt.Sprintf("%s:%d", f.name, line), wrong}
+		if line, ok := f.lines[flag]; ok && named {
+			return &process.UsageError{Text: fmt.Sprintf("%s:%d: %s", f.name, line, wrong.Text), Command: wrong.Command}
 		}
 	}
 	return err
 }
-
-// A fileError is an error of a value in a configuration file.
-type fileError struct {
-	where string
-	err   error
-}
-
-func (e *fileError) Error() string { return e.where + ": " + e.err.Error() }
-func (e *fileError) Unwrap() error { return e.err }
 
 // Validate refuses members that are no flag of any command.
 func (f *yamlFile) Validate(app *kong.Application) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"longhaul/internal/cli/scaffold"
+	"longhaul/internal/process"
 )
 
 // newCommand is "longhaul new".
@@ -23,21 +24,21 @@ func (c *newCommand) Run(p *program) error {
 		return err
 	}
 	if below, err := filepath.Rel(source, c.Dir); err == nil && filepath.IsLocal(below) {
-		return newUsageError("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
+		return process.Usagef("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
 	}
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(c.Dir)
 	}
 	if err := scaffold.CheckModule(c.Module); err != nil {
-		return newUsageError("%v; name another one with --module", err)
+		return process.Usagef("%v; name another one with --module", err)
 	}
 	made := scaffold.Config{Dir: c.Dir, Source: source, Module: c.Module}
 	files, err := scaffold.Write(made)
 	if err != nil {
 		return fmt.Errorf("write a program: %w", err)
 	}
-	fmt.Fprintf(p.stdout, "The program %s is in %s:\n\n  %s\n\n", made.Name(), c.Dir, strings.Join(files, "\n  "))
-	fmt.Fprintf(p.stdout, "It is built with the source of Longhaul in %s. To start it:\n\n  cd %s\n  go build -o %[3]s . && ./%[3]s dev\n\nREADME.md says what to do next.\n",
+	fmt.Fprintf(p.Stdout, "The program %s is in %s:\n\n  %s\n\n", made.Name(), c.Dir, strings.Join(files, "\n  "))
+	fmt.Fprintf(p.Stdout, "It is built with the source of Longhaul in %s. To start it:\n\n  cd %s\n  go build -o %[3]s . && ./%[3]s dev\n\nREADME.md says what to do next.\n",
 		source, c.Dir, made.Name())
 	return nil
 }
@@ -46,7 +47,7 @@ func (c *newCommand) Run(p *program) error {
 func (c *newCommand) source() (string, error) {
 	if c.Source != "" {
 		if !scaffold.IsSource(c.Source) {
-			return "", newUsageError("--longhaul %s: the source of Longhaul is not there", c.Source)
+			return "", process.Usagef("--longhaul %s: the source of Longhaul is not there", c.Source)
 		}
 		return c.Source, nil
 	}
@@ -62,7 +63,7 @@ func (c *newCommand) source() (string, error) {
 	if source, ok := findSource(dir); ok {
 		return source, nil
 	}
-	return "", newUsageError("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
+	return "", process.Usagef("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
 }
 
 // findSource returns the source of Longhaul that dir is in.

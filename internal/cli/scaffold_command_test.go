@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"longhaul/internal/serve"
 )
 
 func TestNew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "press")
 	run := func(args ...string) (string, int) {
 		var out strings.Builder
-		code := Run(t.Context(), append([]string{"new"}, args...), &out, &out, Build{})
+		code := Run(t.Context(), append([]string{"new"}, args...), &out, &out, serve.Build{})
 		return out.String(), code
 	}
 	source, err := filepath.Abs("../..")

@@ -13,6 +13,7 @@ import (
 
 	"longhaul/internal/cli/completion"
 	"longhaul/internal/cli/manual"
+	"longhaul/internal/process"
 )
 
 // completionCommand is "longhaul completion".
@@ -22,12 +23,12 @@ type completionCommand struct {
 }
 
 func (c *completionCommand) Run(p *program, parsed *kong.Context) error {
-	name := cmp.Or(c.Name, filepath.Base(cmp.Or(p.build.Called, p.build.name().String())))
+	name := cmp.Or(c.Name, filepath.Base(cmp.Or(p.build.Called, p.Name.String())))
 	var script bytes.Buffer
 	if err := completion.Write(&script, c.Shell, parsed.Model.Node, name); err != nil {
 		return err
 	}
-	_, err := script.WriteTo(p.stdout)
+	_, err := script.WriteTo(p.Stdout)
 	return err
 }
 
@@ -38,19 +39,19 @@ type manCommand struct {
 }
 
 func (c *manCommand) Run(p *program, parsed *kong.Context) error {
-	of := p.build.release()
-	m := manual.Manual{App: parsed.Model.Node, Version: of.version, Date: of.date(), Files: []manual.File{
+	of := process.NewRelease(p.build.Version)
+	m := manual.Manual{App: parsed.Model.Node, Version: of.Version, Date: of.Date(), Files: []manual.File{
 		{Name: defaultConfigFile, Help: "Settings: the names of flags without their dashes. It is read from the working directory; --config names another."},
 		{Name: ".longhaul", Help: "The data of processes on this machine: the journal, if it is a file, keys, and the database of the built-in Temporal. --data-dir names another directory."},
 	}}
 	if c.Command != "" && !slices.Contains(m.Pages(), c.Command) {
-		return newUsageError("no manual page about %q: name one of the commands %s", c.Command, strings.Join(m.Pages()[1:], ", "))
+		return process.Usagef("no manual page about %q: name one of the commands %s", c.Command, strings.Join(m.Pages()[1:], ", "))
 	}
 	if c.Dir == "" {
-		return m.Write(p.stdout, c.Command)
+		return m.Write(p.Stdout, c.Command)
 	}
 	if c.Command != "" {
-		return newUsageError("--dir writes all pages: name no command with it")
+		return process.Usagef("--dir writes all pages: name no command with it")
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory for pages: %w", err)

@@ -10,20 +10,21 @@ import (
 	"testing"
 
 	"longhaul/internal/needs"
+	"longhaul/internal/serve"
 )
 
 // The script is for the name by which the user has called the program.
 func TestRun_completion(t *testing.T) {
-	embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }
+	embed := func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { return nil, nil }
 	for _, tt := range []struct {
-		build Build
+		build serve.Build
 		args  []string
 		want  string
 	}{
-		{Build{}, nil, "complete -F _longhaul longhaul\n"},
-		{Build{Name: "poems", Called: "./bin/poems-dev", Embed: embed}, nil, "complete -F _poems_dev poems-dev\n"},
-		{Build{Called: "/tmp/x"}, []string{"--name", "lh"}, "complete -F _lh lh\n"},
-		{Build{Embed: embed}, nil, "commands='dev temporal api "},
+		{serve.Build{}, nil, "complete -F _longhaul longhaul\n"},
+		{serve.Build{Name: "poems", Called: "./bin/poems-dev", Embed: embed}, nil, "complete -F _poems_dev poems-dev\n"},
+		{serve.Build{Called: "/tmp/x"}, []string{"--name", "lh"}, "complete -F _lh lh\n"},
+		{serve.Build{Embed: embed}, nil, "commands='dev temporal api "},
 	} {
 		var out, errs strings.Builder
 		code := Run(t.Context(), append([]string{"completion", "bash"}, tt.args...), &out, &errs, tt.build)
@@ -38,7 +39,7 @@ func TestRun_man(t *testing.T) {
 	needs.Tools(t, "mandoc")
 	dir := filepath.Join(t.TempDir(), "man1")
 	var out, errs strings.Builder
-	if code := Run(t.Context(), []string{"man", "--dir", dir}, &out, &errs, Build{Name: "poems", Version: "1.2"}); code != 0 {
+	if code := Run(t.Context(), []string{"man", "--dir", dir}, &out, &errs, serve.Build{Name: "poems", Version: "1.2"}); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.1"))
@@ -54,12 +55,12 @@ func TestRun_man(t *testing.T) {
 	if len(found) == 0 && err != nil {
 		t.Errorf("mandoc: %v", err)
 	}
-	if code := Run(t.Context(), []string{"man", "send"}, &out, &errs, Build{Name: "poems"}); code != 0 || !strings.Contains(out.String(), ".SH NAME\npoems\\-send \\- send a message") {
+	if code := Run(t.Context(), []string{"man", "send"}, &out, &errs, serve.Build{Name: "poems"}); code != 0 || !strings.Contains(out.String(), ".SH NAME\npoems\\-send \\- send a message") {
 		t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
 	}
 	for _, args := range [][]string{{"man", "bogus"}, {"man", "send", "--dir", dir}} {
 		errs.Reset()
-		if code := Run(t.Context(), args, io.Discard, &errs, Build{}); code != 2 || !strings.Contains(errs.String(), "name ") {
+		if code := Run(t.Context(), args, io.Discard, &errs, serve.Build{}); code != 2 || !strings.Contains(errs.String(), "name ") {
 			t.Errorf("%s: exit code %d: %s", args, code, errs.String())
 		}
 	}

@@ -1,63 +1,14 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"longhaul/a2a"
+	"longhaul/internal/process"
 )
-
-// exitUsage is the exit code for wrong arguments.
-const exitUsage = 2
-
-// A usageError says that the arguments of a command are wrong, or that one is missing.
-type usageError struct {
-	text    string
-	command string // with the program; "" for that alone
-}
-
-func (e *usageError) Error() string { return e.text }
-
-// newUsageError returns a [usageError].
-func newUsageError(format string, args ...any) error {
-	return &usageError{text: fmt.Sprintf(format, args...)}
-}
-
-// withCommand returns err, an error of the parsed command. It sets the command of a usageError
-// in err.
-func withCommand(parsed *kong.Context, err error) error {
-	var wrong *usageError
-	if errors.As(err, &wrong) && wrong.command == "" && parsed.Selected() != nil {
-		wrong.command = parsed.Selected().FullPath()
-	}
-	return err
-}
-
-// showUsage prints an error of the arguments, with the help that lists the right ones.
-// ok is false for another error.
-func showUsage(stderr io.Writer, name programName, err error) (ok bool) {
-	var wrong *usageError
-	var unparsed *kong.ParseError
-	command := ""
-	switch {
-	case errors.As(err, &wrong):
-		command = wrong.command
-	case errors.As(err, &unparsed):
-		if selected := unparsed.Context.Selected(); selected != nil {
-			command = selected.FullPath()
-		}
-	default:
-		return false
-	}
-	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", name, a2a.Visible(err.Error()), cmp.Or(command, name.String()))
-	return true
-}
 
 // checkCommand returns an error if the first of args is no command of app, with the names
 // that are most like it. Without it, the default command would refuse the word.
@@ -77,13 +28,13 @@ func checkCommand(app *kong.Application, args []string) error {
 		if app.Name == "longhaul" {
 			err += ", or from the source of Longhaul: go run ./dev " + args[0]
 		}
-		return newUsageError("%s", err)
+		return process.Usagef("%s", err)
 	}
 	text := fmt.Sprintf("there is no command %s", args[0])
 	if like := similarNames(args[0], names); len(like) > 0 {
 		text += ". Did you mean " + strings.Join(like, " or ") + "?"
 	}
-	return &usageError{text: text, command: app.Name}
+	return &process.UsageError{Text: text, Command: app.Name}
 }
 
 // similarNames returns the names that are most like word, none if all differ too much.
@@ -137,5 +88,5 @@ type helpCommand struct {
 }
 
 func (c *helpCommand) Run(p *program) error {
-	return run(p.ctx, append(slices.Clone(c.Command), "--help"), p.stdout, p.stderr, p.build)
+	return newProgram(p.Ctx, p.Stdout, p.Stderr, p.build).start(append(slices.Clone(c.Command), "--help"))
 }

@@ -5,34 +5,36 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"longhaul/internal/serve"
 )
 
 // Wrong arguments end every command with the exit code 2, and it says where to look.
 func TestRun_wrongArguments(t *testing.T) {
-	f := newFakeAgent(t)
+	const url, gateID = "http://127.0.0.1:1", "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1"
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"send", "--url", f.URL}, "longhaul: say what to send: a text, --data or --file\nSee longhaul send --help.\n"},
-		{[]string{"send", "--url", f.URL, "--data", "{x"}, "--data {x is not JSON"},
+		{[]string{"send", "--url", url}, "longhaul: say what to send: a text, --data or --file\nSee longhaul send --help.\n"},
+		{[]string{"send", "--url", url, "--data", "{x"}, "--data {x is not JSON"},
 		{[]string{"send", "--url", "nonsense", "hi"}, "is not the URL of an agent"},
-		{[]string{"answer", "--url", f.URL, gateID}, "say what to answer: accept, reject"},
-		{[]string{"answer", "--url", f.URL, gateID, "refine"}, "say what to refine"},
-		{[]string{"answer", "--url", f.URL, gateID, "edit"}, "say what replaces the object"},
+		{[]string{"answer", "--url", url, gateID}, "say what to answer: accept, reject"},
+		{[]string{"answer", "--url", url, gateID, "refine"}, "say what to refine"},
+		{[]string{"answer", "--url", url, gateID, "edit"}, "say what replaces the object"},
 		{[]string{"keys", "create", "ann", "--scopes", "bogus", "--data-dir", dir}, "unknown scope \"bogus\""},
 		{[]string{"keys", "create", "ann", "--scopes", "all", "--expires=-1h", "--data-dir", dir}, "--expires must be above 0"},
 		{[]string{"man", "nope"}, "no manual page about \"nope\""},
-		{[]string{"list", "--url", f.URL, "--limit", "0"}, "--limit must be 1 or more"},
-		{[]string{"schedule", "create", "nightly", "hi", "--url", f.URL}, "say when: --cron"},
+		{[]string{"list", "--url", url, "--limit", "0"}, "--limit must be 1 or more"},
+		{[]string{"schedule", "create", "nightly", "hi", "--url", url}, "say when: --cron"},
 		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
 		{[]string{"api", "--quota", "gates=1"}, "--quota \"gates=1\" is not QUOTA=N"},
 		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},
 		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},
 	} {
 		var stdout, stderr strings.Builder
-		code := Run(t.Context(), tt.args, &stdout, &stderr, Build{})
+		code := Run(t.Context(), tt.args, &stdout, &stderr, serve.Build{})
 		if code != 2 || !strings.Contains(stderr.String(), tt.want) || !strings.Contains(stderr.String(), "\nSee longhaul ") {
 			t.Errorf("%s: exit code %d, want 2; it says\n%s\nwant in it\n%s", tt.args, code, stderr.String(), tt.want)
 		}
@@ -41,8 +43,8 @@ func TestRun_wrongArguments(t *testing.T) {
 
 // A mistyped command names the nearest one, in both programs.
 func TestRun_mistyped(t *testing.T) {
-	embed := func(context.Context, EmbedConfig) (*Embedded, error) { panic("it was started") }
-	for _, b := range []Build{{}, {Embed: embed}} {
+	embed := func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { panic("it was started") }
+	for _, b := range []serve.Build{{}, {Embed: embed}} {
 		for word, want := range map[string]string{
 			"sned": "longhaul: there is no command sned. Did you mean send?\nSee longhaul --help.\n",
 			"inbx": "Did you mean inbox?", "anwser": "Did you mean answer?", "objectives": "Did you mean objective?", "sched": "Did you mean schedule?",
@@ -65,7 +67,7 @@ func TestRun_withoutTemporal(t *testing.T) {
 			if source != "" {
 				want += word
 			}
-			code := Run(t.Context(), []string{word}, io.Discard, &stderr, Build{Name: name})
+			code := Run(t.Context(), []string{word}, io.Discard, &stderr, serve.Build{Name: name})
 			if code != 2 || !strings.Contains(stderr.String(), ": "+want+"\n") {
 				t.Errorf("%s: exit code %d\n%s\nwant\n%s", word, code, stderr.String(), want)
 			}
@@ -78,7 +80,7 @@ func TestRun_help(t *testing.T) {
 	show := func(args ...string) string {
 		t.Helper()
 		var stdout, stderr strings.Builder
-		if code := Run(t.Context(), args, &stdout, &stderr, Build{}); code != 0 {
+		if code := Run(t.Context(), args, &stdout, &stderr, serve.Build{}); code != 0 {
 			t.Fatalf("%s: exit code %d\n%s", args, code, stderr.String())
 		}
 		return stdout.String()
@@ -99,7 +101,7 @@ func TestRun_missingKeys(t *testing.T) {
 	for _, command := range []string{"api", "worker"} {
 		var stderr strings.Builder
 		args := []string{command, "--journal", "postgres://127.0.0.1:1/none", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		code := Run(t.Context(), args, io.Discard, &stderr, Build{})
+		code := Run(t.Context(), args, io.Discard, &stderr, serve.Build{})
 		if want := "See longhaul " + command + " --help."; code != 2 || !strings.Contains(stderr.String(), "needs --secret-keys") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, no %q in\n%s", command, code, want, &stderr)
 		}

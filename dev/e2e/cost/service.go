@@ -14,6 +14,7 @@ import (
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 	"longhaul/internal/freeport"
+	"longhaul/internal/serve"
 )
 
 // A Service is Longhaul, all in this process.
@@ -40,7 +41,7 @@ func StartService(ctx context.Context, dir, sync string) (*Service, error) {
 	}
 	s := &Service{TemporalAddr: temporal.String(), client: harness.NewClient("http://" + addr.String())}
 	ctx, s.cancel = context.WithCancel(ctx)
-	build := cli.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
+	build := serve.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
 	args := []string{"dev", "--addr", addr.String(), "--temporal-addr", temporal.String(), "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo"}
 	s.ended.Go(func() {
 		defer s.cancel()

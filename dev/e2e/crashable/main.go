@@ -29,11 +29,12 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
+	"longhaul/internal/serve"
 )
 
 func main() {
 	at := newPoint(os.Getenv("CRASHABLE_POINT"))
-	build := cli.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
+	build := serve.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
 	var executor activities.Executor = echo.Executor{}
 	if url := os.Getenv("CRASHABLE_CONTROL"); url != "" {
 		executor = waitingExecutor{executor, control{url}}

@@ -16,6 +16,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
+	"longhaul/internal/serve"
 )
 
 var rounds = flag.Int("rounds", 1, "how many rounds TestWorkflowTasks runs, each with large messages and with small ones")
@@ -56,7 +57,7 @@ func TestWorkflowTasks(t *testing.T) {
 func startHere(t *testing.T, times *taskTimes) *harness.Client {
 	t.Helper()
 	addr := harness.FreeAddr(t)
-	build := cli.Build{Embed: temporald.Embed, Temporal: func(o *client.Options) { o.MetricsHandler = times }}
+	build := serve.Build{Embed: temporald.Embed, Temporal: func(o *client.Options) { o.MetricsHandler = times }}
 	args := append([]string{"dev", "--addr", addr, "--temporal-addr", harness.FreeAddr(t), "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"}, patience...)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup

@@ -21,6 +21,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
+	"longhaul/internal/serve"
 	"longhaul/workflows"
 )
 
@@ -148,7 +149,7 @@ func TestRetention_withoutSchedules(t *testing.T) {
 			exit := make(chan int, 1)
 			go func() {
 				exit <- cli.Run(ctx, []string{"dev", "--data-dir", site.Dir, "--addr", site.Addr, "--temporal-addr", site.TemporalAddr, "--temporal-ui-addr", "", "--log-level", "error"},
-					t.Output(), t.Output(), cli.Build{Embed: temporald.Embed, Temporal: func(options *client.Options) {
+					t.Output(), t.Output(), serve.Build{Embed: temporald.Embed, Temporal: func(options *client.Options) {
 						options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(refuse))
 					}})
 			}()

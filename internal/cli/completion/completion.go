@@ -4,6 +4,9 @@
 // program and asks no server. All three scripts work alike: a function with the name _at
 // (or, in fish, a condition) knows what may follow each command, and a loop over the words
 // before the cursor finds the command that they name.
+//
+// No library does that: kongplete and kong-completion start the program at each press of the
+// key, and king puts help texts into scripts without quoting them.
 package completion
 
 import (

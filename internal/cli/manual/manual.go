@@ -1,5 +1,8 @@
 // Package manual writes manual pages: one about the program, and one about each of its
 // commands with all commands below it.
+//
+// No library does that: mango-kong makes one page of everything, without defaults, variables
+// and arguments.
 package manual
 
 import (

@@ -1,0 +1,363 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// answerCommand is "longhaul answer".
+type answerCommand struct {
+	remoteSettings
+	Task string            `arg:"" help:"Id of the waiting task or of its gate."`
+	Text []string          `arg:"" optional:"" help:"A decision and its text (accept, reject, refine, ask, or edit-accept, which accepts with another object; edit for short), or the answer to the only question."`
+	Set  map[string]string `help:"The answer to one of several questions; may be repeated. An answer that must be no text is JSON: words=200." placeholder:"ID=ANSWER" mapsep:"none"`
+	File string            `help:"File with what replaces the object of the decision edit-accept; - for standard input. Where the object is a text so is this, else it may be JSON." placeholder:"PATH" type:"existingfile"`
+	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
+	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
+	Seen string            `help:"Digest of the object that you have seen. A decision about another object is refused. Default: that of the object now." placeholder:"DIGEST"`
+	JSON bool              `help:"Print the result as JSON, as SendMessage has it."`
+}
+
+func (c *answerCommand) Run(p *process.Process, r *remote) error {
+	m, err := c.message(p.Ctx, r)
+	if err != nil {
+		return err
+	}
+	e, err := r.client.Send(p.Ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
+	var refused *client.Error
+	switch {
+	case client.HasReason(err, client.ReasonObject):
+		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", r.command("get"), m.TaskID)
+	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
+		return c.closedError(p.Ctx, r, m.TaskID, err)
+	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
+		return c.ambiguousError(p.Ctx, r, m.TaskID, err)
+	case err != nil:
+		return err
+	case c.JSON:
+		process.RawLine(p.Stdout, e.Raw)
+		return nil
+	}
+	c.printResult(p.Stdout, r, e)
+	return nil
+}
+
+// closedError returns the error of an answer to a task that does not wait for it. It says how
+// the gate was closed, and which gate is open now, as far as the task shows that.
+func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID string, refused error) error {
+	gateID := c.gateID()
+	at := taskID // shows the gate
+	if of := taskIDOf(gateID); of != gateID {
+		at = of
+	}
+	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
+	t, failed := r.noRepeat.Get(ctx, at, 0)
+	if failed != nil {
+		return err
+	}
+	d, ok := client.Decided(t.Metadata)
+	if ok && (gateID == "" || d.GateID == gateID) {
+		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
+	}
+	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
+		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)
+	}
+	return err
+}
+
+// ambiguousError returns the error of an answer that was refused and names no gate. If several
+// gates are open under its task, the error says how to name one.
+func (c *answerCommand) ambiguousError(ctx context.Context, r *remote, taskID string, refused error) error {
+	ref, ok := opt.ParseID(taskID)
+	if !ok || ref.TaskID != "" {
+		return refused
+	}
+	o, err := r.noRepeat.GetObjective(ctx, ref.ObjectiveID)
+	if err != nil {
+		return refused
+	}
+	gates, err := openGates(ctx, r.noRepeat, o)
+	if err != nil || len(gates) < 2 {
+		return refused
+	}
+	var list string
+	for _, g := range gates {
+		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), r.command, c.Task)
+	}
+	return fmt.Errorf("the task has %d open gates: name one with --gate ID, or answer at one of them:\n%s", len(gates), list)
+}
+
+// message returns the message with the answer.
+func (c *answerCommand) message(ctx context.Context, r *remote) (a2a.Message, error) {
+	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
+	text := strings.Join(c.Text, " ")
+	decided := c.setDecision(&reply)
+	switch {
+	case text != "" && len(c.Set) > 0:
+		return a2a.Message{}, process.Usagef("give one kind of answer: a decision, a text, or --set")
+	case c.Seen != "" && !decided:
+		return a2a.Message{}, process.Usagef("--seen is only for a decision about an object")
+	case decided:
+		if err := c.checkDecision(reply.Action, r); err != nil {
+			return a2a.Message{}, err
+		}
+		if err := c.setObject(ctx, r.client, taskID, &reply); err != nil {
+			return a2a.Message{}, err
+		}
+	case len(c.Set) > 0:
+		g, _, err := readGate(ctx, r.client, taskID, reply.GateID)
+		if err == nil {
+			reply.Answers, err = c.answers(g)
+		}
+		if err != nil {
+			return a2a.Message{}, err
+		}
+	case text != "" && reply.GateID == "":
+		m := reply.Message(taskID)
+		m.Parts = []a2a.Part{a2a.TextPart(text)}
+		return m, nil
+	case text != "":
+		q, err := onlyQuestion(ctx, r.client, taskID, reply.GateID)
+		if err != nil {
+			return a2a.Message{}, err
+		}
+		a, err := answerTo(q, text)
+		if err != nil {
+			return a2a.Message{}, err
+		}
+		reply.Answers = []opt.Answer{a}
+	default:
+		return a2a.Message{}, process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+	}
+	return reply.Message(taskID), nil
+}
+
+// gateID returns the id of the gate that the answer is for, "" if it names none.
+func (c *answerCommand) gateID() string {
+	if c.Gate == "" && taskIDOf(c.Task) != c.Task {
+		return c.Task
+	}
+	return c.Gate
+}
+
+// answers returns what --set says, going by the questions of g, which may be nil. The
+// agent refuses answers to other questions.
+func (c *answerCommand) answers(g *opt.Gate) (list []opt.Answer, err error) {
+	for _, id := range slices.Sorted(maps.Keys(c.Set)) {
+		q := opt.Question{ID: id}
+		if g != nil {
+			if i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
+				q = g.Questions[i]
+			}
+		}
+		a, err := answerTo(q, c.Set[id])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// answerTo returns a text as the answer to q: JSON, such as a number, where q takes no
+// text.
+func answerTo(q opt.Question, text string) (opt.Answer, error) {
+	raw, err := schema.FromText(q.Schema, text)
+	if err != nil {
+		return opt.Answer{}, fmt.Errorf("the answer to %s is not valid: %w", q.ID, err)
+	}
+	return opt.Answer{ID: q.ID, Answer: raw}, nil
+}
+
+// setDecision sets the decision of r; ok is false if the answer is no decision.
+func (c *answerCommand) setDecision(r *client.Reply) (ok bool) {
+	if c.Say || len(c.Text) == 0 {
+		return false
+	}
+	rest := strings.Join(c.Text[1:], " ")
+	switch word := c.Text[0]; word {
+	case "accept", "reject":
+		r.Action, r.Feedback = opt.Action(word), rest
+	case "refine":
+		r.Action, r.Refine = opt.Refine, &client.Refinement{Scope: "whole", Text: rest}
+	case "ask":
+		r.Action, r.Question = opt.Ask, rest
+	case "edit", "edit-accept":
+		r.Action = opt.EditAccept
+	default:
+		return false
+	}
+	return true
+}
+
+// checkDecision refuses a decision without what it needs, or with what it does not take.
+func (c *answerCommand) checkDecision(a opt.Action, r *remote) error {
+	word, more := c.Text[0], len(c.Text) > 1
+	switch {
+	case !more && (a == opt.Refine || a == opt.Ask):
+		return process.Usagef("say what to %s, such as: %s %s %s \"…\"", word, r.command("answer"), c.Task, word)
+	case a != opt.EditAccept && c.File != "":
+		return process.Usagef("--file is only for the decision edit-accept")
+	case a != opt.EditAccept:
+		return nil
+	case more && c.File != "":
+		return process.Usagef("give the edited object as a text or with --file, not both")
+	case !more && c.File == "":
+		return process.Usagef("say what replaces the object: a text, or --file PATH")
+	}
+	return nil
+}
+
+// setObject sets the digest of the object in r, so that r cannot decide about another object,
+// and the replacement of the object if r edits it.
+func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
+	r.Digest = c.Seen
+	if r.Action == opt.Ask || c.Seen != "" && r.Action != opt.EditAccept {
+		return nil
+	}
+	var text string
+	if r.Action == opt.EditAccept {
+		var err error
+		if text, err = c.replacementText(); err != nil {
+			return err
+		}
+	}
+	g, object, err := readGate(ctx, agent, taskID, r.GateID)
+	if err == nil && r.Action == opt.EditAccept {
+		r.Edited, err = replacementJSON(object, text)
+	}
+	if g != nil && c.Seen == "" {
+		r.Digest = g.ObjectDigest
+	}
+	return err
+}
+
+// replacementText returns the replacement of the object of a gate, as the user gave it.
+func (c *answerCommand) replacementText() (string, error) {
+	text, from := strings.Join(c.Text[1:], " "), "the text"
+	if c.File != "" {
+		in := io.Reader(os.Stdin)
+		if from = "standard input"; c.File != "-" {
+			f, err := os.Open(c.File)
+			if err != nil {
+				return "", fmt.Errorf("read the edited object: %w", err)
+			}
+			defer f.Close()
+			in, from = f, c.File
+		}
+		raw, err := io.ReadAll(in)
+		if err != nil {
+			return "", fmt.Errorf("read the edited object: %w", err)
+		}
+		text = string(raw)
+	}
+	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
+		return "", process.Usagef("%s is empty: say what replaces the object, or send it back with refine", from)
+	}
+	return text, nil
+}
+
+// replacementJSON returns the replacement of an object as JSON: a string if the object is text,
+// the text itself if the object is data, and for other objects the text itself if it is JSON.
+func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
+	texts, data := len(object) > 0, len(object) > 0
+	for _, p := range object {
+		texts, data = texts && p.Text != nil, data && p.Data != nil
+	}
+	switch valid := json.Valid([]byte(text)); {
+	case data && !valid:
+		return nil, process.Usagef("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
+	case valid && !texts:
+		return json.RawMessage(text), nil
+	}
+	return json.Marshal(text)
+}
+
+// readGate returns the gate at which a task waits, and its object. It returns nil if GateID is
+// not "" and names another gate.
+func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
+	at := taskID // shows the gate
+	if of := taskIDOf(gateID); of != gateID {
+		at = of
+	}
+	t, err := agent.Get(ctx, at, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, ok := client.Gate(t.Metadata)
+	if !ok || gateID != "" && g.ID != gateID {
+		return nil, nil, nil
+	}
+	return g, objectOf(g, t.Status.Message), nil
+}
+
+// onlyQuestion returns the question at a gate of a task; GateID may be "".
+func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
+	g, _, err := readGate(ctx, agent, taskID, gateID)
+	switch {
+	case err != nil:
+		return q, err
+	case g == nil:
+		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
+	case g.Kind == opt.Approval:
+		return q, process.Usagef("the task waits for an approval: answer with accept or reject")
+	case len(g.Questions) != 1:
+		return q, process.Usagef("the task asks more than one question: use --set ID=ANSWER for each")
+	}
+	return g.Questions[0], nil
+}
+
+// printResult prints the result of an answer and how to watch the task.
+func (c *answerCommand) printResult(out io.Writer, r *remote, e client.Event) {
+	if e.Task == nil {
+		fmt.Fprintln(out, a2a.Visible(e.Message.Text()))
+		return
+	}
+	t := e.Task
+	shown := a2a.VisibleLine(t.ID)
+	if client.ReplyPending(t.Metadata) {
+		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", shown)
+	} else {
+		fmt.Fprintf(out, "Task %s: %s\n", shown, opt.TaskState(t.Status.State).Look().Word)
+		if text := c.openReason(t); text != "" {
+			fmt.Fprintln(out, a2a.Visible(text))
+		}
+	}
+	id := t.ID
+	if ref, ok := opt.ParseID(id); ok {
+		id = opt.RootID(ref.ObjectiveID, ref.Attempt)
+	} else if t.Status.State.Terminal() {
+		return
+	}
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", r.command("watch"), process.ShellWord(id))
+}
+
+// openReason returns why the gate is still open after the answer, "" if it is not.
+func (c *answerCommand) openReason(t *a2a.Task) string {
+	var r client.Reply
+	g, open := client.Gate(t.Metadata)
+	if !c.setDecision(&r) || !open || c.gateID() != "" && g.ID != c.gateID() {
+		return ""
+	}
+	switch votes := votesText(g); {
+	case r.Action == opt.Ask:
+		return "Your question is kept at the gate, which stays open."
+	case votes != "" && g.Responders.Several():
+		return "Your vote counts. " + votes
+	}
+	return ""
+}

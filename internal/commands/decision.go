@@ -1,0 +1,239 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+// decisionsCommand is "longhaul decisions".
+type decisionsCommand struct {
+	remoteSettings
+	ID   string `arg:"" help:"Id of the objective, or of one of its tasks or gates."`
+	JSON bool   `help:"Print all decisions and their head as JSON, for the command verify."`
+}
+
+// A decisionExport holds decisions of one objective and their head, in the form of the API.
+type decisionExport struct {
+	ObjectiveID string            `json:"objectiveId"`
+	Decisions   []json.RawMessage `json:"decisions"`
+	Head        *opt.DecisionHead `json:"head,omitempty"`
+	Next        string            `json:"nextPageToken,omitempty"` // "" if it is complete
+}
+
+func (c *decisionsCommand) Run(p *process.Process, r *remote) error {
+	r.page = page{"decisions", "/v1/objectives/ID/decisions"}
+	id := objectiveIDOf(c.ID)
+	all := decisionExport{ObjectiveID: id, Decisions: []json.RawMessage{}}
+	var table [][]string
+	for o := (client.DecisionOptions{PageSize: listPage}); ; {
+		page, err := r.client.Decisions(p.Ctx, id, o)
+		if err != nil {
+			return err
+		}
+		all.Decisions, all.Head = append(all.Decisions, page.Raw...), &page.Head
+		for _, d := range page.Decisions {
+			table = append(table, rowOf(d))
+		}
+		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Raw) == 0 {
+			break
+		}
+	}
+	if c.JSON {
+		raw, err := json.Marshal(all)
+		if err == nil {
+			process.RawLine(p.Stdout, raw)
+		}
+		return err
+	}
+	if len(table) == 0 {
+		fmt.Fprintln(p.Stdout, "No decisions.")
+		return nil
+	}
+	process.WriteTable(p.Stdout, []string{"WHEN", "GATE", "WHO", "ACTION", "VERDICT"}, table)
+	_, err := all.check(nil)
+	return err
+}
+
+func rowOf(d opt.Decision) []string {
+	verdict := string(d.Verdict)
+	if d.Verdict == opt.Accepted { // it counts, with any action
+		verdict = "counted"
+	}
+	if d.Closed {
+		verdict += ", closed the gate"
+	}
+	action := string(d.Action)
+	if action == "" {
+		action = "-"
+	}
+	return []string{d.DecidedAt.Time().UTC().Format("2006-01-02 15:04:05 MST"), d.GateID, d.DecidedBy, action, verdict}
+}
+
+// CheckTTL checks the decisions and the head of e, whose signature has to be by one of the
+// given sets of public keys; without any, it is not looked at.
+func (e decisionExport) check(keys [][]byte) (*opt.Chains, error) {
+	var chains opt.Chains
+	for _, d := range e.Decisions {
+		if err := chains.Add(d); err != nil {
+			return nil, err
+		}
+	}
+	if id := chains.ObjectiveID(); id != "" && id != e.ObjectiveID {
+		return nil, fmt.Errorf("these are decisions of %s, not of %s", id, e.ObjectiveID)
+	}
+	if e.Head == nil {
+		if len(keys) > 0 {
+			return nil, errors.New("there is no head, so no signature")
+		}
+		return &chains, nil
+	}
+	if err := chains.End(*e.Head); err != nil {
+		return nil, err
+	}
+	return &chains, checkSignature(*e.Head, keys)
+}
+
+// checkSignature checks the signature of a head.
+func checkSignature(head opt.DecisionHead, keys [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if head.Signature == "" {
+		return errors.New("the head is not signed: the server has no keys (--push-signing)")
+	}
+	var statement []byte
+	var err error
+	for _, set := range keys {
+		if statement, err = signing.Statement(set, head.Signature); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the head: %w", err)
+	}
+	if !bytes.Equal(statement, head.Statement()) {
+		return errors.New("the head was changed: its signature does not match")
+	}
+	return nil
+}
+
+// verifyCommand is "longhaul verify".
+type verifyCommand struct {
+	File    string   `arg:"" help:"Decisions as the command decisions --json or /v1/objectives/ID/decisions gives them, also several pages one after the other; - for the standard input." placeholder:"FILE"`
+	JWKS    []string `name:"jwks" help:"Public keys of the server, from /.well-known/jwks.json: the head must be signed with one of them." placeholder:"FILE"`
+	Earlier string   `help:"Decisions that were saved earlier: none of them may be missing." placeholder:"FILE"`
+}
+
+func (c *verifyCommand) Run(p *process.Process) error {
+	var keys [][]byte
+	for _, name := range c.JWKS {
+		set, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, set)
+	}
+	e, chains, err := verifyFile(c.File, keys)
+	if err != nil {
+		return err
+	}
+	var earlier *decisionExport
+	if c.Earlier != "" {
+		if earlier, err = c.compareEarlier(chains, keys); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(p.Stdout, "%s: unchanged. Decisions: %d, chains: %d\n", a2a.VisibleLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
+	for _, h := range chains.Heads() {
+		fmt.Fprintf(p.Stdout, "  %s: %d, the last is %s\n", a2a.VisibleLine(h.Name()), h.N, h.Hash)
+	}
+	switch {
+	case e.Head == nil:
+		fmt.Fprintln(p.Stdout, "There is no head: decisions may be missing at the end.")
+	case len(keys) == 0:
+		fmt.Fprintf(p.Stdout, "The head matches these decisions: none is missing up to %s. Who made the head was not checked: --jwks checks its signature.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
+	default:
+		fmt.Fprintf(p.Stdout, "The head of %s is signed.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
+	}
+	if earlier != nil {
+		fmt.Fprintf(p.Stdout, "All decisions of %s are still there.\n", earlier.Head.At.Time().UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// compareEarlier checks that the chains have all decisions that were saved earlier.
+func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*decisionExport, error) {
+	e, _, err := verifyFile(c.Earlier, keys)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Head == nil:
+		return nil, fmt.Errorf("%s has no head", c.Earlier)
+	}
+	if err := chains.Reach(*e.Head); err != nil {
+		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, a2a.VisibleLine(err.Error()))
+	}
+	return e, nil
+}
+
+// verifyFile reads the decisions in a file and checks them.
+func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error) {
+	in := io.Reader(os.Stdin)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	e, err := readExport(in)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
+	}
+	chains, err := e.check(keys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
+	}
+	return e, chains, nil
+}
+
+// readExport reads pages of decisions, one after the other. The head is the head of the last
+// page, which was read after the others.
+func readExport(in io.Reader) (*decisionExport, error) {
+	all := &decisionExport{}
+	d := json.NewDecoder(in)
+	for pages := 0; ; pages++ {
+		var page decisionExport
+		err := d.Decode(&page)
+		switch {
+		case errors.Is(err, io.EOF) && pages == 0:
+			return nil, errors.New("there is nothing in it")
+		case errors.Is(err, io.EOF) && all.Next != "":
+			return nil, errors.New("it is not complete: the last page names another one")
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("these are no decisions: %w", err)
+		case page.ObjectiveID == "" || page.Decisions == nil:
+			return nil, errors.New("these are no decisions: objectiveId or decisions is missing")
+		case pages > 0 && page.ObjectiveID != all.ObjectiveID:
+			return nil, fmt.Errorf("it has decisions of %s and of %s", all.ObjectiveID, page.ObjectiveID)
+		case page.Head != nil && page.Head.ObjectiveID != page.ObjectiveID:
+			return nil, fmt.Errorf("it has the head of %s", page.Head.ObjectiveID)
+		}
+		all.ObjectiveID, all.Head, all.Next = page.ObjectiveID, page.Head, page.Next
+		all.Decisions = append(all.Decisions, page.Decisions...)
+	}
+}

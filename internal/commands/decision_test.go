@@ -1,0 +1,194 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/internal/process"
+	"longhaul/internal/seal"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+// exported returns n decisions of one plan, the last of which closes the gate, with
+// their head.
+func exported(n int) decisionExport {
+	var chain opt.Chain
+	e := decisionExport{ObjectiveID: rootID, Decisions: []json.RawMessage{}, Head: &opt.DecisionHead{ObjectiveID: rootID, Count: int64(n), At: a2a.AtMillis(86_400_000)}}
+	for i := range n {
+		d := opt.Decision{
+			ObjectiveID: rootID, PlanID: "plan-x-1", Attempt: 1, TaskID: stepID, GateID: gateID, Kind: opt.Approval, Action: opt.Accept,
+			Verdict: opt.NotAllowed, DecidedBy: "eve", DecidedAt: a2a.AtMillis(int64(i+1) * 1000), MessageID: fmt.Sprint("m-", i),
+		}
+		if i == 2 {
+			d.Verdict, d.Closed, d.DecidedBy = opt.Accepted, true, "ann"
+		}
+		e.Decisions = append(e.Decisions, a2a.DataPart(chain.Add(d)).Data)
+	}
+	if n > 0 {
+		e.Head.Chains = []opt.ChainHead{{PlanID: "plan-x-1", Attempt: 1, Chain: chain}}
+	}
+	return e
+}
+
+func (e decisionExport) text(t *testing.T) string {
+	t.Helper()
+	raw, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestDecisions(t *testing.T) {
+	whole := exported(3)
+	page := func(from, to int, next string) func(http.ResponseWriter) {
+		e := whole
+		e.Decisions, e.Next = whole.Decisions[from:to], next
+		return func(w http.ResponseWriter) { fmt.Fprint(w, e.text(t)) }
+	}
+	f := newFakeAgent(t, page(0, 2, "p2"), page(2, 3, ""))
+	r := f.run(&decisionsCommand{ID: gateID})
+	want := `
+WHEN GATE WHO ACTION VERDICT
+1970-01-01 00:00:01 UTC ` + gateID + ` eve accept not-allowed
+1970-01-01 00:00:02 UTC ` + gateID + ` eve accept not-allowed
+1970-01-01 00:00:03 UTC ` + gateID + ` ann accept counted, closed the gate
+`
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(r.stdout.String())); diff != "" || r.err != nil {
+		t.Errorf("%v; printed (-want +got):\n%s", r.err, diff)
+	}
+	calls := []string{"GET /v1/objectives/" + rootID + "/decisions?pageSize=100", "GET /v1/objectives/" + rootID + "/decisions?pageSize=100&pageToken=p2"}
+	if diff := cmp.Diff(calls, f.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	f = newFakeAgent(t, page(0, 2, "p2"), page(2, 3, ""))
+	f.want(f.run(&decisionsCommand{ID: rootID, JSON: true}), 0, whole.text(t)+"\n")
+	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, exported(0).text(t)) })
+	f.want(f.run(&decisionsCommand{ID: rootID}), 0, "No decisions.\n")
+	f = newFakeAgent(t, func(w http.ResponseWriter) { http.NotFound(w, nil) })
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
+		t.Errorf("an agent without the list: %v", r.err)
+	}
+	f = newFakeAgent(t, func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":"objective_not_found","message":"Objective not found"}`)
+	})
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || strings.Contains(r.err.Error(), "only a Longhaul server") {
+		t.Errorf("an objective that does not exist: %v", r.err)
+	}
+	f = newFakeAgent(t, page(1, 3, ""))
+	if r := f.run(&decisionsCommand{ID: rootID}); r.err == nil || !strings.Contains(r.err.Error(), "decision 1: number 2 of plan-x-1, attempt 1 comes after number 0") {
+		t.Errorf("a decision is missing: %v", r.err)
+	}
+}
+
+// keeper returns a keeper of signing keys, and the file with its public keys.
+func keeper(t *testing.T) (k *signing.Keeper, file string) {
+	t.Helper()
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	k = signing.New(signing.Config{Store: j})
+	set, err := k.PublicKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, saved(t, string(set))
+}
+
+func saved(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "saved.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// signed returns e with a signed head.
+func (e decisionExport) signed(t *testing.T, k *signing.Keeper) decisionExport {
+	t.Helper()
+	head := *e.Head
+	var err error
+	if head.Signature, err = k.SignStatement(t.Context(), head.Statement()); err != nil {
+		t.Fatal(err)
+	}
+	e.Head = &head
+	return e
+}
+
+func TestVerify(t *testing.T) {
+	k, keys := keeper(t)
+	other, otherKeys := keeper(t)
+	whole := exported(3)
+	hash := whole.Head.Chains[0].Hash
+	unchanged := rootID + ": unchanged. Decisions: 3, chains: 1\n  plan-x-1, attempt 1: 3, the last is " + hash + "\n"
+	matches := "The head matches these decisions: none is missing up to 1970-01-02T00:00:00Z. Who made the head was not checked: --jwks checks its signature.\n"
+	with := func(change func(*decisionExport)) decisionExport {
+		e := exported(3)
+		change(&e)
+		return e
+	}
+	paged := with(func(e *decisionExport) { e.Decisions, e.Next = e.Decisions[:1], "p2" }).text(t) + "\n" + with(func(e *decisionExport) { e.Decisions = e.Decisions[1:] }).text(t)
+	for name, tt := range map[string]struct {
+		text, earlier string
+		keys          []string
+		want, err     string
+	}{
+		"unchanged":   {text: whole.text(t), want: unchanged + matches},
+		"pages":       {text: paged, want: unchanged + matches},
+		"signed":      {text: whole.signed(t, k).text(t), keys: []string{otherKeys, keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\n"},
+		"later ones":  {text: whole.signed(t, k).text(t), earlier: exported(2).signed(t, k).text(t), keys: []string{keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\nAll decisions of 1970-01-02T00:00:00Z are still there.\n"},
+		"no head":     {text: with(func(e *decisionExport) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
+		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\n" + matches},
+
+		"like a result, and none": {text: `{"objectiveId":"y\u001b[2K\nx: unchanged.","decisions":[]}`, want: "y‹U+001B›[2K x: unchanged.: unchanged. Decisions: 0, chains: 0\nThere is no head: decisions may be missing at the end.\n"},
+
+		"changed":                 {text: strings.Replace(whole.text(t), `"ann"`, `"bob"`, 1), err: "decision 3: number 3 of plan-x-1, attempt 1 was changed"},
+		"the last one removed":    {text: with(func(e *decisionExport) { e.Decisions = e.Decisions[:2] }).text(t), err: "decisions at the end of plan-x-1, attempt 1 are missing"},
+		"a new head":              {text: exported(2).text(t), earlier: whole.text(t), err: "are missing: there are 2, the head counts 3"},
+		"of another objective":    {text: with(func(e *decisionExport) { e.ObjectiveID = "obj-y"; e.Head = nil }).text(t), err: "not of obj-y"},
+		"the head of another":     {text: with(func(e *decisionExport) { e.ObjectiveID = "obj-y" }).text(t), err: "the head of " + rootID},
+		"signed by another":       {text: whole.signed(t, other).text(t), keys: []string{keys}, err: "not among the public keys"},
+		"a head that was changed": {text: strings.Replace(whole.signed(t, k).text(t), "1970-01-02", "1970-01-03", 1), keys: []string{keys}, err: "the head was changed"},
+		"not signed":              {text: whole.text(t), keys: []string{keys}, err: "not signed"},
+		"signed without a head":   {text: with(func(e *decisionExport) { e.Head = nil }).text(t), keys: []string{keys}, err: "no head"},
+		"one page":                {text: with(func(e *decisionExport) { e.Next = "p2" }).text(t), err: "not complete"},
+		"like a result":           {text: with(func(e *decisionExport) { e.ObjectiveID = "y\x1b[2K\n" + rootID + ": unchanged."; e.Head = nil }).text(t), err: ": these are decisions of " + rootID + ", not of y‹U+001B›[2K " + rootID + ": unchanged."},
+		"empty":                   {err: "nothing in it"},
+		"something else":          {text: `{"tasks":[]}`, err: "no decisions"},
+		"no JSON":                 {text: "hello", err: "no decisions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := verifyCommand{File: saved(t, tt.text), JWKS: tt.keys}
+			if tt.earlier != "" {
+				cmd.Earlier = saved(t, tt.earlier)
+			}
+			var out bytes.Buffer
+			err := cmd.Run(&process.Process{Ctx: t.Context(), Stdout: &out})
+			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+				t.Errorf("%v, want %q", err, tt.err)
+			}
+			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+				t.Errorf("printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/process"
+	"longhaul/opt"
+)
+
+// exchangesText returns the exchanges of g that are after the first n for people, one on a
+// line, "" for none. They are not cut: an accept covers them.
+func exchangesText(g *opt.Gate, n int) string {
+	var b strings.Builder
+	for i, e := range g.Exchanges {
+		if g.Omitted+i >= n {
+			fmt.Fprintf(&b, "%s: %s\n", cmp.Or(e.AskedBy, "anonymous"), a2a.VisibleLine(e.Question))
+		}
+	}
+	return b.String()
+}
+
+// whoText returns who may answer at g, "" for everyone.
+func whoText(g *opt.Gate) string {
+	r := g.Responders
+	if r == nil {
+		return ""
+	}
+	var who, rules []string
+	if len(r.Principals) > 0 {
+		who = append(who, strings.Join(r.Principals, ", "))
+	}
+	switch {
+	case len(r.Groups) == 1:
+		who = append(who, "the group "+r.Groups[0])
+	case len(r.Groups) > 1:
+		who = append(who, "the groups "+strings.Join(r.Groups, ", "))
+	}
+	all := len(who) == 0
+	if all {
+		who = []string{"everyone"}
+	}
+	if r.NotRequester {
+		who = append(who, "but not who requested the work")
+	} else if all && !r.Several() {
+		return ""
+	}
+	if r.Several() {
+		rules = append(rules, fmt.Sprintf(" %d have to accept.", r.Accepts))
+		if r.NoVeto {
+			rules = append(rules, fmt.Sprintf(" It takes %d to reject.", r.Accepts))
+		}
+	}
+	text := strings.Join(who[:len(who)-1], " or ")
+	if last := who[len(who)-1]; text == "" {
+		text = last
+	} else if r.NotRequester {
+		text += ", " + last
+	} else {
+		text += " or " + last
+	}
+	return "Who may answer: " + text + "." + strings.Join(rules, "")
+}
+
+// votesText returns the votes at g, such as "1 of 2 have accepted: ann", "" for none.
+func votesText(g *opt.Gate) string {
+	by := map[opt.Action][]string{}
+	for _, v := range g.Votes {
+		by[v.Action] = append(by[v.Action], cmp.Or(v.DecidedBy, "anonymous"))
+	}
+	need := 1
+	if g.Responders.Several() {
+		need = g.Responders.Accepts
+	}
+	var texts []string
+	for _, a := range []opt.Action{opt.Accept, opt.EditAccept, opt.Reject} {
+		if names := by[a]; len(names) > 0 {
+			texts = append(texts, fmt.Sprintf("%d of %d have %s: %s.", len(names), need, participles[a], strings.Join(names, ", ")))
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// participles say what an action did to a gate.
+var participles = map[opt.Action]string{
+	opt.Accept: "accepted", opt.Reject: "rejected", opt.Refine: "sent back", opt.EditAccept: "accepted with changes", "": "answered",
+}
+
+// decidedText returns how a gate was closed, such as "accepted by ann". opened is when
+// it was opened, the zero value if that is not known.
+func decidedText(d *opt.Decided, opened time.Time) string {
+	if d.DecidedBy != opt.ByTimer {
+		text := cmp.Or(participles[d.Action], string(d.Action)) + " by " + cmp.Or(d.DecidedBy, "anonymous")
+		if d.Feedback != "" {
+			text += ": " + process.OneLine(d.Feedback, objectWidth)
+		}
+		return text
+	}
+	text := "expired"
+	if d.Action != "" {
+		text = cmp.Or(participles[d.Action], string(d.Action)) + " by timer"
+	}
+	if opened.IsZero() {
+		return text + ": no answer came in time"
+	}
+	return text + ": no answer came within " + opt.Span(d.At.Time().Sub(opened).Round(time.Second))
+}
+
+// stepText returns the step that g took last, "" for none.
+func stepText(g *opt.Gate) string {
+	if g.Taken == 0 || g.Taken > len(g.Ladder) {
+		return ""
+	}
+	switch s := g.Ladder[g.Taken-1]; s.Kind {
+	case opt.Remind:
+		return "A reminder was due: there is no answer yet."
+	case opt.Escalate:
+		return "There is no answer yet: " + respondersText(s.To) + " may answer, too."
+	case opt.Reassign:
+		return "There is no answer yet: " + respondersText(s.To) + " may answer instead."
+	}
+	return ""
+}
+
+// respondersText names the principals and groups of a step.
+func respondersText(r *opt.Responders) string {
+	if r == nil {
+		return "others"
+	}
+	return cmp.Or(strings.Join(slices.Concat(r.Principals, r.Groups), ", "), "others")
+}
+
+// utc returns a time for people.
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

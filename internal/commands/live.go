@@ -1,0 +1,175 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+	"longhaul/opt"
+)
+
+// live is the display for a terminal: a tree of the plans that is redrawn, with
+// questions above it and results below it. Streams call it from more than one
+// goroutine, since they print that the connection is broken.
+type live struct {
+	mu      sync.Mutex
+	screen  screen
+	size    func() (columns, rows int)
+	printer *printer // of questions and results
+	now     func() time.Time
+
+	taskID    string
+	state     a2a.TaskState
+	pieces    int // of artifacts so far
+	objective *client.Objective
+	times     map[string]timing // by id of plan task
+}
+
+func newLive(out *os.File, size func() (int, int), p *printer) *live {
+	return &live{screen: screen{out: out}, size: size, printer: p, now: time.Now, times: map[string]timing{}}
+}
+
+// event implements [display].
+func (l *live) event(e client.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id := e.TaskID(); id != "" {
+		l.taskID = id
+	}
+	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
+		l.objective = o
+	}
+	if e.Artifact != nil {
+		l.pieces++
+	}
+	if s, ok := e.TaskStatus(); ok {
+		l.state = s.State
+		l.printDecided(e.Metadata())
+	}
+	if e.Message == nil && !l.state.Terminal() {
+		l.printer.event(e) // keeps artifacts and the status
+		l.draw()
+		return
+	}
+	if e.Message == nil {
+		l.draw()
+	}
+	l.screen.drawn = 0 // stays
+	l.printer.blankLine, l.printer.tail = true, "\n"
+	l.printer.event(e)
+}
+
+// printDecided prints once, above the tree, how the latest gate was closed.
+func (l *live) printDecided(m a2a.Metadata) {
+	if d, ok := client.Decided(m); !ok || l.printer.closed == d.GateID {
+		return
+	}
+	l.screen.clear()
+	l.printer.blankLine, l.printer.tail = false, "\n"
+	l.printer.objective = l.objective
+	l.printer.printDecided(m)
+}
+
+// progress implements [display].
+func (l *live) progress(o *client.Objective) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.objective = o
+	if !l.state.Terminal() {
+		l.draw()
+	}
+}
+
+// observe records the times and the attempts of tasks.
+func (l *live) observe(tasks []a2a.Task) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range tasks {
+		ref, ok := opt.ParseID(t.ID)
+		if !ok || ref.TaskID == "" {
+			continue
+		}
+		times, at := l.times[ref.TaskID], t.Status.At.Time()
+		var attempt int
+		if t.Metadata.Decode(opt.KeyAttempt, &attempt) == nil && attempt > 0 {
+			times.attempt = attempt
+		}
+		switch {
+		case t.Status.State.Terminal():
+			times.ended = at
+		case times.began.IsZero() && t.Status.State != a2a.Submitted:
+			times.began = at
+		}
+		l.times[ref.TaskID] = times
+	}
+}
+
+// showWaiting implements [display]. The question goes above the tree.
+func (l *live) showWaiting(open func() []*opt.Gate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	drawn, puts := l.screen.drawn > 0, l.printer.gatePrints
+	l.screen.clear()
+	l.printer.blankLine, l.printer.tail = true, "\n"
+	l.printer.showWaiting(open)
+	if !drawn {
+		return
+	}
+	if l.printer.gatePrints > puts {
+		fmt.Fprintln(l.printer.out)
+	}
+	l.draw()
+}
+
+// note implements [display].
+func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.aboveTree(out), text) }
+
+// end implements [display]. The drawn lines stay.
+func (l *live) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.screen.drawn = 0
+}
+
+// draw draws the tree, if there is anything to draw.
+func (l *live) draw() {
+	columns, rows := l.size()
+	var lines []string
+	switch {
+	case l.objective != nil:
+		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, paint: l.printer.paint}.lines(l.objective)
+	case l.taskID != "":
+		lines = []string{oneLineKept(l.taskID+"  "+string(l.state), columns-1)}
+	default:
+		return
+	}
+	if l.pieces > 0 && !l.state.Terminal() {
+		lines = append(lines, process.OneLine(fmt.Sprintf("pieces of results so far: %d", l.pieces), columns-1))
+	}
+	l.screen.draw(lines)
+}
+
+// aboveTree returns a writer to out that keeps the tree below the written lines.
+func (l *live) aboveTree(out io.Writer) io.Writer { return treeWriter{l, out} }
+
+type treeWriter struct {
+	live *live
+	out  io.Writer
+}
+
+func (a treeWriter) Write(p []byte) (int, error) {
+	a.live.mu.Lock()
+	defer a.live.mu.Unlock()
+	drawn := a.live.screen.drawn > 0
+	a.live.screen.clear()
+	n, err := a.out.Write(p)
+	if drawn {
+		a.live.draw()
+	}
+	return n, err
+}

@@ -1,0 +1,50 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A gate is shown with its object: all parts of the status message, or else the
+// copy in the gate.
+func TestGet_object(t *testing.T) {
+	const gate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","actions":["accept"],"artifactData":"Tea"}}`
+	status := func(gateID string) string {
+		return strings.Replace(bareTask(stepID, gate), `"timestamp"`, `"message":{"messageId":"`+gateID+`","role":"ROLE_AGENT","parts":[{"text":"Ship it?"},{"data":{}},`+
+			`{"text":"Tea\nfrom China\u001b[2J"},{"data":{"a":[1]}},{"url":"https://example.com/tea.png","filename":"tea.png"},{"raw":"AAEC","mediaType":"image/png"}]},"timestamp"`, 1)
+	}
+	const want = `
+Task %s
+
+Ship it?
+
+%s
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL %s accept
+`
+	f := newFakeAgent(t, sendResult(status(gateID)), sendResult(status("another")), sendResult(bareTask(stepID, gate)))
+	whole := "  | Tea\n  | from China\x1b[2J\n  | {\n  |   \"a\": [\n  |     1\n  |   ]\n  | }\n  | (file) tea.png https://example.com/tea.png\n  | (file of 3 bytes) image/png\n"
+	f.want(f.run(&getCommand{Task: stepID}), 0, fmt.Sprintf(want, stepID, whole, gateID))
+	for range 2 {
+		f.want(f.run(&getCommand{Task: stepID}), 0, fmt.Sprintf(want, stepID, "  | Tea\n", gateID))
+	}
+}
+
+func TestObjectText_long(t *testing.T) {
+	long := strings.Repeat("x", objectWidth+1) + strings.Repeat("\nline", objectLines+4)
+	lines := strings.Split(objectText([]a2a.Part{a2a.TextPart(long)}), "\n")
+	if got, want := lines[0], "  | "+strings.Repeat("x", objectWidth)+"…"; got != want {
+		t.Errorf("the first line is %q, want %q", got, want)
+	}
+	if got, want := lines[objectLines], "  … 5 more lines"; got != want {
+		t.Errorf("the last line is %q, want %q", got, want)
+	}
+	if got := objectText(objectOf(&opt.Gate{Kind: opt.Clarification}, nil)); got != "" {
+		t.Errorf("a gate without an object shows %q", got)
+	}
+}

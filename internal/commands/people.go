@@ -1,0 +1,19 @@
+package commands
+
+// Commands are the commands for people, who reach an agent over A2A.
+type Commands struct {
+	Health  healthCommand    `cmd:"" help:"Ask a process on this machine, or at a URL, whether it is ready; for health checks."`
+	Send    sendCommand      `cmd:"" help:"Send a message to an agent and show the result."`
+	Watch   watchCommand     `cmd:"" help:"Show what happens to a task until it has ended."`
+	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
+	Answer  answerCommand    `cmd:"" help:"Answer a waiting task."`
+	Decided decisionsCommand `cmd:"" name:"decisions" help:"List the decisions at the gates of an objective."`
+	Verify  verifyCommand    `cmd:"" help:"Check saved decisions without a server: none was changed, added or removed."`
+	List    listCommand      `cmd:"" help:"List objectives, the newest first."`
+	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
+	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
+	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
+	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
+	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
+	Prove   proveCommand     `cmd:"" help:"Kill, restart and cut off an A2A server, any one, and show what it keeps."`
+}

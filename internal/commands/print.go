@@ -1,0 +1,228 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// A printer prints events as text. A quiet printer prints only the result.
+type printer struct {
+	out      io.Writer
+	quiet    bool
+	color    bool
+	terminal bool                // the output is one: control characters in untrusted texts are removed
+	command  func(string) string // the begin of a command that reaches the same agent, by its name
+
+	taskID       string
+	status       string               // as it was printed last
+	latest       client.Event         // that had the status
+	asked        map[string]bool      // ids of the gates, or questions without a gate, that were printed
+	gates        map[string]*opt.Gate // as they were printed last, by the same ids
+	closed       string               // id of the gate that was closed last
+	gatePrints   int                  // how often gates and their changes were printed
+	objective    *client.Objective    // as it was read last; nil for none
+	showTimes    bool                 // decisions are printed with their times
+	seen         map[string]string    // statuses printed, by id of plan or plan task
+	shown        map[string]string    // text of artifacts, by id
+	order        []string             // ids of artifacts
+	openArtifact string               // id of the artifact that is being printed; "" for none
+	blankLine    bool                 // an empty line comes before the next line
+	tail         string               // the last bytes printed, two at most
+}
+
+func (p *printer) end() {}
+
+func (p *printer) note(out io.Writer, text string) { fmt.Fprint(out, text) }
+
+// sanitize returns text without characters that control a terminal, if the output is
+// one.
+func (p *printer) sanitize(text string) string {
+	if !p.terminal {
+		return text
+	}
+	return a2a.Visible(text)
+}
+
+func (p *printer) event(e client.Event) {
+	switch {
+	case e.Message != nil:
+		p.printLines("%s", p.sanitize(e.Message.Text()))
+	case e.Artifact != nil:
+		p.artifact(e.Artifact.Artifact, e.Artifact.Append)
+	case e.Task != nil:
+		if p.taskID != e.Task.ID {
+			p.taskID = e.Task.ID
+			p.printProgress("Task %s", p.sanitize(e.Task.ID))
+			p.blankLine = true
+		}
+		if o, ok := client.ObjectiveOf(e.Task.Metadata); ok {
+			p.progress(o)
+		}
+		for _, a := range e.Task.Artifacts {
+			p.artifact(a, false)
+		}
+	}
+	if s, ok := e.TaskStatus(); ok {
+		p.latest, p.taskID = e, e.TaskID()
+		if !p.quiet {
+			p.printDecided(e.Metadata())
+		}
+		p.showStatus(s)
+	}
+}
+
+// stateSentences are the states as sentences. showWaiting prints the states of waiting.
+var stateSentences = map[a2a.TaskState]string{
+	a2a.Submitted: "Submitted.", a2a.Working: "Working.", a2a.Completed: "Completed.",
+	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
+}
+
+// showStatus prints a status unless it was the last one printed.
+func (p *printer) showStatus(s a2a.TaskStatus) {
+	text := stateSentences[s.State]
+	if s.Message != nil && text != "" {
+		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
+	}
+	switch {
+	case text == p.status:
+		return
+	case p.quiet && s.State == a2a.Completed:
+		for _, id := range p.order {
+			p.printLines("%s", p.shown[id])
+		}
+	case p.quiet && s.State.Terminal():
+		p.printLines("%s", text)
+	case text != "":
+		p.printProgress("%s", p.paint(opt.TaskState(s.State).Look().Kind, text))
+	}
+	p.status = text
+}
+
+// progress prints the changes of the plans and their tasks.
+func (p *printer) progress(o *client.Objective) {
+	p.objective = o
+	for _, plan := range o.Plans {
+		look, reason := shownStatus(plan)
+		line := fmt.Sprintf("%s: %s", p.sanitize(plan.Name), p.paint(look.Kind, p.sanitize(look.Word+reason)))
+		if !plan.Status.Ended() {
+			p.printChange(plan.ID, string(plan.Status), string(opt.PlanPending), line)
+		}
+		for _, t := range plan.Tasks {
+			look := t.Status.Look()
+			p.printChange(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.sanitize(plan.Name), p.sanitize(t.Name), p.paint(look.Kind, look.Word+p.sanitize(failureReason(t)))))
+		}
+		if plan.Status.Ended() {
+			p.printChange(plan.ID, string(plan.Status), "", line)
+		}
+	}
+}
+
+// printChange prints a line if the status of a plan or plan task differs from the one printed
+// last, or from first if none was printed.
+func (p *printer) printChange(id, status, first, line string) {
+	before, ok := p.seen[id]
+	if !ok {
+		before = first
+	}
+	p.seen[id] = status
+	if status != before {
+		p.printProgress("%s", line)
+	}
+}
+
+// artifact prints the new part of an artifact.
+func (p *printer) artifact(a a2a.Artifact, more bool) {
+	text, before := p.sanitize(partsText(a.Parts)), p.shown[a.ArtifactID]
+	_, known := p.shown[a.ArtifactID]
+	if !known {
+		p.order = append(p.order, a.ArtifactID)
+	}
+	whole := text
+	if more {
+		whole = before + text
+	}
+	p.shown[a.ArtifactID] = whole
+	if p.quiet || whole == before {
+		return
+	}
+	rest, grown := strings.CutPrefix(whole, before)
+	if !grown {
+		rest = whole
+	}
+	if p.openArtifact != a.ArtifactID || !grown {
+		name := a.Name
+		if name == "" {
+			name = a.ArtifactID
+		}
+		p.blankLine = true
+		p.printProgress("[%s]", p.sanitize(name))
+		p.openArtifact, p.blankLine = a.ArtifactID, true
+	}
+	p.write(rest)
+}
+
+// partsText returns parts as text. Texts are joined, since an artifact may have come
+// in pieces; each other part has its own line.
+func partsText(parts []a2a.Part) string {
+	text := ""
+	for _, part := range parts {
+		if part.Text != nil {
+			text += *part.Text
+			continue
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		switch {
+		case part.URL != nil:
+			text += *part.URL + "\n"
+		case part.Data != nil:
+			text += string(part.Data) + "\n"
+		default:
+			text += fmt.Sprintf("%s (%s, %d bytes)\n", part.Filename, part.MediaType, len(part.Raw))
+		}
+	}
+	return text
+}
+
+// printProgress prints a line of progress, unless the printer is quiet.
+func (p *printer) printProgress(format string, args ...any) {
+	if !p.quiet {
+		p.printLines(format, args...)
+	}
+}
+
+// printLines prints whole lines, below the lines before.
+func (p *printer) printLines(format string, args ...any) {
+	if p.tail != "" && !strings.HasSuffix(p.tail, "\n") {
+		p.write("\n")
+	}
+	if p.blankLine && p.tail != "" && p.tail != "\n\n" {
+		p.write("\n")
+	}
+	p.openArtifact, p.blankLine = "", false
+	p.write(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n") + "\n")
+}
+
+func (p *printer) write(text string) {
+	fmt.Fprint(p.out, text)
+	p.tail += text
+	p.tail = p.tail[max(0, len(p.tail)-2):]
+}
+
+// colors are the colors of states, by kind.
+var colors = map[opt.Kind]string{
+	opt.LooksCompleted: "32", opt.LooksFailed: "31", opt.LooksWaiting: "33", opt.LooksWorking: "34", opt.LooksPending: "2", opt.LooksCanceled: "2",
+}
+
+func (p *printer) paint(kind opt.Kind, text string) string {
+	if c := colors[kind]; c != "" && p.color {
+		return "\x1b[" + c + "m" + text + "\x1b[0m"
+	}
+	return text
+}

@@ -1,0 +1,189 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"longhaul/internal/process"
+	"longhaul/internal/prove"
+)
+
+// proveCommand is "longhaul prove".
+type proveCommand struct {
+	Agent string `arg:"" name:"url" help:"URL of the agent: its card is at /.well-known/agent-card.json below it. Any A2A server over JSON-RPC will do."`
+
+	Run_  string `name:"run" help:"Command line that runs the server in the foreground. prove starts it, kills it with all that it has started, and starts it again." placeholder:"COMMAND"`
+	Kill  string `help:"Command line that kills the server, which runs elsewhere; with --start." placeholder:"COMMAND"`
+	Start string `help:"Command line that starts the server again; with --kill." placeholder:"COMMAND"`
+	Stop  string `help:"Command line that asks the server to stop; with --kill and --start. Without it there are no restarts." placeholder:"COMMAND"`
+
+	Message string        `help:"Message that leads to a task which takes some seconds and ends by itself. {token} is another word each time." default:"work 1s; stream 6 200ms; say {token}"`
+	Ask     string        `name:"ask-message" help:"Message that leads to a task which asks for input. Without a question its checks are left out." default:"ask Which color?; say {token}"`
+	Answer  string        `help:"Answer to the question of --ask-message." default:"blue"`
+	Rounds  int           `help:"How many times to kill the server, and how many times to break the network." default:"3"`
+	Tasks   int           `help:"How many tasks each of these has at work." default:"10"`
+	Down    time.Duration `help:"How long the server stays down, and the network broken." default:"1s"`
+	Timeout time.Duration `help:"How long the tasks of one experiment may take to end." default:"1m"`
+
+	PushAddr string `help:"Address to listen at for push notifications; empty leaves them out." default:"127.0.0.1:0"`
+	PushURL  string `name:"push-url" help:"URL by which the server reaches --push-addr, if it is another." placeholder:"URL"`
+	Protocol string `help:"Version of A2A: 0.3 or 1.0. The newest of the card if empty." enum:",0.3,1.0" default:""`
+	Seed     uint64 `help:"Repeats the random moments of an earlier run." placeholder:"N"`
+
+	Token   string `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
+	CA      string `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
+	Cert    string `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
+	CertKey string `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+
+	Log     string `help:"File for what the server of --run prints." placeholder:"FILE"`
+	JSON    string `name:"json" help:"File for the scorecard as JSON; - is standard output, in place of the text." placeholder:"FILE"`
+	Picture string `help:"File for the scorecard as a picture (SVG)." placeholder:"FILE"`
+}
+
+// Limits of a run, so that it stays bounded.
+const (
+	maxProveRounds = 100
+	maxProveTasks  = 500
+)
+
+func (c *proveCommand) Run(p *process.Process) error {
+	cfg, printed, err := c.config(p)
+	if err != nil {
+		return err
+	}
+	defer printed.close()
+	ctx, stop := process.Interruptible(p.Ctx)
+	defer stop()
+	card, err := prove.Run(ctx, cfg)
+	if err != nil {
+		if tail := printed.tail(); tail != "" {
+			err = fmt.Errorf("%w\nThe server printed at last:\n%s", err, tail)
+		}
+		if errors.Is(err, context.Canceled) {
+			err = &process.ExitError{Code: process.ExitInterrupted, Text: "stopped"}
+		}
+	}
+	if card == nil {
+		return err
+	}
+	if err := errors.Join(err, c.write(p, card)); err != nil {
+		return err
+	}
+	if !card.Clean() {
+		return &process.ExitError{Code: 1, Text: "the server lost, repeated or reordered what it had acknowledged"}
+	}
+	return nil
+}
+
+func (c *proveCommand) config(p *process.Process) (prove.Config, *serverOutput, error) {
+	out := &serverOutput{}
+	http, err := remoteSettings{URL: c.Agent, CA: c.CA, Cert: c.Cert, CertKey: c.CertKey}.httpClient()
+	if err != nil {
+		return prove.Config{}, out, err
+	}
+	cfg := prove.Config{
+		URL: c.Agent, Protocol: c.Protocol, Token: c.Token, HTTP: http,
+		Kills: c.Rounds, Restarts: 1, Partitions: c.Rounds, Tasks: c.Tasks, Down: c.Down, Timeout: c.Timeout,
+		Message: c.Message, Ask: c.Ask, Answer: c.Answer, PushAddr: c.PushAddr, PushURL: c.PushURL, Seed: c.Seed,
+		Note: func(format string, args ...any) { fmt.Fprintf(p.Stderr, format+"\n", args...) },
+	}
+	switch {
+	case c.Rounds < 1 || c.Rounds > maxProveRounds:
+		return cfg, out, process.Usagef("--rounds must be between 1 and %d", maxProveRounds)
+	case c.Tasks < 2 || c.Tasks > maxProveTasks:
+		return cfg, out, process.Usagef("--tasks must be between 2 and %d", maxProveTasks)
+	case c.Timeout <= 0 || c.Down < 0:
+		return cfg, out, process.Usagef("--timeout must be above zero, and --down not below it")
+	case c.Run_ != "" && (c.Kill != "" || c.Start != "" || c.Stop != ""):
+		return cfg, out, process.Usagef("--run starts and kills the server itself: leave out --kill, --start and --stop")
+	case (c.Kill == "") != (c.Start == ""), c.Stop != "" && c.Kill == "":
+		return cfg, out, process.Usagef("--kill and --start belong together: prove kills the server and has to start it again")
+	case c.Run_ != "":
+		if err := out.open(c.Log); err != nil {
+			return cfg, out, err
+		}
+		cfg.Server, cfg.Runs = &prove.Process{Line: c.Run_, Log: out}, true
+	case c.Kill != "":
+		cfg.Server = prove.Commands{StartLine: c.Start, KillLine: c.Kill, StopLine: c.Stop}
+	default:
+		fmt.Fprintln(p.Stderr, "Without --run, or --kill and --start, the server is not killed: only the network is broken.")
+	}
+	return cfg, out, nil
+}
+
+// write writes the scorecard in all its forms.
+func (c *proveCommand) write(p *process.Process, card *prove.Scorecard) error {
+	asJSON, err := json.MarshalIndent(card, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the scorecard: %w", err)
+	}
+	asJSON = append(asJSON, '\n')
+	switch c.JSON {
+	case "-":
+		_, err = p.Stdout.Write(asJSON)
+	case "":
+		err = card.WriteText(p.Stdout)
+	default:
+		err = errors.Join(card.WriteText(p.Stdout), os.WriteFile(c.JSON, asJSON, 0o644))
+	}
+	if c.Picture == "" || err != nil {
+		return err
+	}
+	var picture bytes.Buffer
+	if err := card.WritePicture(&picture); err != nil {
+		return err
+	}
+	return os.WriteFile(c.Picture, picture.Bytes(), 0o644)
+}
+
+// serverOutput is what a server prints: its last lines, and all of it in a file if there is
+// one.
+type serverOutput struct {
+	mu   sync.Mutex
+	file io.WriteCloser
+	last []byte
+}
+
+const printedTail = 2000 // bytes
+
+func (o *serverOutput) open(path string) (err error) {
+	if path != "" {
+		if o.file, err = os.Create(path); err != nil {
+			return fmt.Errorf("open the file of --log: %w", err)
+		}
+	}
+	return nil
+}
+
+// Write implements [io.Writer].
+func (o *serverOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = append(o.last, p...)
+	if extra := len(o.last) - printedTail; extra > 0 {
+		o.last = bytes.Clone(o.last[extra:])
+	}
+	if o.file != nil {
+		return o.file.Write(p)
+	}
+	return len(p), nil
+}
+
+func (o *serverOutput) tail() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(bytes.TrimSpace(o.last))
+}
+
+func (o *serverOutput) close() {
+	if o.file != nil {
+		_ = o.file.Close() // it is a log
+	}
+}

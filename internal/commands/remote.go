@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"longhaul/client"
+	"longhaul/internal/process"
+)
+
+// remoteSettings say which agent a command talks to.
+type remoteSettings struct {
+	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
+	Token    string        `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
+	CA       string        `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
+	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
+	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
+}
+
+// A remote is an agent elsewhere.
+type remote struct {
+	settings remoteSettings
+	process  *process.Process
+	client   *client.Client
+	noRepeat *client.Client // does not repeat calls
+	outage   *outage
+	page     page // that the command reads beside A2A; the zero value for none
+}
+
+// A page is a list that Longhaul has beside A2A.
+type page struct{ things, path string }
+
+// ProvideRemote returns the agent that the settings name, for the Run methods of commands whose
+// errors then have what to do about them. It does not connect yet.
+func (s remoteSettings) ProvideRemote(p *process.Process) (*remote, error) {
+	if !process.IsServer(s.URL) {
+		return nil, process.Usagef("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
+	}
+	http, err := s.httpClient()
+	if err != nil {
+		return nil, err
+	}
+	t := &outage{out: p.Stderr, program: p.Name, url: s.URL, patience: s.Patience, startHint: howToStart(p)}
+	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
+	if s.Patience == 0 {
+		cfg.Patience = -1
+	}
+	r := &remote{settings: s, process: p, client: client.New(cfg), outage: t}
+	cfg.Patience, cfg.Retrying = -1, nil
+	r.noRepeat = client.New(cfg)
+	p.Explain = r.explain
+	return r, nil
+}
+
+// command returns the begin of a command line that reaches the same agent: its arguments
+// may follow. The token is not repeated: it is a secret.
+func (r *remote) command(name string) string {
+	s := r.settings
+	text := r.process.Command.At(s.URL, name)
+	for _, f := range []struct{ name, value string }{{"ca", s.CA}, {"cert", s.Cert}, {"cert-key", s.CertKey}} {
+		if f.value != "" {
+			text += " --" + f.name + " " + f.value
+		}
+	}
+	return text
+}
+
+// explain returns err with what to do about it, if that is known and was not
+// printed before.
+func (r *remote) explain(err error) error {
+	var refused *client.Error
+	var untrusted x509.UnknownAuthorityError
+	if errors.As(err, &refused) && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
+		return fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
+		return fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)
+	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
+		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)
+	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
+		return fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))
+	case errors.As(err, &untrusted):
+		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)
+	}
+	return err
+}
+
+// howToStart returns how to start an agent with this program, for people.
+func howToStart(p *process.Process) string {
+	name := p.Command
+	if p.Embeds {
+		return fmt.Sprintf("To start everything in one process: %[1]s dev. With a Temporal elsewhere: %[1]s api and %[1]s worker.\n", name)
+	}
+	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev.\n", name)
+}
+
+// httpClient returns a client that trusts the authorities of the settings too, and shows
+// their certificate.
+func (s remoteSettings) httpClient() (*http.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	transport.TLSClientConfig = cfg
+	if s.CA != "" {
+		text, err := os.ReadFile(s.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read --ca: %w", err)
+		}
+		if cfg.RootCAs, err = x509.SystemCertPool(); err != nil {
+			cfg.RootCAs = x509.NewCertPool()
+		}
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New("read --ca: it has no certificate in PEM form")
+		}
+	}
+	if s.Cert != "" || s.CertKey != "" {
+		pair, err := tls.LoadX509KeyPair(s.Cert, s.CertKey)
+		if err != nil {
+			return nil, fmt.Errorf("read --cert and --cert-key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return &http.Client{Transport: transport}, nil
+}

@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A command trusts the authority that it is given, and shows its certificate.
+func TestRemoteSettings_http(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) == 0 {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	srv.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	defer srv.Close()
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := write("cert.pem", "CERTIFICATE", srv.Certificate().Raw), write("key.pem", "PRIVATE KEY", private)
+	for _, tc := range []struct {
+		name     string
+		settings remoteSettings
+		want     int // 0 for no connection
+	}{
+		{"nothing", remoteSettings{}, 0},
+		{"authority", remoteSettings{CA: cert}, http.StatusUnauthorized},
+		{"authority and certificate", remoteSettings{CA: cert, Cert: cert, CertKey: key}, http.StatusOK},
+	} {
+		c, err := tc.settings.httpClient()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+		r.RequestURI = ""
+		if res, err := c.Do(r); err == nil {
+			_ = res.Body.Close()
+			got = res.StatusCode
+		}
+		c.CloseIdleConnections()
+		if got != tc.want {
+			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
+		}
+	}
+	for want, s := range map[string]remoteSettings{
+		"read --ca":                  {CA: "missing.pem"},
+		"it has no certificate":      {CA: key},
+		"read --cert and --cert-key": {Cert: cert},
+	} {
+		if _, err := s.httpClient(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

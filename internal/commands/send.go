@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+	"longhaul/opt"
+)
+
+// sendCommand is "longhaul send".
+type sendCommand struct {
+	remoteSettings
+	Text     []string `arg:"" optional:"" help:"Text of the message; - for standard input."`
+	Playbook string   `help:"Playbook or skill that the message is for." placeholder:"NAME"`
+	Watch    bool     `help:"Continue to watch while the task waits for a person, until it has ended." xor:"output"`
+	ID       string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
+	Context  string   `help:"Context that the message belongs to." placeholder:"ID"`
+	Task     string   `help:"Task that the message is for." placeholder:"ID"`
+	Data     []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
+	File     []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
+	NoWait   bool     `help:"Only send, and print the new task." xor:"output"`
+	Quiet    bool     `short:"q" help:"Print only the result." xor:"output"`
+	JSON     bool     `help:"Print each event as a line of JSON, as the agent sent it."`
+}
+
+func (c *sendCommand) Run(p *process.Process, r *remote) error {
+	m, err := c.message()
+	if err != nil {
+		return err
+	}
+	if c.NoWait {
+		e, err := r.client.Send(p.Ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
+		if err == nil {
+			r.plain(c.JSON, c.Quiet).event(e)
+		}
+		return err
+	}
+	ctx, stop := process.Interruptible(p.Ctx)
+	defer stop()
+	w := taskWatcher{display: r.display(c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: c.Watch}
+	state, err := w.run(ctx, func(ctx context.Context) eventStream { return c.stream(ctx, r.client, m) })
+	switch {
+	case errors.Is(err, context.Canceled) && w.taskID == "":
+		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
+	case err != nil:
+		return w.interrupted(err, r.command("watch"))
+	case !c.Watch:
+		w.ask(p.Ctx)
+	}
+	return exitForState(state)
+}
+
+// stream sends m and returns what happens: until the task has ended or waits for a
+// person, or with --watch always until it has ended.
+func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Message) eventStream {
+	sent := agent.Stream(ctx, m, client.SendOptions{Retry: true})
+	if !c.Watch {
+		return sent
+	}
+	return func(yield func(client.Event, error) bool) {
+		var taskID, last string
+		var state a2a.TaskState
+		for e, err := range sent {
+			if !yield(e, err) || err != nil {
+				return
+			}
+			taskID, last = cmp.Or(e.TaskID(), taskID), cmp.Or(e.ID, last)
+			if s, ok := e.TaskStatus(); ok {
+				state = s.State
+			}
+		}
+		if taskID == "" || state.Terminal() {
+			return
+		}
+		agent.Subscribe(ctx, taskID, last)(yield)
+	}
+}
+
+// message returns the message to send.
+func (c *sendCommand) message() (a2a.Message, error) {
+	m := a2a.Message{MessageID: cmp.Or(c.ID, client.NewMessageID()), ContextID: c.Context, TaskID: c.Task, Role: a2a.RoleUser}
+	if c.Playbook != "" {
+		m.Metadata = m.Metadata.With(opt.KeySkill, c.Playbook)
+	}
+	text, err := c.text(os.Stdin)
+	if err != nil {
+		return m, err
+	}
+	if text != "" {
+		m.Parts = append(m.Parts, a2a.TextPart(text))
+	}
+	for _, data := range c.Data {
+		if !json.Valid([]byte(data)) {
+			return m, process.Usagef("--data %s is not JSON", data)
+		}
+		m.Parts = append(m.Parts, a2a.Part{Data: json.RawMessage(data)})
+	}
+	for _, path := range c.File {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return m, fmt.Errorf("read the file to send: %w", err)
+		}
+		m.Parts = append(m.Parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
+	}
+	if len(m.Parts) == 0 {
+		return m, process.Usagef("say what to send: a text, --data or --file")
+	}
+	return m, nil
+}
+
+// text returns the text of the message, which may be on standard input, in.
+func (c *sendCommand) text(in io.Reader) (string, error) {
+	if len(c.Text) != 1 || c.Text[0] != "-" {
+		return strings.Join(c.Text, " "), nil
+	}
+	raw, err := io.ReadAll(in)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the message from standard input: %w", err)
+	case !utf8.Valid(raw):
+		return "", process.Usagef("standard input is no text: send it as a file, with --file")
+	case strings.TrimSpace(string(raw)) == "":
+		return "", process.Usagef("standard input is empty: say what to send")
+	}
+	return strings.TrimRight(string(raw), "\r\n"), nil
+}
+
+// mediaType returns the media type of a file, going by its name.
+func mediaType(path string) string {
+	if t := mime.TypeByExtension(filepath.Ext(path)); t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}

@@ -1,0 +1,230 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/process"
+)
+
+func TestSend(t *testing.T) {
+	f := newFakeAgent(t, sendEvents(
+		"1 "+wireTask("SUBMITTED", ""), "2 "+wireStatus("WORKING", "", ""), "3 "+wireStatus("WORKING", "", `"opt/v1/event":{}`),
+		"4 "+wireChunk("draft", "Tea", false), "5 "+wireChunk("notes", "n", false), "6 "+wireChunk("draft", " is old.", true), "7 "+wireChunk("notes", "m", false),
+		"8 "+wireStatus("COMPLETED", "Done.", "")))
+	f.want(f.run(&sendCommand{Text: []string{"Write", "about tea"}, ID: "m1", Context: "c1"}), 0, `
+Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
+
+Submitted.
+Working.
+
+[the draft]
+Tea
+
+[the notes]
+n
+
+[the draft]
+ is old.
+
+[the notes]
+m
+
+Completed. Done.
+`)
+	want := []string{`SendStreamingMessage {"message":{"messageId":"m1","contextId":"c1","role":"ROLE_USER","parts":[{"text":"Write about tea"}]},"configuration":{"historyLength":0}}`}
+	if diff := cmp.Diff(want, f.calls); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestSend_quiet(t *testing.T) {
+	f := newFakeAgent(t, sendEvents(
+		"1 "+wireTask("WORKING", ""), "2 "+wireChunk("draft", "Tea", false), "3 "+wireChunk("notes", "n\n", false), "4 "+wireChunk("draft", " is old.", true),
+		"5 "+wireStatus("COMPLETED", "", "")))
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 0, "Tea is old.\nn\n")
+	f = newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("REJECTED", "Not my job.", "")))
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 1, "Rejected. Not my job.\n")
+}
+
+func TestSend_noWait(t *testing.T) {
+	f := newFakeAgent(t, sendResult(wireTask("SUBMITTED", "")))
+	f.want(f.run(&sendCommand{Text: []string{"x"}, NoWait: true}), 0, "Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa\n\nSubmitted.\n")
+	if !strings.HasPrefix(f.calls[0], "SendMessage") || !strings.Contains(f.calls[0], `"returnImmediately":true`) {
+		t.Errorf("called %s", f.calls[0])
+	}
+	f = newFakeAgent(t, sendResult(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
+	f.want(f.run(&sendCommand{Text: []string{"2+2"}, NoWait: true}), 0, "4\n")
+}
+
+// When the task waits, the command ends, and says how to answer.
+func TestSend_waits(t *testing.T) {
+	const gate = `"openwop":{"interrupt":{"kind":"%","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"About the tea"#}}`
+	tests := []struct{ name, state, text, metadata, want string }{
+		{"an approval", "INPUT_REQUIRED", "", approvalGate, `
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL GATE accept
+  longhaul answer --url URL GATE reject "what is wrong"
+`},
+		{"one question", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?"}]`), `
+About the tea
+Which?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL GATE "your answer"
+`},
+		{"two questions", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?"},{"id":"q2","question":"How much?"}]`), `
+About the tea
+Which?
+How much?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL GATE --set q1="your answer" --set q2="your answer"
+`},
+		{"no gate", "INPUT_REQUIRED", "Which tea?", "", `
+Which tea?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL ROOT "your answer"
+`},
+		{"an authorization", "AUTH_REQUIRED", "", gate1(gate, "credential", ""), `
+About the tea
+
+The task waits for an authorization elsewhere. To watch the task:
+
+  longhaul watch --url URL ROOT
+`},
+		{"an authorization that a person can speak for", "AUTH_REQUIRED", "", gate1(gate, "credential", `,"actions":["accept","reject"]`), `
+About the tea
+
+The task waits for an authorization elsewhere, and continues by itself once it has that. To say that it was given, or refuse it:
+
+  longhaul answer --url URL GATE accept
+  longhaul answer --url URL GATE reject "what is wrong"
+`},
+		{"an answer under way", "INPUT_REQUIRED", "Which tea?", `"longhaul/v1/replyPending":true`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus(tt.state, tt.text, tt.metadata)))
+			want := strings.NewReplacer("GATE", gateID, "ROOT", rootID).Replace(tt.want)
+			if tt.want == "" {
+				want = "\nWhich tea?\n\nAn answer is already stored; a worker will use it as soon as one is available.\n"
+			}
+			f.want(f.run(&sendCommand{Text: []string{"x"}}), 3, "Task "+rootID+"\n\nWorking.\n"+want)
+		})
+	}
+}
+
+func gate1(gate, kind, more string) string {
+	return strings.NewReplacer("%", kind, "#", more).Replace(gate)
+}
+
+func TestSend_message(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tea.json")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFakeAgent(t, sendEvents(`1 {"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
+	r := f.run(&sendCommand{Task: "t1", Data: []string{`{"a": 1.0}`, `null`}, File: []string{path}})
+	f.want(r, 0, "4\n")
+	got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[0], "ID")
+	want := `SendStreamingMessage {"message":{"messageId":"ID","taskId":"t1","role":"ROLE_USER","parts":[{"data":{"a":1.0}},{"data":null},{"raw":"e30=","filename":"tea.json","mediaType":"application/json"}]},"configuration":{"historyLength":0}}`
+	if got != want {
+		t.Errorf("sent %s\nwant %s", got, want)
+	}
+	for _, cmd := range []*sendCommand{{}, {Data: []string{"{"}}, {File: []string{path + "x"}}} {
+		if r := f.run(cmd); r.err == nil {
+			t.Errorf("%+v: no error", cmd)
+		}
+	}
+}
+
+func TestPrinter_color(t *testing.T) {
+	p := &printer{color: true}
+	if got := p.paint("failed", "x"); got != "\x1b[31mx\x1b[0m" {
+		t.Errorf("painted %q", got)
+	}
+	if got := p.paint("unknown", "x"); got != "x" {
+		t.Errorf("painted %q", got)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	if _, _, ok := process.TerminalOf(file); ok {
+		t.Error("a file is a terminal")
+	}
+}
+
+func TestRemoteSettings_command(t *testing.T) {
+	if got, want := (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command("get"), "longhaul get"; got != want {
+		t.Errorf("command %q for the default, want %q", got, want)
+	}
+	s := &remote{process: &process.Process{Command: "poems"}, settings: remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}}
+	if got, want := s.command("get"), "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
+		t.Errorf("command %q, want %q", got, want)
+	}
+}
+
+// Commas, equals signs and semicolons in arguments are kept.
+func TestRun_separators(t *testing.T) {
+	asks := typedQuestions(`{"id":"q1","question":"a"},{"id":"q2","question":"b"}`)
+	f := newFakeAgent(t, sendResult(wireTask("SUBMITTED", "")), sendResult(bareTask(stepID, asks)), sendResult(wireTask("WORKING", "")))
+	var out, errs strings.Builder
+	for _, args := range [][]string{
+		{"send", "--url", f.URL, "--no-wait", "--id", "m1", "--data", `{"a":1,"b":"x;y=z"}`, "one, two"},
+		{"answer", "--url", f.URL, stepID, "--set", "q1=a=b,c;d", "--set", "q2=e"},
+	} {
+		if code := run(t.Context(), args, &out, &errs); code != 0 {
+			t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
+		}
+	}
+	for i, want := range map[int]string{
+		0: `"parts":[{"text":"one, two"},{"data":{"a":1,"b":"x;y=z"}}]`,
+		2: `"answers":[{"id":"q1","answer":"a=b,c;d"},{"id":"q2","answer":"e"}]`,
+	} {
+		if !strings.Contains(f.calls[i], want) {
+			t.Errorf("called %s, want %s in it", f.calls[i], want)
+		}
+	}
+}
+
+// The text may come from standard input.
+func TestSendCommand_text(t *testing.T) {
+	for _, tt := range []struct{ in, want, err string }{
+		{"Write about tea.\nTwo pages.\n", "Write about tea.\nTwo pages.", ""},
+		{" \n", "", "standard input is empty"},
+		{"\xff\xfe", "", "send it as a file"},
+	} {
+		path := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		got, err := (&sendCommand{Text: []string{"-"}}).text(in)
+		if got != tt.want || (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%q: text %q, error %v; want %q, %q", tt.in, got, err, tt.want, tt.err)
+		}
+	}
+	if got, err := (&sendCommand{Text: []string{"a", "-"}}).text(nil); got != "a -" || err != nil {
+		t.Errorf("text %q, error %v", got, err)
+	}
+}

@@ -1,0 +1,172 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+	"longhaul/opt"
+)
+
+// callAndPrint calls a method and prints its result as JSON.
+func (r *remote) callAndPrint(p *process.Process, method string, params any) error {
+	raw, err := r.client.Call(p.Ctx, method, params)
+	if err == nil {
+		process.RawLine(p.Stdout, raw)
+	}
+	return err
+}
+
+// getCommand is "longhaul get".
+type getCommand struct {
+	remoteSettings
+	Task    string `arg:"" help:"Id of the task, or of its gate."`
+	History int    `help:"Messages of its history to include with --json, the latest." default:"0"`
+	Scope   string `help:"Whose messages: task, plan or objective. Default: what the conversation has chosen." enum:",task,plan,objective" default:"" placeholder:"SCOPE"`
+	JSON    bool   `help:"Print the task as JSON, as GetTask has it."`
+}
+
+func (c *getCommand) Run(p *process.Process, r *remote) error {
+	id := taskIDOf(c.Task)
+	if c.JSON {
+		params := map[string]any{"id": id, "historyLength": c.History}
+		if c.Scope != "" {
+			params["metadata"] = map[string]any{opt.KeyHistoryScope: c.Scope}
+		}
+		return r.callAndPrint(p, "GetTask", params)
+	}
+	t, err := r.client.Get(p.Ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	show := r.plain(false, false).(*printer)
+	show.showTimes = true
+	show.event(client.Event{Event: a2a.Event{Task: t}})
+	show.showWaiting(func() []*opt.Gate { return nil })
+	if at, ok := t.Metadata.String("longhaul/v1/workflowUrl"); ok {
+		show.blankLine = true
+		show.printLines("Workflow: %s", show.sanitize(at))
+	}
+	if id := laterAttempt(p.Ctx, r.noRepeat, t); id != "" {
+		show.blankLine = true
+		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", r.command("get"), id)
+	}
+	return nil
+}
+
+// laterAttempt returns the root task of the latest attempt at the objective of t, "" if t is
+// no root task or that of the latest one.
+func laterAttempt(ctx context.Context, agent *client.Client, t *a2a.Task) (latest string) {
+	ref, ok := opt.ParseID(t.ID)
+	if !ok || t.ID != opt.RootID(ref.ObjectiveID, ref.Attempt) || !t.Status.State.Terminal() {
+		return ""
+	}
+	for n := max(ref.Attempt, 1) + 1; ; n++ {
+		id := opt.RootID(ref.ObjectiveID, n)
+		if _, err := agent.Get(ctx, id, 0); err != nil {
+			return latest
+		}
+		latest = id
+	}
+}
+
+// cancelCommand is "longhaul cancel".
+type cancelCommand struct {
+	remoteSettings
+	Task string `arg:"" help:"Id of the task."`
+	JSON bool   `help:"Print the task as JSON, as CancelTask has it."`
+}
+
+func (c *cancelCommand) Run(p *process.Process, r *remote) error {
+	var refused *client.Error
+	if c.JSON {
+		return r.callAndPrint(p, "CancelTask", map[string]any{"id": c.Task})
+	}
+	t, err := r.client.Cancel(p.Ctx, c.Task)
+	switch {
+	case errors.As(err, &refused) && refused.Code == client.CodeTaskNotCancelable:
+		return fmt.Errorf("%s has ended already: %w", c.Task, err)
+	case err != nil:
+		return err
+	case t.Status.State.Terminal():
+		fmt.Fprintf(p.Stdout, "Task %s: %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word)
+		return nil
+	}
+	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word, r.command("watch"), process.ShellWord(t.ID))
+	return nil
+}
+
+// objectiveCommand is "longhaul objective".
+type objectiveCommand struct {
+	remoteSettings
+	ID   string `arg:"" help:"Id of the objective, or of one of its tasks or plans."`
+	JSON bool   `help:"Print the objective as JSON, as objectives/get has it."`
+}
+
+func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
+	id := objectiveIDOf(c.ID)
+	if c.JSON {
+		raw, err := r.client.Call(p.Ctx, "objectives/get", map[string]any{"id": id})
+		var result struct {
+			Objective json.RawMessage `json:"objective"`
+		}
+		if err == nil && json.Unmarshal(raw, &result) == nil {
+			process.RawLine(p.Stdout, result.Objective)
+		}
+		return err
+	}
+	o, err := r.client.GetObjective(p.Ctx, id)
+	if err != nil {
+		return err
+	}
+	columns := 1 << 10
+	if _, size, ok := process.TerminalOf(p.Stdout); ok {
+		columns, _ = size()
+	}
+	inner := &printer{color: process.Colored(p.Stdout)}
+	for _, line := range (tree{columns: columns, rows: 1 << 20, now: time.Now(), paint: inner.paint}).lines(o) {
+		fmt.Fprintln(p.Stdout, line)
+	}
+	return nil
+}
+
+// cardCommand is "longhaul card".
+type cardCommand struct {
+	remoteSettings
+	JSON bool `help:"Print the card as JSON, as the agent serves it."`
+}
+
+func (c *cardCommand) Run(p *process.Process, r *remote) error {
+	card, err := r.client.Card(p.Ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		process.RawLine(p.Stdout, card.Raw)
+		return nil
+	}
+	say := func(format string, args ...any) {
+		_, _ = fmt.Fprintln(p.Stdout, a2a.Visible(fmt.Sprintf(format, args...)))
+	}
+	say("%s %s", card.Name, card.Version)
+	say("%s", card.Description)
+	say("")
+	for _, i := range card.Interfaces {
+		say("  %-10s A2A %s  %s", i.ProtocolBinding, i.ProtocolVersion, i.URL)
+	}
+	if len(card.Skills) > 0 {
+		say("\nSkills:")
+	}
+	for _, s := range card.Skills {
+		say("\n  %s: %s", s.ID, s.Description)
+		for _, example := range s.Examples {
+			say("    for example: %s", example)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,496 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/internal/process"
+)
+
+const (
+	rootID = "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa"
+	stepID = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0"
+	gateID = stepID + ":1"
+)
+
+// A fakeAgent answers the calls of one method after another.
+type fakeAgent struct {
+	*httptest.Server
+	t         *testing.T
+	mu        sync.Mutex
+	answers   []func(http.ResponseWriter)
+	objective []string // results of objectives/get, the last one is repeated
+	tasks     []string // results of ListTasks, likewise
+	calls     []string
+}
+
+func newFakeAgent(t *testing.T, answers ...func(http.ResponseWriter)) *fakeAgent {
+	f := &fakeAgent{t: t, answers: answers}
+	f.Server = httptest.NewServer(http.HandlerFunc(f.answer))
+	t.Cleanup(f.Close)
+	return f
+}
+
+func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
+	var rpc struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&rpc); err != nil && r.Method == http.MethodPost {
+		f.t.Errorf("read a request: %v", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if rpc.Method == "objectives/get" {
+		if len(f.objective) == 0 {
+			http.Error(w, "no objective", http.StatusNotFound)
+			return
+		}
+		next := f.objective[0]
+		if len(f.objective) > 1 {
+			f.objective = f.objective[1:]
+		}
+		sendResult(`{"objective":` + next + `}`)(w)
+		return
+	}
+	if rpc.Method == "ListTasks" && len(f.tasks) > 0 {
+		next := f.tasks[0]
+		if len(f.tasks) > 1 {
+			f.tasks = f.tasks[1:]
+		}
+		sendResult(next)(w)
+		return
+	}
+	call := rpc.Method + " " + string(rpc.Params) + r.Header.Get("Last-Event-ID")
+	if rpc.Method == "" {
+		call = r.Method + " " + r.URL.String()
+	}
+	f.calls = append(f.calls, call)
+	if len(f.answers) == 0 {
+		f.t.Errorf("unexpected call: %s %s", rpc.Method, rpc.Params)
+		http.Error(w, "unexpected", http.StatusTeapot)
+		return
+	}
+	next := f.answers[0]
+	f.answers = f.answers[1:]
+	next(w)
+}
+
+func sendResult(result string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":%s}`, result)
+	}
+}
+
+func sendError(code int, message string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q}}`, code, message)
+	}
+}
+
+func sendEvents(results ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, result := range results {
+			id, result, _ := strings.Cut(result, " ")
+			fmt.Fprintf(w, "id: %s\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\n\n", id, result)
+		}
+	}
+}
+
+func wireTask(state, metadata string) string {
+	return `{"task":{"id":"` + rootID + `","contextId":"` + rootID + `","status":{"state":"TASK_STATE_` + state + `","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{` + metadata + `}}}`
+}
+
+func wireStatus(state, text, metadata string) string {
+	message := ""
+	if text != "" {
+		message = `,"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"` + text + `"}]}`
+	}
+	return `{"statusUpdate":{"taskId":"` + rootID + `","contextId":"` + rootID + `","status":{"state":"TASK_STATE_` + state + `","timestamp":"2026-03-01T09:30:01.000Z"` + message + `},"metadata":{` + metadata + `}}}`
+}
+
+func wireChunk(artifact, text string, more bool) string {
+	return fmt.Sprintf(`{"artifactUpdate":{"taskId":%q,"contextId":"c","artifact":{"artifactId":%q,"name":"the %s","parts":[{"text":%q}]},"append":%v}}`, rootID, artifact, artifact, text, more)
+}
+
+// wireObjective is an objective of two plans, whose statuses are given.
+func wireObjective(research, search, approve, writing, write string) string {
+	return fmt.Sprintf(`{"id":%q,"name":"Tea","status":"working","metadata":{},"plans":[`+
+		`{"id":"p1","name":"Research","status":%q,"metadata":{"opt/v1/blockedReason":"input"},"tasks":[{"id":"t1","name":"Search","status":%q},{"id":"t2","name":"Approve","status":%q}]},`+
+		`{"id":"p2","name":"Writing","status":%q,"metadata":{},"tasks":[{"id":"t3","name":"Write","status":%q}]}]}`, rootID, research, search, approve, writing, write)
+}
+
+const approvalGate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","description":"It is for tea","actions":["accept","reject"]}}`
+
+// A run is a command that was run.
+type commandRun struct {
+	stdout, stderr bytes.Buffer
+	code           int
+	err            error
+}
+
+func (f *fakeAgent) run(cmd interface {
+	Run(*process.Process, *remote) error
+}) *commandRun {
+	r := &commandRun{}
+	p := &process.Process{Ctx: f.t.Context(), Stdout: &r.stdout, Stderr: &r.stderr}
+	r.err = cmd.Run(p, f.remote(p))
+	if r.err != nil {
+		r.err = p.Explain(r.err)
+	}
+	var exit *process.ExitError
+	switch {
+	case errors.As(r.err, &exit):
+		r.code = exit.Code
+	case r.err != nil:
+		r.code = 1
+	}
+	return r
+}
+
+// remote returns f as the agent of a command.
+func (f *fakeAgent) remote(p *process.Process) *remote {
+	f.t.Helper()
+	r, err := f.settings().ProvideRemote(p)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return r
+}
+
+func (f *fakeAgent) settings() remoteSettings {
+	return remoteSettings{URL: f.URL, Patience: time.Minute}
+}
+
+// want compares the output, in which the agent's URL is written as URL.
+func (f *fakeAgent) want(r *commandRun, code int, stdout string) {
+	f.t.Helper()
+	got := strings.ReplaceAll(r.stdout.String(), f.URL, "URL")
+	if diff := cmp.Diff(strings.TrimPrefix(stdout, "\n"), got); diff != "" {
+		f.t.Errorf("printed mismatch (-want +got):\n%s", diff)
+	}
+	if r.code != code {
+		f.t.Errorf("exit code %d, want %d: %v", r.code, code, r.err)
+	}
+}
+
+// A waiting task is watched until it ends, also when the stream breaks.
+func TestWatch(t *testing.T) {
+	f := newFakeAgent(t,
+		sendEvents(
+			"1 "+wireTask("WORKING", `"opt/v1/objective":`+wireObjective("working", "working", "pending", "pending", "pending")),
+			"2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate)),
+		sendEvents(
+			"3 "+wireStatus("WORKING", "", ""),
+			"4 "+wireChunk("draft", "Tea is", false), "5 "+wireChunk("draft", " old.\n", true),
+			"6 "+wireStatus("COMPLETED", "", "")))
+	f.objective = []string{
+		wireObjective("blocked", "completed", "input-required", "pending", "pending"),
+		wireObjective("working", "completed", "completed", "pending", "pending"),
+		wireObjective("completed", "completed", "completed", "working", "working"),
+		wireObjective("completed", "completed", "completed", "completed", "completed"),
+	}
+	f.want(f.run(&watchCommand{Task: rootID}), 0, `
+Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
+
+Research: working
+Research / Search: working
+Working.
+Research: waiting
+Research / Search: completed
+Research / Approve: waiting
+
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
+
+Research: working
+Research / Approve: completed
+Working.
+Research: completed
+Writing: working
+Writing / Write: working
+
+[the draft]
+Tea is old.
+
+Writing / Write: completed
+Writing: completed
+Completed.
+`)
+	want := []string{`SubscribeToTask {"id":"` + rootID + `"}`, `SubscribeToTask {"id":"` + rootID + `"}2`}
+	if diff := cmp.Diff(want, f.calls); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
+const (
+	otherStepID   = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1"
+	otherGateID   = otherStepID + ":1"
+	otherQuestion = `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + otherGateID + `","taskId":"` + otherStepID + `","questions":[{"id":"q1","question":"Which color?"}]}}`
+)
+
+// twoGates is an objective of which two tasks wait.
+const twoGates = `{"id":"` + rootID + `","name":"Tea","status":"blocked","metadata":{},"plans":[{"id":"p1","name":"Research","status":"blocked","metadata":{"opt/v1/blockedReason":"input"},"tasks":[` +
+	`{"id":"t1","name":"Approve","status":"input-required","a2aTaskId":"` + stepID + `"},{"id":"t2","name":"Ask","status":"input-required","a2aTaskId":"` + otherStepID + `"}]}]}`
+
+// bareTask is a result of GetTask for the task of a gate.
+func bareTask(id, metadata string) string {
+	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("INPUT_REQUIRED", metadata), `{"task":`), "}")
+	return strings.Replace(task, `"id":"`+rootID, `"id":"`+id, 1)
+}
+
+const twoQuestions = `
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
+
+Which color?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1:1 "your answer"
+`
+
+// All open gates are shown, each once.
+func TestWatch_twoGates(t *testing.T) {
+	gates := []func(http.ResponseWriter){sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion))}
+	f := newFakeAgent(t, append([]func(http.ResponseWriter){sendEvents(
+		"1 "+wireTask("INPUT_REQUIRED", approvalGate), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", ""))},
+		slices.Concat(gates, gates)...)...)
+	f.objective = []string{twoGates}
+	r := f.run(&watchCommand{Task: rootID})
+	f.want(r, 0, `
+Task `+rootID+`
+
+Research: waiting
+Research / Approve: waiting
+Research / Ask: waiting
+`+twoQuestions+`
+Completed.
+`)
+}
+
+// With --until-waiting a command in a script gets the control back at a gate.
+func TestWatch_untilWaiting(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", "")),
+		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{twoGates}
+	f.want(f.run(&watchCommand{Task: rootID, UntilWaiting: true}), 3, `
+Task `+rootID+`
+
+Working.
+Research: waiting
+Research / Approve: waiting
+Research / Ask: waiting
+`+twoQuestions)
+}
+
+func TestSend_twoGates(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate)),
+		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{twoGates}
+	f.want(f.run(&sendCommand{Text: []string{"x"}, Quiet: true}), 3, twoQuestions)
+}
+
+func TestWatch_after(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("8 "+wireStatus("FAILED", "The engine broke.", "")))
+	r := f.run(&watchCommand{Task: rootID, After: "7"})
+	f.want(r, 1, "Failed. The engine broke.\n")
+	if want := "SubscribeToTask {\"id\":\"" + rootID + "\"}7"; f.calls[0] != want {
+		t.Errorf("called %s, want %s", f.calls[0], want)
+	}
+}
+
+func TestWatch_json(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("CANCELED", "", "")))
+	f.want(f.run(&watchCommand{Task: rootID, JSON: true}), 1, wireTask("WORKING", "")+"\n"+wireStatus("CANCELED", "", "")+"\n")
+}
+
+// A task that has already ended is shown.
+func TestWatch_ended(t *testing.T) {
+	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("COMPLETED", ""), `{"task":`), "}")
+	task = strings.Replace(task, `"metadata"`, `"artifacts":[{"artifactId":"a","parts":[{"text":"Tea."},{"url":"https://example.com/tea"},{"data":{"cups":2}},{"raw":"AAE=","filename":"tea.bin","mediaType":"application/octet-stream"}]}],"metadata"`, 1)
+	f := newFakeAgent(t, sendError(-32004, "This operation is not supported"), sendResult(task))
+	f.want(f.run(&watchCommand{Task: rootID}), 0, `
+Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
+
+[a]
+Tea.
+https://example.com/tea
+{"cups":2}
+tea.bin (application/octet-stream, 2 bytes)
+
+Completed.
+`)
+}
+
+// If the agent cannot be reached any more, the error says how to continue later.
+func TestWatch_givesUp(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("4 "+wireTask("WORKING", "")), func(w http.ResponseWriter) { http.Error(w, "gone", http.StatusGone) })
+	r := f.run(&watchCommand{Task: rootID})
+	if want := "longhaul watch --url " + f.URL + " " + rootID + " --after 4"; r.code != 1 || !strings.Contains(r.err.Error(), want) {
+		t.Errorf("code %d, error %v, want one with %q", r.code, r.err, want)
+	}
+}
+
+// The plans are read repeatedly while no event comes.
+func TestWatching_tick(t *testing.T) {
+	f := newFakeAgent(t)
+	f.objective = []string{wireObjective("working", "working", "pending", "pending", "pending")}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := f.remote(&process.Process{Ctx: t.Context(), Stderr: io.Discard})
+	tick, out := make(chan time.Time, 1), &printedThen{cancel: cancel}
+	w := taskWatcher{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, noRepeat: r.noRepeat, outage: r.outage, tick: tick, objectiveID: rootID}
+	tick <- time.Time{}
+	_, err := w.run(ctx, func(ctx context.Context) eventStream {
+		return func(func(client.Event, error) bool) { <-ctx.Done() }
+	})
+	if got := out.String(); !errors.Is(err, context.Canceled) || !strings.Contains(got, "Research / Search: working\n") {
+		t.Errorf("printed %q, %v", got, err)
+	}
+}
+
+// printedThen cancels once a whole look at the plans was printed.
+type printedThen struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (p *printedThen) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "Search") {
+		p.cancel()
+	}
+	return p.Buffer.Write(b)
+}
+
+func TestTrouble(t *testing.T) {
+	var out bytes.Buffer
+	tr := &outage{out: &out, url: "http://h", startHint: "Start one.\n"}
+	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	tr.failed(refused, 0) // never heard of: at once, with what to do
+	tr.failed(refused, 0)
+	tr.recovered()
+	tr.failed(errors.New("EOF"), 0) // a single failure
+	tr.recovered()
+	for range 3 {
+		tr.failed(refused, 0)
+	}
+	tr.recovered()
+	got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(out.String(), "TIME")
+	want := `longhaul: no answer from http://h, trying until TIME: dial: connection refused
+Start one.
+longhaul: connected to http://h
+longhaul: no answer from http://h, trying until TIME: dial: connection refused
+longhaul: connected to http://h
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("printed lines (-want +got):\n%s", diff)
+	}
+}
+
+// Without a server, a command says so and how to start one, once.
+func TestRun_noServer(t *testing.T) {
+	f := newFakeAgent(t)
+	f.Close()
+	for _, args := range [][]string{
+		{"send", "x"}, {"send", "--no-wait", "x"}, {"watch", rootID}, {"list"}, {"inbox"}, {"get", rootID}, {"cancel", rootID},
+		{"objective", rootID}, {"card"}, {"answer", rootID, "accept"},
+	} {
+		var out, errs strings.Builder
+		code := run(t.Context(), append(args, "--url", f.URL, "--patience", "0s"), &out, &errs)
+		if got := errs.String(); code != 1 || strings.Count(got, "go run ./dev") != 1 || !strings.Contains(got, "nothing serves at "+f.URL) {
+			t.Errorf("%v: exit code %d, said %q", args, code, got)
+		}
+	}
+}
+
+// Commands say what to do about an agent with TLS.
+func TestRun_needsTLS(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	for url, want := range map[string]string{
+		s.URL: "name a file with it: --ca or LONGHAUL_CA",
+		strings.Replace(s.URL, "https", "http", 1): "try https instead of http",
+	} {
+		var errs strings.Builder
+		code := run(t.Context(), []string{"get", rootID, "--url", url, "--patience", "0s"}, io.Discard, &errs)
+		if code != 1 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, no %q in %q", url, code, want, &errs)
+		}
+	}
+}
+
+// A task that no worker begins is remarked on once.
+func TestWatching_remark(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		state  a2a.TaskState
+		queued bool
+		want   string
+	}{
+		{"no worker", a2a.Submitted, false, "longhaul: no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\nStart one.\n"},
+		{"in the queue", a2a.Submitted, true, "longhaul: the task waits for its turn in its context\n"},
+		{"working", a2a.Working, false, ""},
+	} {
+		var out bytes.Buffer
+		w := taskWatcher{display: rawDisplay{}, notes: &out, outage: &outage{startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		for range 3 * idleTicks {
+			w.printIdle()
+		}
+		if got := out.String(); got != tt.want {
+			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// An attempt that is not the latest names that one.
+func TestGetCommand_retried(t *testing.T) {
+	task := func(id string) string {
+		return strings.NewReplacer("INPUT_REQUIRED", "FAILED").Replace(bareTask(id, ""))
+	}
+	unknown := sendError(-32001, "Task not found")
+	var out strings.Builder
+	f := newFakeAgent(t, sendResult(task(rootID)), sendResult(task(rootID+"~2")), sendResult(task(rootID+"~3")), unknown)
+	run(t.Context(), []string{"get", "--url", f.URL, rootID}, &out, io.Discard)
+	if want := "\nThe objective was retried. Its latest attempt:\n\n  longhaul get --url " + f.URL + " " + rootID + "~3\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
+	}
+	out.Reset()
+	f = newFakeAgent(t, sendResult(task(rootID+"~3")), unknown)
+	run(t.Context(), []string{"get", "--url", f.URL, rootID + "~3"}, &out, io.Discard)
+	if strings.Contains(out.String(), "latest") {
+		t.Errorf("the latest attempt: got\n%s", out.String())
+	}
+}

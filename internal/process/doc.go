@@ -1,0 +1,6 @@
+// Package process has what all commands share: the process that runs one, its errors with
+// their exit codes, the release, words that can be copied into a shell, and tables.
+//
+// process.go has [Process] and the errors, run.go parses arguments and runs a command,
+// output.go prints, word.go knows names, URLs and shells, version.go the release.
+package process

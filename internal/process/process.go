@@ -1,0 +1,55 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+// A Process has what every command needs.
+type Process struct {
+	Ctx            context.Context
+	Stdout, Stderr io.Writer
+	Name           Name // of the program
+	Command        Name // in command lines that people may copy
+	Embeds         bool // the program has a Temporal server inside
+
+	// Explain adds to an error of a command what to do about it. Nil adds nothing.
+	Explain func(error) error
+
+	helped bool // the parser has shown help, and nothing is to be run
+}
+
+// exitUsage is the exit code for wrong arguments.
+const exitUsage = 2
+
+// A UsageError says that the arguments of a command are wrong, or that one is missing.
+type UsageError struct {
+	Text    string
+	Command string // with the program; "" for that alone
+}
+
+func (e *UsageError) Error() string { return e.Text }
+
+// Usagef returns a [UsageError].
+func Usagef(format string, args ...any) error {
+	return &UsageError{Text: fmt.Sprintf(format, args...)}
+}
+
+// An ExitError ends the program with its own exit code.
+type ExitError struct {
+	Code int // of the program
+	Text string
+}
+
+func (e *ExitError) Error() string { return e.Text }
+
+// ExitInterrupted is the exit code after Ctrl-C, as shells have it.
+const ExitInterrupted = 130
+
+// Interruptible returns a context that ends at Ctrl-C.
+func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt)
+}

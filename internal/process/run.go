@@ -1,0 +1,90 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Parser returns a parser of the arguments of the commands in grammar. Their Run methods may
+// take p.
+func (p *Process) Parser(grammar any, options ...kong.Option) (*kong.Kong, error) {
+	parser, err := kong.New(grammar, append([]kong.Option{
+		kong.Name(p.Name.String()),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
+		kong.Bind(p),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(int) { p.helped = true }),
+	}, options...)...)
+	if err != nil {
+		return nil, fmt.Errorf("build the command line: %w", err)
+	}
+	return parser, nil
+}
+
+// Run runs the command that args name. Its error has what to do about it.
+func (p *Process) Run(parser *kong.Kong, args []string) error {
+	parsed, err := parser.Parse(args)
+	if p.helped {
+		return nil
+	}
+	if err == nil {
+		err = parsed.Run()
+	}
+	if err != nil && p.Explain != nil {
+		err = p.Explain(err)
+	}
+	return withCommand(parsed, err)
+}
+
+// withCommand returns err as an error of the parsed command. If it is about the arguments, it
+// names the command whose help lists the right ones.
+func withCommand(parsed *kong.Context, err error) error {
+	if unparsed, ok := errors.AsType[*kong.ParseError](err); ok {
+		err, parsed = &UsageError{Text: err.Error()}, unparsed.Context
+	}
+	if wrong, ok := errors.AsType[*UsageError](err); ok && wrong.Command == "" && parsed != nil && parsed.Selected() != nil {
+		wrong.Command = parsed.Selected().FullPath()
+	}
+	return err
+}
+
+// Report prints an error, and returns the exit code of the program.
+func (p *Process) Report(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, a2a.Visible(err.Error())) // it may quote an agent or a file
+	if wrong, ok := errors.AsType[*UsageError](err); ok {
+		command := wrong.Command
+		if command == "" {
+			command = p.Name.String()
+		}
+		fmt.Fprintf(p.Stderr, "See %s --help.\n", command)
+		return exitUsage
+	}
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		return exit.Code
+	}
+	return 1
+}
+
+// readDuration reads a duration, which may begin with days.
+func readDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := opt.ParseSpan(text)
+	if err != nil {
+		return err
+	}
+	target.SetInt(int64(d))
+	return nil
+}

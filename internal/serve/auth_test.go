@@ -1,0 +1,185 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/a2a"
+	"longhaul/api/card"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// Settings that contradict each other are refused, with what to do.
+func TestRun_auth(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--addr 0.0.0.0:0":           "have callers authenticated (the command keys create, then --auth keys)",
+		"--auth password":            `--auth "password" is not one of the kinds: use none, or a list of keys, oidc and mtls`,
+		"--auth none,keys":           "--auth none excludes the other kinds",
+		"--auth keys --allow-anyone": "--allow-anyone contradicts --auth keys",
+		"--private-skills":           "--private-skills needs callers who are authenticated",
+		"--auth oidc --oidc-issuer https://id.example.com":                                                       "--auth oidc needs --oidc-issuer and --oidc-audience",
+		"--auth keys --oidc-issuer https://id.example.com":                                                       "--oidc-issuer has no effect: add oidc to --auth",
+		"--auth oidc --oidc-issuer http://id.example.com --oidc-audience a":                                      `--oidc-issuer "http://id.example.com" is not an https URL`,
+		"--auth keys --oidc-client-id a":                                                                         "--oidc-client-id has no effect: add oidc to --auth",
+		"--auth keys --oidc-client-secret a":                                                                     "have no effect without --oidc-client-id",
+		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-scopes a":              "have no effect without --oidc-client-id",
+		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-id a --addr 0.0.0.0:0": "--oidc-client-id needs --public-url",
+		"--tls-cert a.pem":                    "--tls-cert and --tls-key belong together",
+		"--trusted-proxies 10.0.0.1":          `--trusted-proxies: "10.0.0.1" is not a network`,
+		"--auth mtls --client-ca ca.pem":      "--auth mtls needs --tls-cert, --tls-key and --client-ca",
+		"--auth keys --client-ca ca.pem":      "--client-ca has no effect: add mtls to --auth",
+		"--client-scopes all,runs:everything": `--client-scopes: unknown scope "runs:everything": the scopes are runs:create, runs:read`,
+	} {
+		var stderr strings.Builder
+		args := append([]string{"api", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}, strings.Fields(flags)...)
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, standard error:\n%s", flags, code, stderr.String())
+		}
+	}
+}
+
+// Where callers are authenticated, any address may be listened at.
+func TestAPISettings_reach(t *testing.T) {
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		warning  string
+	}{
+		"loopback":             {apiSettings{Addr: "127.0.0.1:0"}, ""},
+		"allowed for anyone":   {apiSettings{Addr: "0.0.0.0:0", authSettings: authSettings{AllowAnyone: true}}, "ANYONE WHO CAN REACH THIS ADDRESS"},
+		"keys, over plain TCP": {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
+		"keys, on loopback":    {apiSettings{Addr: "127.0.0.1:0", authSettings: authSettings{Auth: []string{"keys"}}}, ""},
+		"gRPC over plain TCP":  {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
+		"keys and TLS":         {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}, TLSCert: "a", TLSKey: "b"}}, ""},
+	} {
+		if err := tc.settings.checkAccess(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		core, logs := observer.New(zap.WarnLevel)
+		tc.settings.warnAuth(zap.New(core))
+		var got string
+		for _, entry := range logs.All() {
+			got += entry.Message
+		}
+		if (tc.warning == "") != (got == "") || !strings.Contains(got, tc.warning) {
+			t.Errorf("%s: warned %q, want %q", name, got, tc.warning)
+		}
+	}
+}
+
+// A page can make its own host name resolve to this machine, so that only the names of the
+// server are served, also where callers are authenticated.
+func TestAPISettings_hosts(t *testing.T) {
+	anyone, keys := authSettings{AllowAnyone: true}, authSettings{Auth: []string{"keys"}}
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		want     []string
+	}{
+		"loopback":        {apiSettings{Addr: "127.0.0.1:0"}, []string{"localhost", "127.0.0.1"}},
+		"anyone":          {apiSettings{Addr: ":0", authSettings: anyone, Hosts: []string{"Proxy."}}, []string{"localhost", "proxy"}},
+		"keys":            {apiSettings{Addr: "pod:0", authSettings: keys, linkSettings: linkSettings{PublicURL: "https://Agent.example.com"}}, []string{"localhost", "agent.example.com", "pod"}},
+		"any, explicitly": {apiSettings{Addr: ":0", authSettings: keys, Hosts: []string{"*"}}, nil},
+	} {
+		if diff := cmp.Diff(tc.want, tc.settings.hosts()); diff != "" {
+			t.Errorf("%s: hosts (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Addresses on the card that lead nowhere are warned of.
+func TestAPISettings_warnCard(t *testing.T) {
+	const noURL, noGRPC = "The agent card has no URL", "The agent card has no address of gRPC"
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		want     []string
+	}{
+		"loopback":       {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::1]:0"}, nil},
+		"one address":    {apiSettings{Addr: "192.0.2.1:0"}, nil},
+		"every address":  {apiSettings{Addr: ":0", GRPCAddr: "0.0.0.0:0"}, []string{noURL, noGRPC}},
+		"a public URL":   {apiSettings{Addr: "0.0.0.0:0", GRPCAddr: "[::]:0", linkSettings: linkSettings{PublicURL: "https://agent.example.com"}}, nil},
+		"gRPC alone":     {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::]:0"}, []string{noGRPC}},
+		"gRPC is public": {apiSettings{Addr: "[::]:0", GRPCAddr: "[::]:0", PublicGRPCAddr: "agent.example.com:443"}, []string{noURL}},
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		tc.settings.warnCard(zap.New(core))
+		var got []string
+		for _, entry := range logs.All() {
+			text, _, _ := strings.Cut(entry.Message, " that clients on other machines can use: set --public-")
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The card names exactly the credentials that are accepted, and the extended card
+// exists exactly where callers are authenticated.
+func TestAuthority_describe(t *testing.T) {
+	for _, tc := range []struct {
+		auth []string
+		want []string
+	}{
+		{nil, nil},
+		{[]string{"none"}, nil},
+		{[]string{"keys"}, []string{"bearer", "key"}},
+		{[]string{"oidc"}, []string{"oidc"}},
+		{[]string{"mtls"}, []string{"certificate"}},
+		{[]string{"mtls", "oidc", "keys"}, []string{"bearer", "key", "oidc", "certificate"}},
+	} {
+		s := authSettings{Auth: tc.auth, OIDCIssuer: "https://id.example.com/", OIDCAudience: "a"}
+		info := card.Info{Skills: []card.Skill{{ID: "x"}}}
+		s.authority((*journal.Journal)(nil)).Describe(&info)
+		var names []string
+		for _, r := range info.Requirements {
+			for name := range r {
+				if _, ok := info.Schemes[name]; !ok {
+					t.Errorf("%v: no scheme %s", tc.auth, name)
+				}
+				names = append(names, name)
+			}
+		}
+		if diff := cmp.Diff(tc.want, names); diff != "" || len(info.Schemes) != len(names) {
+			t.Errorf("%v: %d schemes, requirements mismatch (-want +got):\n%s", tc.auth, len(info.Schemes), diff)
+		}
+		if oidc, ok := info.Schemes["oidc"]; ok && oidc.OpenIDConnectURL != "https://id.example.com/.well-known/openid-configuration" {
+			t.Errorf("scheme %+v", oidc)
+		}
+		extended := s.extendedCard(info)
+		if (extended == nil) != (len(tc.want) == 0) || extended != nil && extended.Skills != nil {
+			t.Errorf("%v: extended card %+v", tc.auth, extended)
+		}
+	}
+}
+
+// A server without a valid credential logs a warning.
+func TestAuthSettings_warnNoKeys(t *testing.T) {
+	valid, revoked := opt.APIKey{}, opt.APIKey{RevokedAt: a2a.AtMillis(1)}
+	for name, tc := range map[string]struct {
+		auth []string
+		keys fixedKeys
+		want int
+	}{
+		"no key":         {[]string{"keys"}, nil, 1},
+		"a revoked key":  {[]string{"keys"}, fixedKeys{revoked}, 1},
+		"a valid key":    {[]string{"keys"}, fixedKeys{revoked, valid}, 0},
+		"other means":    {[]string{"keys", "mtls"}, nil, 0},
+		"no credentials": {[]string{"none"}, nil, 0},
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		authSettings{Auth: tc.auth}.warnNoKeys(zap.New(core), tc.keys)
+		if got := logs.Len(); got != tc.want {
+			t.Errorf("%s: %d warnings, want %d", name, got, tc.want)
+		}
+	}
+}
+
+type fixedKeys []opt.APIKey
+
+func (k fixedKeys) APIKeys(context.Context) ([]opt.APIKey, error) { return k, nil }

@@ -1,0 +1,159 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.uber.org/zap"
+
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/planner"
+	"longhaul/activities/shell"
+	"longhaul/activities/webhook"
+	"longhaul/opt"
+)
+
+// Web services have as long for an answer, and as much room in it, as the executor
+// promises them.
+func TestExecutors_webServices(t *testing.T) {
+	const size = 1 << 20
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, strings.Repeat("x", size))
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "endpoints.yaml")
+	if err := os.WriteFile(file, []byte("endpoints: {one: {url: '"+server.URL+"'}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(zap.NewNop(), Build{})
+	p := &planning{host: h, reach: &reach{settings: egressSettings{AllowPrivateEgress: true}, log: h.log}}
+	if err := h.start(t.Context(), p.reach); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.stop() })
+	all, err := p.loadExecutors(workerSettings{Endpoints: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := all[webhook.Kind].Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`{"endpoint":"one"}`)}, nil)
+	if err != nil || out.State != opt.TaskCompleted || len(out.Artifacts) != 1 || len(out.Artifacts[0].Text()) != size {
+		t.Errorf("the state is %s, the error %v", out.State, err)
+	}
+}
+
+// A playbook with an executor that needs a file names the flag of the file.
+func TestCheckExecutors(t *testing.T) {
+	books, err := planner.LoadAll(fstest.MapFS{"a.yaml": {Data: []byte("name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - {name: one, executor: shell}\n  - {name: two, executor: shout}\n  - {name: three, executor: echo}\n  - {name: four}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file, off = "needs a file: name it with --commands", "\nthe executor echo is off: turn it on with --echo"
+	for _, tt := range []struct {
+		fallback string
+		known    []string
+		want     []string
+		not      string
+	}{
+		{"echo", []string{"echo"}, []string{`there is no executor "shell"`, "\nthe executor shell " + file}, off},
+		{"echo", []string{"echo", "shell"}, []string{`there is no executor "shout"`}, file},
+		{"", []string{"shell", "shout"}, []string{`there is no executor "echo"`, "a.yaml:9: the task names no executor", off}, file},
+		{"shout", []string{"shell", "shout"}, []string{`there is no executor "echo"`, off}, "names no executor"},
+		{"", []string{"shell", "shout", "echo"}, []string{"the task names no executor", off}, "there is no executor"},
+	} {
+		err := fmt.Sprint(checkExecutors(books, tt.fallback, tt.known))
+		for _, want := range tt.want {
+			if !strings.Contains(err, want) {
+				t.Errorf("default %q, known %v: error %s, want in it %s", tt.fallback, tt.known, err, want)
+			}
+		}
+		if strings.Contains(err, tt.not) {
+			t.Errorf("default %q, known %v: error %s", tt.fallback, tt.known, err)
+		}
+	}
+	if err := checkExecutors(books, "echo", []string{"shell", "shout", "echo"}); err != nil {
+		t.Errorf("with all: error %v", err)
+	}
+}
+
+// A task may have the executor echo, or none, only where echo is on or the program has one of
+// its own.
+func TestBuild_checkExecutor(t *testing.T) {
+	own := map[string]activities.Executor{"publish": nil}
+	for _, tt := range []struct {
+		name    string
+		build   Build
+		usual   string
+		refused map[string]string // by executor, the beginning of the reason
+	}{
+		{"off", Build{}, "", map[string]string{"": "the task names no executor", "echo": "the executor echo is off here. Others are agent, http, llm, shell, temporal, if"}},
+		{"on", Build{}.withEcho(), "echo", nil},
+		{"an own default", Build{Executors: own, Default: "publish"}, "publish", map[string]string{"echo": "the executor echo is off here. Others are agent, http, llm, publish, shell, temporal, if"}},
+		{"an own default, on", Build{Executors: own, Default: "publish"}.withEcho(), "publish", nil},
+		{"own executors", Build{Executors: own}, "", map[string]string{"": "the task names no executor", "echo": "the executor echo"}},
+		{"an own echo", Build{Executors: map[string]activities.Executor{"echo": shell.Executor{}}}, "echo", nil},
+	} {
+		if got := tt.build.defaultExecutor(); got != tt.usual {
+			t.Errorf("%s: the default is %q, want %q", tt.name, got, tt.usual)
+		}
+		for _, kind := range []string{"", "echo", "publish", "unknown"} {
+			err := tt.build.checkExecutor(kind)
+			if want := tt.refused[kind]; (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s, executor %q: error %v, want %q", tt.name, kind, err, want)
+			}
+		}
+	}
+	if (Build{Executors: map[string]activities.Executor{"echo": shell.Executor{}}}).withEcho().Executors["echo"] == activities.Executor(echo.Executor{}) {
+		t.Error("the program's own echo was replaced")
+	}
+}
+
+// A worker does not start without its default executor.
+func TestWorkerPart_default(t *testing.T) {
+	h := newHost(zap.NewNop(), workSettings{Usual: "llm"}.executorsOf(Build{Default: "human"}))
+	w := &workerPart{ground: &ground{host: h, planning: &planning{}}}
+	err := h.start(t.Context(), w)
+	if want := "--default-executor: this worker has no executor llm; it has "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s …", err, want)
+	}
+}
+
+// Without echo an API does not start with playbooks that need it, nor with --fallback echo. With
+// it those are no mistakes.
+func TestEcho(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte("name: a\ndefault: true\nplans: [{name: p, tasks: [{name: one}, {name: two, executor: echo}]}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "b.yaml")
+	if err := os.WriteFile(plain, []byte("name: b\ndefault: true\nplans: [{name: p, tasks: [{name: one}]}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"api", "--fallback", "echo", "--addr", "127.0.0.1:-1"}, 2, "turn on echo with --echo"},
+		{[]string{"worker", "--fallback", "echo", "--temporal-wait", "1ms"}, 2, "turn on echo with --echo"},
+		{[]string{"api", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, file + ":3: the task names no executor, and there is no default here. Others are agent"},
+		{[]string{"api", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, file + ":3: the executor echo is off here"},
+		{[]string{"api", "--playbooks", plain, "--default-executor", "human", "--addr", "127.0.0.1:-1"}, 1, "--addr"},
+		{[]string{"api", "--echo", "--fallback", "echo", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, "--addr"},
+	} {
+		var stderr strings.Builder
+		args := append(tt.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != tt.code || !strings.Contains(stderr.String(), tt.want) {
+			t.Errorf("%v: exit code %d, standard error:\n%s\nwant %d and in it %s", tt.args, code, stderr.String(), tt.code, tt.want)
+		}
+	}
+}

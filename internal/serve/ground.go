@@ -1,0 +1,96 @@
+package serve
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/client"
+
+	"longhaul/internal/namespace"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// Shared are the settings of all processes that serve or work.
+type Shared struct {
+	Work     workSettings       `embed:"" group:"Work"`
+	Egress   egressSettings     `embed:"" group:"Requests to others"`
+	Store    Store              `embed:"" group:"Journal"`
+	Temporal namespace.Temporal `embed:"" group:"Temporal"`
+	Payloads namespace.Payloads `embed:"" group:"Temporal"`
+	Ops      opsSettings        `embed:"" group:"Log and operation"`
+	Log      logSettings        `embed:"" group:"Log and operation"`
+}
+
+// A ground has the parts that every process which serves or works begins with.
+type ground struct {
+	host     *host
+	reach    *reach
+	notices  *notices
+	planning *planning
+	store    *store
+	temporal *connection
+	quotas   opt.Quotas // of tenants
+}
+
+// newGround returns the ground of a process. target finds Temporal, when the parts before it
+// have started.
+func (s Shared) newGround(h *host, links linkSettings, quotas opt.Quotas, target func() namespace.Target) *ground {
+	r := &reach{settings: s.Egress, log: h.log}
+	n := &notices{settings: links, reach: r, log: h.log}
+	p := &planning{host: h, settings: s.Work, reach: r}
+	st := &store{host: h, settings: s.Store, signs: s.Egress.PushSigning, notices: n}
+	n.store = st
+	return &ground{h, r, n, p, st, &connection{host: h, store: st, find: target, payloads: s.Payloads, maxEvents: s.Work.MaxEvents}, quotas}
+}
+
+// A connection is that to Temporal.
+type connection struct {
+	host      *host
+	store     *store // nil for a process without one
+	find      func() namespace.Target
+	payloads  namespace.Payloads
+	maxEvents int
+
+	target namespace.Target
+	client client.Client
+	cipher workflows.Cipher // of payloads; nil encrypts nothing
+}
+
+func (c *connection) Start(context.Context) (err error) {
+	if c.cipher, err = c.payloads.Cipher(); err != nil {
+		return err
+	}
+	cfg := workflows.DialConfig{Log: namespace.SDKLog(c.host.log), Cipher: c.cipher}
+	if c.store != nil {
+		cfg.Metrics, cfg.Blobs, cfg.Adjust = c.host.metrics.Temporal(), c.store.journal, c.host.build.Temporal
+		if cfg.Traces, err = c.host.traces.provider.Interceptors(); err != nil {
+			return err
+		}
+	}
+	c.target = c.find()
+	c.client, err = c.target.Dial(cfg)
+	return err
+}
+
+func (c *connection) Stop() error {
+	if c.client != nil {
+		c.client.Close()
+	}
+	return nil
+}
+
+func (c *connection) Name() string { return "engine" }
+
+func (c *connection) Ready(ctx context.Context) error {
+	return workflows.NewClient(workflows.ClientConfig{Temporal: c.client}).Ready(ctx)
+}
+
+// engine returns how to reach the workflows.
+func (c *connection) engine() workflows.ClientConfig {
+	return workflows.ClientConfig{Temporal: c.client, Namespace: c.target.Name(), MaxEvents: c.maxEvents, Cipher: c.cipher}
+}
+
+// namespace returns the namespace that c is connected to.
+func (c *connection) namespace() namespace.Namespace {
+	return namespace.New(c.client, c.cipher, c.target, c.host.log)
+}

@@ -1,0 +1,206 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/internal/metrics"
+	"longhaul/internal/process"
+	"longhaul/worker"
+)
+
+// A host runs the parts of one process.
+type host struct {
+	build     Build
+	log       *zap.Logger
+	ops       *opsPage
+	metrics   *metrics.Metrics
+	traces    *traces
+	running   atomic.Int64  // tasks that executors of this process work on
+	stopAfter time.Duration // how long they may continue at the stop
+	drainFor  time.Duration // between the signal to stop and the stop
+	parts     []part        // that were started
+	failed    chan error    // the error that ends the process early
+}
+
+func newHost(log *zap.Logger, b Build) *host {
+	h := &host{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
+	h.traces = &traces{version: h.version()}
+	h.startMetrics()
+	return h
+}
+
+// version returns the version of the program.
+func (h *host) version() string { return cmp.Or(h.build.Version, process.Version) }
+
+// run runs a process of parts until it gets a signal to stop. A second signal ends the process
+// at once. SIGHUP makes it read its files again.
+func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts func(*host) []part) error {
+	log, err := logs.logger()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Sync() }()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(ctx)
+	reload, end := onHangup(ctx, cancel)
+	defer end()
+	defer cancel()
+	worker.LimitMemory()
+	h := newHost(log, b)
+	if err := h.start(ctx, append([]part{&opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {
+		_ = h.stop() // the first error is the cause
+		if ctx.Err() != nil {
+			return nil // the process got a signal to stop during the start
+		}
+		return err
+	}
+	h.ops.markStarted()
+	return h.wait(ctx, reload)
+}
+
+// start starts parts, in order.
+func (h *host) start(ctx context.Context, parts ...part) error {
+	for _, p := range parts {
+		h.parts = append(h.parts, p)
+		if err := p.Start(ctx); err != nil {
+			return err
+		}
+		if c, ok := p.(checked); ok {
+			h.ops.addCheck(c.Name(), c.Ready)
+		}
+	}
+	return nil
+}
+
+// stop stops the parts, the last one first.
+func (h *host) stop() error {
+	var errs []error
+	for i := len(h.parts) - 1; i >= 0; i-- {
+		errs = append(errs, h.parts[i].Stop())
+	}
+	h.parts = nil
+	return errors.Join(errs...)
+}
+
+// fail ends the process with err, unless an earlier error ends it.
+func (h *host) fail(err error) {
+	select {
+	case h.failed <- err:
+	default:
+	}
+}
+
+// wait blocks until ctx ends or a part has failed, then stops everything. Until then the parts
+// read their files again at each signal of reload.
+func (h *host) wait(ctx context.Context, reload <-chan struct{}) error {
+	for {
+		select {
+		case <-ctx.Done():
+			h.drain()
+			h.logStop()
+			return h.stop()
+		case err := <-h.failed:
+			return errors.Join(err, h.stop())
+		case <-reload:
+			h.reload()
+		}
+	}
+}
+
+// reload has the parts read their files again. Running objectives are not affected: their plans
+// are in their histories.
+func (h *host) reload() {
+	for _, p := range h.parts {
+		if r, ok := p.(reloaded); ok {
+			r.Reload()
+		}
+	}
+}
+
+// drain makes the process report that it is not ready, and keeps serving until load
+// balancers have noticed that.
+func (h *host) drain() {
+	h.ops.markDraining()
+	for _, p := range h.parts {
+		if d, ok := p.(drained); ok {
+			d.Drain()
+		}
+	}
+	if h.drainFor > 0 {
+		h.log.Info("Draining: requests are still served, but the process is not ready any more", zap.Duration("for", h.drainFor))
+		time.Sleep(h.drainFor)
+	}
+}
+
+// logStop logs how many tasks the stop waits for.
+func (h *host) logStop() {
+	if n := h.running.Load(); n > 0 {
+		h.log.Info("Stopping: running tasks may end first, and other work resumes at the next start. A second Ctrl-C stops at once, without loss",
+			zap.Int64("tasks", n), zap.Duration("atMost", h.stopAfter))
+		return
+	}
+	h.log.Info("Stopping")
+}
+
+// A part of a process. Parts start in order and stop in reverse: each may use those before it.
+type part interface {
+	// Start returns when the part works.
+	Start(ctx context.Context) error
+	// Stop ends what Start has begun, also after a Start that failed.
+	Stop() error
+}
+
+// A part may have these, too.
+type (
+	// checked parts are what the work of the process depends on.
+	checked interface {
+		Name() string // on the page for operators
+		Ready(ctx context.Context) error
+	}
+	// reloaded parts read their files again at SIGHUP. What they cannot read stays as it was.
+	reloaded interface{ Reload() }
+	// drained parts refuse new work: the process stops soon.
+	drained interface{ Drain() }
+)
+
+// A step is a part of which nothing remains to be stopped.
+type step func(ctx context.Context) error
+
+func (s step) Start(ctx context.Context) error { return s(ctx) }
+func (step) Stop() error                       { return nil }
+
+// A loop is a part that runs beside the others.
+type loop struct {
+	run    func(ctx context.Context) // until ctx ends
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func (l *loop) Start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel, l.ended = cancel, make(chan struct{})
+	go func() {
+		defer close(l.ended)
+		l.run(ctx)
+	}()
+	return nil
+}
+
+func (l *loop) Stop() error {
+	if l.cancel != nil {
+		l.cancel()
+		<-l.ended
+	}
+	return nil
+}

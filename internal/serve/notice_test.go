@@ -1,0 +1,128 @@
+package serve
+
+import (
+	"encoding/base64"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/internal/process"
+	"longhaul/opt"
+)
+
+var key = base64.StdEncoding.EncodeToString(make([]byte, 32))
+
+// Mistakes about notices and answer links end the program before anything begins.
+func TestRun_noticeMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "notices.yaml")
+	if err := os.WriteFile(file, []byte("channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private := filepath.Join(t.TempDir(), "private.yaml")
+	text := "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: https://10.0.0.5/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n"
+	if err := os.WriteFile(private, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const public = ": url: must be an https URL of a public host"
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"worker", "--notices", private}, private + ":4" + public + ` (scheme: scheme "http"); for development, --allow-private-egress also allows http, this machine and private networks`},
+		{[]string{"worker", "--notices", private}, private + ":7" + public + ` (address: address 10.0.0.5); for development, --allow-private-egress also`},
+		{[]string{"worker", "--notices", private, "--allow-private-egress", "--egress-deny", "denied.example.com"}, "longhaul: " + private + ":10" + public + `, without a user or a fragment, that --egress-deny does not name (host: host denied.example.com)`},
+		{[]string{"worker", "--notices", file}, file + ":5: template: "},
+		{[]string{"worker", "--notices", file + "x"}, "read the channels for notices: open " + file + "x"},
+		{[]string{"worker", "--answer-keys", key}, "--answer-keys needs --public-url"},
+		{[]string{"api", "--answer-keys", key}, "--answer-keys needs --public-url"},
+		{[]string{"api", "--answer-keys", key, "--public-url", "agent.example.com"}, "--public-url \"agent.example.com\" is not the URL of a server"},
+		{[]string{"api", "--answer-keys", "c2hvcnQ=", "--public-url", "https://agent.example.com"}, "--answer-keys: key 1 is not 32 bytes in base64"},
+		{[]string{"api", "--answer-keys", key, "--public-url", "https://agent.example.com", "--answer-link-ttl", "0s"}, "--answer-link-ttl must be above 0"},
+	} {
+		var stderr strings.Builder
+		want := 1 // a file
+		if strings.HasPrefix(tc.want, "--answer-keys") || strings.HasPrefix(tc.want, "--answer-link-ttl") || strings.HasPrefix(tc.want, "--public-url") {
+			want = 2
+		}
+		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != want || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) || strings.Contains(stderr.String(), "canary") {
+			t.Errorf("%v: exit code %d, standard error:\n%s", tc.args, code, stderr.String())
+		}
+	}
+}
+
+// A link is below the public URL, and the API reads what a worker has made.
+func TestAnswerLinks(t *testing.T) {
+	for _, public := range []string{"https://agent.example.com", "https://agent.example.com/", "https://example.com/agent"} {
+		links, err := linkSettings{AnswerKeys: process.Secret(key), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := opt.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
+		made, err := links.URL(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, ok := strings.CutPrefix(made, strings.TrimSuffix(public, "/")+"/answer/")
+		got, err := links.Verify(token)
+		if diff := cmp.Diff(l, got); !ok || err != nil || diff != "" || token != url.PathEscape(token) {
+			t.Errorf("%s: %v (-want +got):\n%s", made, err, diff)
+		}
+	}
+}
+
+// Without keys there is no page.
+func TestNotices_withoutKeys(t *testing.T) {
+	n := &notices{settings: linkSettings{PublicURL: "https://agent.example.com"}}
+	if err := n.Start(t.Context()); err != nil || n.page(nil, nil, true) != nil || n.forJournal() != nil {
+		t.Errorf("%+v", n)
+	}
+}
+
+// A reload replaces the channels, unless the file has a mistake.
+func TestNotices_Reload(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "notices.yaml")
+	write := func(name, url string) {
+		if err := os.WriteFile(file, []byte("channels:\n- {name: "+name+", kind: webhook, url: '"+url+"'}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old", "https://old.example.com")
+	core, logs := observer.New(zap.InfoLevel)
+	h := newHost(zap.New(core), Build{})
+	r := &reach{log: h.log}
+	n := &notices{file: file, reach: r, log: h.log, store: &store{}}
+	t.Cleanup(func() { _ = h.stop() })
+	if err := h.start(t.Context(), r, n); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if n.store.journal, err = journal.Open(t.Context(), journal.Config{Channels: n.forJournal()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.store.journal.Close() })
+	n.sender(nil)
+	for _, step := range []struct{ name, url, log, has, lacks string }{
+		{"new", "https://new.example.com", "Read the channels for notices again", "new", "old"},
+		{"wrong", "no URL", "Kept the channels for notices from before", "new", "wrong"},
+	} {
+		write(step.name, step.url)
+		h.reload()
+		if n.to.Host(step.has) == "" || n.to.Host(step.lacks) != "" || len(n.channels) != 1 || n.channels[0].Name != step.has {
+			t.Errorf("after %s: the channels are %+v", step.name, n.channels)
+		}
+		if logs.FilterMessage(step.log).Len() != 1 {
+			t.Errorf("after %s: the log is %v", step.name, logs.All())
+		}
+	}
+}

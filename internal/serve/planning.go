@@ -1,0 +1,246 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/llm"
+	"longhaul/activities/planner"
+	"longhaul/api/card"
+	"longhaul/api/message"
+	"longhaul/internal/process"
+)
+
+// A planning has what plans and does work: models, executors and playbooks.
+type planning struct {
+	host     *host
+	settings workSettings
+	reach    *reach
+	api      *apiSettings                // nil for a worker alone
+	worker   *workerSettings             // nil for an API alone
+	env      func(string) (string, bool) // of the variables for models; nil for a process that asks none
+
+	models    *llm.Models                    // nil for none
+	executors map[string]activities.Executor // by kind; nil for an API alone
+	playbooks *planner.PlaybookSet
+	followers []func() // called after new playbooks were read
+}
+
+// follow has f called after new playbooks were read.
+func (p *planning) follow(f func()) { p.followers = append(p.followers, f) }
+
+// Start reads the files, and refuses playbooks that this process cannot serve or carry out.
+func (p *planning) Start(context.Context) (err error) {
+	if p.settings.Models != "" {
+		if p.models, err = llm.Load(p.settings.Models, p.env); err != nil {
+			return err
+		}
+	}
+	if p.worker != nil {
+		if p.executors, err = p.loadExecutors(*p.worker); err != nil {
+			return err
+		}
+	}
+	if p.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) {
+		return p.settings.loadPlaybooks(p.host.build, p.planners())
+	}); err != nil {
+		return err
+	}
+	if p.settings.Echo {
+		p.host.log.Warn("--echo: clients can hold slots for an hour and send any question to the people here. Use it for trials alone")
+	}
+	return p.playbooks.Require(p.check)
+}
+
+func (p *planning) Stop() error { return nil }
+
+// check returns why the process cannot use books.
+func (p *planning) check(books *planner.Playbooks) error {
+	var errs []error
+	if p.worker != nil {
+		errs = append(errs, checkExecutors(books, p.host.build.defaultExecutor(), slices.Sorted(maps.Keys(p.executors))))
+	}
+	if p.api != nil && p.api.Agent == playbooksAgent {
+		errs = append(errs, books.CheckLimits(p.api.limits()), books.CheckEachExecutor(p.host.build.checkExecutor))
+	}
+	return errors.Join(errs...)
+}
+
+// Reload reads the playbooks again.
+func (p *planning) Reload() {
+	if err := p.playbooks.Reload(); err != nil {
+		p.host.log.Error("Kept the playbooks from before", zap.Error(err))
+		return
+	}
+	for _, f := range p.followers {
+		f()
+	}
+	p.host.log.Info("Read the playbooks again")
+}
+
+// planners returns the planners that --planner may name.
+func (p *planning) planners() map[string]activities.Planner {
+	if p.models == nil || p.models.Planner == nil {
+		return p.host.build.Planners
+	}
+	all := map[string]activities.Planner{llmPlanner: modelPlanner{llm.Planner{
+		Models: p.models, Books: func() llm.Books { return p.playbooks.Books() }, Log: p.host.log.Named("planner"),
+	}}}
+	maps.Copy(all, p.host.build.Planners)
+	return all
+}
+
+// playbooksAgent is the value of --agent for the one that decides with playbooks.
+const playbooksAgent = "playbooks"
+
+// agent returns the agent with a name.
+func (p *planning) agent(name string) (Agent, error) {
+	if name == playbooksAgent {
+		return playbooks{p.playbooks}, nil
+	}
+	if a := p.host.build.Agents[name]; a != nil {
+		return a, nil
+	}
+	known := append([]string{playbooksAgent}, slices.Sorted(maps.Keys(p.host.build.Agents))...)
+	return nil, process.Usagef("--agent %q: this program has %s", name, strings.Join(known, ", "))
+}
+
+// playbooks is the agent that decides with the current playbooks.
+type playbooks struct{ set *planner.PlaybookSet }
+
+// Decide implements [message.Agent]. If no playbook matches a message and it
+// is trivial, it is answered at once. Other messages without a playbook, and
+// those whose playbook cannot be filled in, go to the planner of the worker.
+func (p playbooks) Decide(_ context.Context, m a2a.Message) (message.Decision, error) {
+	books := p.set.Books()
+	name, plans, reason, err := books.Match(m)
+	answer, trivial := planner.Rules{}.Answer(m)
+	switch {
+	case trivial && err == nil && name == "":
+		answer := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
+		return message.Decision{Answer: &answer, Planner: "rules"}, nil
+	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
+		return message.Decision{Reason: reason, Refusal: books.Refusal(m)}, nil
+	case err != nil:
+		return message.Decision{}, err
+	}
+	return message.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
+}
+
+// Skills implements [Agent].
+func (p playbooks) Skills() []card.Skill {
+	var skills []card.Skill
+	for _, s := range p.set.Books().Skills() {
+		skills = append(skills, card.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+	}
+	return skills
+}
+
+// executorsOf returns b with the executor echo if it is on, and with the default executor of
+// the settings if they name one.
+func (s workSettings) executorsOf(b Build) Build {
+	if s.Echo {
+		b = b.withEcho()
+	}
+	b.Default = cmp.Or(s.Usual, b.Default)
+	return b
+}
+
+// loadPlaybooks reads the playbooks that the settings name, else those of the program. The
+// bundled one is for echo, and there is none without it.
+func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Planner) (*planner.Playbooks, error) {
+	books, err := s.readPlaybooks(b)
+	if err != nil {
+		return nil, err
+	}
+	if name := s.plannerName(planners); name != noPlanner {
+		fallback, err := s.fallback(name, planners)
+		return books.With(fallback), err
+	}
+	switch {
+	case s.Fallback == echoKind && b.defaultExecutor() == "":
+		return nil, process.Usagef("--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers")
+	case s.Fallback == echoKind:
+		return books, nil
+	case b.Executors[echoKind] != nil && b.Playbooks == nil:
+		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
+			ID: echoKind, Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",
+			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
+		}}}), nil
+	}
+	return books.With(planner.Fallback{Takes: planner.Nothing}), nil
+}
+
+func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
+	switch {
+	case len(s.Playbooks) > 0:
+		return planner.LoadFiles(s.Playbooks...)
+	case b.Playbooks != nil:
+		return planner.LoadAll(b.Playbooks)
+	case b.Executors[echoKind] != nil:
+		return planner.Bundled()
+	}
+	return &planner.Playbooks{}, nil
+}
+
+// noPlanner is the value of --planner for playbooks alone.
+const noPlanner = "playbooks"
+
+// llmPlanner is the value of --planner for the one of --models.
+const llmPlanner = "llm"
+
+// A skilled planner adds skills to the agent card.
+type skilled interface {
+	Skills() []card.Skill
+}
+
+// A modelPlanner plans with a model.
+type modelPlanner struct{ llm.Planner }
+
+// Skills implements skilled.
+func (modelPlanner) Skills() []card.Skill {
+	return []card.Skill{{
+		ID: llm.Skill, Name: "General", Description: "Plans what a message asks for, and does it with models, tools and people",
+		Tags: []string{"general"}, Examples: []string{"Summarize this text and ask me before you publish it"},
+	}}
+}
+
+// plannerName returns the name of the planner for messages that no playbook takes.
+func (s workSettings) plannerName(planners map[string]activities.Planner) string {
+	_, model := planners[llmPlanner].(modelPlanner)
+	switch {
+	case s.Planner != "":
+		return s.Planner
+	case model:
+		return llmPlanner // the file of --models names a planner
+	}
+	return noPlanner
+}
+
+// fallback returns the fallback of the playbooks: the planner that the settings name.
+func (s workSettings) fallback(name string, planners map[string]activities.Planner) (planner.Fallback, error) {
+	chosen := planners[name]
+	switch {
+	case chosen == nil:
+		known := append([]string{noPlanner}, slices.Sorted(maps.Keys(planners))...)
+		return planner.Fallback{}, process.Usagef("--planner %q: this program has %s", name, strings.Join(known, ", "))
+	case s.Fallback == echoKind:
+		return planner.Fallback{}, process.Usagef("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
+	}
+	out := planner.Fallback{Takes: planner.Everything, Planner: chosen, Name: name}
+	if p, ok := chosen.(skilled); ok {
+		for _, k := range p.Skills() {
+			out.Skills = append(out.Skills, planner.Skill{ID: k.ID, Name: k.Name, Description: k.Description, Tags: k.Tags, Examples: k.Examples})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/api/card"
+	"longhaul/opt"
+)
+
+const teaBook = `
+name: tea
+skills: [{id: brew, name: Brew, description: Brews tea, tags: [x]}]
+plans: [{name: Brew, tasks: [{name: Boil}]}]
+`
+
+// The planner that --planner names has its skills on the card, after those of playbooks.
+func TestWorkSettings_planner(t *testing.T) {
+	own := fstest.MapFS{"books/tea.yaml": {Data: []byte(teaBook)}}
+	planners := map[string]activities.Planner{"poet": poet{}, "clerk": poet{}}
+	for _, tt := range []struct {
+		settings workSettings
+		echo     bool
+		skills   []string
+		err      string
+	}{
+		{settings: workSettings{Planner: "playbooks"}, skills: []string{"brew"}},
+		{settings: workSettings{Planner: "playbooks"}, echo: true, skills: []string{"brew"}}, // echo is for the bundled playbook
+		{settings: workSettings{Planner: "playbooks", Playbooks: []string{"../../activities/planner/playbooks"}}, skills: []string{"research-and-write"}},
+		{settings: workSettings{Planner: "poet"}, skills: []string{"brew", "rhyme"}},
+		{settings: workSettings{Planner: "poet"}, echo: true, skills: []string{"brew", "rhyme"}},
+		{settings: workSettings{Fallback: "echo"}, err: "--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers"},
+		{settings: workSettings{Planner: "bard"}, err: `--planner "bard": this program has playbooks, clerk, poet`},
+		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them"},
+	} {
+		b := Build{Playbooks: own}
+		if tt.echo {
+			b = b.withEcho()
+		}
+		books, err := tt.settings.loadPlaybooks(b, planners)
+		if tt.err != "" {
+			if err == nil || err.Error() != tt.err {
+				t.Errorf("%+v: error %v, want %s", tt.settings, err, tt.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%+v: %v", tt.settings, err)
+		}
+		var skills []string
+		for _, s := range books.Skills() {
+			skills = append(skills, s.ID)
+		}
+		if diff := cmp.Diff(tt.skills, skills); diff != "" {
+			t.Errorf("%+v: skills (-want +got):\n%s", tt.settings, diff)
+		}
+	}
+}
+
+// A worker asks the planner about messages that no playbook takes, and carries out its
+// plans. A message for which it has none fails.
+func TestWorkSettings_plannerWorks(t *testing.T) {
+	books, err := workSettings{Planner: "poet"}.loadPlaybooks(Build{}, map[string]activities.Planner{"poet": poet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"Sing a song": "completed", "Dance": "failed No plan could be made. planner poet: no plan: it is no song"} {
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+		if got := strings.TrimSpace(ended(t, books, m)); got != want {
+			t.Errorf("%s: ended %q, want %q", text, got, want)
+		}
+	}
+}
+
+// poet is a planner with a skill.
+type poet struct{}
+
+func (poet) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
+	if !strings.Contains(r.Message.Text(), "song") {
+		return activities.Planned{}, fmt.Errorf("%w: it is no song", activities.ErrNoPlan)
+	}
+	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Song", Tasks: []opt.TaskSpec{{Name: "Rhyme", Executor: "echo", Description: "say La"}}}}}, nil
+}
+
+func (poet) Skills() []card.Skill { return []card.Skill{{ID: "rhyme"}} }
+
+// A planner in the file of --models is used without --planner, and has a skill on the
+// card. Without one the card has no such skill.
+func TestWorkSettings_modelPlanner(t *testing.T) {
+	own := fstest.MapFS{"tea.yaml": {Data: []byte(teaBook)}}
+	const model = "models: {main: {provider: openai, url: 'http://127.0.0.1:1', model: m, key: NONE}}\n"
+	for _, tt := range []struct {
+		file, flag string
+		skills     []string
+	}{
+		{"", "", []string{"brew"}},
+		{model, "", []string{"brew"}},
+		{model + "planner: {model: main}", "", []string{"brew", "general"}},
+		{model + "planner: {model: main}", "llm", []string{"brew", "general"}},
+		{model + "planner: {model: main}", "playbooks", []string{"brew"}},
+	} {
+		path := ""
+		if tt.file != "" {
+			path = filepath.Join(t.TempDir(), "models.yaml")
+			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := &planning{host: newHost(zap.NewNop(), Build{Playbooks: own}), settings: workSettings{Planner: tt.flag, Models: path}}
+		if err := p.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		books := p.playbooks.Books()
+		var skills []string
+		for _, k := range books.Skills() {
+			skills = append(skills, k.ID)
+		}
+		if diff := cmp.Diff(tt.skills, skills); diff != "" {
+			t.Errorf("%+v: skills (-want +got):\n%s", tt, diff)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/planner"
+	"longhaul/activities/refuse"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// The example of the documentation is a valid playbook, has every member that a
+// playbook may have, and does what the text says.
+func TestDocs_playbook(t *testing.T) {
+	docs := readFile(t, "../../docs/playbooks.md")
+	_, rest, _ := strings.Cut(docs, "```yaml\n")
+	example, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	for _, name := range members(t) {
+		if !strings.Contains(docs, "`"+name+"`") {
+			t.Errorf("the text does not mention %s", name)
+		}
+		if !regexp.MustCompile(`(?m)(^|[{, -])` + name + `:`).MatchString(example) {
+			t.Errorf("the example has no %s", name)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "article.yaml")
+	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	books, err := workSettings{Playbooks: []string{file}}.loadPlaybooks(Build{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := books.CheckExecutors("echo", "echo"); err != nil {
+		t.Error(err)
+	}
+	made := perform(t, books, "Please write an article about tea")
+	want := `Mind the spelling of:
+Draft
+Make an outline
+{"parts":3,"sources":"Tea comes from China.\nPeople drink it hot.","topic":"Please write an article about tea"}
+· Encyclopedia
+· Interview
+· Length
+· Outline
+It was checked: All of it is true.`
+	if got := strings.Join(made, "\n--\n"); !strings.Contains(got, want) {
+		t.Errorf("the objective made\n%s\nwant in it\n%s", got, want)
+	}
+}
+
+// members lists the members that the reader of playbooks accepts.
+func members(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)"([a-z-]+)": +func|members\["([a-z]+)"\]`).FindAllStringSubmatch(readFile(t, "../../activities/planner/decode.go")+readFile(t, "../../activities/planner/schedule.go"), -1) {
+		names = append(names, m[1]+m[2])
+	}
+	if len(names) < 25 {
+		t.Fatalf("only %q were found", names)
+	}
+	return names
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// perform runs the plans that books have for a message, in Temporal's test
+// environment with the real workflows. It answers every gate and returns the
+// texts that the root task shows.
+func perform(t *testing.T, books *planner.Playbooks, text string) []string {
+	t.Helper()
+	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+	name, plans, _, err := books.Match(m)
+	if err != nil || name == "" {
+		t.Fatalf("playbook %q, error %v", name, err)
+	}
+	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
+	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	log := &shown{rootID: o.ID, heard: map[string]bool{}}
+	env.RegisterActivity(activities.New(activities.Config{
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+	}))
+	log.asked = func(g opt.Gate) {
+		reply := &opt.Reply{GateID: g.ID, Action: opt.Accept}
+		for _, q := range g.Questions {
+			reply.Action, reply.Answers = "", append(reply.Answers, opt.Answer{ID: q.ID, Answer: []byte(`500`)})
+		}
+		ref, _ := opt.ParseID(g.TaskID)
+		for i, who := range []string{"ann", "eve"} {
+			letter := opt.Letter{ObjectiveID: o.ID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: who, Groups: []string{"editors"}, Reply: reply,
+				Message: a2a.Message{MessageID: g.ID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("here")}}}
+			env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Duration(i+1)*time.Minute)
+		}
+	}
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m, Plans: plans}})
+	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {
+		t.Fatalf("the objective did not complete: %v", err)
+	}
+	return log.texts
+}
+
+// shown is what a root task shows in the end.
+type shown struct {
+	rootID string
+	asked  func(opt.Gate)
+
+	mu    sync.Mutex
+	texts []string
+	heard map[string]bool // events, by source and number
+}
+
+func (s *shown) Record(_ context.Context, batches ...opt.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range batches {
+		for _, e := range b.Events {
+			s.onEvent(b.Source, e)
+		}
+	}
+	return nil
+}
+
+// onEvent handles an event. It may come more than once.
+func (s *shown) onEvent(source string, e opt.Event) {
+	key := fmt.Sprint(source, " ", e.N)
+	if s.heard[key] {
+		return
+	}
+	s.heard[key] = true
+	switch {
+	case e.Kind == opt.TaskMoved && e.Gate != nil && e.PlanID != "":
+		s.asked(*e.Gate)
+	case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
+		s.texts = append(s.texts, e.Chunk.Artifact.Text())
+	}
+}
+
+// A message that no skill takes ends rejected, with the list of skills.
+func TestPlaybooks_rejects(t *testing.T) {
+	for _, tt := range []struct {
+		settings workSettings
+		build    Build
+		text     string
+		want     string
+	}{
+		{workSettings{}, Build{}, "say hello", "rejected No skill takes this message. This agent has no skills."},
+		{workSettings{}, Build{}.withEcho(), "say hello", "completed "},
+		{workSettings{}, Build{}.withEcho(), "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
+		{workSettings{Fallback: "echo"}, Build{}.withEcho(), "Sing a song", "completed "},
+	} {
+		books, err := tt.settings.loadPlaybooks(tt.build, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
+		d, err := playbooks{playbookSet(t, books)}.Decide(t.Context(), m)
+		if err != nil || d.Plans != nil || d.Answer != nil {
+			t.Fatalf("%s: decided %+v, error %v", tt.text, d, err)
+		}
+		got := ended(t, books, m)
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%+v, %q: ended %q, want %q", tt.settings, tt.text, got, tt.want)
+		}
+		if why, _ := strings.CutPrefix(got, "rejected "); strings.HasPrefix(got, "rejected ") != (d.Refusal != "") || d.Refusal != "" && d.Refusal != why {
+			t.Errorf("%+v, %q: ended %q, but the API expects the refusal %q", tt.settings, tt.text, got, d.Refusal)
+		}
+	}
+}
+
+// ended returns the last state of the root task for a message, and its text, after the
+// worker has made and carried out the plans.
+func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
+	t.Helper()
+	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
+	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	log := &ends{rootID: o.ID}
+	env.RegisterActivity(activities.New(activities.Config{
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+	}))
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m}})
+	return log.last
+}
+
+func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
+	t.Helper()
+	s, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ends keeps the last state of a root task and its message.
+type ends struct {
+	rootID string
+
+	mu   sync.Mutex
+	last string
+}
+
+func (s *ends) Record(_ context.Context, batches ...opt.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range batches {
+		for _, e := range b.Events {
+			if e.Kind == opt.TaskMoved && e.TaskID == s.rootID {
+				s.last = e.To + " "
+				if e.Status != nil {
+					s.last += e.Status.Text()
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Mistakes in playbooks are reported before Temporal is started.
+func TestDev_checksPlaybooksFirst(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: a\nplan: []\n": "a.yaml:2: ",
+		"name: a\ndefault: true\nplans:\n- name: P\n  tasks: [{name: T, executor: nope}]\n": "nope",
+	} {
+		file := filepath.Join(t.TempDir(), "a.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, errors.New("Temporal was started") }
+		args := []string{"dev", "--playbooks", file, "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0"}
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{Embed: embed}); code != 1 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "was started") {
+			t.Errorf("exit code %d: %s\nwant in it %s", code, stderr.String(), want)
+		}
+	}
+}

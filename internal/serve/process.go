@@ -1,0 +1,174 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"longhaul/internal/namespace"
+	"longhaul/internal/process"
+)
+
+// API is "longhaul api".
+type API struct {
+	API       apiSettings         `embed:"" group:"API"`
+	Elsewhere namespace.Elsewhere `embed:"" group:"Temporal"`
+	Shared    Shared              `embed:""`
+}
+
+func (c *API) Run(p *process.Process, b Build) error {
+	target, err := c.Shared.Temporal.Target(c.Elsewhere)
+	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), 0)
+	if err := errors.Join(err, wrong, c.API.check()); err != nil {
+		return err
+	}
+	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
+		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return target })
+		g.planning.api = &c.API
+		check := &namespaceCheck{temporal: g.temporal}
+		a := &apiServer{ground: g, settings: c.API, plain: check.lacksAttributes.Load}
+		return append([]part{g.reach, g.notices, g.planning, g.store, g.temporal, check}, append(a.parts(),
+			step(func(context.Context) error {
+				h.log.Info("Serving A2A", zap.String("url", a.listeners.url))
+				return nil
+			}))...)
+	})
+}
+
+// Worker is "longhaul worker".
+type Worker struct {
+	Worker    workerSettings          `embed:"" group:"Worker"`
+	Version   namespace.WorkerVersion `embed:"" group:"Worker"`
+	Notices   noticeSettings          `embed:"" group:"Notices"`
+	Links     linkSettings            `embed:"" group:"Notices"`
+	Retention namespace.Retention     `embed:"" group:"Journal"`
+	Elsewhere namespace.Elsewhere     `embed:"" group:"Temporal"`
+	Wait      namespace.Wait          `embed:"" group:"Temporal"`
+	Shared    Shared                  `embed:""`
+}
+
+func (c *Worker) Run(p *process.Process, b Build) error {
+	target, err := c.Shared.Temporal.Target(c.Elsewhere)
+	version, wrong := c.Version.Version(b.Version)
+	quotas, wrongQuota := c.Shared.Work.quotas(true, c.Worker.MaxTasks)
+	if err := errors.Join(err, wrong, wrongQuota, c.Retention.CheckTTL()); err != nil {
+		return err
+	}
+	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
+		g := c.Shared.newGround(h, c.Links, quotas, func() namespace.Target { return target })
+		g.notices.file, g.planning.worker, g.planning.env = c.Notices.Notices, &c.Worker, os.LookupEnv
+		w := &workerPart{ground: g, settings: c.Worker, version: version}
+		return []part{
+			g.reach, g.notices, g.planning, g.store, g.temporal,
+			step(func(ctx context.Context) error {
+				n := g.temporal.namespace()
+				state, err := n.Await(ctx, c.Wait, c.Retention.NamespaceTTL())
+				if err != nil {
+					return err
+				}
+				n.LogMissing(state)
+				n.WarnRetention(state, c.Retention.TTL)
+				h.log.Info("Working", zap.Stringer("at", target))
+				return nil
+			}),
+			w, w.dispatcher(),
+			step(func(ctx context.Context) error {
+				g.temporal.namespace().WarnOfNoVersion(ctx, version)
+				return g.temporal.namespace().CreatePurgeSchedule(ctx, c.Retention.TTL)
+			}),
+		}
+	})
+}
+
+// embeddedSettings say how the embedded Temporal runs.
+type embeddedSettings struct {
+	TemporalUIAddr string `name:"temporal-ui-addr" help:"Address of the Web UI of the embedded Temporal; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
+}
+
+// Settings are the settings of all processes together.
+type Settings struct {
+	API       apiSettings         `embed:"" group:"API"`
+	Worker    workerSettings      `embed:"" group:"Worker"`
+	Notices   noticeSettings      `embed:"" group:"Notices"`
+	Retention namespace.Retention `embed:"" group:"Journal"`
+	Embedded  embeddedSettings    `embed:"" group:"Temporal"`
+	Shared    Shared              `embed:""`
+}
+
+// Dev is "longhaul dev".
+type Dev struct {
+	Settings Settings `embed:""`
+}
+
+func (d *Dev) Run(p *process.Process, b Build) error {
+	c := d.Settings
+	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), c.Worker.MaxTasks)
+	if err := errors.Join(wrong, c.API.check(), c.Retention.CheckTTL()); err != nil {
+		return err
+	}
+	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
+		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
+		g.notices.file, g.store.migrates = c.Notices.Notices, true
+		g.planning.api, g.planning.worker, g.planning.env = &c.API, &c.Worker, os.LookupEnv
+		w := &workerPart{ground: g, settings: c.Worker}
+		a := &apiServer{ground: g, settings: c.API, temporalUI: inside.uiURL}
+		parts := []part{
+			g.reach, g.notices, g.planning, inside, g.store, g.temporal,
+			step(func(ctx context.Context) error { return g.temporal.namespace().CheckKeys(ctx) }),
+			w, w.dispatcher(),
+		}
+		return append(append(parts, a.parts()...), step(func(ctx context.Context) error {
+			greeting{
+				p.Name, p.Command, a.listeners.url, inside.uiURL(), c.API.authenticates(), c.newKey(p.Command), !c.API.NoConsole, example(a.agent.Skills()),
+			}.print(p.Stdout)
+			return g.temporal.namespace().CreatePurgeSchedule(ctx, c.Retention.TTL)
+		}))
+	})
+}
+
+// newKey is a command that prints a new API key, "" if callers need none.
+func (s Settings) newKey(program process.Name) string {
+	if !slices.Contains(s.API.Auth, "keys") {
+		return ""
+	}
+	text := program.String() + " keys create me --scopes all"
+	if usual, err := filepath.Abs(".longhaul"); err != nil || s.Shared.Store.DataDir != usual {
+		text += " --data-dir " + process.ShellQuoted(s.Shared.Store.DataDir)
+	}
+	if s.Shared.Store.Journal != "" {
+		text += " --journal \"$LONGHAUL_JOURNAL\"" // it may have a password
+	}
+	return text
+}
+
+// TemporalServer is "longhaul temporal".
+type TemporalServer struct {
+	Retention namespace.Retention `embed:"" group:"Temporal"`
+	Data      dataSettings        `embed:"" group:"Temporal"`
+	Temporal  namespace.Temporal  `embed:"" group:"Temporal"`
+	Embedded  embeddedSettings    `embed:"" group:"Temporal"`
+	Ops       opsSettings         `embed:"" group:"Log and operation"`
+	Log       logSettings         `embed:"" group:"Log and operation"`
+}
+
+func (c *TemporalServer) Run(p *process.Process, b Build) error {
+	if err := c.Retention.CheckTTL(); err != nil {
+		return err
+	}
+	return run(p.Ctx, b, c.Log, c.Ops, func(h *host) []part {
+		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Data, c.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		return []part{
+			inside,
+			&connection{host: h, find: func() namespace.Target { return c.Temporal.Embedded(inside.running.Addr) }},
+			step(func(context.Context) error {
+				h.log.Info("Temporal is up", zap.String("addr", inside.running.Addr), zap.String("ui", inside.uiURL()))
+				return nil
+			}),
+		}
+	})
+}

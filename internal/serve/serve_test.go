@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A TTL that would remove objectives at once is refused.
+func TestRun_ttlTooShort(t *testing.T) {
+	for _, ttl := range []string{"999ms", "-1h"} {
+		var stderr strings.Builder
+		args := []string{"worker", "--ttl=" + ttl, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), "--ttl") {
+			t.Errorf("--ttl %s: exit code %d, standard error:\n%s", ttl, code, stderr.String())
+		}
+	}
+}
+
+// A worker that cannot reach Temporal ends with the address, what set it and what
+// to check.
+func TestRun_workerWithoutTemporal(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", write(t, "temporal.toml", "[profile.prod]\naddress = \"127.0.0.1:1\"\nnamespace = \"work\"\n"))
+	var stderr strings.Builder
+	args := []string{"worker", "--data-dir", t.TempDir(), "--temporal-profile", "prod", "--temporal-wait", "1ms", "--log-level", "error"}
+	if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"Temporal at 127.0.0.1:1 (from profile prod in ", "namespace work", "no success within 1ms", "connection refused", "TEMPORAL_TLS=true"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no %q in\n%s", want, &stderr)
+		}
+	}
+}
+
+// With TLS for a server that has none, the message says so, and not that
+// certificates are wrong.
+func TestRun_workerWithNeedlessTLS(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	t.Setenv("TEMPORAL_TLS", "true")
+	var stderr strings.Builder
+	args := []string{"worker", "--data-dir", t.TempDir(), "--temporal-addr", plain.Listener.Addr().String(), "--temporal-wait", "1s", "--log-level", "error"}
+	code := runCommand(t.Context(), args, io.Discard, &stderr, Build{})
+	if want := "answers without TLS, which is on here (TEMPORAL_TLS): set TEMPORAL_TLS=false"; code != 1 || !strings.Contains(stderr.String(), want) {
+		t.Errorf("exit code %d, no %q in\n%s", code, want, &stderr)
+	}
+}

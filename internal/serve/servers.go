@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"longhaul/api"
+	"longhaul/api/callback"
+	"longhaul/api/grpc"
+	"net"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// stopWithin is how long calls in progress may continue at the stop.
+const stopWithin = 10 * time.Second
+
+// An httpServer serves over HTTP, with TLS if there are certificates.
+type httpServer struct {
+	api    *apiServer
+	pages  *api.Server
+	server *http.Server
+}
+
+func (s *httpServer) Start(context.Context) error {
+	a, cfg := s.api, s.api.settings
+	s.pages = api.New(api.Config{
+		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
+		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal, !cfg.NoConsole),
+		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
+	})
+	a.planning.follow(func() { s.pages.SetSkills(a.agent.Skills()) })
+	s.serve(a.listeners.http, a.listeners.files)
+	return nil
+}
+
+// serve serves at l, with TLS unless files is nil.
+func (s *httpServer) serve(l net.Listener, files *certificates) {
+	s.server = s.pages.HTTP()
+	serve := s.server.Serve
+	if files != nil {
+		s.server.TLSConfig = files.config("h2", "http/1.1")
+		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+	}
+	go func() {
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.api.host.fail(fmt.Errorf("serve at %s: %w", l.Addr(), err))
+		}
+	}()
+}
+
+func (s *httpServer) Stop() error {
+	if s.server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	return s.server.Shutdown(ctx)
+}
+
+// A grpcServer serves over gRPC, too, if there is an address for it.
+type grpcServer struct {
+	api    *apiServer
+	server *grpc.Server
+}
+
+func (s *grpcServer) Start(context.Context) error {
+	a, l := s.api, s.api.listeners.grpc
+	if l == nil {
+		return nil
+	}
+	cfg := grpc.Config{
+		Service: a.operations, Authenticate: a.authority.Authenticate, LenientVersion: a.settings.Lenient, MaxMessage: int(a.settings.MaxBody), Tracing: a.host.traces.provider,
+	}
+	if files := a.listeners.files; files != nil {
+		cfg.TLS = files.config("h2")
+	}
+	s.server = grpc.New(cfg)
+	a.host.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
+	go func() {
+		if err := s.server.Serve(l); err != nil {
+			a.host.fail(fmt.Errorf("serve gRPC at %s: %w", l.Addr(), err))
+		}
+	}()
+	return nil
+}
+
+func (s *grpcServer) Stop() error {
+	if s.server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	return s.server.Shutdown(ctx)
+}

@@ -1,0 +1,197 @@
+package serve
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/api"
+	"longhaul/api/card"
+	apiservice "longhaul/api/service"
+)
+
+// writePair writes a certificate that signs itself, and its key.
+func writePair(t *testing.T, s authSettings, name string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writePEM(t, s.TLSCert, "CERTIFICATE", der)
+	writePEM(t, s.TLSKey, "PRIVATE KEY", private)
+}
+
+func writePEM(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tlsSettings(t *testing.T) authSettings {
+	dir := t.TempDir()
+	return authSettings{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+}
+
+// presented returns the name in the certificate of a server, which it takes from
+// files for each connection.
+func presented(t *testing.T, cfg *tls.Config) string {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if conn, err := l.Accept(); err == nil {
+			_ = conn.(*tls.Conn).Handshake()
+			_ = conn.Close()
+		}
+	}()
+	conn, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}) // only its name matters
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	<-done
+	state := conn.ConnectionState()
+	if state.NegotiatedProtocol != "h2" {
+		t.Errorf("protocol %q", state.NegotiatedProtocol)
+	}
+	return state.PeerCertificates[0].Subject.CommonName
+}
+
+// Changed files are read again, at most once a second. Files that cannot be read
+// change nothing.
+func TestCertificates_reload(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	s := tlsSettings(t)
+	writePair(t, s, "first")
+	c, err := s.certificates(zap.New(core))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	c.now = func() time.Time { return now }
+	cfg := c.config("h2")
+	changed := func(name string, age time.Duration) {
+		writePair(t, s, name)
+		for _, path := range []string{s.TLSCert, s.TLSKey} {
+			if err := os.Chtimes(path, now.Add(age), now.Add(age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := func(name string) {
+		t.Helper()
+		if got := presented(t, cfg); got != name {
+			t.Errorf("the certificate is that of %q, want %q", got, name)
+		}
+	}
+	now = now.Add(checkFilesEvery)
+	want("first")
+	changed("second", time.Hour)
+	want("first")
+	now = now.Add(checkFilesEvery)
+	want("second")
+	if err := os.WriteFile(s.TLSKey, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		now = now.Add(checkFilesEvery)
+		want("second")
+	}
+	if n := logs.FilterMessage("Kept the certificates from before").Len(); n != 1 {
+		t.Errorf("broken files were logged %d times", n)
+	}
+	changed("third", 2*time.Hour)
+	now = now.Add(checkFilesEvery)
+	want("third")
+}
+
+func TestCertificates_refused(t *testing.T) {
+	if c, err := (authSettings{}).certificates(zap.NewNop()); c != nil || err != nil {
+		t.Errorf("without TLS: %v, error %v", c, err)
+	}
+	s := tlsSettings(t)
+	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "read --tls-cert and --tls-key") {
+		t.Errorf("missing files: %v", err)
+	}
+	writePair(t, s, "x")
+	s.ClientCA = s.TLSKey
+	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "--client-ca: it has no certificate") {
+		t.Errorf("a key as authority: %v", err)
+	}
+}
+
+// A server with TLS answers only over TLS, in HTTP/2 too.
+func TestHTTPServer_tls(t *testing.T) {
+	settings := tlsSettings(t)
+	writePair(t, settings, "x")
+	files, err := settings.certificates(zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httpServer{api: &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{})}}}
+	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
+	s.serve(l, files)
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	roots := x509.NewCertPool()
+	text, err := os.ReadFile(settings.TLSCert)
+	if err != nil || !roots.AppendCertsFromPEM(text) {
+		t.Fatal(err)
+	}
+	secure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	for url, want := range map[string]string{"https://" + l.Addr().String(): "HTTP/2.0 200", "http://" + l.Addr().String(): "HTTP/1.0 400"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
+		r.RequestURI = ""
+		res, err := secure.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		if got := res.Proto + " " + res.Status[:3]; got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"longhaul/activities"
+	"longhaul/internal/process"
+	"longhaul/worker"
+	"longhaul/workflows"
+)
+
+// A workerPart does the work.
+type workerPart struct {
+	*ground
+	settings workerSettings
+	version  worker.Version
+	started  interface{ Stop() } // nil before the start
+}
+
+func (w *workerPart) Start(context.Context) error {
+	known := slices.Sorted(maps.Keys(w.planning.executors))
+	limits, err := w.settings.limits(known)
+	if err != nil {
+		return err
+	}
+	if name := w.host.build.Default; name != "" && !slices.Contains(known, name) {
+		return process.Usagef("--default-executor: this worker has no executor %s; it has %s", name, strings.Join(known, ", "))
+	}
+	h := w.host
+	made := worker.New(worker.Config{
+		Temporal: w.temporal.client,
+		Version:  w.version,
+		Activities: activities.Config{
+			Executors:  w.planning.executors,
+			Default:    h.build.defaultExecutor(),
+			Planner:    wrap[activities.Planner](w.planning.playbooks, h.build.Planner),
+			Recorder:   measuredRecorder{wrap[activities.Recorder](w.store.journal, h.build.Recorder), h.metrics},
+			Stuck:      w.store.journal,
+			Observer:   runningCounter{h.metrics, &h.running},
+			Kept:       w.store.journal,
+			Blobs:      w.store.journal,
+			Links:      w.store.journal,
+			Heartbeats: workflows.NewClient(w.temporal.engine()),
+			Purger:     w.store.journal,
+			Tasks:      w.store.journal,
+			Watch:      func(id string) activities.Watch { return w.store.journal.Watch(id) },
+			Push:       w.push(),
+			Callbacks:  w.store.callbacks,
+			Quotas:     w.quotas,
+			Log:        h.log,
+		},
+		Queues:    w.settings.queues(),
+		MaxTasks:  w.settings.MaxTasks,
+		Limits:    limits,
+		MaxPushes: w.settings.MaxPushes,
+		StopAfter: w.settings.StopAfter,
+		Failed:    func(err error) { h.fail(fmt.Errorf("worker: %w", err)) },
+	})
+	if err := made.Start(); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	w.started, h.stopAfter = made, w.settings.StopAfter
+	return nil
+}
+
+func (w *workerPart) Stop() error {
+	if w.started != nil {
+		w.started.Stop()
+	}
+	return nil
+}
+
+// dispatcher returns the part that hands deliveries that are due to workflows, if the worker
+// serves them.
+func (w *workerPart) dispatcher() part {
+	if !slices.Contains(w.settings.Queues, string(worker.PushQueue)) {
+		return step(func(context.Context) error { return nil })
+	}
+	return &loop{run: func(ctx context.Context) {
+		worker.Dispatcher{Outbox: w.store.journal, To: workflows.NewClient(w.temporal.engine()), Log: w.host.log}.Run(ctx)
+	}}
+}
