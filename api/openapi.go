@@ -64,7 +64,7 @@ func (d describer) describe(card card.Card) any {
 			"responses": object{"200": ok, "default": answer("Refused, or not ready", "", mediaJSON)},
 		}}
 	}
-	schemes, requirements := wire.Security(card)
+	schemes, requirements := card.Security()
 	return object{
 		"openapi": "3.1.0",
 		"info": object{"title": card.Name, "version": card.Version,

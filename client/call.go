@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 )
 
 // Header names, the first two as A2A 1.0 spells them.
@@ -22,7 +23,7 @@ const (
 )
 
 const (
-	version   = "1.0"
+	version   = string(codec.V10)
 	maxAnswer = 64 << 20 // bytes of one answer, or of one event
 )
 
@@ -36,11 +37,6 @@ type request struct {
 	ID      int64  `json:"id"`
 	Method  string `json:"method"`
 	Params  any    `json:"params"`
-}
-
-type answer struct {
-	Result json.RawMessage `json:"result"`
-	Error  *rpcError       `json:"error"`
 }
 
 // A caller calls the methods of one agent, for the parts of a Client.
@@ -209,18 +205,14 @@ func readAnswer(res *http.Response) (json.RawMessage, error) {
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	}
-	var a answer
-	if json.Unmarshal(body, &a) != nil || a.Error == nil && a.Result == nil {
+	result, failed, err := codec.ReadResponse(body)
+	switch {
+	case err != nil:
 		return nil, notA2A(res)
+	case failed != nil:
+		return nil, newError(failed, res)
 	}
-	return a.result(res)
-}
-
-func (a answer) result(res *http.Response) (json.RawMessage, error) {
-	if a.Error != nil {
-		return nil, a.Error.asError(res)
-	}
-	return a.Result, nil
+	return result, nil
 }
 
 func decode(method string, raw json.RawMessage, result any) error {

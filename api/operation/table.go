@@ -28,18 +28,18 @@ var (
 func core(p *service.Service) []*Operation {
 	return []*Operation{
 		{ID: "SendMessage", V03: "message/send", Scopes: sends, Routes: []string{post + "message:send"}, Text: "Send a message to new work or to a task",
-			Takes: "SendMessageRequest", Gives: "SendMessageResponse", Body: reply(wire.ReadSend, p.Messages.SendMessage, wire.Version.Sent)},
+			Takes: "SendMessageRequest", Gives: "SendMessageResponse", Body: reply(wire.ReadSend, p.Messages.SendMessage, wire.Sent)},
 		{ID: "SendStreamingMessage", V03: "message/stream", Scopes: sends, When: Streaming, Routes: []string{post + "message:stream"}, Text: "Send a message and stream what follows",
 			Takes: "SendMessageRequest", Gives: "StreamResponse", Body: streaming(wire.ReadSend, p.Messages.StreamMessage)},
 		{ID: "ListTasks", V03: "tasks/list", Scopes: reads, Routes: []string{get + "tasks"}, Text: "List the caller's tasks, latest change first",
 			Query: words("contextId status pageSize pageToken historyLength statusTimestampAfter includeArtifacts"),
-			Gives: "ListTasksResponse", Body: reply(wire.ReadTaskList, p.Tasks.ListTasks, wire.Version.TaskPage)},
+			Gives: "ListTasksResponse", Body: reply(wire.ReadTaskList, p.Tasks.ListTasks, wire.TaskPage)},
 		{ID: "CancelTask", V03: "tasks/cancel", Scopes: may(call.CancelRuns), Routes: []string{post + "tasks/{id}:cancel"}, Text: "Cancel a task",
-			Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, p.TaskWork.CancelTask, wire.Version.Task)},
+			Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, p.TaskWork.CancelTask, wire.Task)},
 		{ID: "SubscribeToTask", V03: "tasks/resubscribe", Scopes: reads, When: Streaming, Routes: []string{get + "tasks/{id}:subscribe", post + "tasks/{id}:subscribe"}, Text: "Stream what happens to a task",
 			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.ReadTask, p.Streams.Subscribe)},
 		{ID: "GetTask", V03: "tasks/get", Scopes: reads, Routes: []string{get + "tasks/{id}"}, Text: "Get a task", Query: words("historyLength"),
-			Gives: "Task", Body: reply(wire.ReadTask, p.Tasks.GetTask, wire.Version.Task)},
+			Gives: "Task", Body: reply(wire.ReadTask, p.Tasks.GetTask, wire.Task)},
 
 		{ID: "ListTaskPushNotificationConfigs", V03: "tasks/pushNotificationConfig/list", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs"}, Text: "List the push configs of a task",
 			Query: words("pageSize pageToken"), Gives: "ListTaskPushNotificationConfigsResponse", Body: reply(wire.ReadListPushes, p.Pushes.ListPushes, wire.WritePushPage)},
@@ -57,17 +57,17 @@ func core(p *service.Service) []*Operation {
 // extension is the Objective-Plan-Task extension.
 func extension(p *service.Service) []*Operation {
 	return ofOPT(
-		&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.ReadCreateObjective, p.Maker.CreateObjective, wire.Version.NewObjective)},
-		&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.ReadGetObjective, p.Objectives.GetObjective, wire.Version.Objective)},
-		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.ReadListObjectives, p.Objectives.ListObjectives, wire.Version.ObjectivePage)},
-		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.ReadUpdateObjective, p.Work.UpdateObjective, wire.Version.Objective)},
-		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.ReadReplan, p.Work.Replan, wire.Version.Objective)},
-		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.ReadCreatePlan, p.Work.CreatePlan, wire.Version.NewPlan)},
-		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.ReadGetPlan, p.Objectives.GetPlan, wire.Version.Plan)},
-		&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, p.Work.UpdatePlan, wire.Version.Plan)},
-		&Operation{ID: "plans/addTasks", Scopes: creates, Body: reply(wire.ReadAddTasks, p.Work.AddTasks, wire.Version.Plan)},
-		&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.ReadLinkTask, p.TaskWork.LinkTask, wire.Version.LinkedTask)},
-		&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.ReadUpdateTaskStatus, p.TaskWork.UpdateTaskStatus, wire.Version.MovedTask)},
+		&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.ReadCreateObjective, p.Maker.CreateObjective, wire.NewObjective)},
+		&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.ReadGetObjective, p.Objectives.GetObjective, wire.Objective)},
+		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.ReadListObjectives, p.Objectives.ListObjectives, wire.ObjectivePage)},
+		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.ReadUpdateObjective, p.Work.UpdateObjective, wire.Objective)},
+		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.ReadReplan, p.Work.Replan, wire.Objective)},
+		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.ReadCreatePlan, p.Work.CreatePlan, wire.NewPlan)},
+		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.ReadGetPlan, p.Objectives.GetPlan, wire.Plan)},
+		&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, p.Work.UpdatePlan, wire.Plan)},
+		&Operation{ID: "plans/addTasks", Scopes: creates, Body: reply(wire.ReadAddTasks, p.Work.AddTasks, wire.Plan)},
+		&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.ReadLinkTask, p.TaskWork.LinkTask, wire.LinkedTask)},
+		&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.ReadUpdateTaskStatus, p.TaskWork.UpdateTaskStatus, wire.MovedTask)},
 	)
 }
 

@@ -17,7 +17,7 @@ type decisionPage struct {
 // ReadDecisionList reads the params of a list of decisions.
 func ReadDecisionList(r *Reader) read.DecisionListParams {
 	o := r.params()
-	return read.DecisionListParams{ObjectiveID: o.needText("id"), Limit: o.pageSize(maxPage), PageToken: o.text("pageToken")}
+	return read.DecisionListParams{ObjectiveID: o.NeedText("id"), Limit: pageSize(o, maxPage), PageToken: o.Text("pageToken")}
 }
 
 // DecisionPage returns a page of decisions. It is the same in all versions: hashes are

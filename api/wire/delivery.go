@@ -40,7 +40,7 @@ type deliveryList struct {
 // ReadDelivery reads the params of a page about one delivery.
 func ReadDelivery(r *Reader) push.DeliveryParams {
 	o := r.params()
-	return push.DeliveryParams{TaskID: o.needText("id"), ConfigID: o.needText("config"), Event: o.needText("event")}
+	return push.DeliveryParams{TaskID: o.NeedText("id"), ConfigID: o.NeedText("config"), Event: o.NeedText("event")}
 }
 
 // Deliveries returns the deliveries of a task. They are the same in all versions.

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/opt"
@@ -38,9 +39,9 @@ type answered struct {
 // ReadInterruptList reads the params of a list of open gates.
 func ReadInterruptList(r *Reader) gate.InterruptListParams {
 	o := r.params()
-	return gate.InterruptListParams{PageToken: o.text("pageToken"), Mine: o.flag("mine", false), Filter: opt.InterruptFilter{
-		Kind:        oneOf(o.fields, "kind", opt.Approval, opt.Clarification, opt.Credential),
-		ObjectiveID: o.id("objectiveId"), ContextID: o.id("contextId"), Limit: o.pageSize(taskPage),
+	return gate.InterruptListParams{PageToken: o.Text("pageToken"), Mine: o.Flag("mine", false), Filter: opt.InterruptFilter{
+		Kind:        codec.OneOf(o, "kind", opt.Approval, opt.Clarification, opt.Credential),
+		ObjectiveID: o.ID("objectiveId"), ContextID: o.ID("contextId"), Limit: pageSize(o, taskPage),
 	}}
 }
 
@@ -48,21 +49,21 @@ func ReadInterruptList(r *Reader) gate.InterruptListParams {
 // them in a data part, or a text.
 func ReadAnswer(r *Reader) gate.AnswerParams {
 	o := r.params()
-	p := gate.AnswerParams{ID: o.needText("id")}
-	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.id("messageId")}
-	if named := o.text("interruptId"); named != "" && named != p.ID {
-		o.wrong("interruptId", "is not the one in the path")
+	p := gate.AnswerParams{ID: o.NeedText("id")}
+	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.ID("messageId")}
+	if named := o.Text("interruptId"); named != "" && named != p.ID {
+		o.Wrong("interruptId", "is not the one in the path")
 	}
-	if text := o.text("text"); text != "" {
+	if text := o.Text("text"); text != "" {
 		m.Parts = append(m.Parts, a2a.TextPart(text))
 	}
-	if o.find("action") != nil || o.find("decision") != nil || o.find("answers") != nil {
-		p.Message.Decision = decision(o).read()
+	if o.Has("action") || o.Has("decision") || o.Has("answers") {
+		p.Message.Decision = readGateDecision(o)
 		p.Message.Decision.GateID = p.ID
 		m.Parts = append(m.Parts, a2a.Part{Data: decisionData(o, p.ID)})
 	}
 	if len(m.Parts) == 0 {
-		o.wrong("action", "is required, or answers to a clarification, or text")
+		o.Wrong("action", "is required, or answers to a clarification, or text")
 	}
 	p.Message.Message = m
 	taskID, _ := opt.TaskOfGate(p.ID)
@@ -71,8 +72,8 @@ func ReadAnswer(r *Reader) gate.AnswerParams {
 }
 
 // decisionData returns the members of o, a decision, as the data of a part.
-func decisionData(o params, gateID string) json.RawMessage {
-	data := maps.Clone(o.m)
+func decisionData(o codec.Object, gateID string) json.RawMessage {
+	data := maps.Clone(o.Members())
 	for _, other := range []string{"id", "messageId", "message_id", "text", "interrupt_id"} {
 		delete(data, other)
 	}

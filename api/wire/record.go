@@ -39,7 +39,7 @@ type runError struct {
 }
 
 // ReadID reads the params of a page about one thing.
-func ReadID(r *Reader) read.IDParams { return read.IDParams{ID: r.params().needText("id")} }
+func ReadID(r *Reader) read.IDParams { return read.IDParams{ID: r.params().NeedText("id")} }
 
 // TaskRecord returns the durable record of a task. It is the same in all versions.
 func TaskRecord(_ Version, r read.TaskRecord) any {

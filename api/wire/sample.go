@@ -8,7 +8,7 @@ import (
 
 // ReadSample reads the params of a scenario.
 func ReadSample(r *Reader) message.SampleParams {
-	return message.SampleParams{Scenario: r.params().needText("scenario")}
+	return message.SampleParams{Scenario: r.params().NeedText("scenario")}
 }
 
 // SampleStarted returns the task of a scenario.
@@ -20,7 +20,7 @@ func SampleStarted(_ Version, s message.SampleStarted) any {
 func ReadSamplePush(r *Reader) push.PushCreateParams {
 	o := r.params()
 	return push.PushCreateParams{
-		TaskID: o.needText("taskId"), Config: push.PushRequest{URL: o.needText("url"), Version: string(V10)},
+		TaskID: o.NeedText("taskId"), Config: push.PushRequest{URL: o.NeedText("url"), Version: string(V10)},
 	}
 }
 

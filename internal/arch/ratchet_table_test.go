@@ -37,7 +37,6 @@ var allowed = map[string]figures{
 		"activities/planner.source": 41,
 
 		"api/service/servicetest.World": 56, "api/service/servicetest.planHost": 41,
-		"api/wire.decision": 45, "api/wire.fields": 60, "api/wire.hitl": 43, "api/wire.object": 60, "api/wire.params": 54, "api/wire.scheduleParams": 54,
 		"client.Client":            49,
 		"internal/cli.allSettings": 52, "internal/cli.apiCommand": 47, "internal/cli.configCommand": 53, "internal/cli.devCommand": 52,
 		"internal/journal.Journal": 82, "internal/journal.recording": 68, "internal/journal.store": 42,

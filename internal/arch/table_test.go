@@ -15,6 +15,7 @@ var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/p
 // package is its room. Data goes one way through it.
 var rooms = []room{
 	{name: "a2a"},
+	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                         // what objectives, plans and contexts do next
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                    // carries out what they want
@@ -42,6 +43,9 @@ var rooms = []room{
 		"activities/human",   // plans contain its tasks
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
+	{name: "activities/agent", imports: []string{"a2a", "opt", "activities", "internal/egress", "internal/opfile", "internal/schema",
+		"a2a/codec"}, // what agents send
+		tests: append([]string{"api/service"}, subjects...)},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",  // files with commands, endpoints and agents
 		"internal/tracing", // programs that tasks start continue their trace
@@ -55,8 +59,8 @@ var rooms = []room{
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over
 
-	{name: "api/call", imports: []string{"a2a", "opt"}}, // the ground of all operations
-	{name: "api/card", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/call", imports: []string{"a2a", "opt", "a2a/codec"}}, // the ground of all operations; violations and extensions
+	{name: "api/card", imports: []string{"a2a", "opt", "api/call", "a2a/codec"}},
 	{name: "api/read", imports: []string{"a2a", "opt", "api/call"}},
 	{name: "api/write", imports: []string{"a2a", "opt", "api/call"}},
 	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
@@ -96,8 +100,9 @@ var rooms = []room{
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
 	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "api/service"}, subjects...)}, // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
-	{name: "client", imports: []string{"a2a", "opt"}},
+	{name: "client", imports: []string{"a2a", "opt", "a2a/codec"}},
 
 	{name: "internal/journal/db", imports: []string{"opt"}}, // the database under it
 	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db"},

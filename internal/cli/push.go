@@ -73,7 +73,7 @@ func newPush(s *service, notices activities.Notifier) *activities.Push {
 		To:      notices,
 		Tried:   s.metrics.Pushed,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
-			return wire.Version(version).Notice(u)
+			return wire.Notice(wire.Version(version), u)
 		},
 	}
 	if s.signing != nil {

@@ -203,7 +203,7 @@ func (c *cardCommand) Run(p *program) error {
 	say("%s", card.Description)
 	say("")
 	for _, i := range card.Interfaces {
-		say("  %-10s A2A %s  %s", i.ProtocolBinding, i.ProtocolVersion, i.URL)
+		say("  %-10s A2A %s  %s", i.Binding, i.Version, i.URL)
 	}
 	if len(card.Skills) > 0 {
 		say("\nSkills:")
