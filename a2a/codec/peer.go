@@ -10,8 +10,7 @@ import (
 	"longhaul/a2a"
 )
 
-// A Sender is a kind of agent, by what it may say. The same types read both versions, since no
-// member has two meanings.
+// A Sender is a kind of agent, by what it may say. Both versions are read alike.
 type Sender struct{ foreign bool }
 
 // The senders.
@@ -20,100 +19,23 @@ var (
 	Foreign = Sender{foreign: true} // an agent that works for us
 )
 
-type inPart struct {
-	Text      *string         `json:"text"`
-	Raw       *string         `json:"raw"`
-	URL       *string         `json:"url"`
-	Data      json.RawMessage `json:"data"`
-	File      *inFile         `json:"file"`
-	Filename  string          `json:"filename"`
-	MediaType string          `json:"mediaType"`
-	Metadata  a2a.Metadata    `json:"metadata"`
-}
-
-type inFile struct {
-	Bytes     *string `json:"bytes"`
-	URI       *string `json:"uri"`
-	Name      string  `json:"name"`
-	MediaType string  `json:"mimeType"`
-}
-
-type inMessage struct {
-	ID         string       `json:"messageId"`
-	ContextID  string       `json:"contextId"`
-	TaskID     string       `json:"taskId"`
-	Role       string       `json:"role"`
-	Parts      []inPart     `json:"parts"`
-	Metadata   a2a.Metadata `json:"metadata"`
-	Extensions []string     `json:"extensions,omitempty"`
-	References []string     `json:"referenceTaskIds,omitempty"`
-}
-
-type inStatus struct {
-	State   string     `json:"state"`
-	Message *inMessage `json:"message"`
-	At      string     `json:"timestamp"`
-}
-
-type inArtifact struct {
-	ID          string       `json:"artifactId"`
-	Name        string       `json:"name"`
-	Description string       `json:"description"`
-	Parts       []inPart     `json:"parts"`
-	Metadata    a2a.Metadata `json:"metadata"`
-	Extensions  []string     `json:"extensions"`
-}
-
-type inTask struct {
-	ID        string       `json:"id"`
-	ContextID string       `json:"contextId"`
-	Status    inStatus     `json:"status"`
-	Artifacts []inArtifact `json:"artifacts"`
-	History   []inMessage  `json:"history"`
-	Metadata  a2a.Metadata `json:"metadata"`
-}
-
-type inStatusUpdate struct {
-	TaskID    string       `json:"taskId"`
-	ContextID string       `json:"contextId"`
-	Status    inStatus     `json:"status"`
-	Metadata  a2a.Metadata `json:"metadata"`
-}
-
-type inArtifactUpdate struct {
-	TaskID    string       `json:"taskId"`
-	ContextID string       `json:"contextId"`
-	Artifact  inArtifact   `json:"artifact"`
-	Append    bool         `json:"append"`
-	Last      bool         `json:"lastChunk"`
-	Metadata  a2a.Metadata `json:"metadata"`
-}
-
-// inEvent has one of its members in 1.0; in 0.3 the members of one of them come with a kind.
-type inEvent struct {
-	Task     *inTask           `json:"task"`
-	Message  *inMessage        `json:"message"`
-	Status   *inStatusUpdate   `json:"statusUpdate"`
-	Artifact *inArtifactUpdate `json:"artifactUpdate"`
-}
-
-// A Received is a status as it was sent.
+// A Received is a status as a stranger has sent it.
 type Received struct {
-	Word    string // for the state, also one that is not known
-	At      string
-	Message []byte // as JSON
+	Word   string // for the state, also one that is not known
+	Status []byte // equal for equal statuses
 }
 
-// A TaskRead is a task with its status as it was sent, if a stranger has sent it.
+// A TaskRead is a task, with its status as a stranger has sent it.
 type TaskRead struct {
 	a2a.Task
 	Received Received
 }
 
-// An EventRead is the result of sending a message, or an event of a stream.
+// An EventRead is the result of sending a message, or an event of a stream, with the status of
+// Task as a stranger has sent it.
 type EventRead struct {
 	a2a.Event
-	Received Received // the status of Task or Status, if a stranger has sent it
+	Received Received
 }
 
 // ErrKind is the error of an event of which no member is known.
@@ -121,7 +43,7 @@ var ErrKind = errors.New("read an event: its kind is unknown")
 
 // Task reads a task.
 func (s Sender) Task(raw json.RawMessage) (TaskRead, error) {
-	var in inTask
+	var in Task
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return TaskRead{}, err
 	}
@@ -162,12 +84,13 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 		out.Message, err = new(a2a.Message), nil
 		*out.Message = s.message(*in.Message)
 	case in.Status != nil:
-		out.Status, out.Received = &a2a.StatusUpdate{TaskID: in.Status.TaskID, ContextID: in.Status.ContextID, Metadata: s.metadata(in.Status.Metadata)}, s.received(in.Status.Status)
-		out.Status.Status, err = s.status(in.Status.Status)
+		u := in.Status
+		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Metadata: s.metadata(u.Metadata)}
+		out.Status.Status, err = s.status(u.Status)
 	case in.Artifact != nil:
 		u := in.Artifact
 		out.Artifact = &a2a.ArtifactUpdate{
-			TaskID: u.TaskID, ContextID: u.ContextID, Artifact: s.artifact(u.Artifact), Append: u.Append, LastChunk: u.Last, Metadata: s.metadata(u.Metadata),
+			TaskID: u.TaskID, ContextID: u.ContextID, Artifact: s.artifact(u.Artifact), Append: u.Append, LastChunk: u.LastChunk, Metadata: s.metadata(u.Metadata),
 		}
 	case !s.foreign:
 		err = ErrKind
@@ -175,7 +98,7 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 	return out, err
 }
 
-func readEvent(raw json.RawMessage) (in inEvent, err error) {
+func readEvent(raw json.RawMessage) (in event, err error) {
 	var kind struct {
 		Kind string `json:"kind"`
 	}
@@ -196,18 +119,18 @@ func readEvent(raw json.RawMessage) (in inEvent, err error) {
 	return in, json.Unmarshal(raw, into)
 }
 
-func (s Sender) received(in inStatus) Received {
+func (s Sender) received(in status) Received {
 	if !s.foreign {
 		return Received{}
 	}
-	message, err := json.Marshal(in.Message)
+	form, err := json.Marshal(in)
 	if err != nil {
-		message = nil // it was read, so it has a form
+		form = nil // it was read, so it has a form
 	}
-	return Received{in.State, in.At, message}
+	return Received{in.State, form}
 }
 
-func (s Sender) task(in inTask) (a2a.Task, error) {
+func (s Sender) task(in Task) (a2a.Task, error) {
 	status, err := s.status(in.Status)
 	t := a2a.Task{ID: in.ID, ContextID: in.ContextID, Status: status, Metadata: s.metadata(in.Metadata)}
 	for _, a := range in.Artifacts {
@@ -221,7 +144,7 @@ func (s Sender) task(in inTask) (a2a.Task, error) {
 
 // status reads a status. An unknown state or time is an error from a peer, and absent from a
 // stranger. Strangers are known to write cancelled.
-func (s Sender) status(in inStatus) (out a2a.TaskStatus, err error) {
+func (s Sender) status(in status) (out a2a.TaskStatus, err error) {
 	word := in.State
 	if s.foreign && strings.EqualFold(strings.TrimPrefix(word, statePrefix), "cancelled") {
 		word = string(a2a.Canceled)
@@ -242,35 +165,33 @@ func (s Sender) status(in inStatus) (out a2a.TaskStatus, err error) {
 	return out, err
 }
 
-func (s Sender) message(in inMessage) a2a.Message {
+func (s Sender) message(in message) a2a.Message {
 	return a2a.Message{
-		MessageID: in.ID, ContextID: in.ContextID, TaskID: in.TaskID, Role: readRole(in.Role), Parts: s.parts(in.Parts),
-		Metadata: s.metadata(in.Metadata), Extensions: in.Extensions, ReferenceTaskIDs: in.References,
+		MessageID: in.MessageID, ContextID: in.ContextID, TaskID: in.TaskID, Role: readRole(in.Role), Parts: s.parts(in.Parts),
+		Metadata: s.metadata(in.Metadata), Extensions: in.Extensions, ReferenceTaskIDs: in.ReferenceTaskIDs,
 	}
 }
 
-func (s Sender) artifact(in inArtifact) a2a.Artifact {
+func (s Sender) artifact(in artifact) a2a.Artifact {
 	return a2a.Artifact{
-		ArtifactID: in.ID, Name: in.Name, Description: in.Description, Parts: s.parts(in.Parts), Metadata: s.metadata(in.Metadata), Extensions: in.Extensions,
+		ArtifactID: in.ArtifactID, Name: in.Name, Description: in.Description, Parts: s.parts(in.Parts), Metadata: s.metadata(in.Metadata), Extensions: in.Extensions,
 	}
 }
 
 // parts reads parts, those of strangers only if their form is known.
-func (s Sender) parts(list []inPart) []a2a.Part {
+func (s Sender) parts(list []part) []a2a.Part {
 	var out []a2a.Part
 	for _, p := range list {
 		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: s.metadata(p.Metadata)}
 		raw, url := p.Raw, p.URL
 		if f := p.File; f != nil {
-			raw, url, made.Filename, made.MediaType = f.Bytes, f.URI, f.Name, f.MediaType
+			raw, url, made.Filename, made.MediaType = f.Bytes, f.URI, f.Name, f.MimeType
 		}
 		switch {
 		case p.Text != nil:
 			made.Text = p.Text
 		case raw != nil:
-			if b, err := decode64(*raw); err == nil {
-				made.Raw = b
-			}
+			made.Raw = raw
 		case url != nil:
 			made.URL = url
 		case p.Data != nil:

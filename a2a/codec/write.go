@@ -13,77 +13,41 @@ const (
 	keyMediaType = "mediaType"
 )
 
-type part10 struct {
-	Text      *string         `json:"text,omitempty"`
-	Raw       []byte          `json:"raw,omitzero"`
-	URL       *string         `json:"url,omitempty"`
-	Data      json.RawMessage `json:"data,omitzero"`
-	Ref       *a2a.Ref        `json:"-"` // never on the wire
-	Filename  string          `json:"filename,omitempty"`
-	MediaType string          `json:"mediaType,omitempty"`
-	Metadata  a2a.Metadata    `json:"metadata,omitempty"`
-}
-
-type part03 struct {
-	Kind     string          `json:"kind"`
-	Text     *string         `json:"text,omitempty"`
-	File     *file03         `json:"file,omitempty"`
-	Data     json.RawMessage `json:"data,omitzero"`
-	Metadata a2a.Metadata    `json:"metadata,omitempty"`
-}
-
-type file03 struct {
-	Name     string  `json:"name,omitempty"`
-	MimeType string  `json:"mimeType,omitempty"`
-	Bytes    []byte  `json:"bytes,omitzero"`
-	URI      *string `json:"uri,omitempty"`
-}
-
 // parts never returns nil: parts are required wherever they occur.
-func (v Version) parts(parts []a2a.Part) []any {
-	out := make([]any, 0, len(parts))
+func (v Version) parts(parts []a2a.Part) []part {
+	out := make([]part, 0, len(parts))
 	for _, p := range parts {
+		made := part{Text: p.Text, Raw: p.Raw, URL: p.URL, Data: p.Data, Filename: p.Filename, MediaType: p.MediaType, Metadata: p.Metadata}
 		if v == V03 {
-			out = append(out, newPart03(p))
-		} else {
-			out = append(out, part10(p))
+			made.to03()
 		}
+		out = append(out, made)
 	}
 	return out
 }
 
-func newPart03(p a2a.Part) part03 {
+// to03 gives p the form of 0.3, which has only objects as data, and no names and media types
+// but those of files.
+func (p *part) to03() {
 	if p.Raw != nil || p.URL != nil {
-		return part03{Kind: "file", File: &file03{p.Filename, p.MediaType, p.Raw, p.URL}, Metadata: p.Metadata}
+		*p = part{Kind: "file", File: &file{p.Filename, p.MediaType, p.Raw, p.URL}, Metadata: p.Metadata}
+		return
 	}
-	out := part03{Kind: "text", Text: p.Text, Metadata: p.Metadata}
-	if p.Filename != "" && !out.Metadata.Has(keyFilename) {
-		out.Metadata = out.Metadata.With(keyFilename, p.Filename)
+	if p.Filename != "" && !p.Metadata.Has(keyFilename) {
+		p.Metadata = p.Metadata.With(keyFilename, p.Filename)
 	}
-	if p.MediaType != "" && !out.Metadata.Has(keyMediaType) {
-		out.Metadata = out.Metadata.With(keyMediaType, p.MediaType)
+	if p.MediaType != "" && !p.Metadata.Has(keyMediaType) {
+		p.Metadata = p.Metadata.With(keyMediaType, p.MediaType)
 	}
+	p.Kind, p.Filename, p.MediaType = "text", "", ""
 	if p.Data == nil {
-		return out
+		return
 	}
-	out.Kind, out.Data = "data", p.Data
-	if p.Data[0] != '{' { // 0.3 has only objects
-		out.Data = json.RawMessage(`{"value":` + string(p.Data) + `}`)
-		out.Metadata = out.Metadata.With(keyWrapped, true)
+	p.Kind = "data"
+	if p.Data[0] != '{' {
+		p.Data = json.RawMessage(`{"value":` + string(p.Data) + `}`)
+		p.Metadata = p.Metadata.With(keyWrapped, true)
 	}
-	return out
-}
-
-type message struct {
-	Kind             string       `json:"kind,omitempty"` // in 0.3
-	MessageID        string       `json:"messageId"`
-	ContextID        string       `json:"contextId,omitempty"`
-	TaskID           string       `json:"taskId,omitempty"`
-	Role             string       `json:"role"`
-	Parts            []any        `json:"parts"`
-	Metadata         a2a.Metadata `json:"metadata,omitempty"`
-	Extensions       []string     `json:"extensions,omitempty"`
-	ReferenceTaskIDs []string     `json:"referenceTaskIds,omitempty"`
 }
 
 // kind returns the kind of an object in 0.3; in 1.0 objects have none.
@@ -95,36 +59,12 @@ func (v Version) kind(name string) string {
 }
 
 // Message returns the form of m.
-func (v Version) Message(m a2a.Message) any {
+func (v Version) Message(m a2a.Message) any { return v.message(m) }
+
+func (v Version) message(m a2a.Message) message {
 	return message{
 		v.kind("message"), m.MessageID, m.ContextID, m.TaskID, v.role(m.Role), v.parts(m.Parts), m.Metadata, m.Extensions, m.ReferenceTaskIDs,
 	}
-}
-
-// A Task is the form of a task, which a result may have with more members beside.
-type Task struct {
-	Kind      string       `json:"kind,omitempty"` // in 0.3
-	ID        string       `json:"id"`
-	ContextID string       `json:"contextId"`
-	Status    status       `json:"status"`
-	Artifacts []artifact   `json:"artifacts,omitempty"`
-	History   []any        `json:"history,omitempty"`
-	Metadata  a2a.Metadata `json:"metadata,omitempty"`
-}
-
-type status struct {
-	State   string   `json:"state"`
-	At      a2a.Time `json:"timestamp,omitzero"`
-	Message any      `json:"message,omitempty"`
-}
-
-type artifact struct {
-	ArtifactID  string       `json:"artifactId"`
-	Name        string       `json:"name,omitempty"`
-	Description string       `json:"description,omitempty"`
-	Parts       []any        `json:"parts"`
-	Metadata    a2a.Metadata `json:"metadata,omitempty"`
-	Extensions  []string     `json:"extensions,omitempty"`
 }
 
 // Task returns the form of t.
@@ -134,40 +74,22 @@ func (v Version) Task(t a2a.Task) Task {
 		out.Artifacts = append(out.Artifacts, v.artifact(a))
 	}
 	for _, m := range t.History {
-		out.History = append(out.History, v.Message(m))
+		out.History = append(out.History, v.message(m))
 	}
 	return out
 }
 
 func (v Version) status(s a2a.TaskStatus) status {
-	out := status{State: v.State(s.State), At: s.At}
+	out := status{State: v.State(s.State), At: s.At.String()}
 	if s.Message != nil {
-		out.Message = v.Message(*s.Message)
+		m := v.message(*s.Message)
+		out.Message = &m
 	}
 	return out
 }
 
 func (v Version) artifact(a a2a.Artifact) artifact {
 	return artifact{a.ArtifactID, a.Name, a.Description, v.parts(a.Parts), a.Metadata, a.Extensions}
-}
-
-type statusUpdate struct {
-	Kind      string       `json:"kind,omitempty"` // in 0.3
-	TaskID    string       `json:"taskId"`
-	ContextID string       `json:"contextId"`
-	Status    status       `json:"status"`
-	Final     *bool        `json:"final,omitempty"` // in 0.3
-	Metadata  a2a.Metadata `json:"metadata,omitempty"`
-}
-
-type artifactUpdate struct {
-	Kind      string       `json:"kind,omitempty"` // in 0.3
-	TaskID    string       `json:"taskId"`
-	ContextID string       `json:"contextId"`
-	Artifact  artifact     `json:"artifact"`
-	Append    bool         `json:"append,omitempty"`
-	LastChunk bool         `json:"lastChunk,omitempty"`
-	Metadata  a2a.Metadata `json:"metadata,omitempty"`
 }
 
 // Event returns the form of e. final says, for 0.3, that a stream ends with the status in e.

@@ -247,5 +247,5 @@ func (h *handoff) repeatWait(n int) time.Duration {
 
 // statusDigest returns a text that changes when the status of a task does.
 func statusDigest(t codec.TaskRead) string {
-	return digest(t.Received.Word, t.Received.At, string(t.Received.Message))
+	return digest(string(t.Received.Status))
 }

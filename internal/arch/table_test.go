@@ -100,7 +100,7 @@ var rooms = []room{
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
 	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "api/service"}, subjects...)}, // JSON of the server
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "api/service"}, subjects...)},                     // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "a2a/codec"}},
 
