@@ -222,6 +222,19 @@ func decode(method string, raw json.RawMessage, result any) error {
 	return nil
 }
 
+// decodeAll reads the elements of a list.
+func decodeAll[T any](method string, list []json.RawMessage) ([]T, error) {
+	var out []T
+	for _, raw := range list {
+		var v T
+		if err := decode(method, raw, &v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
 // isType reports whether the content of res has a media type.
 func isType(res *http.Response, want string) bool {
 	got, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")

@@ -75,8 +75,8 @@ func extension(p *service.Service) []*Operation {
 func pages(p *service.Service) []*Operation {
 	return ofPages(
 		&Operation{ID: "GetTaskRecord", Scopes: reads, Routes: []string{get + "a2a/tasks/{id}"}, Text: "Get the durable record of a task, without content",
-			Gives: "TaskRecord", Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.TaskRecord)},
-		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, p.Records.GetRun, wire.Run)},
+			Gives: "TaskRecord", Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.Same)},
+		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, p.Records.GetRun, wire.Same)},
 
 		&Operation{ID: "ListDeliveries", Scopes: hooks, Routes: []string{get + "tasks/{id}/deliveries"}, Text: "List the deliveries of a task's states to its push configs, with the latest attempts",
 			Gives: "Deliveries", Body: reply(wire.ReadID, p.Deliveries.ListDeliveries, wire.Deliveries)},
@@ -111,7 +111,7 @@ func pages(p *service.Service) []*Operation {
 
 		&Operation{ID: "StartSample", Scopes: creates, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/start"}, Body: reply(wire.ReadSample, p.Samples.StartSample, wire.SampleStarted)},
 		&Operation{ID: "CreateSamplePush", Scopes: hooks, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/push-config"}, Body: reply(wire.ReadSamplePush, p.Samples.CreateSamplePush, wire.SamplePush)},
-		&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.TaskRecord)},
+		&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.Same)},
 	)
 }
 

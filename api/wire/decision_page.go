@@ -3,16 +3,8 @@ package wire
 import (
 	"longhaul/api/read"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
-
-type decisionPage struct {
-	ObjectiveID string           `json:"objectiveId"`
-	Decisions   []opt.Decision   `json:"decisions"`
-	Head        opt.DecisionHead `json:"head"`
-	Next        string           `json:"nextPageToken"`
-	Size        int              `json:"pageSize"`
-	Total       int64            `json:"totalSize"`
-}
 
 // ReadDecisionList reads the params of a list of decisions.
 func ReadDecisionList(r *Reader) read.DecisionListParams {
@@ -23,7 +15,9 @@ func ReadDecisionList(r *Reader) read.DecisionListParams {
 // DecisionPage returns a page of decisions. It is the same in all versions: hashes are
 // made of these members.
 func DecisionPage(_ Version, p read.DecisionPage) any {
-	out := decisionPage{p.Head.ObjectiveID, p.Decisions, p.Head, p.Next, p.Size, p.Head.Count}
+	out := optwire.DecisionPage{
+		ObjectiveID: p.Head.ObjectiveID, Decisions: p.Decisions, Head: p.Head, NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Head.Count,
+	}
 	if out.Decisions == nil {
 		out.Decisions = []opt.Decision{}
 	}

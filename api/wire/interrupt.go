@@ -9,32 +9,8 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
-
-// interrupt is an open gate with the work that waits at it.
-type interrupt struct {
-	opt.Gate
-	TaskName    string `json:"taskName,omitempty"`
-	ObjectiveID string `json:"objectiveId"`
-	Objective   string `json:"objectiveName,omitempty"`
-	ContextID   string `json:"contextId"`
-	Principal   string `json:"requestedBy,omitempty"`
-}
-
-type interruptPage struct {
-	Interrupts []interrupt `json:"interrupts"`
-	Next       string      `json:"nextPageToken"`
-	Size       int         `json:"pageSize"`
-	Total      int         `json:"totalSize"`
-}
-
-type answered struct {
-	ID      string        `json:"interruptId"`
-	TaskID  string        `json:"taskId"`
-	State   a2a.TaskState `json:"state"` // in the words of 0.3 for all versions
-	Pending bool          `json:"replyPending,omitempty"`
-	Note    string        `json:"note,omitempty"`
-}
 
 // ReadInterruptList reads the params of a list of open gates.
 func ReadInterruptList(r *Reader) gate.InterruptListParams {
@@ -84,14 +60,14 @@ func decisionData(o codec.Object, gateID string) json.RawMessage {
 
 // InterruptPage returns a page of open gates. It is the same in all versions.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
-	out := interruptPage{Interrupts: []interrupt{}, Next: p.Next, Size: p.Size, Total: p.Total}
+	out := optwire.InterruptPage{Interrupts: []optwire.Interrupt{}, NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
 	for _, i := range p.Interrupts {
-		out.Interrupts = append(out.Interrupts, interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
+		out.Interrupts = append(out.Interrupts, optwire.InterruptOf(i))
 	}
 	return out
 }
 
 // Answered returns the result of an answer. It is the same in all versions.
 func Answered(_ Version, a gate.Answered) any {
-	return answered{a.ID, a.TaskID, a.State, a.Pending, a.Note}
+	return optwire.Answered{ID: a.ID, TaskID: a.TaskID, State: a.State, Pending: a.Pending, Note: a.Note}
 }

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/work"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // ReadCreateObjective reads the params of objectives/create.
@@ -163,15 +164,15 @@ func replacement(o codec.Object) a2a.Metadata {
 // seenRevision returns the revision that a client has seen, 0 if it names none. It is in
 // the metadata, as in an objective, or at the top level.
 func seenRevision(o codec.Object) int64 {
-	at, n := o, o.Integer(keyRevision)
+	at, n := o, o.Integer(optwire.KeyRevision)
 	if m, ok := o.Child("metadata"); ok && n == nil {
-		at, n = m, m.Integer(keyRevision)
+		at, n = m, m.Integer(optwire.KeyRevision)
 	}
 	switch {
 	case n == nil:
 		return 0
 	case *n < 1:
-		at.Wrong(keyRevision, "must be above 0")
+		at.Wrong(optwire.KeyRevision, "must be above 0")
 		return 0
 	}
 	return int64(*n)

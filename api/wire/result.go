@@ -10,6 +10,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/stream"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // Task returns the wire form of t.
@@ -57,7 +58,7 @@ func Sent(v Version, s message.Sent) any {
 		}
 		return v.Wrap("task", task(v, *s.Task))
 	}
-	objective := newObjective(s.Objective, true, true)
+	objective := optwire.ObjectiveOf(s.Objective, true, true)
 	if v == V03 {
 		return struct {
 			codec.Task
@@ -87,19 +88,9 @@ func TaskPage(v Version, p read.TaskPage) any {
 // Objective returns the result of a method about one objective. It is the same in
 // both versions, like everything of the extension.
 func Objective(_ Version, o read.ShownObjective) any {
-	out := newObjective(o.Objective, o.Plans, o.Tasks)
-	out.Metadata = unconfirmed(out.Metadata, o.Unconfirmed)
-	return struct {
-		Objective objective `json:"objective"`
-	}{out}
-}
-
-// unconfirmed adds the plans that have not confirmed a change.
-func unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
-	if len(plans) == 0 {
-		return m
-	}
-	return m.With(keyUnconfirmed, plans)
+	out := optwire.ObjectiveOf(o.Objective, o.Plans, o.Tasks)
+	out.Metadata = optwire.Unconfirmed(out.Metadata, o.Unconfirmed)
+	return optwire.ObjectiveResult{Objective: out}
 }
 
 // scalars are top-level members of the result of a create in the first text of
@@ -116,58 +107,47 @@ type scalars struct {
 // NewObjective returns the result of creating o.
 func NewObjective(_ Version, o *opt.Objective) any {
 	return struct {
-		Objective objective `json:"objective"`
+		optwire.ObjectiveResult
 		scalars
-	}{newObjective(o, true, true), scalars{o.ID, "", o.Name, string(o.Status), o.CreatedAt, o.UpdatedAt}}
+	}{optwire.ObjectiveResult{Objective: optwire.ObjectiveOf(o, true, true)}, scalars{o.ID, "", o.Name, string(o.Status), o.CreatedAt, o.UpdatedAt}}
 }
 
 // Plan returns the result of a method about one plan.
 func Plan(_ Version, p read.ShownPlan) any {
-	out := newPlan(p.Plan, p.Tasks)
-	out.Metadata = unconfirmed(out.Metadata, p.Unconfirmed)
-	return struct {
-		Plan plan `json:"plan"`
-	}{out}
+	out := optwire.PlanOf(p.Plan, p.Tasks)
+	out.Metadata = optwire.Unconfirmed(out.Metadata, p.Unconfirmed)
+	return optwire.PlanResult{Plan: out}
 }
 
 // NewPlan returns the result of creating p.
 func NewPlan(_ Version, p *opt.Plan) any {
 	return struct {
-		Plan plan `json:"plan"`
+		optwire.PlanResult
 		scalars
-	}{newPlan(p, true), scalars{p.ID, p.ObjectiveID, p.Name, string(p.Status), p.CreatedAt, p.UpdatedAt}}
+	}{optwire.PlanResult{Plan: optwire.PlanOf(p, true)}, scalars{p.ID, p.ObjectiveID, p.Name, string(p.Status), p.CreatedAt, p.UpdatedAt}}
 }
 
 // LinkedTask returns the result of linking a task.
 func LinkedTask(_ Version, t read.ShownTask) any {
-	return struct {
-		Task planTask `json:"task"`
-	}{newPlanTask(t.Plan, t.Task)}
+	return optwire.TaskResult{Task: optwire.PlanTaskOf(t.Plan, t.Task)}
 }
 
 // MovedTask returns the result of moving a task: the new states of the task, its
 // plan and its objective.
 func MovedTask(_ Version, t read.ShownTask) any {
-	return struct {
-		Task      planTask  `json:"task"`
-		Plan      plan      `json:"plan"`
-		Objective objective `json:"objective"`
-	}{newPlanTask(t.Plan, t.Task), newPlan(t.Plan, true), newObjective(t.Objective, false, false)}
+	return optwire.MovedTask{
+		Task: optwire.PlanTaskOf(t.Plan, t.Task), Plan: optwire.PlanOf(t.Plan, true), Objective: optwire.ObjectiveOf(t.Objective, false, false),
+	}
 }
 
 // ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
 // has no member for the token.
 func ObjectivePage(_ Version, p read.ObjectivePage) any {
-	list := make([]objective, 0, len(p.Objectives))
+	out := optwire.ObjectivePage{Objectives: make([]optwire.Objective, 0, len(p.Objectives)), TotalSize: p.Total, AtLeast: p.AtLeast, NextPageToken: p.Next}
 	for _, o := range p.Objectives {
-		list = append(list, newObjective(o, p.Plans, p.Tasks))
+		out.Objectives = append(out.Objectives, optwire.ObjectiveOf(o, p.Plans, p.Tasks))
 	}
-	return struct {
-		Objectives    []objective `json:"objectives"`
-		TotalSize     int         `json:"totalSize"`
-		AtLeast       bool        `json:"totalSizeIsMinimum,omitempty"`
-		NextPageToken string      `json:"nextPageToken,omitempty"`
-	}{list, p.Total, p.AtLeast, p.Next}
+	return out
 }
 
 // Error returns the error object for f. opt says that the method is one of the

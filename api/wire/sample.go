@@ -4,6 +4,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/push"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // ReadSample reads the params of a scenario.
@@ -26,5 +27,5 @@ func ReadSamplePush(r *Reader) push.PushCreateParams {
 
 // SamplePush returns a push config of a sample.
 func SamplePush(_ Version, p opt.PushConfig) any {
-	return map[string]any{"taskId": p.TaskID, "pushConfig": pushRecord{URL: p.URL}}
+	return map[string]any{"taskId": p.TaskID, "pushConfig": optwire.PushRecord{URL: p.URL}}
 }

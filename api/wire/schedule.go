@@ -7,41 +7,8 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/schedule"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
-
-// scheduleRun is an objective that a schedule has started, or tried to.
-type scheduleRun struct {
-	At          a2a.Time            `json:"at"`
-	ObjectiveID string              `json:"objectiveId"`
-	Status      opt.ObjectiveStatus `json:"status,omitempty"`
-	Failure     string              `json:"failure,omitempty"`
-}
-
-// schedule is a schedule with its state.
-type shownSchedule struct {
-	ID        string        `json:"id"`
-	Name      string        `json:"name,omitempty"`
-	Text      string        `json:"text"`
-	Skill     string        `json:"skill,omitempty"`
-	ContextID string        `json:"contextId,omitempty"`
-	Cron      []string      `json:"cron,omitempty"`
-	Every     string        `json:"every,omitempty"`
-	TimeZone  string        `json:"timeZone,omitempty"`
-	Jitter    string        `json:"jitter,omitempty"`
-	From      a2a.Time      `json:"from,omitzero"`
-	Until     a2a.Time      `json:"until,omitzero"`
-	Overlap   opt.Overlap   `json:"overlap"`
-	CatchUp   string        `json:"catchUp"`
-	Paused    bool          `json:"paused"`
-	Note      string        `json:"note,omitempty"`
-	Principal string        `json:"principal"`
-	Playbook  string        `json:"playbook,omitempty"`
-	CreatedAt a2a.Time      `json:"createdAt"`
-	Next      []a2a.Time    `json:"next"`
-	Runs      []scheduleRun `json:"runs"`
-	Skipped   int           `json:"skipped"`
-	Missed    int           `json:"missed"`
-}
 
 // ReadCreateSchedule reads a new schedule.
 func ReadCreateSchedule(r *Reader) schedule.CreateScheduleParams {
@@ -132,58 +99,22 @@ func ReadBackfill(r *Reader) schedule.BackfillParams {
 }
 
 // Schedule returns a schedule. It is the same in all versions, like all here.
-func Schedule(_ Version, s opt.ScheduleState) any { return scheduleOf(s) }
-
-func scheduleOf(s opt.ScheduleState) shownSchedule {
-	out := shownSchedule{
-		ID: s.ID, Name: s.Name, Text: s.Text, Skill: s.Skill, ContextID: s.ContextID,
-		Cron: s.Times.Cron, Every: spanText(s.Times.Every), TimeZone: s.Times.TimeZone, Jitter: spanText(s.Times.Jitter), From: s.Times.From, Until: s.Times.Until,
-		Overlap: s.Overlap, CatchUp: spanText(s.CatchUp), Paused: s.Paused, Note: s.Note,
-		Principal: s.Principal, Playbook: s.Playbook, CreatedAt: s.CreatedAt,
-		Next: s.Next, Runs: runsOf(s.Runs), Skipped: s.Skipped, Missed: s.Missed,
-	}
-	if out.Next == nil {
-		out.Next = []a2a.Time{}
-	}
-	return out
-}
-
-// spanText writes seconds so that they can be read again, "" for none.
-func spanText(seconds int64) string {
-	if seconds == 0 {
-		return ""
-	}
-	return (time.Duration(seconds) * time.Second).String()
-}
-
-func runsOf(runs []opt.ScheduleRun) []scheduleRun {
-	out := []scheduleRun{}
-	for _, r := range runs {
-		out = append(out, scheduleRun(r))
-	}
-	return out
-}
+func Schedule(_ Version, s opt.ScheduleState) any { return optwire.ScheduleOf(s) }
 
 // ScheduleList returns the schedules of a tenant.
 func ScheduleList(_ Version, list []opt.ScheduleState) any {
-	out := []shownSchedule{}
+	out := optwire.ScheduleList{Schedules: []optwire.Schedule{}}
 	for _, s := range list {
-		out = append(out, scheduleOf(s))
+		out.Schedules = append(out.Schedules, optwire.ScheduleOf(s))
 	}
-	return struct {
-		Schedules []shownSchedule `json:"schedules"`
-	}{out}
+	return out
 }
 
 // Triggered returns the result of a trigger.
 func Triggered(_ Version, t schedule.Triggered) any {
-	out := struct {
-		Run     *scheduleRun `json:"run,omitempty"`
-		Skipped bool         `json:"skipped"`
-		Pending bool         `json:"pending"`
-	}{Skipped: t.Skipped, Pending: !t.Skipped && t.Run.Status == "" && t.Run.Failure == ""}
+	out := optwire.Triggered{Skipped: t.Skipped, Pending: !t.Skipped && t.Run.Status == "" && t.Run.Failure == ""}
 	if t.Run.ObjectiveID != "" {
-		run := scheduleRun(t.Run)
+		run := optwire.ScheduleRun(t.Run)
 		out.Run = &run
 	}
 	return out
@@ -191,7 +122,5 @@ func Triggered(_ Version, t schedule.Triggered) any {
 
 // Backfilled returns the result of a backfill.
 func Backfilled(_ Version, runs []opt.ScheduleRun) any {
-	return struct {
-		Runs []scheduleRun `json:"runs"`
-	}{runsOf(runs)}
+	return optwire.Backfilled{Runs: optwire.RunsOf(runs)}
 }

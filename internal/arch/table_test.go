@@ -17,6 +17,7 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
+	{name: "opt/wire", imports: []string{"a2a", "opt"}},                                            // their JSON, for server and client
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                         // what objectives, plans and contexts do next
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                    // carries out what they want
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}}, // a world without Temporal for them
@@ -61,7 +62,7 @@ var rooms = []room{
 
 	{name: "api/call", imports: []string{"a2a", "opt", "a2a/codec"}}, // the ground of all operations; violations and extensions
 	{name: "api/card", imports: []string{"a2a", "opt", "api/call", "a2a/codec"}},
-	{name: "api/read", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/read", imports: []string{"a2a", "opt", "opt/wire", "api/call"}},
 	{name: "api/write", imports: []string{"a2a", "opt", "api/call"}},
 	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
 		"internal/schema"}}, // of answers
@@ -100,9 +101,9 @@ var rooms = []room{
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
 	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "api/service"}, subjects...)},                     // JSON of the server
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "opt/wire", "api/service"}, subjects...)},         // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
-	{name: "client", imports: []string{"a2a", "opt", "a2a/codec"}},
+	{name: "client", imports: []string{"a2a", "opt", "a2a/codec", "opt/wire"}},
 
 	{name: "internal/journal/db", imports: []string{"opt"}}, // the database under it
 	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db"},
@@ -139,7 +140,7 @@ var rooms = []room{
 		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
-	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
+	{name: "docs/schemas", tests: []string{"a2a", "opt", "opt/wire"}},           // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},
