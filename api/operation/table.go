@@ -79,7 +79,7 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, p.Records.GetRun, wire.Same)},
 
 		&Operation{ID: "ListDeliveries", Scopes: hooks, Routes: []string{get + "tasks/{id}/deliveries"}, Text: "List the deliveries of a task's states to its push configs, with the latest attempts",
-			Gives: "Deliveries", Body: reply(wire.ReadID, p.Deliveries.ListDeliveries, wire.Deliveries)},
+			Gives: "DeliveryList", Body: reply(wire.ReadID, p.Deliveries.ListDeliveries, wire.Deliveries)},
 		&Operation{ID: "Redeliver", Scopes: hooks, Routes: []string{post + "tasks/{id}/deliveries/{config}/{event}/redeliver"}, Text: "Have a state delivered again",
 			Gives: "Delivery", Body: reply(wire.ReadDelivery, p.Deliveries.Redeliver, wire.Delivery)},
 
@@ -91,7 +91,7 @@ func pages(p *service.Service) []*Operation {
 			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.DecisionPage)},
 
 		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
-			Gives: "Schedules", Body: reply(wire.Nothing, p.Schedules.ListSchedules, wire.ScheduleList)},
+			Gives: "ScheduleList", Body: reply(wire.Nothing, p.Schedules.ListSchedules, wire.ScheduleList)},
 		&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",
 			Takes: "NewSchedule", Gives: "Schedule", Body: reply(wire.ReadCreateSchedule, p.Schedules.CreateSchedule, wire.Schedule)},
 		&Operation{ID: "GetSchedule", Scopes: reads, Routes: []string{get + "schedules/{id}"}, Text: "Get a schedule with its next times and its latest runs",

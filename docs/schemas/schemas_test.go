@@ -1,5 +1,6 @@
 // Package schemas_test makes the JSON Schemas of this directory from the Go types, so
-// that they cannot differ.
+// that they cannot differ, and those that the OpenAPI description of the API has for the extension
+// and the pages below /v1.
 //
 //	go test ./docs/schemas -args -update
 package schemas_test
@@ -23,6 +24,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 var update = flag.Bool("update", false, "write the schemas")
@@ -56,14 +58,66 @@ var allowed = map[string][]string{
 }
 
 // required are the required members of types in which Go also writes optional ones.
-var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "question"}}
+var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "question"}, "NewSchedule": {"text"}}
+
+// pages are the types of the extension and of the pages below /v1, which have schemas in the
+// description of the API with all types of their members.
+var pages = []reflect.Type{
+	reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
+	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.Answer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](),
+	reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
+	reflect.TypeFor[wire.TriggerRequest](), reflect.TypeFor[wire.Triggered](), reflect.TypeFor[wire.BackfillRequest](), reflect.TypeFor[wire.Backfilled](),
+}
+
+// pagesFile has the schemas of pages.
+const pagesFile = "../../api/openapi_pages.json"
+
+// hidden are the members that clients never see.
+var hidden = []string{"Interrupt.object", "Interrupt.sources", "Interrupt.form"}
+
+// texts describe, for clients, types and members whose comments are for programs in Go.
+var texts = map[string]string{
+	"Interrupt.artifactId":    "Of the artifact to be decided on.",
+	"Interrupt.artifactType":  "The media type of the object.",
+	"Interrupt.artifactData":  "The object, unless it is large or has several parts: the status message of the task has all of it.",
+	"Interrupt.objectDigest":  "Of the object: sha256: and hexadecimal digits.",
+	"Interrupt.responders":    "Who may decide. Without it everyone with the scope, alone.",
+	"Interrupt.noted":         "A digest of the notes that clients have written while the gate is open. They are among its exchanges, and objectDigest covers them.",
+	"Interrupt.exchanges":     "Questions and comments at the gate, the latest 20, the oldest first.",
+	"Interrupt.omitted":       "How many questions and comments came before exchanges. objectDigest covers the notes among them.",
+	"Interrupt.nextStep":      "What happens next if the gate is still open then.",
+	"Interrupt.ladder":        "All steps, in order of time. The first of them, as many as taken says, have been taken.",
+	"Interrupt.taken":         "How many steps have been taken.",
+	"Responders":              "Who may decide at a gate. Without it everyone who has the scope, alone.",
+	"Step.action":             "Of expire, at an approval: accept or reject; reject without it.",
+	"Responders.noVeto":       "It takes as many rejections as accepts to reject; otherwise one is enough.",
+	"Responders.anonymousMay": "notRequester does not hold where callers are not authenticated.",
+	"Vote.groups":             "Of decidedBy, that may decide.",
+	"Vote.objectDigest":       "That decidedBy has seen, if the reply had it.",
+	"Exchange.cut":            "The message has more than question: a longer text, or parts that are no text.",
+	"Decision":                "A reply to a gate, accepted or refused, or the expiry of a gate. hash is the SHA-256 of the canonical JSON (RFC 8785) of the other members.",
+	"Decision.n":              "In the chain of this attempt at the plan.",
+	"Decision.epoch":          "Of the plan, if it was set back in Temporal: its decisions from then on are a chain of their own.",
+	"Decision.decidedBy":      "longhaul:timer, without a messageId, for a gate that expired.",
+	"Decision.groups":         "Of decidedBy, that may decide.",
+	"Decision.byHand":         "The principal has moved the task with tasks/updateStatus, in place of a reply.",
+	"Decision.replyDigest":    "Of the parts of the reply.",
+	"Decision.previous":       "The hash before it, empty for the first.",
+	"DecisionHead.signature":  "A JWS of the canonical JSON of the other members, by a key of /.well-known/jwks.json.",
+	"Answer.interruptId":      "That of the path.",
+}
+
+// closed are the types without further members.
+var closed = []string{"TaskRecord", "PushRecord"}
 
 // An object is a JSON object.
 type object = map[string]any
 
 // A maker makes the schemas of types.
 type maker struct {
-	comments map[string]string // of types and of their fields, as "Type.Field"
+	comments map[string]string   // of types and of their fields, as "Type.Field"
+	enums    map[string][]string // constants by their types; nil for schemas that allow others
+	at       string              // where defs are
 	defs     object
 }
 
@@ -80,6 +134,9 @@ func (m *maker) schema(t reflect.Type) object {
 	case reflect.Pointer:
 		return m.schema(t.Elem())
 	case reflect.String:
+		if values := m.enums[t.Name()]; values != nil {
+			return object{"enum": values}
+		}
 		return object{"type": "string"}
 	case reflect.Bool:
 		return object{"type": "boolean"}
@@ -96,7 +153,7 @@ func (m *maker) schema(t reflect.Type) object {
 			m.defs[t.Name()] = object{} // it may have itself as a member
 			m.defs[t.Name()] = m.members(t)
 		}
-		return object{"$ref": "#/$defs/" + t.Name()}
+		return object{"$ref": m.at + t.Name()}
 	}
 	panic("no schema for " + t.String())
 }
@@ -105,11 +162,14 @@ func (m *maker) members(t reflect.Type) object {
 	members, needed := object{}, []string{}
 	for f := range fieldsOf(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if only := allowed[t.Name()]; name == "" || name == "-" || only != nil && !slices.Contains(only, name) {
+		if only := allowed[t.Name()]; name == "" || name == "-" || only != nil && m.enums == nil && !slices.Contains(only, name) {
+			continue
+		}
+		if slices.Contains(hidden, t.Name()+"."+name) {
 			continue
 		}
 		s := m.schema(f.Type)
-		if about := m.comments[t.Name()+"."+f.Name]; about != "" {
+		if about := m.about(t.Name()+"."+name, ownerOf(t, f)+"."+f.Name); about != "" {
 			s["description"] = about
 		}
 		members[name] = s
@@ -121,13 +181,36 @@ func (m *maker) members(t reflect.Type) object {
 		needed = only
 	}
 	out := object{"type": "object", "properties": members}
+	if slices.Contains(closed, t.Name()) {
+		out["additionalProperties"] = false
+	}
 	if len(needed) > 0 {
 		out["required"] = needed
 	}
-	if about := m.comments[t.Name()]; about != "" {
+	if about := m.about(t.Name(), t.Name()); about != "" {
 		out["description"] = about
 	}
 	return out
+}
+
+// about returns the description of a type or a member, which has a name in JSON and one in Go.
+func (m *maker) about(name, inGo string) string {
+	text := m.comments[inGo]
+	switch {
+	case m.enums == nil || text == "" && texts[name] == "":
+		return text
+	case texts[name] != "":
+		return texts[name]
+	}
+	return strings.TrimSuffix(strings.ToUpper(text[:1])+text[1:], ".") + "."
+}
+
+// ownerOf returns the name of the type that declares a field of t, t or one that t embeds.
+func ownerOf(t reflect.Type, f reflect.StructField) string {
+	for _, i := range f.Index[:len(f.Index)-1] {
+		t = t.Field(i).Type
+	}
+	return t.Name()
 }
 
 func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
@@ -160,6 +243,8 @@ func (m *maker) read(t *testing.T, dir string) {
 						m.comments[s.Name.Name] = line(n.Doc.Text())
 					}
 				}
+			case *ast.ValueSpec:
+				m.readConstants(n)
 			case *ast.TypeSpec:
 				if s, ok := n.Type.(*ast.StructType); ok {
 					for _, f := range s.Fields.List {
@@ -174,12 +259,25 @@ func (m *maker) read(t *testing.T, dir string) {
 	}
 }
 
+// readConstants notes the texts of constants that have a type.
+func (m *maker) readConstants(n *ast.ValueSpec) {
+	of, ok := n.Type.(*ast.Ident)
+	if !ok || m.enums == nil {
+		return
+	}
+	for _, v := range n.Values {
+		if text, ok := v.(*ast.BasicLit); ok && text.Kind == token.STRING {
+			m.enums[of.Name] = append(m.enums[of.Name], strings.Trim(text.Value, `"`))
+		}
+	}
+}
+
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // made returns the text of a schema.
 func made(t *testing.T, name string) []byte {
 	t.Helper()
-	m := &maker{comments: map[string]string{}, defs: object{}}
+	m := &maker{comments: map[string]string{}, at: "#/$defs/", defs: object{}}
 	for _, dir := range []string{"../../a2a", "../../opt", "."} {
 		m.read(t, dir)
 	}
@@ -189,11 +287,29 @@ func made(t *testing.T, name string) []byte {
 	if len(m.defs) > 0 {
 		root["$defs"] = m.defs
 	}
+	return indented(t, root)
+}
+
+// madePages returns the text of the schemas of pages.
+func madePages(t *testing.T) []byte {
+	t.Helper()
+	m := &maker{comments: map[string]string{}, enums: map[string][]string{}, at: "#/components/schemas/", defs: object{}}
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/wire"} {
+		m.read(t, dir)
+	}
+	for _, of := range pages {
+		m.schema(of)
+	}
+	return indented(t, m.defs)
+}
+
+func indented(t *testing.T, v any) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(root); err != nil {
+	if err := e.Encode(v); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -201,8 +317,11 @@ func made(t *testing.T, name string) []byte {
 
 // The schemas in the directory are those of the types.
 func TestSchemas(t *testing.T) {
+	files := map[string][]byte{pagesFile: madePages(t)}
 	for name := range roots {
-		want := made(t, name)
+		files[name] = made(t, name)
+	}
+	for name, want := range files {
 		if *update {
 			if err := os.WriteFile(name, want, 0o600); err != nil {
 				t.Fatal(err)

@@ -26,7 +26,7 @@ type Objective struct {
 	Name        string              `json:"name"`
 	Description string              `json:"description,omitempty"`
 	Status      opt.ObjectiveStatus `json:"status,omitempty"`
-	Plans       []Plan              `json:"plans,omitzero"` // in their order; nil if they were not asked for
+	Plans       []Plan              `json:"plans,omitzero"` // in their order; absent if they were not asked for
 	Metadata    a2a.Metadata        `json:"metadata,omitzero"`
 	CreatedAt   a2a.Time            `json:"createdAt,omitzero"`
 	UpdatedAt   a2a.Time            `json:"updatedAt,omitzero"`
@@ -39,7 +39,7 @@ type Plan struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	Status       opt.PlanStatus `json:"status,omitempty"`
-	Tasks        []PlanTask     `json:"tasks,omitzero"`        // in their order; nil if they were not asked for
+	Tasks        []PlanTask     `json:"tasks,omitzero"`        // in their order; absent if they were not asked for
 	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans; agents show [] also for none
 	Metadata     a2a.Metadata   `json:"metadata,omitzero"`
 	CreatedAt    a2a.Time       `json:"createdAt,omitzero"`
@@ -55,7 +55,7 @@ type PlanTask struct {
 	Description  string        `json:"description,omitempty"`
 	TaskIndex    int           `json:"taskIndex"`
 	Dependencies []string      `json:"dependencies,omitzero"` // ids of plan tasks; agents show [] also for none
-	A2ATaskID    string        `json:"a2aTaskId,omitempty"`   // "" until it was dispatched
+	A2ATaskID    string        `json:"a2aTaskId,omitempty"`   // absent until it was dispatched
 	Status       opt.TaskState `json:"status,omitempty"`
 	Metadata     a2a.Metadata  `json:"metadata,omitzero"`
 }

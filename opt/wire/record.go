@@ -20,7 +20,7 @@ type TaskRecord struct {
 // A PushRecord is a push config without its secrets.
 type PushRecord struct {
 	URL              string `json:"url"`
-	TokenFingerprint string `json:"tokenFingerprint,omitempty"` // "" for a config without a token
+	TokenFingerprint string `json:"tokenFingerprint,omitempty"` // absent for a config without a token
 }
 
 // RunStatus is the status of a run: the state of an objective, in more detail than the

@@ -81,7 +81,7 @@ type TriggerRequest struct {
 
 // A Triggered is the result of a trigger.
 type Triggered struct {
-	Run     *ScheduleRun `json:"run,omitempty"` // nil if nothing was started
+	Run     *ScheduleRun `json:"run,omitempty"` // absent if nothing was started
 	Skipped bool         `json:"skipped"`       // an objective of the schedule is open, and overlap is skip
 	Pending bool         `json:"pending"`       // nothing has been started yet
 }
