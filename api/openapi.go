@@ -70,7 +70,7 @@ func (d describer) describe(card card.Card) any {
 		}
 	}
 	for _, r := range d.pages {
-		d.add(paths, pagePath+"/", r, "FlatError")
+		d.add(paths, pagePath+"/", r, "PageError")
 	}
 	for _, p := range d.open {
 		ok := answer(p.text, p.gives, mediaJSON)

@@ -145,29 +145,28 @@ func (c *caller) page(ctx context.Context, path string, query url.Values, result
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return c.repeatCall(ctx, func() error {
-		res, body, err := c.get(ctx, path)
-		if err != nil {
-			return err
-		}
-		return readPage(res, body, result)
-	})
+	return c.repeatCall(ctx, func() error { return c.submit(ctx, http.MethodGet, path, nil, result) })
 }
 
-// readPage reads the answer of a page beside A2A.
-func readPage(res *http.Response, body []byte, result any) error {
+// submit calls a page beside A2A, once. With nil the request has no body.
+func (c *caller) submit(ctx context.Context, method, path string, body, result any) error {
+	var content []byte
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("write the content of %s: %w", path, err)
+		}
+	}
+	res, answer, err := c.exchange(ctx, method, path, content)
 	switch {
+	case err != nil:
+		return err
 	case res.StatusCode != http.StatusOK:
-		return pageError(res, body)
-	case json.Unmarshal(body, result) != nil:
+		return pageError(res, answer)
+	case json.Unmarshal(answer, result) != nil:
 		return notA2A(res)
 	}
 	return nil
-}
-
-// get reads a document by plain HTTP, once.
-func (c *caller) get(ctx context.Context, path string) (*http.Response, []byte, error) {
-	return c.exchange(ctx, http.MethodGet, path, nil)
 }
 
 // exchange sends a request with JSON, nil for none, by plain HTTP, once.

@@ -57,7 +57,7 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 func (c *Client) Card(ctx context.Context) (*Card, error) {
 	var card Card
 	err := c.repeatCall(ctx, func() error {
-		res, body, err := c.get(ctx, "/.well-known/agent-card.json")
+		res, body, err := c.exchange(ctx, http.MethodGet, "/.well-known/agent-card.json", nil)
 		switch {
 		case err != nil:
 			return err

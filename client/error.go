@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/a2a/codec"
+	"longhaul/opt/wire"
 )
 
 // Codes of errors that callers branch on. Methods of the OPT extension use
@@ -101,17 +102,13 @@ func notA2A(res *http.Response) *Error {
 
 // pageError returns the error in the body of a page.
 func pageError(res *http.Response, body []byte) *Error {
-	var flat struct {
-		Error   string          `json:"error"`
-		Message string          `json:"message"`
-		Details json.RawMessage `json:"details"`
-	}
+	var flat wire.PageError
 	if json.Unmarshal(body, &flat) != nil || flat.Error == "" {
 		return notA2A(res)
 	}
 	out := &Error{Message: flat.Message, Reason: strings.ToUpper(flat.Error), Status: res.StatusCode, after: retryAfter(res)}
-	if flat.Details != nil {
-		out.Details = []json.RawMessage{flat.Details}
+	if details, err := json.Marshal(flat.Details); err == nil && flat.Details != nil {
+		out.Details = []json.RawMessage{details}
 	}
 	return out
 }

@@ -64,19 +64,13 @@ type objectives struct{ *caller }
 // objective.
 func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r wire.ObjectiveResult
-	if err := c.callWithKey(ctx, o.Key, "objectives/create", o, &r); err != nil {
-		return nil, err
-	}
-	return &r.Objective, nil
+	return result(&r.Objective, c.callWithKey(ctx, o.Key, "objectives/create", o, &r))
 }
 
 // GetObjective returns an objective with its plans and their tasks.
 func (c objectives) GetObjective(ctx context.Context, id string) (*Objective, error) {
 	var r wire.ObjectiveResult
-	if err := c.repeat(ctx, "objectives/get", idParams{id}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Objective, nil
+	return result(&r.Objective, c.repeat(ctx, "objectives/get", idParams{id}, &r))
 }
 
 // ObjectiveOptions select objectives. Zero members select everything.
@@ -96,10 +90,7 @@ type ObjectiveOptions struct {
 // ListObjectives returns a page of objectives, the newest first.
 func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
 	var page ObjectivePage
-	if err := c.repeat(ctx, "objectives/list", o, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	return result(&page, c.repeat(ctx, "objectives/list", o, &page))
 }
 
 // Start makes the agent work on an objective that waits to be started, and returns it. The
@@ -109,10 +100,15 @@ func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Ob
 func (c objectives) Start(ctx context.Context, objectiveID string) (*Objective, error) {
 	var r wire.ObjectiveResult
 	change := objectiveChange{objectiveID, ObjectiveChange{Status: opt.ObjectiveWorking}}
-	if err := c.callWithKey(ctx, NewKey(), "objectives/update", change, &r); err != nil {
+	return result(&r.Objective, c.callWithKey(ctx, NewKey(), "objectives/update", change, &r))
+}
+
+// result returns v, which a call has read, unless the call failed.
+func result[T any](v *T, err error) (*T, error) {
+	if err != nil {
 		return nil, err
 	}
-	return &r.Objective, nil
+	return v, nil
 }
 
 // NewKey returns a random, unique key for a call.
@@ -122,19 +118,13 @@ func NewKey() string { return "key-" + strings.ToLower(rand.Text()) }
 // has a Key.
 func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 	var r wire.PlanResult
-	if err := c.callWithKey(ctx, p.Key, "plans/create", p, &r); err != nil {
-		return nil, err
-	}
-	return &r.Plan, nil
+	return result(&r.Plan, c.callWithKey(ctx, p.Key, "plans/create", p, &r))
 }
 
 // GetPlan returns a plan with its tasks.
 func (c objectives) GetPlan(ctx context.Context, id string) (*Plan, error) {
 	var r wire.PlanResult
-	if err := c.repeat(ctx, "plans/get", idParams{id}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Plan, nil
+	return result(&r.Plan, c.repeat(ctx, "plans/get", idParams{id}, &r))
 }
 
 // An ObjectiveChange says what to change of an objective. Zero members change
@@ -154,19 +144,13 @@ type ObjectiveChange struct {
 // change meanwhile.
 func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r wire.ObjectiveResult
-	if err := c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Objective, nil
+	return result(&r.Objective, c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r))
 }
 
 // Replan asks for plans in place of those that have not ended.
 func (c objectives) Replan(ctx context.Context, id, reason string) (*Objective, error) {
 	var r wire.ObjectiveResult
-	if err := c.call(ctx, "objectives/replan", replanParams{id, reason}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Objective, nil
+	return result(&r.Objective, c.call(ctx, "objectives/replan", replanParams{id, reason}, &r))
 }
 
 // A PlanChange says what to change of a plan. Zero members change nothing. Key is like
@@ -185,39 +169,27 @@ type PlanChange struct {
 // objective.
 func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
 	var r wire.PlanResult
-	if err := c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Plan, nil
+	return result(&r.Plan, c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r))
 }
 
 // AddTasks adds tasks to a plan. In their Dependencies, "task-0" is the first task
 // that the plan has already.
 func (c objectives) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
 	var r wire.PlanResult
-	if err := c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Plan, nil
+	return result(&r.Plan, c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r))
 }
 
 // LinkTask makes another A2A task stand in for a plan task that has not begun.
 func (c objectives) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
 	var r wire.TaskResult
-	if err := c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Task, nil
+	return result(&r.Task, c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r))
 }
 
 // UpdateTaskStatus moves a plan task by hand; text is the message of its status,
 // "" for none. The states of its plan and its objective follow.
 func (c objectives) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
 	var r MovedTask
-	if err := c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r); err != nil {
-		return nil, err
-	}
-	return &r, nil
+	return result(&r, c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r))
 }
 
 // The params of the calls above.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -107,20 +106,4 @@ func (c schedules) BackfillSchedule(ctx context.Context, id string, from, until 
 	var out wire.Backfilled
 	err := c.submit(ctx, http.MethodPost, schedulePage(id, "backfill"), wire.BackfillRequest{From: from, Until: until, Overlap: overlap}, &out)
 	return out.Runs, err
-}
-
-// submit sends a change to a page beside A2A, once. With nil the request has no body.
-func (c schedules) submit(ctx context.Context, method, path string, body, result any) error {
-	var content []byte
-	if body != nil {
-		var err error
-		if content, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("write the content of %s: %w", path, err)
-		}
-	}
-	res, answer, err := c.exchange(ctx, method, path, content)
-	if err != nil {
-		return err
-	}
-	return readPage(res, answer, result)
 }

@@ -153,22 +153,16 @@ func (v Version) Send(s Send) any {
 	return sendParams{v.Message(s.Message), c}
 }
 
-type push10 struct {
-	TaskID         string          `json:"taskId"`
+type push struct {
+	TaskID         string          `json:"taskId,omitempty"` // in 1.0
 	ID             string          `json:"id,omitempty"`
 	URL            string          `json:"url"`
 	Authentication *authentication `json:"authentication,omitempty"`
 }
 
 type push03 struct {
-	TaskID string       `json:"taskId"`
-	Config pushConfig03 `json:"pushNotificationConfig"`
-}
-
-type pushConfig03 struct {
-	ID             string          `json:"id,omitempty"`
-	URL            string          `json:"url"`
-	Authentication *authentication `json:"authentication,omitempty"`
+	TaskID string `json:"taskId"`
+	Config push   `json:"pushNotificationConfig"`
 }
 
 type authentication struct {
@@ -186,7 +180,7 @@ func (v Version) Push(p PushConfig) any {
 		}
 	}
 	if v == V03 {
-		return push03{p.TaskID, pushConfig03{p.ID, p.URL, auth}}
+		return push03{p.TaskID, push{"", p.ID, p.URL, auth}}
 	}
-	return push10{p.TaskID, p.ID, p.URL, auth}
+	return push{p.TaskID, p.ID, p.URL, auth}
 }

@@ -13,6 +13,7 @@ import (
 	"longhaul/activities"
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // A question is a question of the agent at a gate of the task.
@@ -24,28 +25,17 @@ type question struct {
 	Digest string       `json:"digest,omitempty"` // of the object that is decided on there
 }
 
-// remoteGate is a gate of another agent as its status message has it: a data part of the
-// OPT extension.
-type remoteGate struct {
-	Kind         opt.GateKind   `json:"kind"`
-	ID           string         `json:"interruptId"`
-	Title        string         `json:"title"`
-	Description  string         `json:"description"`
-	Actions      []opt.Action   `json:"actions"`
-	Questions    []opt.Question `json:"questions"`
-	ObjectDigest string         `json:"objectDigest"`
-}
-
 // maxQuestions is how many questions of an agent a gate has at most.
 const maxQuestions = 20
 
-// gateIn returns the gate in a status, nil if there is none.
-func gateIn(s a2a.TaskStatus) *remoteGate {
+// gateIn returns the gate of another agent that its status message has, a data part of the OPT
+// extension; nil if there is none.
+func gateIn(s a2a.TaskStatus) *opt.Gate {
 	if s.Message == nil {
 		return nil
 	}
 	for _, p := range s.Message.Parts {
-		var g remoteGate
+		var g opt.Gate
 		if p.Data == nil || json.Unmarshal(p.Data, &g) != nil || g.ID == "" {
 			continue
 		}
@@ -133,7 +123,7 @@ func dataOf(s a2a.TaskStatus) json.RawMessage {
 
 // gate returns a gate of the task for one of the agent. An approval offers accept and
 // reject alone: the other actions need the object as the agent stores it.
-func (h *handoff) gate(g *remoteGate, s a2a.TaskStatus) opt.Gate {
+func (h *handoff) gate(g *opt.Gate, s a2a.TaskStatus) opt.Gate {
 	if g.Kind == opt.Approval {
 		out := opt.Gate{Kind: opt.Approval, Title: h.askPrefix() + cleanLine(g.Title, maxLine), Description: cleanLines(g.Description, maxPrompt), Actions: []opt.Action{opt.Accept}}
 		if slices.Contains(g.Actions, opt.Reject) {
@@ -215,17 +205,11 @@ func (h *handoff) reply() (opt.Reply, bool) {
 func (q question) answerParts(r opt.Reply) []a2a.Part {
 	words := q.Kind == opt.Credential && r.Action == ""
 	if q.Gate != "" && !words {
-		decision := map[string]any{"interruptId": q.Gate}
+		decision := wire.Reply{GateID: q.Gate, Feedback: r.Feedback, Digest: q.Digest}
 		if q.Kind != opt.Clarification {
-			decision["action"] = r.Action
+			decision.Action = r.Action
 		} else {
-			decision["answers"] = r.Answers
-		}
-		if r.Feedback != "" {
-			decision["feedback"] = r.Feedback
-		}
-		if q.Digest != "" {
-			decision["objectDigest"] = q.Digest
+			decision.Answers = r.Answers
 		}
 		return []a2a.Part{a2a.DataPart(decision)}
 	}

@@ -86,7 +86,7 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "ListInterrupts", Scopes: reads, Routes: []string{get + "interrupts"}, Text: "List the tasks that wait for people, the longest wait first",
 			Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.ReadInterruptList, p.Gates.ListInterrupts, wire.InterruptPage)},
 		&Operation{ID: "AnswerInterrupt", Scopes: may(call.RespondApprovals), Routes: []string{post + "interrupts/{id}/answer"}, Text: "Answer a task that waits for a person",
-			Takes: "Answer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Answered)},
+			Takes: "GateAnswer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Answered)},
 		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
 			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.DecisionPage)},
 

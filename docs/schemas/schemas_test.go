@@ -29,15 +29,6 @@ import (
 
 var update = flag.Bool("update", false, "write the schemas")
 
-// A callback is the body of a request to a callback URL.
-type callback struct {
-	Text     string        `json:"text,omitempty"`      // progress, for clients
-	Artifact *a2a.Artifact `json:"artifact,omitempty"`  // a piece of an artifact, whose id is local to the task
-	Append   bool          `json:"append,omitempty"`    // the piece goes behind those before it; else it replaces them
-	Last     bool          `json:"lastChunk,omitempty"` // no piece of the artifact follows
-	Outcome  *opt.Outcome  `json:"outcome,omitempty"`   // ends the round
-}
-
 // roots are the schemas by the names of their files.
 var roots = map[string]struct {
 	title string
@@ -45,7 +36,7 @@ var roots = map[string]struct {
 }{
 	"work.json":     {"The work of a task, as executors in every language get it", reflect.TypeFor[opt.Work]()},
 	"outcome.json":  {"The outcome of a task, as executors in every language return it", reflect.TypeFor[opt.Outcome]()},
-	"callback.json": {"The body of a request to a callback URL", reflect.TypeFor[callback]()},
+	"callback.json": {"The body of a request to a callback URL", reflect.TypeFor[wire.Callback]()},
 }
 
 // allowed are the members that external workers may set, for types that have more.
@@ -63,8 +54,8 @@ var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "questio
 // pages are the types of the extension and of the pages below /v1, which have schemas in the
 // description of the API with all types of their members.
 var pages = []reflect.Type{
-	reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
-	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.Answer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](),
+	reflect.TypeFor[wire.PageError](), reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
+	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.GateAnswer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](),
 	reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
 	reflect.TypeFor[wire.TriggerRequest](), reflect.TypeFor[wire.Triggered](), reflect.TypeFor[wire.BackfillRequest](), reflect.TypeFor[wire.Backfilled](),
 }
@@ -104,7 +95,19 @@ var texts = map[string]string{
 	"Decision.replyDigest":    "Of the parts of the reply.",
 	"Decision.previous":       "The hash before it, empty for the first.",
 	"DecisionHead.signature":  "A JWS of the canonical JSON of the other members, by a key of /.well-known/jwks.json.",
-	"Answer.interruptId":      "That of the path.",
+	"GateAnswer.interruptId":  "That of the path.",
+}
+
+// values are those of members that have others than the constants of their type; nil for any text.
+var values = map[string][]string{
+	"TaskRecord.interruptKind": {"approval", "clarification"},
+	"Vote.action":              {"accept", "reject"},
+	"NextStep.action":          {"accept", "reject"},
+	"Step.action":              {"accept", "reject"},
+	"Decision.action":          nil, // as the sender has written it
+	"Decision.verdict":         {"accepted", "not-waiting", "not-offered", "not-allowed", "has-voted", "other-object"},
+	"Refinement.scope":         {"whole", "section", "items"},
+	"Delivery.notice":          {"opened", "remind", "escalate", "reassign", "expire"},
 }
 
 // closed are the types without further members.
@@ -115,10 +118,11 @@ type object = map[string]any
 
 // A maker makes the schemas of types.
 type maker struct {
-	comments map[string]string   // of types and of their fields, as "Type.Field"
+	comments map[string]string   // of types and of their fields, as "package.Type.Field"
 	enums    map[string][]string // constants by their types; nil for schemas that allow others
 	at       string              // where defs are
 	defs     object
+	named    map[string]reflect.Type // that defs are of
 }
 
 func (m *maker) schema(t reflect.Type) object {
@@ -134,7 +138,7 @@ func (m *maker) schema(t reflect.Type) object {
 	case reflect.Pointer:
 		return m.schema(t.Elem())
 	case reflect.String:
-		if values := m.enums[t.Name()]; values != nil {
+		if values := m.enums[t.String()]; values != nil {
 			return object{"enum": values}
 		}
 		return object{"type": "string"}
@@ -151,7 +155,11 @@ func (m *maker) schema(t reflect.Type) object {
 	case reflect.Struct:
 		if m.defs[t.Name()] == nil {
 			m.defs[t.Name()] = object{} // it may have itself as a member
+			m.named[t.Name()] = t
 			m.defs[t.Name()] = m.members(t)
+		}
+		if m.named[t.Name()] != t {
+			panic("two types are called " + t.Name())
 		}
 		return object{"$ref": m.at + t.Name()}
 	}
@@ -169,6 +177,12 @@ func (m *maker) members(t reflect.Type) object {
 			continue
 		}
 		s := m.schema(f.Type)
+		if only, ok := values[t.Name()+"."+name]; ok && m.enums != nil {
+			s = object{"type": "string"}
+			if only != nil {
+				s["enum"] = only
+			}
+		}
 		if about := m.about(t.Name()+"."+name, ownerOf(t, f)+"."+f.Name); about != "" {
 			s["description"] = about
 		}
@@ -187,7 +201,7 @@ func (m *maker) members(t reflect.Type) object {
 	if len(needed) > 0 {
 		out["required"] = needed
 	}
-	if about := m.about(t.Name(), t.Name()); about != "" {
+	if about := m.about(t.Name(), t.String()); about != "" {
 		out["description"] = about
 	}
 	return out
@@ -205,12 +219,12 @@ func (m *maker) about(name, inGo string) string {
 	return strings.TrimSuffix(strings.ToUpper(text[:1])+text[1:], ".") + "."
 }
 
-// ownerOf returns the name of the type that declares a field of t, t or one that t embeds.
+// ownerOf returns the name, with its package, of the type that declares a field of t, t or one that t embeds.
 func ownerOf(t reflect.Type, f reflect.StructField) string {
 	for _, i := range f.Index[:len(f.Index)-1] {
 		t = t.Field(i).Type
 	}
-	return t.Name()
+	return t.String()
 }
 
 func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
@@ -240,16 +254,16 @@ func (m *maker) read(t *testing.T, dir string) {
 			case *ast.GenDecl:
 				for _, spec := range n.Specs {
 					if s, ok := spec.(*ast.TypeSpec); ok && !n.Lparen.IsValid() {
-						m.comments[s.Name.Name] = line(n.Doc.Text())
+						m.comments[file.Name.Name+"."+s.Name.Name] = line(n.Doc.Text())
 					}
 				}
 			case *ast.ValueSpec:
-				m.readConstants(n)
+				m.readConstants(file.Name.Name, n)
 			case *ast.TypeSpec:
 				if s, ok := n.Type.(*ast.StructType); ok {
 					for _, f := range s.Fields.List {
 						for _, field := range f.Names {
-							m.comments[n.Name.Name+"."+field.Name] = line(f.Comment.Text())
+							m.comments[file.Name.Name+"."+n.Name.Name+"."+field.Name] = line(f.Comment.Text())
 						}
 					}
 				}
@@ -260,14 +274,14 @@ func (m *maker) read(t *testing.T, dir string) {
 }
 
 // readConstants notes the texts of constants that have a type.
-func (m *maker) readConstants(n *ast.ValueSpec) {
+func (m *maker) readConstants(in string, n *ast.ValueSpec) {
 	of, ok := n.Type.(*ast.Ident)
 	if !ok || m.enums == nil {
 		return
 	}
 	for _, v := range n.Values {
 		if text, ok := v.(*ast.BasicLit); ok && text.Kind == token.STRING {
-			m.enums[of.Name] = append(m.enums[of.Name], strings.Trim(text.Value, `"`))
+			m.enums[in+"."+of.Name] = append(m.enums[in+"."+of.Name], strings.Trim(text.Value, `"`))
 		}
 	}
 }
@@ -277,8 +291,8 @@ func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 // made returns the text of a schema.
 func made(t *testing.T, name string) []byte {
 	t.Helper()
-	m := &maker{comments: map[string]string{}, at: "#/$defs/", defs: object{}}
-	for _, dir := range []string{"../../a2a", "../../opt", "."} {
+	m := &maker{comments: map[string]string{}, at: "#/$defs/", defs: object{}, named: map[string]reflect.Type{}}
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/wire"} {
 		m.read(t, dir)
 	}
 	root := m.members(roots[name].of)
@@ -293,7 +307,7 @@ func made(t *testing.T, name string) []byte {
 // madePages returns the text of the schemas of pages.
 func madePages(t *testing.T) []byte {
 	t.Helper()
-	m := &maker{comments: map[string]string{}, enums: map[string][]string{}, at: "#/components/schemas/", defs: object{}}
+	m := &maker{comments: map[string]string{}, enums: map[string][]string{}, at: "#/components/schemas/", defs: object{}, named: map[string]reflect.Type{}}
 	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/wire"} {
 		m.read(t, dir)
 	}

@@ -45,7 +45,8 @@ var rooms = []room{
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/agent", imports: []string{"a2a", "opt", "activities", "internal/egress", "internal/opfile", "internal/schema",
-		"a2a/codec"}, // what agents send
+		"a2a/codec", // what agents send
+		"opt/wire"}, // answers to their gates
 		tests: append([]string{"api/service"}, subjects...)},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",  // files with commands, endpoints and agents
@@ -100,8 +101,8 @@ var rooms = []room{
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "opt/wire", "api/service"}, subjects...)},         // JSON of the server
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "opt/wire", "api/service"}, subjects...)},                     // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "a2a/codec", "opt/wire"}},
 

@@ -30,7 +30,7 @@ type InterruptPage struct {
 	TotalSize     int         `json:"totalSize"`
 }
 
-// A Reply is a decision at a gate, as a part of a message or an [Answer] has it: an action at an
+// A Reply is a decision at a gate, as a part of a message or a [GateAnswer] has it: an action at an
 // approval, or answers to questions.
 type Reply struct {
 	Action   opt.Action      `json:"action,omitempty"`
@@ -43,8 +43,8 @@ type Reply struct {
 	GateID   string          `json:"interruptId,omitempty"`  // may be "" in a message to a task with only one open gate, and in an answer
 }
 
-// An Answer is an answer to a gate: a decision, or a text.
-type Answer struct {
+// A GateAnswer is an answer to a gate: a decision, or a text.
+type GateAnswer struct {
 	Reply
 	Text      string `json:"text,omitempty"`      // the answer to the only question, or accept or reject; other text at an approval is a comment
 	MessageID string `json:"messageId,omitempty"` // of the reply; without one, the same answer of the same caller is the same reply. If it does not count, it is another one after the next step of the gate

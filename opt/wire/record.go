@@ -56,3 +56,20 @@ type RunError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
+
+// A PageError is the answer of a page that fails.
+type PageError struct {
+	Error   string         `json:"error"` // a constant for programs
+	Message string         `json:"message"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// A Callback is the body of a request to a callback URL. One without any of its members only
+// wakes the task.
+type Callback struct {
+	Text     string        `json:"text,omitempty"`      // progress, for clients
+	Artifact *a2a.Artifact `json:"artifact,omitempty"`  // a piece of an artifact, whose id is local to the task
+	Append   bool          `json:"append,omitempty"`    // the piece goes behind those before it; else it replaces them
+	Last     bool          `json:"lastChunk,omitempty"` // no piece of the artifact follows
+	Outcome  *opt.Outcome  `json:"outcome,omitempty"`   // ends the round
+}
