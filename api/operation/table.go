@@ -86,9 +86,9 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "ListInterrupts", Scopes: reads, Routes: []string{get + "interrupts"}, Text: "List the tasks that wait for people, the longest wait first",
 			Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.ReadInterruptList, p.Gates.ListInterrupts, wire.InterruptPage)},
 		&Operation{ID: "AnswerInterrupt", Scopes: may(call.RespondApprovals), Routes: []string{post + "interrupts/{id}/answer"}, Text: "Answer a task that waits for a person",
-			Takes: "GateAnswer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Answered)},
+			Takes: "GateAnswer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Same)},
 		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
-			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.DecisionPage)},
+			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.Same)},
 
 		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
 			Gives: "ScheduleList", Body: reply(wire.Nothing, p.Schedules.ListSchedules, wire.ScheduleList)},
@@ -101,7 +101,7 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "DeleteSchedule", Scopes: times, Routes: []string{remove + "schedules/{id}"}, Text: "Delete a schedule; objectives that it has started continue",
 			Gives: "Empty", Body: reply(wire.ReadID, p.Schedules.DeleteSchedule, wire.WriteNothing)},
 		&Operation{ID: "TriggerSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/trigger"}, Text: "Start an objective of a schedule now",
-			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.ReadTrigger, p.Schedules.TriggerSchedule, wire.Triggered)},
+			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.ReadTrigger, p.Schedules.TriggerSchedule, wire.Same)},
 		&Operation{ID: "BackfillSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/backfill"}, Text: "Start the objectives of a schedule for times that have passed",
 			Takes: "BackfillRequest", Gives: "Backfilled", Body: reply(wire.ReadBackfill, p.Schedules.BackfillSchedule, wire.Backfilled)},
 

@@ -66,8 +66,3 @@ func InterruptPage(_ Version, p gate.InterruptPage) any {
 	}
 	return out
 }
-
-// Answered returns the result of an answer. It is the same in all versions.
-func Answered(_ Version, a gate.Answered) any {
-	return optwire.Answered{ID: a.ID, TaskID: a.TaskID, State: a.State, Pending: a.Pending, Note: a.Note}
-}

@@ -38,11 +38,7 @@ func inlinePush(r *Reader, o codec.Object, name, taskID string) *push.PushReques
 
 // pushConfig reads the members of a push config, which the service checks.
 func pushConfig(r *Reader, o codec.Object) push.PushRequest {
-	c := codec.ReadPushConfig(o)
-	p := push.PushRequest{
-		ID: c.ID, URL: c.URL, Token: c.Token, Schemes: c.Schemes, Credentials: c.Credentials,
-		Version: string(r.in.Version), Path: o.Path(), SchemeField: "authentication.scheme",
-	}
+	p := push.PushRequest{PushConfig: codec.ReadPushConfig(o), Version: string(r.in.Version), Path: o.Path(), SchemeField: "authentication.scheme"}
 	if r.in.Version == V03 {
 		p.SchemeField = "authentication.schemes"
 	}

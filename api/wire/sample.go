@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"longhaul/a2a/codec"
 	"longhaul/api/message"
 	"longhaul/api/push"
 	"longhaul/opt"
@@ -21,7 +22,7 @@ func SampleStarted(_ Version, s message.SampleStarted) any {
 func ReadSamplePush(r *Reader) push.PushCreateParams {
 	o := r.params()
 	return push.PushCreateParams{
-		TaskID: o.NeedText("taskId"), Config: push.PushRequest{URL: o.NeedText("url"), Version: string(V10)},
+		TaskID: o.NeedText("taskId"), Config: push.PushRequest{PushConfig: codec.PushConfig{URL: o.NeedText("url")}, Version: string(V10)},
 	}
 }
 

@@ -110,16 +110,6 @@ func ScheduleList(_ Version, list []opt.ScheduleState) any {
 	return out
 }
 
-// Triggered returns the result of a trigger.
-func Triggered(_ Version, t schedule.Triggered) any {
-	out := optwire.Triggered{Skipped: t.Skipped, Pending: !t.Skipped && t.Run.Status == "" && t.Run.Failure == ""}
-	if t.Run.ObjectiveID != "" {
-		run := optwire.ScheduleRun(t.Run)
-		out.Run = &run
-	}
-	return out
-}
-
 // Backfilled returns the result of a backfill.
 func Backfilled(_ Version, runs []opt.ScheduleRun) any {
 	return optwire.Backfilled{Runs: optwire.RunsOf(runs)}

@@ -68,13 +68,13 @@ var rooms = []room{
 	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
 		"internal/schema"}}, // of answers
 	{name: "api/receive", imports: []string{"a2a", "opt", "api/call"}},
-	{name: "api/push", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write"}},
+	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "api/call", "api/read", "api/write"}},
 	{name: "api/stream", imports: []string{"a2a", "opt", "api/call", "api/read"}},
 	{name: "api/work", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write",
 		"opt/machine"}}, // what a command may ask for
 	{name: "api/message", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
-	{name: "api/gate", imports: []string{"a2a", "opt", "api/call", "api/read", "api/letter", "api/message"}},
-	{name: "api/schedule", imports: []string{"a2a", "opt", "api/call", "api/read", "api/message", "api/work"}},
+	{name: "api/gate", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
+	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/service", imports: []string{"a2a", "opt", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
@@ -96,7 +96,7 @@ var rooms = []room{
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
 	{name: "api/gateform", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)}, // for both pages with forms for gates
-	{name: "api/console", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
+	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
