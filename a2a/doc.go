@@ -6,7 +6,7 @@
 // a URL. An [Event] is what a stream sends: a task, a [StatusUpdate] or an
 // [ArtifactUpdate]. [Metadata] keeps values as JSON, by key.
 //
-// Both protocol versions on the wire are translations of this model, made by api/wire. The
+// Both protocol versions on the wire are translations of this model, made by a2a/codec. The
 // JSON of these types is Longhaul's own. Histories of workflows and the journal hold it,
 // so fields may be added to it but never renamed or reused.
 //

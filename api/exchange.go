@@ -68,7 +68,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 		},
 		Read: func() (needed call.Right, err error) {
 			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader has it close the connection
-			c.Method, c.OfOPT, c.Rules = q.method, q.isOPT(), q.version.Rules()
+			c.Method, c.OfOPT, c.Rules = q.method, q.isOPT(), wire.Rules(q.version)
 			if err == nil {
 				needed = q.operation.Right()
 			}

@@ -15,10 +15,25 @@ import (
 	"longhaul/api/wire"
 )
 
-// schemas are the schemas that the description of the API refers to.
-//
-//go:embed openapi_schemas.json
-var schemas json.RawMessage
+// The schemas that the description of the API refers to: those of A2A, of errors and of the public
+// documents, and those that the test of docs/schemas makes from the types of opt/wire.
+var (
+	//go:embed openapi_schemas.json
+	writtenSchemas []byte
+	//go:embed openapi_pages.json
+	madeSchemas []byte
+)
+
+// schemas returns all schemas by their names. It panics if a file is no JSON object.
+func schemas() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for _, file := range [][]byte{writtenSchemas, madeSchemas} {
+		if err := json.Unmarshal(file, &all); err != nil {
+			panic(err)
+		}
+	}
+	return all
+}
 
 // queryTypes are the types of query parameters that are not strings.
 var queryTypes = map[string]string{"pageSize": "integer", "historyLength": "integer", "includeArtifacts": "boolean", "mine": "boolean"}
@@ -52,7 +67,7 @@ func (d describer) describe(card card.Card) any {
 		d.add(paths, restPath+"/", r, "Error", object{"name": wire.HeaderVersion, "in": "header", "required": true, "schema": object{"type": "string", "const": wire.V10}})
 	}
 	for _, r := range d.pages {
-		d.add(paths, pagePath+"/", r, "FlatError")
+		d.add(paths, pagePath+"/", r, "PageError")
 	}
 	for _, p := range d.open {
 		ok := answer(p.text, p.gives, mediaJSON)
@@ -61,14 +76,14 @@ func (d describer) describe(card card.Card) any {
 			"responses": object{"200": ok, "default": answer("Refused, or not ready", "", mediaJSON)},
 		}}
 	}
-	schemes, requirements := wire.Security(card)
+	schemes, requirements := card.Security()
 	return object{
 		"openapi": "3.1.0",
 		"info": object{"title": card.Name, "version": card.Version,
 			"description": "A2A over JSON-RPC and plain HTTP, and pages about tasks. The paths below " + restPath +
 				" are also served at the root, and with a tenant before them. Reads also answer HEAD."},
 		"paths": paths, "security": requirements,
-		"components": object{"schemas": schemas, "securitySchemes": schemes},
+		"components": object{"schemas": schemas(), "securitySchemes": schemes},
 	}
 }
 

@@ -73,7 +73,7 @@ func versionMismatch(q request, name string, named bool) *call.Fault {
 func (rpc) result(q request, value any) ([]byte, error) { return wire.Result(q.id, value) }
 
 func (rpc) failure(q request, f *call.Fault) ([]byte, error) {
-	return wire.Failure(q.id, q.version.Error(f, q.isOPT()))
+	return wire.Failure(q.id, wire.Error(q.version, f, q.isOPT()))
 }
 
 func (rpc) media(*http.Request) string { return mediaJSON }
@@ -87,7 +87,7 @@ func (rpc) refusal(q request, _ *http.Request, f *call.Fault, body []byte) (stat
 	switch {
 	case q.status != 0:
 		return q.status, mediaJSON, body
-	case streams && q.version.StreamsFaults() && f.Kind != call.UnsupportedVersion:
+	case streams && wire.StreamsFaults(q.version) && f.Kind != call.UnsupportedVersion:
 		return http.StatusOK, mediaStream, append(append([]byte("data: "), body...), "\n\n"...)
 	case streams:
 		return http.StatusBadRequest, mediaJSON, body

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/api/stream"
+	"longhaul/api/wire"
 )
 
 // probeAfter is the time between the first two comments to a client that has closed its
@@ -79,7 +80,7 @@ func (res response) next(events *stream.Stream, timer *heartbeat) (string, error
 	case err != nil:
 		return "", err
 	}
-	body, err := res.binding.result(res.request, res.request.version.Event(e))
+	body, err := res.binding.result(res.request, wire.Event(res.request.version, e))
 	switch {
 	case err != nil:
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 )
 
 // Header names, the first two as A2A 1.0 spells them.
@@ -22,7 +23,7 @@ const (
 )
 
 const (
-	version   = "1.0"
+	version   = string(codec.V10)
 	maxAnswer = 64 << 20 // bytes of one answer, or of one event
 )
 
@@ -36,11 +37,6 @@ type request struct {
 	ID      int64  `json:"id"`
 	Method  string `json:"method"`
 	Params  any    `json:"params"`
-}
-
-type answer struct {
-	Result json.RawMessage `json:"result"`
-	Error  *rpcError       `json:"error"`
 }
 
 // A caller calls the methods of one agent, for the parts of a Client.
@@ -149,29 +145,28 @@ func (c *caller) page(ctx context.Context, path string, query url.Values, result
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return c.repeatCall(ctx, func() error {
-		res, body, err := c.get(ctx, path)
-		if err != nil {
-			return err
-		}
-		return readPage(res, body, result)
-	})
+	return c.repeatCall(ctx, func() error { return c.submit(ctx, http.MethodGet, path, nil, result) })
 }
 
-// readPage reads the answer of a page beside A2A.
-func readPage(res *http.Response, body []byte, result any) error {
+// submit calls a page beside A2A, once. With nil the request has no body.
+func (c *caller) submit(ctx context.Context, method, path string, body, result any) error {
+	var content []byte
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("write the content of %s: %w", path, err)
+		}
+	}
+	res, answer, err := c.exchange(ctx, method, path, content)
 	switch {
+	case err != nil:
+		return err
 	case res.StatusCode != http.StatusOK:
-		return pageError(res, body)
-	case json.Unmarshal(body, result) != nil:
+		return pageError(res, answer)
+	case json.Unmarshal(answer, result) != nil:
 		return notA2A(res)
 	}
 	return nil
-}
-
-// get reads a document by plain HTTP, once.
-func (c *caller) get(ctx context.Context, path string) (*http.Response, []byte, error) {
-	return c.exchange(ctx, http.MethodGet, path, nil)
 }
 
 // exchange sends a request with JSON, nil for none, by plain HTTP, once.
@@ -209,18 +204,14 @@ func readAnswer(res *http.Response) (json.RawMessage, error) {
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	}
-	var a answer
-	if json.Unmarshal(body, &a) != nil || a.Error == nil && a.Result == nil {
+	result, failed, err := codec.ReadResponse(body)
+	switch {
+	case err != nil:
 		return nil, notA2A(res)
+	case failed != nil:
+		return nil, newError(failed, res)
 	}
-	return a.result(res)
-}
-
-func (a answer) result(res *http.Response) (json.RawMessage, error) {
-	if a.Error != nil {
-		return nil, a.Error.asError(res)
-	}
-	return a.Result, nil
+	return result, nil
 }
 
 func decode(method string, raw json.RawMessage, result any) error {
@@ -228,6 +219,19 @@ func decode(method string, raw json.RawMessage, result any) error {
 		return fmt.Errorf("read the result of %s: %w", method, err)
 	}
 	return nil
+}
+
+// decodeAll reads the elements of a list.
+func decodeAll[T any](method string, list []json.RawMessage) ([]T, error) {
+	var out []T
+	for _, raw := range list {
+		var v T
+		if err := decode(method, raw, &v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // isType reports whether the content of res has a media type.

@@ -7,59 +7,27 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 )
 
-// A Card is the part of an agent card that a client needs.
+// A Card is the card of an agent.
 type Card struct {
-	Name         string      `json:"name"`
-	Description  string      `json:"description"`
-	Version      string      `json:"version"` // of the agent
-	Interfaces   []Interface `json:"supportedInterfaces"`
-	Capabilities struct {
-		Streaming         bool        `json:"streaming"`
-		PushNotifications bool        `json:"pushNotifications"`
-		Extensions        []Extension `json:"extensions"`
-	} `json:"capabilities"`
-	Skills []Skill `json:"skills"`
+	codec.Card
 
 	// Raw is the card as it came.
-	Raw json.RawMessage `json:"-"`
-}
-
-// An Interface is a place where an agent is served.
-type Interface struct {
-	URL             string `json:"url"`
-	ProtocolBinding string `json:"protocolBinding"`
-	ProtocolVersion string `json:"protocolVersion"`
-}
-
-// A Skill is something that an agent can do.
-type Skill struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	Examples    []string `json:"examples"`
+	Raw json.RawMessage
 }
 
 // Endpoint returns the URL of the first interface that this package supports; ok
 // is false if there is none.
 func (c *Card) Endpoint() (url string, ok bool) {
 	for _, i := range c.Interfaces {
-		if i.ProtocolBinding == "JSONRPC" && i.ProtocolVersion == version {
+		if i.Binding == codec.BindingRPC && i.Version == version {
 			return i.URL, true
 		}
 	}
 	return "", false
-}
-
-// An Extension is the declaration of an extension on a card.
-type Extension struct {
-	URI         string          `json:"uri"`
-	Description string          `json:"description,omitempty"`
-	Required    bool            `json:"required"`
-	Params      json.RawMessage `json:"params,omitempty"`
 }
 
 // OPTParams are the params of the OPT extension on a card.
@@ -76,7 +44,9 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 	p = OPTParams{MaxPlansPerObjective: limits.Plans, MaxTasksPerPlan: limits.Tasks}
 	for _, e := range c.Capabilities.Extensions {
 		if e.URI == a2a.ExtensionOPT {
-			_ = json.Unmarshal(e.Params, &p) // params that cannot be read are left out
+			if params, err := json.Marshal(e.Params); err == nil {
+				_ = json.Unmarshal(params, &p) // params that cannot be read are left out
+			}
 			return p, true
 		}
 	}
@@ -87,11 +57,14 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 func (c *Client) Card(ctx context.Context) (*Card, error) {
 	var card Card
 	err := c.repeatCall(ctx, func() error {
-		res, body, err := c.get(ctx, "/.well-known/agent-card.json")
+		res, body, err := c.exchange(ctx, http.MethodGet, "/.well-known/agent-card.json", nil)
 		switch {
 		case err != nil:
 			return err
-		case res.StatusCode != http.StatusOK || json.Unmarshal(body, &card) != nil:
+		case res.StatusCode != http.StatusOK:
+			return notA2A(res)
+		}
+		if card.Card, err = codec.ReadCard(body); err != nil {
 			return notA2A(res)
 		}
 		card.Raw = body

@@ -44,15 +44,11 @@ func (c objectives) Decisions(ctx context.Context, objectiveID string, o Decisio
 	if err := c.page(ctx, path, query, &page); err != nil {
 		return nil, err
 	}
-	out := &DecisionPage{Raw: page.Decisions, Head: page.Head, NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}
-	for _, raw := range page.Decisions {
-		var d opt.Decision
-		if err := decode(path, raw, &d); err != nil {
-			return nil, err
-		}
-		out.Decisions = append(out.Decisions, d)
+	list, err := decodeAll[opt.Decision](path, page.Decisions)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return &DecisionPage{Decisions: list, Raw: page.Decisions, Head: page.Head, NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}, nil
 }
 
 // hasDecision reports whether an answer to a gate has a verdict.

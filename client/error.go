@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"longhaul/a2a/codec"
+	"longhaul/opt/wire"
 )
 
 // Codes of errors that callers branch on. Methods of the OPT extension use
@@ -64,25 +67,11 @@ func HasReason(err error, reason string) bool {
 	return errors.As(err, &e) && e.Reason == reason
 }
 
-type rpcError struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data"`
-}
-
-// asError returns e, which came with res.
-func (e *rpcError) asError(res *http.Response) *Error {
-	out := &Error{Code: e.Code, Message: e.Message, Status: res.StatusCode, after: retryAfter(res)}
-	if json.Unmarshal(e.Data, &out.Details) != nil && len(e.Data) > 0 {
-		out.Details = []json.RawMessage{e.Data} // 0.3 agents send one object
-	}
+// newError returns the error of an answer, which came with res.
+func newError(e *codec.Error, res *http.Response) *Error {
+	out := &Error{Code: e.Code, Message: e.Message, Details: e.List(), Status: res.StatusCode, after: retryAfter(res)}
 	for _, raw := range out.Details {
-		var d struct {
-			Type     string            `json:"@type"`
-			Reason   string            `json:"reason"`
-			Metadata map[string]string `json:"metadata"`
-			Delay    string            `json:"retryDelay"`
-		}
+		var d codec.Detail
 		if json.Unmarshal(raw, &d) != nil {
 			continue
 		}
@@ -90,7 +79,7 @@ func (e *rpcError) asError(res *http.Response) *Error {
 		case strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && out.Reason == "":
 			out.Reason, out.Info = d.Reason, d.Metadata
 		case strings.HasSuffix(d.Type, "google.rpc.RetryInfo"):
-			if delay, err := time.ParseDuration(d.Delay); err == nil {
+			if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
 				out.after = delay
 			}
 		}
@@ -113,17 +102,13 @@ func notA2A(res *http.Response) *Error {
 
 // pageError returns the error in the body of a page.
 func pageError(res *http.Response, body []byte) *Error {
-	var flat struct {
-		Error   string          `json:"error"`
-		Message string          `json:"message"`
-		Details json.RawMessage `json:"details"`
-	}
+	var flat wire.PageError
 	if json.Unmarshal(body, &flat) != nil || flat.Error == "" {
 		return notA2A(res)
 	}
 	out := &Error{Message: flat.Message, Reason: strings.ToUpper(flat.Error), Status: res.StatusCode, after: retryAfter(res)}
-	if flat.Details != nil {
-		out.Details = []json.RawMessage{flat.Details}
+	if details, err := json.Marshal(flat.Details); err == nil && flat.Details != nil {
+		out.Details = []json.RawMessage{details}
 	}
 	return out
 }

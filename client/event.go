@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 )
 
 // An Event is an element of a stream or the result of a send. The result of a
@@ -16,6 +17,14 @@ type Event struct {
 	ID string
 	// Raw is the event as it came.
 	Raw json.RawMessage
+}
+
+func readEvent(id string, raw json.RawMessage) (Event, error) {
+	e, err := codec.Peer.Event(raw)
+	if err != nil {
+		return Event{}, err
+	}
+	return Event{Event: e.Event, ID: id, Raw: raw}, nil
 }
 
 // TaskID returns the id of the task that e is about, "" if there is none.

@@ -17,7 +17,7 @@ type follower struct {
 	c     *caller
 	retry *retry
 
-	send      *sendParams // begins the stream; nil for a subscription
+	send      any // the params that begin the stream; nil for a subscription
 	mayResend bool
 
 	taskID          string // "" until the agent names it

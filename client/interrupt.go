@@ -7,17 +7,11 @@ import (
 	"strconv"
 
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // An Interrupt is an open gate with the work that waits at it.
-type Interrupt struct {
-	opt.Gate
-	TaskName      string `json:"taskName"`
-	ObjectiveID   string `json:"objectiveId"`
-	ObjectiveName string `json:"objectiveName"`
-	ContextID     string `json:"contextId"`
-	RequestedBy   string `json:"requestedBy"`
-}
+type Interrupt = wire.Interrupt
 
 // InterruptOptions select open gates. Zero members select everything.
 type InterruptOptions struct {
@@ -68,13 +62,9 @@ func (c interrupts) Interrupts(ctx context.Context, o InterruptOptions) (*Interr
 	if err := c.page(ctx, interruptPath, query, &page); err != nil {
 		return nil, err
 	}
-	out := &InterruptPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize, Raw: page.Interrupts}
-	for _, raw := range page.Interrupts {
-		var i Interrupt
-		if err := decode(interruptPath, raw, &i); err != nil {
-			return nil, err
-		}
-		out.Interrupts = append(out.Interrupts, i)
+	list, err := decodeAll[Interrupt](interruptPath, page.Interrupts)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return &InterruptPage{Interrupts: list, Raw: page.Interrupts, NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}, nil
 }

@@ -102,12 +102,6 @@ func ObjectiveOf(m a2a.Metadata) (o *Objective, ok bool) {
 // none.
 func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return decodeObject[Plan](m, opt.KeyPlan) }
 
-// In returns a copy of m that holds o, for a message that is about it.
-func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObjective, o) }
-
-// In returns a copy of m that holds p, for a message that asks to work by it.
-func (p Plan) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyPlan, p) }
-
 func decodeObject[T any](m a2a.Metadata, key string) (*T, bool) {
 	var members map[string]json.RawMessage
 	if m.Decode(key, &members) != nil || members == nil {

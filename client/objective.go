@@ -7,47 +7,17 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
-// An Objective is an objective of the extension.
-type Objective struct {
-	ID          string              `json:"id,omitempty"`
-	Name        string              `json:"name"`
-	Description string              `json:"description,omitempty"`
-	Status      opt.ObjectiveStatus `json:"status,omitempty"`
-	Plans       []Plan              `json:"plans,omitempty"` // in their order; nil if they were not asked for
-	Metadata    a2a.Metadata        `json:"metadata,omitempty"`
-	CreatedAt   a2a.Time            `json:"createdAt,omitzero"`
-	UpdatedAt   a2a.Time            `json:"updatedAt,omitzero"`
-}
-
-// A Plan is a part of the work on an objective.
-type Plan struct {
-	ID           string         `json:"id,omitempty"`
-	ObjectiveID  string         `json:"objectiveId,omitempty"`
-	Name         string         `json:"name"`
-	Description  string         `json:"description,omitempty"`
-	Status       opt.PlanStatus `json:"status,omitempty"`
-	Tasks        []PlanTask     `json:"tasks,omitempty"`       // in their order; nil if they were not asked for
-	Dependencies []string       `json:"dependencies,omitzero"` // as in NewPlan; agents show [] also for none
-	Metadata     a2a.Metadata   `json:"metadata,omitempty"`
-	CreatedAt    a2a.Time       `json:"createdAt,omitzero"`
-	UpdatedAt    a2a.Time       `json:"updatedAt,omitzero"`
-}
-
-// A PlanTask is a step of a plan.
-type PlanTask struct {
-	ID           string        `json:"id,omitempty"`
-	PlanID       string        `json:"planId,omitempty"`
-	ObjectiveID  string        `json:"objectiveId,omitempty"`
-	Name         string        `json:"name"`
-	Description  string        `json:"description,omitempty"`
-	TaskIndex    int           `json:"taskIndex"`
-	Dependencies []string      `json:"dependencies,omitzero"` // as in NewPlanTask; agents show [] also for none
-	A2ATaskID    string        `json:"a2aTaskId,omitempty"`   // "" until it was dispatched
-	Status       opt.TaskState `json:"status,omitempty"`
-	Metadata     a2a.Metadata  `json:"metadata,omitempty"`
-}
+// The objects of the extension.
+type (
+	Objective     = wire.Objective
+	Plan          = wire.Plan
+	PlanTask      = wire.PlanTask
+	MovedTask     = wire.MovedTask
+	ObjectivePage = wire.ObjectivePage
+)
 
 // NewObjective asks for an objective.
 type NewObjective struct {
@@ -81,14 +51,6 @@ type NewPlanTask struct {
 	Dependencies []string `json:"dependencies,omitzero"`
 }
 
-type objectiveResult struct {
-	Objective *Objective `json:"objective"`
-}
-
-type planResult struct {
-	Plan *Plan `json:"plan"`
-}
-
 type idParams struct {
 	ID string `json:"id"`
 }
@@ -101,20 +63,14 @@ type objectives struct{ *caller }
 // It is repeated only if o has a Key, since a repeat without one would create a second
 // objective.
 func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
-	var r objectiveResult
-	if err := c.callWithKey(ctx, o.Key, "objectives/create", o, &r); err != nil {
-		return nil, err
-	}
-	return r.Objective, nil
+	var r wire.ObjectiveResult
+	return result(&r.Objective, c.callWithKey(ctx, o.Key, "objectives/create", o, &r))
 }
 
 // GetObjective returns an objective with its plans and their tasks.
 func (c objectives) GetObjective(ctx context.Context, id string) (*Objective, error) {
-	var r objectiveResult
-	if err := c.repeat(ctx, "objectives/get", idParams{id}, &r); err != nil {
-		return nil, err
-	}
-	return r.Objective, nil
+	var r wire.ObjectiveResult
+	return result(&r.Objective, c.repeat(ctx, "objectives/get", idParams{id}, &r))
 }
 
 // ObjectiveOptions select objectives. Zero members select everything.
@@ -131,21 +87,10 @@ type ObjectiveOptions struct {
 	Tasks     bool                `json:"includeTasks,omitempty"`
 }
 
-// An ObjectivePage is a page of a list of objectives.
-type ObjectivePage struct {
-	Objectives    []Objective `json:"objectives"`
-	TotalSize     int         `json:"totalSize"`          // on all pages
-	AtLeast       bool        `json:"totalSizeIsMinimum"` // there may be more than TotalSize
-	NextPageToken string      `json:"nextPageToken"`      // "" on the last page; a page of a search may have one and no objectives
-}
-
 // ListObjectives returns a page of objectives, the newest first.
 func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
 	var page ObjectivePage
-	if err := c.repeat(ctx, "objectives/list", o, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	return result(&page, c.repeat(ctx, "objectives/list", o, &page))
 }
 
 // Start makes the agent work on an objective that waits to be started, and returns it. The
@@ -153,12 +98,17 @@ func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Ob
 // changes nothing, so the call is repeated while the agent cannot be reached; one that has
 // ended is refused with the Reason [ReasonMove].
 func (c objectives) Start(ctx context.Context, objectiveID string) (*Objective, error) {
-	var r objectiveResult
+	var r wire.ObjectiveResult
 	change := objectiveChange{objectiveID, ObjectiveChange{Status: opt.ObjectiveWorking}}
-	if err := c.callWithKey(ctx, NewKey(), "objectives/update", change, &r); err != nil {
+	return result(&r.Objective, c.callWithKey(ctx, NewKey(), "objectives/update", change, &r))
+}
+
+// result returns v, which a call has read, unless the call failed.
+func result[T any](v *T, err error) (*T, error) {
+	if err != nil {
 		return nil, err
 	}
-	return r.Objective, nil
+	return v, nil
 }
 
 // NewKey returns a random, unique key for a call.
@@ -167,20 +117,14 @@ func NewKey() string { return "key-" + strings.ToLower(rand.Text()) }
 // CreatePlan adds a plan to an objective. Like CreateObjective it is repeated only if p
 // has a Key.
 func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
-	var r planResult
-	if err := c.callWithKey(ctx, p.Key, "plans/create", p, &r); err != nil {
-		return nil, err
-	}
-	return r.Plan, nil
+	var r wire.PlanResult
+	return result(&r.Plan, c.callWithKey(ctx, p.Key, "plans/create", p, &r))
 }
 
 // GetPlan returns a plan with its tasks.
 func (c objectives) GetPlan(ctx context.Context, id string) (*Plan, error) {
-	var r planResult
-	if err := c.repeat(ctx, "plans/get", idParams{id}, &r); err != nil {
-		return nil, err
-	}
-	return r.Plan, nil
+	var r wire.PlanResult
+	return result(&r.Plan, c.repeat(ctx, "plans/get", idParams{id}, &r))
 }
 
 // An ObjectiveChange says what to change of an objective. Zero members change
@@ -199,20 +143,14 @@ type ObjectiveChange struct {
 // the change has a Key: the agent then recognizes it, also if another client has made a
 // change meanwhile.
 func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
-	var r objectiveResult
-	if err := c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r); err != nil {
-		return nil, err
-	}
-	return r.Objective, nil
+	var r wire.ObjectiveResult
+	return result(&r.Objective, c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r))
 }
 
 // Replan asks for plans in place of those that have not ended.
 func (c objectives) Replan(ctx context.Context, id, reason string) (*Objective, error) {
-	var r objectiveResult
-	if err := c.call(ctx, "objectives/replan", replanParams{id, reason}, &r); err != nil {
-		return nil, err
-	}
-	return r.Objective, nil
+	var r wire.ObjectiveResult
+	return result(&r.Objective, c.call(ctx, "objectives/replan", replanParams{id, reason}, &r))
 }
 
 // A PlanChange says what to change of a plan. Zero members change nothing. Key is like
@@ -230,48 +168,28 @@ type PlanChange struct {
 // UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its
 // objective.
 func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
-	var r planResult
-	if err := c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r); err != nil {
-		return nil, err
-	}
-	return r.Plan, nil
+	var r wire.PlanResult
+	return result(&r.Plan, c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r))
 }
 
 // AddTasks adds tasks to a plan. In their Dependencies, "task-0" is the first task
 // that the plan has already.
 func (c objectives) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
-	var r planResult
-	if err := c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r); err != nil {
-		return nil, err
-	}
-	return r.Plan, nil
+	var r wire.PlanResult
+	return result(&r.Plan, c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r))
 }
 
 // LinkTask makes another A2A task stand in for a plan task that has not begun.
 func (c objectives) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
-	var r MovedTask
-	if err := c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r); err != nil {
-		return nil, err
-	}
-	return &r.Task, nil
-}
-
-// A MovedTask is a plan task that was moved, with its plan and its objective,
-// which is without plans.
-type MovedTask struct {
-	Task      PlanTask  `json:"task"`
-	Plan      Plan      `json:"plan"`
-	Objective Objective `json:"objective"`
+	var r wire.TaskResult
+	return result(&r.Task, c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r))
 }
 
 // UpdateTaskStatus moves a plan task by hand; text is the message of its status,
 // "" for none. The states of its plan and its objective follow.
 func (c objectives) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
 	var r MovedTask
-	if err := c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r); err != nil {
-		return nil, err
-	}
-	return &r, nil
+	return result(&r, c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r))
 }
 
 // The params of the calls above.

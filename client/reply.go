@@ -5,26 +5,15 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // A Reply is a person's answer at a gate: an Action at an approval, or Answers to
 // questions.
-type Reply struct {
-	Action   opt.Action      `json:"action,omitempty"`
-	Feedback string          `json:"feedback,omitempty"`
-	Refine   *Refinement     `json:"refineFeedback,omitempty"`     // of the action refine
-	Edited   json.RawMessage `json:"editedArtifactData,omitempty"` // of the action edit-accept: JSON in place of the artifact
-	Question string          `json:"question,omitempty"`           // of the action ask
-	Answers  []opt.Answer    `json:"answers,omitempty"`
-	Digest   string          `json:"objectDigest,omitempty"` // of the object that was seen, as the gate has it; a decision about another one is refused
-	GateID   string          `json:"interruptId,omitempty"`  // may be "" if the task has only one open gate
-}
+type Reply wire.Reply
 
 // A Refinement says what to make better.
-type Refinement struct {
-	Scope string `json:"scope"` // whole, section or items
-	Text  string `json:"text,omitempty"`
-}
+type Refinement = opt.Refinement
 
 // Message returns the message that sends r to a waiting task. It panics if an
 // answer is not JSON.

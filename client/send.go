@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 )
 
@@ -26,24 +27,15 @@ type SendOptions struct {
 	Retry bool
 }
 
-type sendParams struct {
-	Message       wireMessage       `json:"message"`
-	Configuration sendConfiguration `json:"configuration"`
-}
-
-type sendConfiguration struct {
-	HistoryLength     *int `json:"historyLength,omitempty"`
-	ReturnImmediately bool `json:"returnImmediately,omitempty"`
-}
-
-func (o SendOptions) params(m a2a.Message) sendParams {
+// params returns the params of a send.
+func (o SendOptions) params(m a2a.Message) any {
 	if m.MessageID == "" {
 		m.MessageID = NewMessageID()
 	}
 	if m.Role == "" {
 		m.Role = a2a.RoleUser
 	}
-	return sendParams{toWire(m), sendConfiguration{historyLength(o.History), o.ReturnImmediately}}
+	return codec.V10.Send(codec.Send{Message: m, ReturnAtOnce: o.ReturnImmediately, History: historyLength(o.History)})
 }
 
 func historyLength(n int) *int {
@@ -105,7 +97,7 @@ func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task,
 func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
 	params := o.params(m)
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c.caller, retry: c.retry(), send: &params, mayResend: o.Retry}
+		f := follower{c: c.caller, retry: c.retry(), send: params, mayResend: o.Retry}
 		f.run(ctx, yield)
 	}
 }

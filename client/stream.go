@@ -2,15 +2,14 @@ package client
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
+
+	"longhaul/a2a/codec"
 )
 
 // errSilent is the error of a stream that sent nothing for too long.
@@ -23,8 +22,7 @@ type stream struct {
 	silenceTimer *time.Timer
 	limit        time.Duration
 	res          *http.Response
-	lines        *bufio.Scanner
-	id           string // of the last event that had one
+	events       *codec.Stream
 }
 
 // open calls a method that answers with a stream. after is sent as the id of
@@ -57,12 +55,11 @@ func (s *stream) checkHeader() error {
 		}
 		return errors.New("the agent answered without a stream")
 	}
-	s.lines = bufio.NewScanner(s)
-	s.lines.Buffer(nil, maxAnswer)
+	s.events = codec.NewStream(s, maxAnswer)
 	return nil
 }
 
-// Read implements [io.Reader] for the scanner. Any data, also a comment, shows that the
+// Read implements [io.Reader] for the events. Any data, also a comment, shows that the
 // connection works.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.res.Body.Read(p)
@@ -72,49 +69,23 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // next returns the next event. The error is io.EOF at the end.
 func (s *stream) next() (Event, error) {
-	data, err := s.data()
-	if err != nil {
-		return Event{}, err
-	}
-	var a answer
-	if err := json.Unmarshal(data, &a); err != nil {
-		return Event{}, fmt.Errorf("read an event: %w", err)
-	}
-	raw, err := a.result(s.res)
-	if err != nil {
-		return Event{}, err
-	}
-	return readEvent(s.id, raw)
-}
-
-// data returns the data of the next event that has some. Data after the last
-// empty line is not an event: it was cut off.
-func (s *stream) data() ([]byte, error) {
-	var data [][]byte
-	for s.lines.Scan() {
-		line := s.lines.Bytes()
-		if len(line) == 0 {
-			if data != nil {
-				return bytes.Join(data, []byte("\n")), nil
-			}
-			continue
-		}
-		field, value, _ := strings.Cut(string(line), ":")
-		value = strings.TrimPrefix(value, " ")
-		switch field { // "" is that of a comment
-		case "data":
-			data = append(data, []byte(value))
-		case "id":
-			s.id = value
-		}
-	}
-	switch err := s.lines.Err(); {
+	data, err := s.events.Next()
+	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("an event has more than %d bytes", maxAnswer)
+		return Event{}, fmt.Errorf("an event has more than %d bytes", maxAnswer)
+	case err == io.EOF:
+		return Event{}, err
 	case err != nil:
-		return nil, s.causeOf(&brokenError{err})
+		return Event{}, s.causeOf(&brokenError{err})
 	}
-	return nil, io.EOF
+	raw, failed, err := codec.ReadResponse(data)
+	switch {
+	case err != nil:
+		return Event{}, fmt.Errorf("read an event: %w", err)
+	case failed != nil:
+		return Event{}, newError(failed, s.res)
+	}
+	return readEvent(s.events.ID, raw)
 }
 
 // causeOf returns the cause of err, such as a time-out that closed the connection.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 )
 
 type taskParams struct {
@@ -32,11 +34,19 @@ func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
 }
 
 func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task, error) {
-	var t wireTask
-	if err := c.repeat(ctx, method, params, &t); err != nil {
+	var raw json.RawMessage
+	if err := c.repeat(ctx, method, params, &raw); err != nil {
 		return nil, err
 	}
-	return t.model(), nil
+	return readTask(method, raw)
+}
+
+func readTask(method string, raw json.RawMessage) (*a2a.Task, error) {
+	t, err := codec.Peer.Task(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the result of %s: %w", method, err)
+	}
+	return &t.Task, nil
 }
 
 // Wait waits until a task has ended or waits for a person, and returns it. Restarts of the
@@ -119,13 +129,13 @@ type ListOptions struct {
 }
 
 type listParams struct {
-	ContextID        string    `json:"contextId,omitempty"`
-	Status           wireState `json:"status,omitzero"`
-	Since            a2a.Time  `json:"statusTimestampAfter,omitzero"`
-	PageSize         int       `json:"pageSize,omitzero"`
-	PageToken        string    `json:"pageToken,omitempty"`
-	HistoryLength    *int      `json:"historyLength,omitempty"`
-	IncludeArtifacts bool      `json:"includeArtifacts,omitempty"`
+	ContextID        string   `json:"contextId,omitempty"`
+	Status           string   `json:"status,omitempty"`
+	Since            a2a.Time `json:"statusTimestampAfter,omitzero"`
+	PageSize         int      `json:"pageSize,omitzero"`
+	PageToken        string   `json:"pageToken,omitempty"`
+	HistoryLength    *int     `json:"historyLength,omitempty"`
+	IncludeArtifacts bool     `json:"includeArtifacts,omitempty"`
 }
 
 // A TaskPage is a page of a list of tasks.
@@ -143,17 +153,21 @@ func (c *Client) List(ctx context.Context, o ListOptions) (*TaskPage, error) {
 		NextPageToken string            `json:"nextPageToken"`
 		TotalSize     int               `json:"totalSize"`
 	}
-	params := listParams{o.ContextID, wireState(o.State), o.Since, o.PageSize, o.PageToken, historyLength(o.History), o.Artifacts}
+	state := ""
+	if o.State != "" {
+		state = codec.V10.State(o.State)
+	}
+	params := listParams{o.ContextID, state, o.Since, o.PageSize, o.PageToken, historyLength(o.History), o.Artifacts}
 	if err := c.repeat(ctx, "ListTasks", params, &page); err != nil {
 		return nil, err
 	}
 	out := &TaskPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize, Raw: page.Tasks}
 	for _, raw := range page.Tasks {
-		var t wireTask
-		if err := decode("ListTasks", raw, &t); err != nil {
+		t, err := readTask("ListTasks", raw)
+		if err != nil {
 			return nil, err
 		}
-		out.Tasks = append(out.Tasks, *t.model())
+		out.Tasks = append(out.Tasks, *t)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 )
 
@@ -27,7 +28,7 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 		return activities.Outcome{}, err
 	}
 	m.Down, m.Missing = nil, 0
-	if state := statusDigest(task.Status); state == m.State {
+	if state := statusDigest(task); state == m.State {
 		m.Polls++
 	} else {
 		m.State, m.Polls = state, 0
@@ -40,7 +41,7 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 	if o, ended := h.endOutcome(task, changed); ended {
 		return o, nil
 	}
-	if readState(task.Status.State).Interrupted() {
+	if task.Status.State.Interrupted() {
 		if o, asks := h.openGate(task, changed); asks {
 			return o, nil
 		}
@@ -50,14 +51,14 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 	}
 	if m.Asked != nil { // it has what it waited for
 		m.Asked = nil
-		o := h.park(0, h.status(task.Status))
+		o := h.park(0, h.status(task))
 		o.Artifacts = changed
 		return o, nil
 	}
 	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
 		return (&relay{handoff: h}).run(ctx, r, task, changed)
 	}
-	o := h.park(h.nextPoll(), h.status(task.Status))
+	o := h.park(h.nextPoll(), h.status(task))
 	o.Artifacts = changed
 	return o, nil
 }
@@ -82,28 +83,28 @@ func (h *handoff) nextPoll() time.Duration {
 }
 
 // status returns the text of a status for clients.
-func (h *handoff) status(s inStatus) string {
+func (h *handoff) status(t codec.TaskRead) string {
 	way := fmt.Sprintf("(handoff %d of at most %d)", h.memo.Hops.Hops, h.executor.cfg.Agents.Hops)
-	if text := cleanLine(statusText(s), maxLine); text != "" {
+	if text := cleanLine(statusText(t.Status), maxLine); text != "" {
 		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, text, way)
 	}
-	if readState(s.State) == "" {
-		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, cleanLine(s.State, 40), way)
+	if t.Status.State == "" {
+		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, cleanLine(t.Received.Word, 40), way)
 	}
 	return fmt.Sprintf("Agent %s works on the task %s.", h.agent.name, way)
 }
 
 // statusText returns the text of the message in a status.
-func statusText(s inStatus) string {
+func statusText(s a2a.TaskStatus) string {
 	if s.Message == nil {
 		return ""
 	}
-	return a2a.Message{Parts: parts(s.Message.Parts)}.Text()
+	return s.Message.Text()
 }
 
 // changedArtifacts returns the new and the changed artifacts of the remote task. problem says,
 // for clients, which limit they exceed.
-func (h *handoff) changedArtifacts(t inTask) (list []a2a.Artifact, problem string) {
+func (h *handoff) changedArtifacts(t codec.TaskRead) (list []a2a.Artifact, problem string) {
 	if len(t.Artifacts) > h.agent.Artifacts {
 		return nil, fmt.Sprintf("Agent %s made %d artifacts; the operator allows %d.", h.agent.name, len(t.Artifacts), h.agent.Artifacts)
 	}
@@ -114,8 +115,8 @@ func (h *handoff) changedArtifacts(t inTask) (list []a2a.Artifact, problem strin
 		if bytes += len(content); bytes > h.agent.Bytes {
 			return nil, fmt.Sprintf("The artifacts of agent %s have more than the %d bytes that the operator allows.", h.agent.name, h.agent.Bytes)
 		}
-		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ID] != known {
-			h.noteSeen(in.ID, known)
+		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ArtifactID] != known {
+			h.noteSeen(in.ArtifactID, known)
 			list = append(list, a)
 		}
 	}
@@ -133,10 +134,10 @@ func (h *handoff) noteSeen(id, known string) {
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // artifact returns an artifact of the agent as one of the task.
-func (h *handoff) artifact(in inArtifact) a2a.Artifact {
-	a := a2a.Artifact{ArtifactID: in.ID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: parts(in.Parts), Metadata: foreignMetadata(in.Metadata)}
-	if !idForm.MatchString(in.ID) {
-		a.ArtifactID = "artifact-" + digest(in.ID)
+func (h *handoff) artifact(in a2a.Artifact) a2a.Artifact {
+	a := a2a.Artifact{ArtifactID: in.ArtifactID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: in.Parts, Metadata: in.Metadata}
+	if !idForm.MatchString(in.ArtifactID) {
+		a.ArtifactID = "artifact-" + digest(in.ArtifactID)
 	}
 	for key, value := range h.originMetadata() {
 		a.Metadata = a.Metadata.With(key, value)
@@ -145,15 +146,15 @@ func (h *handoff) artifact(in inArtifact) a2a.Artifact {
 }
 
 // endOutcome returns the outcome of a remote task that is over.
-func (h *handoff) endOutcome(t inTask, changed []a2a.Artifact) (activities.Outcome, bool) {
+func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, bool) {
 	reason := cleanLine(statusText(t.Status), maxLine)
 	if reason == "" {
 		reason = "It gave no reason."
 	}
-	switch name := h.agent.name; readState(t.Status.State) {
+	switch name := h.agent.name; t.Status.State {
 	case a2a.Completed:
 		if m := t.Status.Message; m != nil && len(t.Artifacts) == 0 {
-			if list := parts(m.Parts); len(list) > 0 {
+			if len(m.Parts) > 0 {
 				return h.end(h.messageOutcome(m)), true
 			}
 		}
@@ -211,9 +212,9 @@ func (h *handoff) cancelRemote(ctx context.Context) activities.Outcome {
 }
 
 // stopOutcome returns the outcome of a canceled task if the remote task is over.
-func (h *handoff) stopOutcome(t inTask) (activities.Outcome, bool) {
+func (h *handoff) stopOutcome(t codec.TaskRead) (activities.Outcome, bool) {
 	changed, problem := h.changedArtifacts(t)
-	switch state := readState(t.Status.State); {
+	switch state := t.Status.State; {
 	case state == a2a.Canceled:
 		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name)), true
 	case state == a2a.Completed && problem != "":
@@ -223,7 +224,7 @@ func (h *handoff) stopOutcome(t inTask) (activities.Outcome, bool) {
 }
 
 // prompt returns the question in a status for people.
-func prompt(s inStatus) string {
+func prompt(s a2a.TaskStatus) string {
 	if text := cleanLines(statusText(s), maxPrompt); strings.TrimSpace(text) != "" {
 		return text
 	}

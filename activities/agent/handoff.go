@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 	"longhaul/opt"
 )
@@ -145,14 +145,14 @@ func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 }
 
 // message returns the message that starts the remote task.
-func (h *handoff) message() outMessage {
+func (h *handoff) message() a2a.Message {
 	text := cmp.Or(h.input.Message, h.work.Description, h.work.RequestText(), h.work.Name)
 	for _, r := range h.work.Refined {
 		text += "\n\n" + r.Remark()
 	}
-	m := outMessage{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Parts: []outPart{textPart(text)}, Metadata: h.metadata()}
+	m := a2a.Message{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}, Metadata: h.metadata()}
 	if len(h.input.Data) > 0 {
-		m.Parts = append(m.Parts, dataPart(h.input.Data))
+		m.Parts = append(m.Parts, a2a.Part{Data: h.input.Data})
 	}
 	return m
 }
@@ -168,12 +168,11 @@ func (h *handoff) metadata() a2a.Metadata {
 
 // messageOutcome returns the outcome for an agent that answers with a message in place of a
 // task.
-func (h *handoff) messageOutcome(m *inMessage) activities.Outcome {
-	list := parts(m.Parts)
-	if len(list) == 0 {
+func (h *handoff) messageOutcome(m *a2a.Message) activities.Outcome {
+	if len(m.Parts) == 0 {
 		return activities.Failed(CodeFailed, fmt.Sprintf("Agent %s answered with an empty message.", h.agent.name))
 	}
-	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: list, Metadata: h.originMetadata()})
+	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: m.Parts, Metadata: h.originMetadata()})
 }
 
 // originMetadata returns the metadata of an artifact, which names the agent that made it.
@@ -247,10 +246,6 @@ func (h *handoff) repeatWait(n int) time.Duration {
 }
 
 // statusDigest returns a text that changes when the status of a task does.
-func statusDigest(s inStatus) string {
-	message, err := json.Marshal(s.Message)
-	if err != nil {
-		return ""
-	}
-	return digest(s.State, s.At, string(message))
+func statusDigest(t codec.TaskRead) string {
+	return digest(string(t.Received.Status))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 	"longhaul/internal/opfile"
 )
@@ -25,7 +26,7 @@ type Agents struct {
 type Agent struct {
 	URL       string            `yaml:"url"`       // of its card if it ends in .json, else the card is at the well-known path below
 	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} is replaced by a variable
-	Version   string            `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
+	Version   codec.Version     `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
 	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host and port of the card
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
 	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
@@ -91,7 +92,7 @@ func (a *Agent) prepare(name string, r Reader) error {
 		return errors.New("the name must be 1 to 63 of a-z, 0-9 and -")
 	case a == nil || a.URL == "":
 		return errors.New("needs a url: of the agent, or of its card")
-	case a.Version != "" && a.Version != v10 && a.Version != v03:
+	case a.Version != "" && a.Version != codec.V10 && a.Version != codec.V03:
 		return fmt.Errorf(`version must be "1.0" or "0.3", not %q`, a.Version)
 	case min(a.MaxWait, a.Poll, a.Patience) < 0 || min(a.Artifacts, a.Bytes) < 0:
 		return errors.New("has a limit below 0")

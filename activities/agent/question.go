@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // A question is a question of the agent at a gate of the task.
@@ -23,28 +25,17 @@ type question struct {
 	Digest string       `json:"digest,omitempty"` // of the object that is decided on there
 }
 
-// remoteGate is a gate of another agent as its status message has it: a data part of the
-// OPT extension.
-type remoteGate struct {
-	Kind         opt.GateKind   `json:"kind"`
-	ID           string         `json:"interruptId"`
-	Title        string         `json:"title"`
-	Description  string         `json:"description"`
-	Actions      []opt.Action   `json:"actions"`
-	Questions    []opt.Question `json:"questions"`
-	ObjectDigest string         `json:"objectDigest"`
-}
-
 // maxQuestions is how many questions of an agent a gate has at most.
 const maxQuestions = 20
 
-// gateIn returns the gate in a status, nil if there is none.
-func gateIn(s inStatus) *remoteGate {
+// gateIn returns the gate of another agent that its status message has, a data part of the OPT
+// extension; nil if there is none.
+func gateIn(s a2a.TaskStatus) *opt.Gate {
 	if s.Message == nil {
 		return nil
 	}
 	for _, p := range s.Message.Parts {
-		var g remoteGate
+		var g opt.Gate
 		if p.Data == nil || json.Unmarshal(p.Data, &g) != nil || g.ID == "" {
 			continue
 		}
@@ -64,9 +55,9 @@ func gateIn(s inStatus) *remoteGate {
 //
 // While the gate is for an authorization the remote task is watched, since it may get that
 // elsewhere and continue by itself.
-func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
+func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
 	m := &h.memo
-	switch authorizes := readState(t.Status.State) == a2a.AuthRequired; {
+	switch authorizes := t.Status.State == a2a.AuthRequired; {
 	case m.State == m.Answered && m.Polls < askAgainAfterPolls:
 		return o, false
 	case m.Asked != nil && authorizes && m.Asked.Status == m.State:
@@ -74,14 +65,14 @@ func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outco
 	}
 	m.Asked = nil
 	if len(changed) > 0 {
-		o := h.park(0, h.status(t.Status))
+		o := h.park(0, h.status(t))
 		o.Artifacts = changed
 		return o, true
 	}
 	q := &question{Round: h.work.Round, Status: m.State, Kind: opt.Clarification}
 	var gate opt.Gate
 	switch g := gateIn(t.Status); {
-	case readState(t.Status.State) == a2a.AuthRequired:
+	case t.Status.State == a2a.AuthRequired:
 		if q.Kind = opt.Credential; g != nil && g.Kind == opt.Credential {
 			q.Gate = g.ID
 		}
@@ -119,7 +110,7 @@ func (h *handoff) watch(gate *opt.Gate, changed []a2a.Artifact) activities.Outco
 func (h *handoff) askPrefix() string { return "Agent " + h.agent.name + " asks: " }
 
 // dataOf returns the first data in a status message, for people to see.
-func dataOf(s inStatus) json.RawMessage {
+func dataOf(s a2a.TaskStatus) json.RawMessage {
 	if s.Message != nil {
 		for _, p := range s.Message.Parts {
 			if p.Data != nil && len(p.Data) <= maxPrompt {
@@ -132,15 +123,13 @@ func dataOf(s inStatus) json.RawMessage {
 
 // gate returns a gate of the task for one of the agent. An approval offers accept and
 // reject alone: the other actions need the object as the agent stores it.
-func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
+func (h *handoff) gate(g *opt.Gate, s a2a.TaskStatus) opt.Gate {
 	if g.Kind == opt.Approval {
 		out := opt.Gate{Kind: opt.Approval, Title: h.askPrefix() + cleanLine(g.Title, maxLine), Description: cleanLines(g.Description, maxPrompt), Actions: []opt.Action{opt.Accept}}
 		if slices.Contains(g.Actions, opt.Reject) {
 			out.Actions = append(out.Actions, opt.Reject)
 		}
-		for _, p := range s.Message.Parts[min(2, len(s.Message.Parts)):] {
-			out.Object = append(out.Object, parts([]inPart{p})...)
-		}
+		out.Object = s.Message.Parts[min(2, len(s.Message.Parts)):]
 		return out
 	}
 	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, maxPrompt)}
@@ -177,11 +166,11 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	if err != nil {
 		return activities.Outcome{}, err
 	}
-	if statusDigest(task.Status) != q.Status {
+	if statusDigest(task) != q.Status {
 		m.Asked = nil
 		return h.park(0, ""), nil
 	}
-	message := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.answerParts(reply), Metadata: h.metadata()}
+	message := a2a.Message{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Role: a2a.RoleUser, Parts: q.answerParts(reply), Metadata: h.metadata()}
 	_, err = r.send(ctx, message, h.input.Accept)
 	m.Asked, m.Problem = nil, ""
 	var t *callError
@@ -213,37 +202,31 @@ func (h *handoff) reply() (opt.Reply, bool) {
 
 // answerParts returns the parts of the message to the agent: the decision at one of its gates,
 // or the answer in the form in which a person gave it.
-func (q question) answerParts(r opt.Reply) []outPart {
+func (q question) answerParts(r opt.Reply) []a2a.Part {
 	words := q.Kind == opt.Credential && r.Action == ""
 	if q.Gate != "" && !words {
-		decision := map[string]any{"interruptId": q.Gate}
+		decision := wire.Reply{GateID: q.Gate, Feedback: r.Feedback, Digest: q.Digest}
 		if q.Kind != opt.Clarification {
-			decision["action"] = r.Action
+			decision.Action = r.Action
 		} else {
-			decision["answers"] = r.Answers
+			decision.Answers = r.Answers
 		}
-		if r.Feedback != "" {
-			decision["feedback"] = r.Feedback
-		}
-		if q.Digest != "" {
-			decision["objectDigest"] = q.Digest
-		}
-		return []outPart{dataPart(mustJSON(decision))}
+		return []a2a.Part{a2a.DataPart(decision)}
 	}
-	var out []outPart
+	var out []a2a.Part
 	if q.Kind == opt.Credential && !words {
-		out = append(out, textPart("The authorization was given."))
+		out = append(out, a2a.TextPart("The authorization was given."))
 	}
 	for _, a := range r.Answers {
 		var plain string
 		if json.Unmarshal(a.Answer, &plain) == nil {
-			out = append(out, textPart(plain))
+			out = append(out, a2a.TextPart(plain))
 			continue
 		}
-		out = append(out, dataPart(a.Answer))
+		out = append(out, a2a.Part{Data: a.Answer})
 	}
 	if r.Feedback != "" {
-		out = append(out, textPart(r.Feedback))
+		out = append(out, a2a.TextPart(r.Feedback))
 	}
 	return out
 }

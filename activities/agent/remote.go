@@ -15,6 +15,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 	"longhaul/internal/egress"
 )
@@ -86,12 +88,12 @@ const (
 )
 
 // send sends a message and returns the task or message that answers it.
-func (r remote) send(ctx context.Context, m outMessage, accept []string) (inResult, error) {
-	raw, err := r.call(ctx, methodSend, "", sendParams(r.at, m, accept))
+func (r remote) send(ctx context.Context, m a2a.Message, accept []string) (codec.EventRead, error) {
+	raw, err := r.call(ctx, methodSend, "", r.at.Version.Send(codec.Send{Message: m, ReturnAtOnce: true, Accept: accept}))
 	if err != nil {
-		return inResult{}, err
+		return codec.EventRead{}, err
 	}
-	out, err := readResult(raw)
+	out, err := codec.Foreign.Event(raw)
 	if err != nil || out.Task == nil && out.Message == nil || out.Task != nil && out.Task.ID == "" {
 		return out, errNotA2A
 	}
@@ -101,33 +103,35 @@ func (r remote) send(ctx context.Context, m outMessage, accept []string) (inResu
 // errNotA2A is the error for an answer that is not valid in A2A.
 var errNotA2A = &callError{kind: unreachable, text: "The answer is not one of A2A."}
 
-func (r remote) get(ctx context.Context, id string) (inTask, error) {
+func (r remote) get(ctx context.Context, id string) (codec.TaskRead, error) {
 	return r.task(ctx, methodGet, id, map[string]any{"id": id, "historyLength": 0})
 }
 
-func (r remote) cancel(ctx context.Context, id string) (inTask, error) {
+func (r remote) cancel(ctx context.Context, id string) (codec.TaskRead, error) {
 	return r.task(ctx, methodCancel, id, map[string]any{"id": id})
 }
 
-func (r remote) task(ctx context.Context, m method, id string, params map[string]any) (inTask, error) {
+func (r remote) task(ctx context.Context, m method, id string, params map[string]any) (t codec.TaskRead, err error) {
 	raw, err := r.call(ctx, m, id, params)
-	var t inTask
-	if err == nil && (json.Unmarshal(raw, &t) != nil || t.ID != id) {
-		err = errNotA2A
+	if err != nil {
+		return t, err
 	}
-	return t, err
+	if t, err = codec.Foreign.Task(raw); err != nil || t.ID != id {
+		return t, errNotA2A
+	}
+	return t, nil
 }
 
 // push registers a URL for the states of a task.
 func (r remote) push(ctx context.Context, id, callback string) error {
-	_, err := r.call(ctx, methodPush, id, pushParams(r.at, id, callback))
+	_, err := r.call(ctx, methodPush, id, r.at.Version.Push(codec.PushConfig{TaskID: id, URL: callback}))
 	return err
 }
 
 // find looks for the task that a message has started in a context. The id is "" if there
 // is none; known is false if the agent does not list its tasks, such as one of 0.3.
-func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask, known bool, err error) {
-	if r.at.Version != v10 {
+func (r remote) find(ctx context.Context, contextID, messageID string) (t codec.TaskRead, known bool, err error) {
+	if r.at.Version != codec.V10 {
 		return t, false, nil
 	}
 	raw, err := r.call(ctx, methodList, "", map[string]any{"contextId": contextID, "pageSize": 50, "historyLength": 100})
@@ -138,24 +142,21 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask
 	if err != nil {
 		return t, false, err
 	}
-	var list struct {
-		Tasks []inTask `json:"tasks"`
-	}
-	if json.Unmarshal(raw, &list) != nil {
+	list, err := codec.Foreign.Tasks(raw)
+	if err != nil {
 		return t, false, errNotA2A
 	}
-	i := slices.IndexFunc(list.Tasks, func(t inTask) bool {
-		return t.ID != "" && slices.ContainsFunc(t.History, func(m inMessage) bool { return m.ID == messageID })
-	})
-	if i >= 0 {
-		t = list.Tasks[i]
+	for _, t := range list {
+		if t.ID != "" && slices.ContainsFunc(t.History, func(m a2a.Message) bool { return m.MessageID == messageID }) {
+			return t, true, nil
+		}
 	}
 	return t, true, nil
 }
 
 // call calls a method and returns its result. Every error is a [*callError], except that of
 // ctx.
-func (r remote) call(ctx context.Context, m method, id string, params map[string]any) (json.RawMessage, error) {
+func (r remote) call(ctx context.Context, m method, id string, params any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callFor)
 	defer cancel()
 	req, err := r.request(ctx, m, id, params)
@@ -175,26 +176,24 @@ func (r remote) call(ctx context.Context, m method, id string, params map[string
 
 // parseRPC returns the result in a response of JSON-RPC.
 func parseRPC(body []byte) (json.RawMessage, error) {
-	var a struct {
-		Result json.RawMessage `json:"result"`
-		Error  *rpcError       `json:"error"`
-	}
-	switch err := json.Unmarshal(body, &a); {
-	case err != nil || a.Error == nil && a.Result == nil:
+	result, failed, err := codec.ReadResponse(body)
+	switch {
+	case err != nil:
 		return nil, errNotA2A
-	case a.Error != nil:
-		return nil, a.Error.callError()
+	case failed != nil:
+		return nil, newCallError(failed)
 	}
-	return a.Result, nil
+	return result, nil
 }
 
 // request returns the request of a method.
-func (r remote) request(ctx context.Context, m method, id string, params map[string]any) (*http.Request, error) {
+func (r remote) request(ctx context.Context, m method, id string, params any) (*http.Request, error) {
 	verb, at := http.MethodPost, r.at.URL
+	members := codec.Members(mustJSON(params))
 	if r.at.Tenant != "" {
-		params["tenant"] = r.at.Tenant
+		members["tenant"] = mustJSON(r.at.Tenant)
 	}
-	var body any = params
+	var body any = members
 	if r.at.Binding == httpJSON {
 		verb = m.verb
 		if r.at.Tenant != "" {
@@ -202,14 +201,14 @@ func (r remote) request(ctx context.Context, m method, id string, params map[str
 		}
 		at += strings.Replace(m.path, "%s", url.PathEscape(id), 1)
 		if verb == http.MethodGet {
-			at, body = at+"?"+query(params), nil
+			at, body = at+"?"+query(members), nil
 		}
 	} else {
 		name := m.v10
-		if r.at.Version == v03 {
+		if r.at.Version == codec.V03 {
 			name = m.v03
 		}
-		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": members}
 	}
 	var content io.Reader
 	if body != nil {
@@ -220,20 +219,31 @@ func (r remote) request(ctx context.Context, m method, id string, params map[str
 		return nil, &callError{kind: refused, text: "The URL of the interface cannot be read."}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if r.at.Version == v10 {
-		req.Header.Set(headerVersion, v10)
+	if r.at.Version == codec.V10 {
+		req.Header.Set(headerVersion, string(codec.V10))
 	}
 	return req, nil
 }
 
-func query(params map[string]any) string {
+// query returns params other than those of the path as a query.
+func query(params map[string]json.RawMessage) string {
 	values := url.Values{}
-	for key, v := range params {
+	for key, raw := range params {
+		text := string(raw)
+		_ = json.Unmarshal(raw, &text) // a number stays as it is
 		if key != "id" && key != "tenant" {
-			values.Set(key, fmt.Sprint(v))
+			values.Set(key, text)
 		}
 	}
 	return values.Encode()
+}
+
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("agent: value without a JSON form: " + err.Error())
+	}
+	return b
 }
 
 // do sends a request with the credentials of the agent and reads the answer, without the
@@ -293,17 +303,8 @@ func (r remote) requestError(ctx context.Context, err error) error {
 	return &callError{kind: unreachable, text: "There was no answer: " + class + "." + hint}
 }
 
-// An rpcError is an error of JSON-RPC, or of plain HTTP.
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Details []struct {
-		Reason string `json:"reason"`
-	} `json:"details"`
-}
-
-// callError returns the error for an error response.
-func (e *rpcError) callError() *callError {
+// newCallError returns the error for an error response.
+func newCallError(e *codec.Error) *callError {
 	kind := refused
 	if e.Code == codeInternal {
 		kind = unreachable
@@ -319,12 +320,14 @@ var reasons = map[string]int{
 // statusError returns the error for an HTTP status other than 2xx.
 func statusError(res *http.Response, body []byte) error {
 	var answer struct {
-		Error rpcError `json:"error"`
+		Error codec.Error `json:"error"`
 	}
 	_ = json.Unmarshal(body, &answer) // the status says enough
-	t := answer.Error.callError()
-	if len(answer.Error.Details) > 0 {
-		t.code = reasons[answer.Error.Details[0].Reason]
+	t := newCallError(&answer.Error)
+	if list := answer.Error.List(); len(list) > 0 {
+		var first codec.Detail
+		_ = json.Unmarshal(list[0], &first)
+		t.code = reasons[first.Reason]
 	}
 	if t.text == "" {
 		t.text = fmt.Sprintf("The answer has HTTP status %d.", res.StatusCode)

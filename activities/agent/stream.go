@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/activities"
 )
 
@@ -35,13 +34,13 @@ var (
 
 // run follows the remote task for a while. changed are artifacts that the task does not
 // have.
-func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Artifact) (activities.Outcome, error) {
+func (v *relay) run(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
 	limited, cancel := context.WithTimeout(ctx, streamFor)
 	defer cancel()
 	h := v.handoff
 	v.base, v.shown = map[string]a2a.Artifact{}, map[string]bool{}
 	for _, in := range task.Artifacts {
-		v.base[in.ID] = h.artifact(in)
+		v.base[in.ArtifactID] = h.artifact(in)
 	}
 	err := r.watch(limited, h.memo.TaskID, v.event)
 	if ctx.Err() != nil {
@@ -58,9 +57,11 @@ func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Ar
 	default:
 		return activities.Outcome{}, err
 	}
-	o := h.park(wait, h.status(task.Status))
+	o := h.park(wait, h.status(task))
 	for _, a := range changed {
-		if !slices.ContainsFunc(task.Artifacts, func(in inArtifact) bool { return v.shown[in.ID] && v.base[in.ID].ArtifactID == a.ArtifactID }) {
+		if !slices.ContainsFunc(task.Artifacts, func(in a2a.Artifact) bool {
+			return v.shown[in.ArtifactID] && v.base[in.ArtifactID].ArtifactID == a.ArtifactID
+		}) {
 			o.Artifacts = append(o.Artifacts, a)
 		}
 	}
@@ -68,30 +69,24 @@ func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Ar
 }
 
 // event shows one event of the stream.
-func (v *relay) event(ctx context.Context, e inResult) error {
+func (v *relay) event(ctx context.Context, e codec.EventRead) error {
 	switch {
 	case e.Status != nil:
-		return v.status(e.Status.Status)
-	case e.Task != nil && statusDigest(e.Task.Status) != v.memo.State:
+		if state := e.Status.Status.State; state.Terminal() || state.Interrupted() {
+			return errChanged
+		}
+	case e.Task != nil && statusDigest(codec.TaskRead{Task: *e.Task, Received: e.Received}) != v.memo.State:
 		return errChanged
-	case e.Update != nil:
-		return v.piece(ctx, *e.Update)
-	}
-	return nil
-}
-
-// status ends the stream if the remote task has ended or waits.
-func (v *relay) status(s inStatus) error {
-	if state := readState(s.State); state.Terminal() || state.Interrupted() {
-		return errChanged
+	case e.Artifact != nil:
+		return v.piece(ctx, *e.Artifact)
 	}
 	return nil
 }
 
 // piece shows a piece of an artifact. An artifact that is replaced while it is shown is
 // shown again by the next leg.
-func (v *relay) piece(ctx context.Context, p inPiece) error {
-	id := p.Artifact.ID
+func (v *relay) piece(ctx context.Context, p a2a.ArtifactUpdate) error {
+	id := p.Artifact.ArtifactID
 	if v.shown[id] && !p.Append {
 		return errEnough
 	}
@@ -112,7 +107,7 @@ func (v *relay) piece(ctx context.Context, p inPiece) error {
 
 // watch reads the stream of a task until each returns an error, the stream ends or ctx
 // is done.
-func (r remote) watch(ctx context.Context, id string, each func(context.Context, inResult) error) error {
+func (r remote) watch(ctx context.Context, id string, each func(context.Context, codec.EventRead) error) error {
 	req, err := r.request(ctx, methodWatch, id, map[string]any{"id": id})
 	if err != nil {
 		return err
@@ -126,39 +121,31 @@ func (r remote) watch(ctx context.Context, id string, each func(context.Context,
 	if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.StatusCode != 200 || !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
 		return &callError{kind: refused, text: "The answer is no stream."}
 	}
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, MaxAnswer)
-	var data [][]byte
-	for lines.Scan() {
-		line := lines.Bytes()
-		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = append(data, bytes.Clone(bytes.TrimPrefix(value, []byte(" "))))
-			continue
+	for events := codec.NewStream(res.Body, MaxAnswer); ; {
+		data, err := events.Next()
+		if err != nil {
+			return nil // how it ended does not matter: the next leg polls the remote task
 		}
-		if len(line) > 0 || data == nil {
-			continue
-		}
-		event, err := r.read(bytes.Join(data, []byte("\n")))
-		if data = nil; err != nil {
+		event, err := r.read(data)
+		if err != nil {
 			return err
 		}
 		if err := each(ctx, event); err != nil {
 			return err
 		}
 	}
-	return nil // how it ended does not matter: the next leg polls the remote task
 }
 
 // read reads one event.
-func (r remote) read(data []byte) (inResult, error) {
+func (r remote) read(data []byte) (codec.EventRead, error) {
 	raw := json.RawMessage(r.hide(data))
 	if r.at.Binding == jsonRPC {
 		var err error
 		if raw, err = parseRPC(raw); err != nil {
-			return inResult{}, err
+			return codec.EventRead{}, err
 		}
 	}
-	e, err := readResult(raw)
+	e, err := codec.Foreign.Event(raw)
 	if err != nil {
 		return e, errNotA2A
 	}

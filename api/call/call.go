@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 )
 
@@ -108,13 +109,8 @@ func (c *Call) fields() []zap.Field {
 	return fields
 }
 
-// An Extension is an extension that an agent supports.
-type Extension struct {
-	URI         string         `json:"uri"`
-	Description string         `json:"description,omitempty"`
-	Required    bool           `json:"required"`
-	Params      map[string]any `json:"params,omitempty"`
-}
+// An Extension of A2A that the agent supports, as its card declares it.
+type Extension = codec.Extension
 
 // A Config is what all calls share.
 type Config struct {

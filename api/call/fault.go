@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 )
 
@@ -83,10 +84,7 @@ func (f *Fault) Final() bool {
 }
 
 // A Violation says which member of a request is wrong and why.
-type Violation struct {
-	Field       string `json:"field"`
-	Description string `json:"description"`
-}
+type Violation = codec.Violation
 
 // Invalid returns the fault of params that are wrong in the given ways, at least
 // one. The message names the first, since A2A 0.3 has no place for details.
@@ -127,7 +125,7 @@ var (
 	ErrAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
 
 	ErrOtherObject = &Fault{Kind: InvalidParams, Message: "Invalid parameters: message.parts: " + otherObject, Reason: reasonObject,
-		Violations: []Violation{{"message.parts", otherObject}}}
+		Violations: []Violation{{Field: "message.parts", Description: otherObject}}}
 
 	ErrObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
 	ErrPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}

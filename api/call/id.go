@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // MaxID is the longest id that a request may hold, in bytes.
-const MaxID = 256
+const MaxID = codec.MaxID
 
 // IsValidID reports whether an id may be looked up: databases handle other ids
 // differently.

@@ -13,11 +13,11 @@ import (
 	"io"
 	"net/http"
 
-	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/wire"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // Callbacks receives callbacks. [receive.Callbacks] does.
@@ -51,15 +51,6 @@ const unknownURL = "This callback URL is unknown: send to callbackUrl or wakeUrl
 
 // maxBody is the largest size of a callback in bytes.
 const maxBody = 1 << 20
-
-// A body is the body of a request. One without any of its members only wakes the task.
-type body struct {
-	Text     string        `json:"text"`
-	Artifact *a2a.Artifact `json:"artifact"`
-	Append   bool          `json:"append"`
-	Last     bool          `json:"lastChunk"`
-	Outcome  *opt.Outcome  `json:"outcome"`
-}
 
 // Serve serves a POST request for a callback URL. The status is 202 once the callback is
 // durable, or, for progress and wakes that come fast, waits in memory.
@@ -119,7 +110,7 @@ func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Call
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return in, err
 	}
-	var sent body
+	var sent optwire.Callback
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil {

@@ -2,11 +2,11 @@ package card
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync/atomic"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/opt"
 )
@@ -33,67 +33,15 @@ type Info struct {
 	PrivateSkills    bool                  // show the skills on the extended card alone
 }
 
-// A Card describes an agent: its name, its addresses and its capabilities.
-type Card struct {
-	Name             string
-	Description      string
-	Version          string // of the agent
-	Provider         *Provider
-	DocumentationURL string
-	IconURL          string
-	Interfaces       []Interface // the preferred one first
-	Capabilities     Capabilities
-	Schemes          map[string]SecurityScheme
-	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list is enough
-	InputModes       []string              // media types
-	OutputModes      []string
-	Skills           []Skill
-}
-
-// A Provider is the organization that runs an agent.
-type Provider struct {
-	Organization string `json:"organization"`
-	URL          string `json:"url"`
-}
-
-// An Interface is an address and a binding of an agent.
-type Interface struct {
-	URL     string `json:"url"`
-	Binding string `json:"protocolBinding"` // JSONRPC, HTTP+JSON or GRPC
-	Version string `json:"protocolVersion"`
-}
-
-// Capabilities are the optional features of an agent.
-type Capabilities struct {
-	Streaming  bool             `json:"streaming"`
-	Push       bool             `json:"pushNotifications"`
-	Extended   bool             `json:"extendedAgentCard,omitempty"` // there is a card for authenticated callers
-	Extensions []call.Extension `json:"extensions,omitempty"`
-}
-
-// A Skill is something that an agent can do.
-type Skill struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	Examples    []string `json:"examples,omitempty"`
-	InputModes  []string `json:"inputModes,omitempty"`
-	OutputModes []string `json:"outputModes,omitempty"`
-}
-
-// A SecurityScheme is a way to authenticate. Type is http, apiKey, oauth2,
-// openIdConnect or mutualTLS, and decides which of the other fields are used.
-type SecurityScheme struct {
-	Type              string
-	Description       string
-	Scheme            string // http
-	BearerFormat      string // http
-	In, Name          string // apiKey
-	OpenIDConnectURL  string
-	OAuth2MetadataURL string
-	Flows             json.RawMessage // oauth2, the same in both versions
-}
+// The parts of a card.
+type (
+	Card           = codec.Card
+	Provider       = codec.Provider
+	Interface      = codec.Interface
+	Capabilities   = codec.Capabilities
+	Skill          = codec.Skill
+	SecurityScheme = codec.SecurityScheme
+)
 
 var defaultModes = []string{"text/plain", "application/json"}
 

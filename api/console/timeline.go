@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // timelineSize is how many events a page of a timeline shows.
@@ -28,7 +29,7 @@ type timeline struct {
 	Objective *opt.Objective
 	Moments   []moment
 	Next      string // token of the page with earlier events, "" for none
-	Decisions read.DecisionPage
+	Decisions wire.DecisionPage
 	Earlier   bool // it is not the first page
 }
 

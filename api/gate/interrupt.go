@@ -15,6 +15,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // InterruptListParams are the params of a list of open gates.
@@ -40,12 +41,9 @@ type AnswerParams struct {
 
 // An Answered is the result of an answer.
 type Answered struct {
-	ID        string
-	TaskID    string
-	MessageID string        // of the answer, as it is recorded
-	State     a2a.TaskState // of the task, after the answer
-	Pending   bool          // the workflow has not judged it yet
-	Note      string        // why a text is no decision; "" if it was an answer
+	wire.Answered
+
+	MessageID string `json:"-"` // of the answer, as it is recorded
 }
 
 // Gates lists the gates that are open, and takes answers to them.
@@ -145,7 +143,7 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.
 func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams) (Answered, error) {
-	out := Answered{ID: p.ID}
+	out := Answered{Answered: wire.Answered{ID: p.ID}}
 	taskID, ok := opt.TaskOfGate(p.ID)
 	if !ok {
 		return out, interruptUnknown(p.ID)

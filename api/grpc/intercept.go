@@ -66,7 +66,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	wire.ReadHeader(c, r.Header)
 	ctx, span := s.cfg.Tracing.Request(ctx, r.Header, method)
 	c.TraceID = tracing.ID(ctx)
-	c.Binding, c.Method, c.Rules = "grpc", method, wire.V10.Rules()
+	c.Binding, c.Method, c.Rules = "grpc", method, wire.Rules(wire.V10)
 	fault := s.service.Serve(c, call.Steps{
 		Authenticate: func() (call.Caller, error) { return s.cfg.Authenticate(r) },
 		Read: func() (call.Right, error) {

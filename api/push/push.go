@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/api/write"
@@ -40,12 +41,8 @@ func isPushScheme(name string) bool {
 
 // A PushRequest is a push config as a client gives it.
 type PushRequest struct {
-	ID          string // "" to have one made
-	URL         string
-	Token       string
-	Schemes     []string // of Authorization: the first one that deliveries can have is used
-	Credentials string
-	Version     string // of the protocol of the request, which deliveries follow
+	codec.PushConfig        // without an id to have one made; the first of its schemes that deliveries can have is used
+	Version          string // of the protocol of the request, which deliveries follow
 
 	Path        string // of its members in the request, with a trailing dot
 	SchemeField string // the member with Schemes

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // DecisionListParams are the params of a list of decisions.
@@ -16,14 +17,6 @@ type DecisionListParams struct {
 	ObjectiveID string
 	Limit       int
 	PageToken   string
-}
-
-// A DecisionPage is a page of the decisions of an objective.
-type DecisionPage struct {
-	Decisions []opt.Decision   // in the order in which they were recorded
-	Head      opt.DecisionHead // of all decisions, also those on other pages
-	Next      string           // token of the next page, "" for none
-	Size      int              // that was asked for
 }
 
 // A DecisionReader returns a page of at most limit decisions of an objective after a position, the
@@ -42,8 +35,8 @@ type Decisions struct {
 
 // ListDecisions returns a page of the decisions of an objective, with their signed head
 // if there is a key.
-func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionListParams) (DecisionPage, error) {
-	page := DecisionPage{Size: p.Limit}
+func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionListParams) (wire.DecisionPage, error) {
+	page := wire.DecisionPage{ObjectiveID: p.ObjectiveID, PageSize: p.Limit}
 	missing := call.Missing("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
 	if !call.IsValidID(p.ObjectiveID) {
 		return page, missing
@@ -67,7 +60,8 @@ func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionLi
 		return page, err
 	}
 	c.SetIDs(p.ObjectiveID, "")
-	page.Decisions, page.Head = found.Decisions, found.Head
+	page.Decisions, page.Head, page.TotalSize = append([]opt.Decision{}, found.Decisions...), found.Head, found.Head.Count
+	page.Head.Chains = append([]opt.ChainHead{}, found.Head.Chains...)
 	page.Head.At = a2a.At(s.Now())
 	if s.SignHead != nil {
 		if page.Head.Signature, err = s.SignHead(ctx, page.Head.Statement()); err != nil {
@@ -75,7 +69,7 @@ func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionLi
 		}
 	}
 	if found.More {
-		page.Next, err = s.Pages.Token(ctx, list, opt.Cursor{ID: strconv.FormatInt(int64(found.Last), 10)})
+		page.NextPageToken, err = s.Pages.Token(ctx, list, opt.Cursor{ID: strconv.FormatInt(int64(found.Last), 10)})
 	}
 	return page, err
 }

@@ -7,56 +7,11 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // An IDParams has the id of one thing.
 type IDParams struct{ ID string }
-
-// A TaskRecord is the durable record of an A2A task: its ids, state and progress,
-// without any content of the work.
-type TaskRecord struct {
-	TaskID        string
-	RunID         string // the objective that it belongs to
-	ContextID     string
-	State         a2a.TaskState
-	InterruptKind opt.GateKind // of the question that it waits with; "" unless State is input-required
-	UpdatedAt     a2a.Time     // of State
-	Push          *PushRecord  // its oldest push config; nil for none
-}
-
-// A PushRecord is a push config without its secrets.
-type PushRecord struct {
-	URL              string
-	TokenFingerprint string // "" for a config without a token
-}
-
-// RunStatus is the status of a run: the state of an objective, in more detail than the
-// states of A2A.
-type RunStatus string
-
-// The statuses of runs.
-const (
-	RunPending         RunStatus = "pending"
-	RunRunning         RunStatus = "running"
-	RunPaused          RunStatus = "paused"
-	RunCancelling      RunStatus = "cancelling"
-	RunWaitingApproval RunStatus = "waiting-approval"
-	RunWaitingInput    RunStatus = "waiting-input"
-	RunCompleted       RunStatus = "completed"
-	RunFailed          RunStatus = "failed"
-	RunCancelled       RunStatus = "cancelled"
-)
-
-// A Run is an objective as a run: one attempt at it.
-type Run struct {
-	ID          string // of the objective
-	Status      RunStatus
-	TaskID      string // of the plan task that is being worked on; "" before and after
-	CompletedAt a2a.Time
-	ErrorCode   string // of a failed run; else ""
-	WorkflowURL string // of its page in the UI of Temporal; "" if that is not known
-	Error       string
-}
 
 // A PushLister lists the push configs of a task, the oldest first.
 type PushLister interface {
@@ -72,16 +27,16 @@ type Records struct {
 }
 
 // GetTaskRecord returns the record of a root task or of a plan task.
-func (s Records) GetTaskRecord(ctx context.Context, c *call.Call, p IDParams) (TaskRecord, error) {
+func (s Records) GetTaskRecord(ctx context.Context, c *call.Call, p IDParams) (wire.TaskRecord, error) {
 	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
 	if err != nil {
-		return TaskRecord{}, err
+		return wire.TaskRecord{}, err
 	}
 	push, err := s.push(ctx, c, v.Task.ID)
 	if err != nil {
-		return TaskRecord{}, err
+		return wire.TaskRecord{}, err
 	}
-	return TaskRecord{
+	return wire.TaskRecord{
 		Push: push, TaskID: v.Task.ID, RunID: v.ObjectiveID, ContextID: v.Task.ContextID,
 		State: v.Task.Status.State, InterruptKind: waitingFor(v), UpdatedAt: v.Task.Status.At,
 	}, nil
@@ -89,7 +44,7 @@ func (s Records) GetTaskRecord(ctx context.Context, c *call.Call, p IDParams) (T
 
 // push returns the oldest push config of a task, nil for none and for a caller who may
 // not see it.
-func (s Records) push(ctx context.Context, c *call.Call, taskID string) (*PushRecord, error) {
+func (s Records) push(ctx context.Context, c *call.Call, taskID string) (*wire.PushRecord, error) {
 	if !s.Pushes || c.RequireScopes(call.ManageWebhooks) != nil {
 		return nil, nil
 	}
@@ -97,7 +52,7 @@ func (s Records) push(ctx context.Context, c *call.Call, taskID string) (*PushRe
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return &PushRecord{URL: list[0].URL, TokenFingerprint: list[0].Fingerprint}, nil
+	return &wire.PushRecord{URL: list[0].URL, TokenFingerprint: list[0].Fingerprint}, nil
 }
 
 // waitingFor returns the kind of the question that a task waits with, "" if its
@@ -124,51 +79,51 @@ func waitingFor(v opt.TaskView) opt.GateKind {
 
 // GetRun returns the run with the id of an objective, or of its root task in one
 // attempt. The work of a plan task is not a separate run.
-func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (Run, error) {
+func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (wire.Run, error) {
 	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
 	case call.IsTaskUnknown(err), err == nil && !v.IsRoot:
-		return Run{}, call.Missing("RUN_NOT_FOUND", "Run", p.ID)
+		return wire.Run{}, call.Missing("RUN_NOT_FOUND", "Run", p.ID)
 	case err != nil:
-		return Run{}, err
+		return wire.Run{}, err
 	}
-	r := Run{ID: v.ObjectiveID, Status: runStatus(v), WorkflowURL: s.Links.Workflow(v.ObjectiveID)}
+	r := wire.Run{RunID: v.ObjectiveID, WorkflowID: v.ObjectiveID, Status: runStatus(v), WorkflowURL: s.Links.Workflow(v.ObjectiveID)}
 	if v.PlanID != "" {
-		r.TaskID = opt.TaskID(v.PlanID, v.Index)
+		r.NodeID = opt.TaskID(v.PlanID, v.Index)
 	}
 	if !v.State.Ended() {
 		return r, nil
 	}
 	r.CompletedAt = v.Task.Status.At
-	if r.Status == RunFailed {
-		r.ErrorCode, r.Error = string(RunFailed), "The run has failed"
+	if r.Status == wire.RunFailed {
+		r.Error = &wire.RunError{Code: string(wire.RunFailed), Message: "The run has failed"}
 		if message := v.Task.Status.Message; message != nil && message.Text() != "" {
-			r.Error = message.Text()
+			r.Error.Message = message.Text()
 		}
 	}
 	return r, nil
 }
 
-func runStatus(v opt.TaskView) RunStatus {
+func runStatus(v opt.TaskView) wire.RunStatus {
 	switch v.Task.Status.State {
 	case a2a.Completed:
-		return RunCompleted
+		return wire.RunCompleted
 	case a2a.Failed, a2a.Rejected:
-		return RunFailed
+		return wire.RunFailed
 	case a2a.Canceled:
-		return RunCancelled
+		return wire.RunCancelled
 	}
 	switch {
 	case v.Stopping == string(opt.ObjectiveCanceled):
-		return RunCancelling
+		return wire.RunCancelling
 	case waitingFor(v) == opt.Approval:
-		return RunWaitingApproval
+		return wire.RunWaitingApproval
 	case v.Task.Status.State.Interrupted():
-		return RunWaitingInput
+		return wire.RunWaitingInput
 	case v.Paused:
-		return RunPaused
+		return wire.RunPaused
 	case v.Task.Status.State == a2a.Submitted:
-		return RunPending
+		return wire.RunPending
 	}
-	return RunRunning
+	return wire.RunRunning
 }

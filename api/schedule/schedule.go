@@ -15,6 +15,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // A Scheduler keeps schedules and starts their objectives when it is time, through
@@ -110,12 +111,6 @@ type UpdateScheduleParams struct {
 type BackfillParams struct {
 	ID       string
 	Backfill opt.Backfill
-}
-
-// A Triggered is the result of a trigger.
-type Triggered struct {
-	Run     opt.ScheduleRun // zero if nothing was started
-	Skipped bool            // because of the overlap policy
 }
 
 // Schedules has the operations on schedules.
@@ -342,13 +337,13 @@ func (s Schedules) DeleteSchedule(ctx context.Context, c *call.Call, p read.IDPa
 
 // TriggerSchedule makes a schedule start an objective now, also if it is paused, and waits a
 // short time for the start.
-func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p BackfillParams) (Triggered, error) {
+func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p BackfillParams) (wire.Triggered, error) {
 	before, err := s.mayRun(ctx, c, &p)
 	if err != nil {
-		return Triggered{}, err
+		return wire.Triggered{}, err
 	}
 	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, p.Backfill); err != nil {
-		return Triggered{}, scheduleFault(p.ID, err)
+		return wire.Triggered{}, scheduleFault(p.ID, err)
 	}
 	var latest opt.ScheduleRun
 	if len(before.Runs) > 0 {
@@ -362,8 +357,8 @@ const triggerPoll = 100 * time.Millisecond
 
 // waitForRun waits until a schedule has a run after latest that is in the journal, or has
 // left out one.
-func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.ScheduleState, latest opt.ScheduleRun) (Triggered, error) {
-	var out Triggered
+func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.ScheduleState, latest opt.ScheduleRun) (wire.Triggered, error) {
+	out := wire.Triggered{Pending: true}
 	timeout := time.NewTimer(s.ReplyWait)
 	defer timeout.Stop()
 	for {
@@ -376,11 +371,15 @@ func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.Sche
 			if err := s.addRunResults(ctx, c, &now); err != nil {
 				return out, err
 			}
-			if out.Run = now.Runs[0]; out.Run.Status != "" || out.Run.Failure != "" {
+			run := wire.ScheduleRun(now.Runs[0])
+			if run.ObjectiveID != "" {
+				out.Run = &run
+			}
+			if out.Pending = run.Status == "" && run.Failure == ""; !out.Pending {
 				return out, nil
 			}
 		case now.Skipped > before.Skipped:
-			out.Skipped = true
+			out.Skipped, out.Pending = true, false
 			return out, nil
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/api/letter"
 	"longhaul/opt"
@@ -14,72 +15,70 @@ import (
 // one that is malformed, is a fault. The author and the time of a decision are
 // not read: the server sets them.
 func readDecision(m a2a.Message) (*letter.GateDecision, *call.Fault) {
-	r := &Reader{}
+	r := &codec.Reader{}
 	found := readHITL(r, m)
 	for i, p := range m.Parts {
 		if p.Data == nil || p.Data[0] != '{' {
 			continue
 		}
-		o, _ := r.object(fmt.Sprintf("message.parts[%d].data", i), p.Data)
-		if o.find("action") == nil && o.find("decision") == nil && o.find("answers") == nil {
+		o, _ := r.Object(fmt.Sprintf("message.parts[%d].data", i), p.Data)
+		if !o.Has("action") && !o.Has("decision") && !o.Has("answers") {
 			continue
 		}
 		if found != nil {
-			o.wrongObject("is a second decision; send one")
+			o.WrongObject("is a second decision; send one")
 			break
 		}
-		found = decision{o}.read()
+		found = readGateDecision(o)
 	}
-	return found, r.Fault()
+	return found, faultOf(r)
 }
 
-// A decision is an object that is read as one.
-type decision struct{ object }
-
-func (o decision) read() *letter.GateDecision {
-	d := &letter.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback"), ObjectDigest: o.text("objectDigest")}
-	if o.find("answers") != nil {
-		d.Answers = o.answers()
-		if o.find("action") != nil || o.find("decision") != nil {
-			o.wrongObject("must have either an action or answers")
+// readGateDecision reads the members of a decision.
+func readGateDecision(o codec.Object) *letter.GateDecision {
+	d := &letter.GateDecision{Field: o.Path(), GateID: o.Text("interruptId"), Feedback: o.Text("feedback"), ObjectDigest: o.Text("objectDigest")}
+	if o.Has("answers") {
+		d.Answers = readAnswers(o)
+		if o.Has("action") || o.Has("decision") {
+			o.WrongObject("must have either an action or answers")
 		}
 		return d
 	}
-	if o.find("action") == nil {
-		d.Action = o.legacy(d.Feedback)
+	if !o.Has("action") {
+		d.Action = legacyAction(o, d.Feedback)
 		return d
 	}
-	d.Action = opt.Action(o.text("action")) // the service knows which ones the gate offers
+	d.Action = opt.Action(o.Text("action")) // the service knows which ones the gate offers
 	if d.Action == "edit" {                 // as gates of OpenWOP offer it
 		d.Action = opt.EditAccept
 	}
 	switch d.Action {
 	case opt.EditAccept:
-		d.Edited = o.find("editedArtifactData")
+		d.Edited = o.Find("editedArtifactData")
 	case opt.Ask:
-		d.Question = o.text("question")
+		d.Question = o.Text("question")
 	case opt.Refine:
-		d.Refine = o.refinement()
+		d.Refine = readRefinement(o)
 	}
 	return d
 }
 
-// refinement reads the refinement; nil if the message has none.
-func (o decision) refinement() *opt.Refinement {
-	r, ok := o.child("refineFeedback")
+// readRefinement reads the refinement; nil if the message has none.
+func readRefinement(o codec.Object) *opt.Refinement {
+	r, ok := o.Child("refineFeedback")
 	if !ok {
 		return nil
 	}
 	return &opt.Refinement{
-		Scope:       cmp.Or(oneOf(r.fields, "scope", "whole", "section", "items"), "whole"),
-		SectionPath: r.find("sectionPath"), Text: r.text("text"), ItemIDs: r.texts("itemIds"), Tags: r.texts("tags"),
+		Scope:       cmp.Or(codec.OneOf(r, "scope", "whole", "section", "items"), "whole"),
+		SectionPath: r.Find("sectionPath"), Text: r.Text("text"), ItemIDs: r.Texts("itemIds"), Tags: r.Texts("tags"),
 	}
 }
 
-// legacy reads the words of the first version of the gate: approved, or rejected,
+// legacyAction reads the words of the first version of the gate: approved, or rejected,
 // which with feedback means refine.
-func (o decision) legacy(feedback string) opt.Action {
-	switch o.text("decision") {
+func legacyAction(o codec.Object, feedback string) opt.Action {
+	switch o.Text("decision") {
 	case "approved":
 		return opt.Accept
 	case "rejected":
@@ -88,20 +87,20 @@ func (o decision) legacy(feedback string) opt.Action {
 		}
 		return opt.Reject
 	}
-	o.wrong("decision", "must be one of: approved, rejected")
+	o.Wrong("decision", "must be one of: approved, rejected")
 	return ""
 }
 
-func (o decision) answers() []opt.Answer {
-	list := o.list("answers")
+func readAnswers(o codec.Object) []opt.Answer {
+	list := o.List("answers")
 	if len(list) == 0 {
-		o.wrong("answers", "must contain at least one answer")
+		o.Wrong("answers", "must contain at least one answer")
 	}
 	var out []opt.Answer
-	for _, a := range o.objects("answers", list) {
-		answer := opt.Answer{ID: a.needText("id"), Answer: a.m["answer"]}
+	for _, a := range o.Objects("answers") {
+		answer := opt.Answer{ID: a.NeedText("id"), Answer: a.Members()["answer"]}
 		if answer.Answer == nil {
-			a.wrong("answer", "is required")
+			a.Wrong("answer", "is required")
 		}
 		out = append(out, answer)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
 
@@ -23,17 +24,17 @@ type Request struct {
 // id, if there is one. A batch is a fault, since A2A has none. A request without
 // an id is a fault, too, but [Params] reports it only if nothing else is wrong.
 func ReadRequest(body []byte) (Request, *call.Fault) {
-	switch err := check(body); {
-	case errors.Is(err, errTooDeep):
+	switch err := codec.Check(body); {
+	case errors.Is(err, codec.ErrTooDeep):
 		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
 		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error"}
 	}
-	body = body[skip(body, 0):]
+	body = bytes.TrimLeft(body, " \t\r\n")
 	if body[0] != '{' {
 		return Request{}, badEnvelope("must be an object; batches are not supported")
 	}
-	m := members(body)
+	m := codec.Members(body)
 	id, ok := m["id"]
 	switch {
 	case !ok:
@@ -50,7 +51,7 @@ func ReadRequest(body []byte) (Request, *call.Fault) {
 	if m["method"] == nil || json.Unmarshal(m["method"], &r.Method) != nil || r.Method == "" {
 		return r, badEnvelope("method must be a string that is not empty")
 	}
-	if isNull(r.Params) {
+	if codec.IsNull(r.Params) {
 		r.Params = nil
 	}
 	return r, nil
@@ -58,7 +59,9 @@ func ReadRequest(body []byte) (Request, *call.Fault) {
 
 // Reader returns a reader of the params of r in a version.
 func (r Request) Reader(v Version) *Reader {
-	return &Reader{Version: v, raw: r.Params, noID: r.ID == nil}
+	in := NewReader(v, r.Params)
+	in.noID = r.ID == nil
+	return in
 }
 
 // errNoID is the fault of a request without an id: A2A has no notifications.
@@ -67,8 +70,6 @@ var errNoID = badEnvelope("id is missing; notifications are not supported")
 func badEnvelope(problem string) *call.Fault {
 	return &call.Fault{Kind: call.InvalidRequest, Message: "Invalid request: " + problem}
 }
-
-func isNull(raw json.RawMessage) bool { return raw == nil || raw[0] == 'n' }
 
 type envelope struct {
 	JSONRPC string          `json:"jsonrpc"`
@@ -97,15 +98,4 @@ func orNull(id json.RawMessage) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return id
-}
-
-// Marshal returns v as JSON on one line, without unnecessary escapes.
-func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

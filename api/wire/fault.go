@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
 
@@ -81,38 +82,20 @@ func ErrorInfo(f *call.Fault, opt bool) (reason, domain string) {
 }
 
 type errorObject struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    []any  `json:"data,omitempty"`
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Data    []codec.Detail `json:"data,omitempty"`
 }
 
-type errorInfo struct {
-	Type     string            `json:"@type"`
-	Reason   string            `json:"reason"`
-	Domain   string            `json:"domain"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-}
-
-type badRequest struct {
-	Type            string           `json:"@type"`
-	FieldViolations []call.Violation `json:"fieldViolations"`
-}
-
-type retryInfo struct {
-	Type       string `json:"@type"`
-	RetryDelay string `json:"retryDelay"`
-}
-
-func details(f *call.Fault, opt bool) (list []any) {
+func details(f *call.Fault, opt bool) (list []codec.Detail) {
 	if reason, domain := ErrorInfo(f, opt); reason != "" {
-		list = append(list, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})
+		list = append(list, codec.Detail{Type: codec.TypeErrorInfo, Reason: reason, Domain: domain, Metadata: f.Info})
 	}
 	if len(f.Violations) > 0 {
-		list = append(list, badRequest{"type.googleapis.com/google.rpc.BadRequest", f.Violations})
+		list = append(list, codec.Detail{Type: codec.TypeBadRequest, Violations: f.Violations})
 	}
 	if f.Retry > 0 {
-		delay := fmt.Sprintf("%gs", f.Retry.Seconds())
-		list = append(list, retryInfo{"type.googleapis.com/google.rpc.RetryInfo", delay})
+		list = append(list, codec.Detail{Type: codec.TypeRetryInfo, RetryDelay: fmt.Sprintf("%gs", f.Retry.Seconds())})
 	}
 	return list
 }
@@ -126,9 +109,9 @@ func Plain(f *call.Fault, code int) any {
 		named.Reason, f = s.plain, &named
 	}
 	return map[string]any{"error": struct {
-		Code    int    `json:"code"`
-		Status  string `json:"status"`
-		Message string `json:"message"`
-		Details []any  `json:"details,omitempty"`
+		Code    int            `json:"code"`
+		Status  string         `json:"status"`
+		Message string         `json:"message"`
+		Details []codec.Detail `json:"details,omitempty"`
 	}{code, s.grpc, f.Message, details(f, false)}}
 }

@@ -5,14 +5,8 @@ import (
 	"strings"
 
 	"longhaul/api/call"
+	optwire "longhaul/opt/wire"
 )
-
-// flat is the envelope of errors on pages that are not of A2A.
-type flat struct {
-	Error   string         `json:"error"` // a constant for programs
-	Message string         `json:"message"`
-	Details map[string]any `json:"details,omitempty"`
-}
 
 // Flat returns f as the body of an answer of a page that is not of A2A. status is
 // that of the answer.
@@ -24,7 +18,7 @@ func Flat(f *call.Fault, status int) any {
 	if reason == "" {
 		reason = strings.ReplaceAll(http.StatusText(status), " ", "_")
 	}
-	out := flat{Error: strings.ToLower(reason), Message: f.Message}
+	out := optwire.PageError{Error: strings.ToLower(reason), Message: f.Message}
 	if len(f.Info)+len(f.Violations) == 0 {
 		return out
 	}

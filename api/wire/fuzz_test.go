@@ -89,7 +89,7 @@ func FuzzEnvelope(f *testing.F) {
 			t.Errorf("accepted %s as %+v", body, req)
 		}
 		for _, v := range []wire.Version{wire.V03, wire.V10} {
-			answer, err := wire.Failure(req.ID, v.Error(&call.Fault{Kind: call.Internal}, false))
+			answer, err := wire.Failure(req.ID, wire.Error(v, &call.Fault{Kind: call.Internal}, false))
 			if err != nil || !json.Valid(answer) {
 				t.Errorf("answer is %s, %v", answer, err)
 			}

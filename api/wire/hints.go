@@ -3,10 +3,10 @@ package wire
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/message"
 	"longhaul/opt"
 )
@@ -16,40 +16,40 @@ const (
 	ownPrefix = "longhaul/v1/"
 )
 
-// hints reads the hints in the metadata called name. A key of the extension that
+// readHints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
-func (o object) hints(name string) message.Hints {
-	m, ok := o.child(name)
+func readHints(o codec.Object, name string) message.Hints {
+	m, ok := o.Child(name)
 	if !ok {
 		return message.Hints{}
 	}
 	h := message.Hints{
-		TaskID:          m.id(opt.KeyTaskID),
-		PreferObjective: m.flag(opt.KeyPreferObjective, false),
-		SuggestedName:   m.text(opt.KeySuggestedName),
+		TaskID:          m.ID(opt.KeyTaskID),
+		PreferObjective: m.Flag(opt.KeyPreferObjective, false),
+		SuggestedName:   m.Text(opt.KeySuggestedName),
 	}
-	m.flag(opt.KeyAutoStart, false)
-	oneOf(m.fields, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
-	m.checkName(opt.KeySuggestedName, h.SuggestedName)
-	if plan, ok := m.child(opt.KeyPlan); ok {
-		spec := plan.plan(nil)
+	m.Flag(opt.KeyAutoStart, false)
+	codec.OneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
+	checkName(m, opt.KeySuggestedName, h.SuggestedName)
+	if plan, ok := m.Child(opt.KeyPlan); ok {
+		spec := readPlan(plan, nil)
 		h.Plan = &spec
 	}
-	if objective, ok := m.child(opt.KeyObjective); ok {
+	if objective, ok := m.Child(opt.KeyObjective); ok {
 		h.Objective = &message.ObjectiveHint{
-			ID: objective.id("id"), Name: objective.text("name"), Description: objective.text("description"),
-			Metadata: objective.clientMetadata("metadata"), Plans: objective.plans(),
+			ID: objective.ID("id"), Name: objective.Text("name"), Description: objective.Text("description"),
+			Metadata: clientMetadata(objective, "metadata"), Plans: readPlans(objective),
 		}
-		objective.checkText(h.Objective.Name, h.Objective.Description)
+		checkText(objective, h.Objective.Name, h.Objective.Description)
 	}
 	return h
 }
 
 // clientMetadata returns the metadata called name without the keys that only the
 // server sets.
-func (o object) clientMetadata(name string) a2a.Metadata {
+func clientMetadata(o codec.Object, name string) a2a.Metadata {
 	var out a2a.Metadata
-	for key, value := range o.metadata(name) {
+	for key, value := range o.Metadata(name) {
 		if isServerKey(key) {
 			continue
 		}
@@ -58,9 +58,9 @@ func (o object) clientMetadata(name string) a2a.Metadata {
 		}
 		out[key] = value
 	}
-	if m, ok := o.child(name); ok {
-		m.flag(opt.KeyAutoStart, false)
-		m.flag(opt.KeyOptional, false)
+	if m, ok := o.Child(name); ok {
+		m.Flag(opt.KeyAutoStart, false)
+		m.Flag(opt.KeyOptional, false)
 	}
 	return out
 }
@@ -75,36 +75,36 @@ func isServerKey(key string) bool {
 	return strings.HasPrefix(key, optPrefix) || strings.HasPrefix(key, ownPrefix)
 }
 
-// plans reads the plans of an objective. A dependency may name another by its id
+// readPlans reads the plans of an objective. A dependency may name another by its id
 // in the request.
-func (o object) plans() []opt.PlanSpec {
-	list := o.objects("plans", o.list("plans"))
+func readPlans(o codec.Object) []opt.PlanSpec {
+	list := o.Objects("plans")
 	ids := indexes(list)
 	var specs []opt.PlanSpec
 	for _, p := range list {
-		specs = append(specs, p.plan(ids))
+		specs = append(specs, readPlan(p, ids))
 	}
 	return specs
 }
 
-// plan reads a plan or the request for one. Its dependencies may be keys of
+// readPlan reads a plan or the request for one. Its dependencies may be keys of
 // siblings, which are indexes in the same request.
-func (o object) plan(siblings map[string]int) opt.PlanSpec {
+func readPlan(o codec.Object, siblings map[string]int) opt.PlanSpec {
 	spec := opt.PlanSpec{
-		Name:         o.text("name"),
-		Description:  o.text("description"),
-		Dependencies: o.dependencies("plan", siblings),
-		Metadata:     o.clientMetadata("metadata"),
+		Name:         o.Text("name"),
+		Description:  o.Text("description"),
+		Dependencies: readDependencies(o, "plan", siblings),
+		Metadata:     clientMetadata(o, "metadata"),
 	}
-	o.checkName("name", spec.Name)
-	spec.Tasks = o.tasks(true)
+	checkName(o, "name", spec.Name)
+	spec.Tasks = readTasks(o, true)
 	return spec
 }
 
-// tasks reads the tasks of a plan. If they are all tasks of the plan, a
+// readTasks reads the tasks of a plan. If they are all tasks of the plan, a
 // dependency may name another by its id in the request.
-func (o object) tasks(all bool) []opt.TaskSpec {
-	list := o.objects("tasks", o.list("tasks"))
+func readTasks(o codec.Object, all bool) []opt.TaskSpec {
+	list := o.Objects("tasks")
 	var ids map[string]int
 	if all {
 		ids = indexes(list)
@@ -112,36 +112,36 @@ func (o object) tasks(all bool) []opt.TaskSpec {
 	var specs []opt.TaskSpec
 	for _, t := range list {
 		specs = append(specs, opt.TaskSpec{
-			Name:         t.text("name"),
-			Description:  t.text("description"),
-			Dependencies: t.dependencies("task", ids),
-			Metadata:     t.clientMetadata("metadata"),
+			Name:         t.Text("name"),
+			Description:  t.Text("description"),
+			Dependencies: readDependencies(t, "task", ids),
+			Metadata:     clientMetadata(t, "metadata"),
 		})
-		t.checkName("name", specs[len(specs)-1].Name)
+		checkName(t, "name", specs[len(specs)-1].Name)
 	}
 	return specs
 }
 
 // indexes returns the index of each object by the id that it has in the request.
-func indexes(list []object) map[string]int {
+func indexes(list []codec.Object) map[string]int {
 	ids := map[string]int{}
 	for i, o := range list {
-		id := o.text("id")
+		id := o.Text("id")
 		if n, found := ids[id]; found && id != "" {
-			o.wrong("id", fmt.Sprintf("is that of the element at index %d, too", n))
+			o.Wrong("id", fmt.Sprintf("is that of the element at index %d, too", n))
 		}
 		ids[id] = i
 	}
 	return ids
 }
 
-// dependencies reads the dependencies of a plan or a task, where the keys of ids
+// readDependencies reads the dependencies of a plan or a task, where the keys of ids
 // mean indexes. They are nil if o declares none.
-func (o object) dependencies(kind string, ids map[string]int) []string {
-	if o.find("dependencies") == nil {
+func readDependencies(o codec.Object, kind string, ids map[string]int) []string {
+	if !o.Has("dependencies") {
 		return nil
 	}
-	refs := append([]string{}, o.texts("dependencies")...)
+	refs := append([]string{}, o.Texts("dependencies")...)
 	for i, ref := range refs {
 		if n, ok := ids[ref]; ok && ref != "" {
 			refs[i] = fmt.Sprintf("%s-%d", kind, n)
@@ -150,44 +150,32 @@ func (o object) dependencies(kind string, ids map[string]int) []string {
 	return refs
 }
 
-func (o object) checkText(name, description string) {
-	o.checkName("name", name)
-	o.checkDescription("description", description)
+func checkText(o codec.Object, name, description string) {
+	checkName(o, "name", name)
+	checkDescription(o, "description", description)
 }
 
 // checkName reports a text under key that cannot be a name, which is one line of
 // visible characters. An empty text counts as missing.
-func (o object) checkName(key, name string) {
-	at := strings.IndexFunc(name, isFormatCharacter)
+func checkName(o codec.Object, key, name string) {
+	at := strings.IndexFunc(name, codec.IsFormatCharacter)
 	switch {
 	case at >= 0:
 		c, _ := utf8.DecodeRuneInString(name[at:])
-		o.wrong(key, fmt.Sprintf("must be one line without control or format characters, and has %U", c))
-	case isBlank(name):
-		o.wrong(key, "must not be blank")
+		o.Wrong(key, fmt.Sprintf("must be one line without control or format characters, and has %U", c))
+	case codec.IsBlank(name):
+		o.Wrong(key, "must not be blank")
 	case len([]rune(name)) > opt.MaxName:
-		o.wrong(key, fmt.Sprintf("has more than %d characters", opt.MaxName))
+		o.Wrong(key, fmt.Sprintf("has more than %d characters", opt.MaxName))
 	}
 }
 
-// isFormatCharacter reports whether c is a control character, an invisible format character or
-// a line separator.
-func isFormatCharacter(c rune) bool {
-	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-}
-
-// isBlank reports whether a text is not empty and has no visible character.
-func isBlank(text string) bool {
-	invisible := func(c rune) bool { return unicode.IsSpace(c) || isFormatCharacter(c) }
-	return text != "" && strings.TrimFunc(text, invisible) == ""
-}
-
 // checkDescription reports a text under key that cannot be a description.
-func (o object) checkDescription(key, text string) {
+func checkDescription(o codec.Object, key, text string) {
 	switch {
 	case strings.ContainsRune(text, 0):
-		o.wrong(key, "must not contain NUL characters")
+		o.Wrong(key, "must not contain NUL characters")
 	case len(text) > opt.MaxDescription:
-		o.wrong(key, fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
+		o.Wrong(key, fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
 	}
 }

@@ -5,42 +5,19 @@ import (
 	"maps"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
-
-// interrupt is an open gate with the work that waits at it.
-type interrupt struct {
-	opt.Gate
-	TaskName    string `json:"taskName,omitempty"`
-	ObjectiveID string `json:"objectiveId"`
-	Objective   string `json:"objectiveName,omitempty"`
-	ContextID   string `json:"contextId"`
-	Principal   string `json:"requestedBy,omitempty"`
-}
-
-type interruptPage struct {
-	Interrupts []interrupt `json:"interrupts"`
-	Next       string      `json:"nextPageToken"`
-	Size       int         `json:"pageSize"`
-	Total      int         `json:"totalSize"`
-}
-
-type answered struct {
-	ID      string        `json:"interruptId"`
-	TaskID  string        `json:"taskId"`
-	State   a2a.TaskState `json:"state"` // in the words of 0.3 for all versions
-	Pending bool          `json:"replyPending,omitempty"`
-	Note    string        `json:"note,omitempty"`
-}
 
 // ReadInterruptList reads the params of a list of open gates.
 func ReadInterruptList(r *Reader) gate.InterruptListParams {
 	o := r.params()
-	return gate.InterruptListParams{PageToken: o.text("pageToken"), Mine: o.flag("mine", false), Filter: opt.InterruptFilter{
-		Kind:        oneOf(o.fields, "kind", opt.Approval, opt.Clarification, opt.Credential),
-		ObjectiveID: o.id("objectiveId"), ContextID: o.id("contextId"), Limit: o.pageSize(taskPage),
+	return gate.InterruptListParams{PageToken: o.Text("pageToken"), Mine: o.Flag("mine", false), Filter: opt.InterruptFilter{
+		Kind:        codec.OneOf(o, "kind", opt.Approval, opt.Clarification, opt.Credential),
+		ObjectiveID: o.ID("objectiveId"), ContextID: o.ID("contextId"), Limit: pageSize(o, taskPage),
 	}}
 }
 
@@ -48,21 +25,21 @@ func ReadInterruptList(r *Reader) gate.InterruptListParams {
 // them in a data part, or a text.
 func ReadAnswer(r *Reader) gate.AnswerParams {
 	o := r.params()
-	p := gate.AnswerParams{ID: o.needText("id")}
-	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.id("messageId")}
-	if named := o.text("interruptId"); named != "" && named != p.ID {
-		o.wrong("interruptId", "is not the one in the path")
+	p := gate.AnswerParams{ID: o.NeedText("id")}
+	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.ID("messageId")}
+	if named := o.Text("interruptId"); named != "" && named != p.ID {
+		o.Wrong("interruptId", "is not the one in the path")
 	}
-	if text := o.text("text"); text != "" {
+	if text := o.Text("text"); text != "" {
 		m.Parts = append(m.Parts, a2a.TextPart(text))
 	}
-	if o.find("action") != nil || o.find("decision") != nil || o.find("answers") != nil {
-		p.Message.Decision = decision(o).read()
+	if o.Has("action") || o.Has("decision") || o.Has("answers") {
+		p.Message.Decision = readGateDecision(o)
 		p.Message.Decision.GateID = p.ID
 		m.Parts = append(m.Parts, a2a.Part{Data: decisionData(o, p.ID)})
 	}
 	if len(m.Parts) == 0 {
-		o.wrong("action", "is required, or answers to a clarification, or text")
+		o.Wrong("action", "is required, or answers to a clarification, or text")
 	}
 	p.Message.Message = m
 	taskID, _ := opt.TaskOfGate(p.ID)
@@ -71,8 +48,8 @@ func ReadAnswer(r *Reader) gate.AnswerParams {
 }
 
 // decisionData returns the members of o, a decision, as the data of a part.
-func decisionData(o params, gateID string) json.RawMessage {
-	data := maps.Clone(o.m)
+func decisionData(o codec.Object, gateID string) json.RawMessage {
+	data := maps.Clone(o.Members())
 	for _, other := range []string{"id", "messageId", "message_id", "text", "interrupt_id"} {
 		delete(data, other)
 	}
@@ -83,14 +60,9 @@ func decisionData(o params, gateID string) json.RawMessage {
 
 // InterruptPage returns a page of open gates. It is the same in all versions.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
-	out := interruptPage{Interrupts: []interrupt{}, Next: p.Next, Size: p.Size, Total: p.Total}
+	out := optwire.InterruptPage{Interrupts: []optwire.Interrupt{}, NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
 	for _, i := range p.Interrupts {
-		out.Interrupts = append(out.Interrupts, interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
+		out.Interrupts = append(out.Interrupts, optwire.InterruptOf(i))
 	}
 	return out
-}
-
-// Answered returns the result of an answer. It is the same in all versions.
-func Answered(_ Version, a gate.Answered) any {
-	return answered{a.ID, a.TaskID, a.State, a.Pending, a.Note}
 }

@@ -26,7 +26,7 @@ func TestVersion_Notice(t *testing.T) {
 		{wire.V03, a2a.Completed, `{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"completed","timestamp":"2026-03-01T09:30:04.000Z"},"final":true,"metadata":{"opt/v1/objectiveId":"o"}}`, "application/json"},
 		{wire.V03, a2a.Working, `{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working","timestamp":"2026-03-01T09:30:04.000Z"},"final":false,"metadata":{"opt/v1/objectiveId":"o"}}`, "application/json"},
 	} {
-		kind, body, err := tt.v.Notice(update(tt.state))
+		kind, body, err := wire.Notice(tt.v, update(tt.state))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,11 @@
 package wire
 
 import (
+	"slices"
+	"strings"
+
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 	"longhaul/api/message"
 	"longhaul/api/read"
@@ -16,74 +20,88 @@ const (
 	defaultHistory = 100 // default number of messages of one task
 )
 
-// params are the params of a request.
-type params struct{ object }
-
 // ReadSend reads the params of a send.
 func ReadSend(r *Reader) message.SendParams {
-	o := r.params()
-	o.tenant()
-	o.metadata("metadata")
-	p := message.SendParams{History: defaultHistory, After: o.after()}
-	if m, ok := o.child("message"); ok {
-		p.Message, p.Hints = m.message(), m.hints("metadata")
-		p.Scope = o.scope(&p.Message)
+	o := r.ofTenant()
+	o.Metadata("metadata")
+	p := message.SendParams{History: defaultHistory, After: afterOf(o)}
+	if m, ok := o.Child("message"); ok {
+		p.Message = codec.ReadMessage(m)
+		r.sent, p.Hints = &p.Message, readHints(m, "metadata")
+		p.Scope = historyScope(o, &p.Message)
 		if p.Message.TaskID != "" || p.Hints.TaskID != "" {
 			p.Decision, p.BadDecision = readDecision(p.Message)
 		} else if onlyBlank(p.Message) && !p.Hints.BringsPlans() {
-			m.wrong("parts", "must contain more than blank text")
+			m.Wrong("parts", "must contain more than blank text")
 		}
 	} else {
-		o.missing("message")
+		o.Missing("message")
 	}
 	r.answer = p.Answers()
-	c, ok := o.child("configuration")
+	c, ok := o.Child("configuration")
 	if !ok {
 		return p
 	}
-	p.History = c.history(defaultHistory)
-	c.texts("acceptedOutputModes") // optional, so a wrong value is not refused
-	if r.Version == V03 {
-		p.ReturnAtOnce = !c.flag("blocking", true)
-		p.Push = inlinePush(c, "pushNotificationConfig", p.Message.TaskID)
+	p.History = historyOf(c, defaultHistory)
+	c.Texts("acceptedOutputModes") // optional, so a wrong value is not refused
+	if r.in.Version == V03 {
+		p.ReturnAtOnce = !c.Flag("blocking", true)
+		p.Push = inlinePush(r, c, "pushNotificationConfig", p.Message.TaskID)
 	} else {
-		p.ReturnAtOnce = c.flag("returnImmediately", false)
-		p.Push = inlinePush(c, "taskPushNotificationConfig", p.Message.TaskID)
+		p.ReturnAtOnce = c.Flag("returnImmediately", false)
+		p.Push = inlinePush(r, c, "taskPushNotificationConfig", p.Message.TaskID)
 	}
 	return p
 }
 
-// tenant checks the tenant of a 1.0 request. It must be that of the
-// caller, which follows from the credentials.
-func (o params) tenant() {
-	if tenant := o.text("tenant"); o.r.Version == V10 && tenant != "" && tenant != o.r.Tenant {
-		o.wrong("tenant", "is not one of this agent's")
+// mentions returns the extensions that a message names or uses.
+func mentions(m *a2a.Message) []string {
+	if m == nil {
+		return nil
 	}
+	out := slices.Clone(m.Extensions)
+	for key := range m.Metadata {
+		if strings.HasPrefix(key, optPrefix) {
+			out = append(out, a2a.ExtensionOPT)
+			break
+		}
+	}
+	return out
 }
 
-// history reads how many messages to return.
-func (o fields) history(missing int) int {
-	n := o.int32("historyLength")
+// onlyBlank reports whether all parts of m are text without visible characters.
+func onlyBlank(m a2a.Message) bool {
+	for _, p := range m.Parts {
+		if p.Text == nil || *p.Text != "" && !codec.IsBlank(*p.Text) {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
+
+// historyOf reads how many messages to return.
+func historyOf(o codec.Object, missing int) int {
+	n := o.Int32("historyLength")
 	switch {
 	case n == nil:
 		return missing
 	case *n < 0:
-		o.wrong("historyLength", "must not be negative")
+		o.Wrong("historyLength", "must not be negative")
 		return 0
 	}
 	return *n
 }
 
-// scope reads the history scope from the metadata of the request or of its
+// historyScope reads the history scope from the metadata of the request or of its
 // message. The message's takes precedence and is stored with it for later
 // requests. If the message has none, the request's is stored with it. An invalid
 // scope of the request is ignored.
-func (o params) scope(m *a2a.Message) opt.HistoryScope {
+func historyScope(o codec.Object, m *a2a.Message) opt.HistoryScope {
 	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
 		s, _ := m.Metadata.String(opt.KeyHistoryScope)
 		return opt.HistoryScope(s)
 	}
-	s, _ := o.metadata("metadata").String(opt.KeyHistoryScope)
+	s, _ := o.Metadata("metadata").String(opt.KeyHistoryScope)
 	scope := opt.HistoryScope(s)
 	if !scope.Valid() {
 		return ""
@@ -94,18 +112,18 @@ func (o params) scope(m *a2a.Message) opt.HistoryScope {
 	return scope
 }
 
-// after reads the number of the event after which to resume a stream.
-func (o params) after() *int64 {
-	m, ok := o.child("metadata")
+// afterOf reads the number of the event after which to resume a stream.
+func afterOf(o codec.Object) *int64 {
+	m, ok := o.Child("metadata")
 	if !ok {
 		return nil
 	}
-	n := m.integer(opt.KeyAfter)
+	n := m.Integer(opt.KeyAfter)
 	if n == nil {
 		return nil
 	}
 	if *n < 0 {
-		m.wrong(opt.KeyAfter, "must not be negative")
+		m.Wrong(opt.KeyAfter, "must not be negative")
 	}
 	seq := int64(*n)
 	return &seq
@@ -113,10 +131,9 @@ func (o params) after() *int64 {
 
 // ReadTask reads the params of a method about one task.
 func ReadTask(r *Reader) read.TaskParams {
-	o := r.params()
-	o.tenant()
-	o.metadata("metadata")
-	return read.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
+	o := r.ofTenant()
+	o.Metadata("metadata")
+	return read.TaskParams{ID: o.NeedText("id"), History: historyOf(o, defaultHistory), Scope: historyScope(o, nil), After: afterOf(o)}
 }
 
 // ReadCancel reads the params of a cancellation.
@@ -128,30 +145,41 @@ func ReadCancel(r *Reader) read.TaskParams {
 
 // ReadTaskList reads the params of a list of tasks.
 func ReadTaskList(r *Reader) read.TaskListParams {
-	o := r.params()
-	o.tenant()
+	o := r.ofTenant()
 	return read.TaskListParams{
-		PageToken: o.text("pageToken"),
+		PageToken: o.Text("pageToken"),
 		Filter: opt.TaskFilter{
-			ContextID: o.contextID("contextId"),
-			State:     o.state("status"),
-			Since:     o.time("statusTimestampAfter"),
-			Limit:     o.pageSize(taskPage),
-			Want:      opt.TaskWant{History: o.history(0), Scope: opt.ScopeTask, Artifacts: o.flag("includeArtifacts", false)},
+			ContextID: o.ContextID("contextId"),
+			State:     o.State("status"),
+			Since:     o.Time("statusTimestampAfter"),
+			Limit:     pageSize(o, taskPage),
+			Want:      opt.TaskWant{History: historyOf(o, 0), Scope: opt.ScopeTask, Artifacts: o.Flag("includeArtifacts", false)},
 		},
 	}
 }
 
-func (o params) pageSize(missing int) int {
-	n := o.int32("pageSize")
+func pageSize(o codec.Object, missing int) int {
+	n := o.Int32("pageSize")
 	switch {
 	case n == nil:
 		return missing
 	case *n < 1 || *n > maxPage:
-		o.wrong("pageSize", "must be from 1 to 100")
+		o.Wrong("pageSize", "must be from 1 to 100")
 		return missing
 	}
 	return *n
+}
+
+// ReadExtendedCard reads the params of a request for the extended card.
+func ReadExtendedCard(r *Reader) struct{} {
+	r.ofTenant()
+	return struct{}{}
+}
+
+// Nothing reads params without members.
+func Nothing(r *Reader) struct{} {
+	r.params()
+	return struct{}{}
 }
 
 // Params reads the params of a call. It notes in c which gate a message answers, calls
@@ -162,7 +190,7 @@ func Params[P any](c *call.Call, r *Reader, read func(*Reader) P, activate func(
 	if r.answer != nil {
 		c.Answer = r.answer
 	}
-	if err := activate(r.mentions); err != nil {
+	if err := activate(mentions(r.sent)); err != nil {
 		return p, err
 	}
 	if fault := r.Fault(); fault != nil {
@@ -172,26 +200,4 @@ func Params[P any](c *call.Call, r *Reader, read func(*Reader) P, activate func(
 		return p, errNoID
 	}
 	return p, nil
-}
-
-// RequestID returns the id that the client gave to a change in the metadata of the
-// request, "" for none.
-func (r *Reader) RequestID() string {
-	if r.raw != nil && r.raw[0] != '{' {
-		return "" // the error is reported when the params are read
-	}
-	m, _ := r.params().child("metadata")
-	return m.id(opt.KeyRequestID)
-}
-
-// ReadExtendedCard reads the params of a request for the extended card.
-func ReadExtendedCard(r *Reader) struct{} {
-	r.params().tenant()
-	return struct{}{}
-}
-
-// Nothing reads params without members.
-func Nothing(r *Reader) struct{} {
-	r.params()
-	return struct{}{}
 }

@@ -15,13 +15,13 @@ type payloadList struct {
 func ReadPayloads(r *Reader) []read.Payload {
 	o := r.params()
 	var in []read.Payload
-	raw := o.find("payloads")
+	raw := o.Find("payloads")
 	if raw == nil {
-		o.wrong("payloads", "is required")
+		o.Wrong("payloads", "is required")
 		return nil
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		o.wrong("payloads", "must be a list of payloads: "+err.Error())
+		o.Wrong("payloads", "must be a list of payloads: "+err.Error())
 	}
 	return in
 }

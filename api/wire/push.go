@@ -1,130 +1,85 @@
 package wire
 
 import (
+	"longhaul/a2a/codec"
 	"longhaul/api/push"
 	"longhaul/opt"
 )
 
 // ReadCreatePush reads the params of a method that adds a push config.
 func ReadCreatePush(r *Reader) push.PushCreateParams {
-	o := r.params()
-	o.tenant()
-	p := push.PushCreateParams{TaskID: o.needText("taskId")}
-	if r.Version == V10 {
-		p.Config = pushConfig(o.object)
+	o := r.ofTenant()
+	p := push.PushCreateParams{TaskID: o.NeedText("taskId")}
+	if r.in.Version == V10 {
+		p.Config = pushConfig(r, o)
 		return p
 	}
-	if inner, ok := o.child("pushNotificationConfig"); ok {
-		p.Config = pushConfig(inner)
+	if inner, ok := o.Child("pushNotificationConfig"); ok {
+		p.Config = pushConfig(r, inner)
 	} else {
-		o.missing("pushNotificationConfig")
+		o.Missing("pushNotificationConfig")
 	}
 	return p
 }
 
 // inlinePush reads the push config in the configuration of a send, nil for none. The
 // config is for the task of the message.
-func inlinePush(o object, name, taskID string) *push.PushRequest {
-	inner, ok := o.child(name)
+func inlinePush(r *Reader, o codec.Object, name, taskID string) *push.PushRequest {
+	inner, ok := o.Child(name)
 	if !ok {
 		return nil
 	}
-	if named := inner.text("taskId"); named != "" && named != taskID {
-		inner.wrong("taskId", "must be empty: the config is for the task of the message")
+	if named := inner.Text("taskId"); named != "" && named != taskID {
+		inner.Wrong("taskId", "must be empty: the config is for the task of the message")
 	}
-	p := pushConfig(inner)
+	p := pushConfig(r, inner)
 	return &p
 }
 
 // pushConfig reads the members of a push config, which the service checks.
-func pushConfig(o object) push.PushRequest {
-	p := push.PushRequest{
-		ID: o.text("id"), URL: o.text("url"), Token: o.text("token"), Version: string(o.r.Version), Path: o.path, SchemeField: "authentication.scheme",
-	}
-	auth, ok := o.child("authentication")
-	if !ok {
-		return p
-	}
-	p.Credentials = auth.text("credentials")
-	if o.r.Version == V03 {
+func pushConfig(r *Reader, o codec.Object) push.PushRequest {
+	p := push.PushRequest{PushConfig: codec.ReadPushConfig(o), Version: string(r.in.Version), Path: o.Path(), SchemeField: "authentication.scheme"}
+	if r.in.Version == V03 {
 		p.SchemeField = "authentication.schemes"
-		p.Schemes = auth.texts("schemes")
-	} else if scheme := auth.text("scheme"); scheme != "" {
-		p.Schemes = []string{scheme}
 	}
 	return p
 }
 
 // ReadGetPush reads the params of a method that returns a push config. In 0.3 it may
 // have no id.
-func ReadGetPush(r *Reader) push.PushParams { return pushParams(r, r.Version == V03) }
+func ReadGetPush(r *Reader) push.PushParams { return pushParams(r, r.in.Version == V03) }
 
 // ReadDeletePush reads the params of a method that removes a push config.
 func ReadDeletePush(r *Reader) push.PushParams { return pushParams(r, false) }
 
 func pushParams(r *Reader, optional bool) push.PushParams {
-	o := r.params()
-	o.tenant()
-	task, config, read := "taskId", "id", o.needText
-	if r.Version == V03 {
+	o := r.ofTenant()
+	task, config, read := "taskId", "id", o.NeedText
+	if r.in.Version == V03 {
 		task, config = "id", "pushNotificationConfigId"
 	}
 	if optional {
-		read = o.text
+		read = o.Text
 	}
-	return push.PushParams{TaskID: o.needText(task), ID: read(config)}
+	return push.PushParams{TaskID: o.NeedText(task), ID: read(config)}
 }
 
 // ReadListPushes reads the params of a list of push configs.
 func ReadListPushes(r *Reader) push.PushListParams {
-	o := r.params()
-	o.tenant()
-	if r.Version == V03 {
-		return push.PushListParams{TaskID: o.needText("id")}
+	o := r.ofTenant()
+	if r.in.Version == V03 {
+		return push.PushListParams{TaskID: o.NeedText("id")}
 	}
-	return push.PushListParams{TaskID: o.needText("taskId"), PageToken: o.text("pageToken"), Limit: o.pageSize(opt.MaxPushes)}
-}
-
-type push10 struct {
-	TaskID         string      `json:"taskId"`
-	ID             string      `json:"id"`
-	URL            string      `json:"url"`
-	Authentication *pushAuth10 `json:"authentication,omitempty"`
-}
-
-type pushAuth10 struct {
-	Scheme string `json:"scheme"`
-}
-
-type push03 struct {
-	TaskID string       `json:"taskId"`
-	Config pushConfig03 `json:"pushNotificationConfig"`
-}
-
-type pushConfig03 struct {
-	ID             string      `json:"id"`
-	URL            string      `json:"url"`
-	Authentication *pushAuth03 `json:"authentication,omitempty"`
-}
-
-type pushAuth03 struct {
-	Schemes []string `json:"schemes"`
+	return push.PushListParams{TaskID: o.NeedText("taskId"), PageToken: o.Text("pageToken"), Limit: pageSize(o, opt.MaxPushes)}
 }
 
 // WritePush returns the wire form of a push config, without its secrets.
 func WritePush(v Version, p opt.PushConfig) any {
-	if v == V03 {
-		out := push03{p.TaskID, pushConfig03{ID: p.ID, URL: p.URL}}
-		if p.Scheme != "" {
-			out.Config.Authentication = &pushAuth03{[]string{p.Scheme}}
-		}
-		return out
-	}
-	out := push10{TaskID: p.TaskID, ID: p.ID, URL: p.URL}
+	out := codec.PushConfig{TaskID: p.TaskID, ID: p.ID, URL: p.URL}
 	if p.Scheme != "" {
-		out.Authentication = &pushAuth10{p.Scheme}
+		out.Schemes = []string{p.Scheme}
 	}
-	return out
+	return v.Push(out)
 }
 
 type pushPage struct {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
 
@@ -35,8 +36,8 @@ func ReadBody(body []byte, path map[string]string) (*Reader, *call.Fault) {
 	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return r, nil
 	}
-	switch err := check(body); {
-	case errors.Is(err, errTooDeep):
+	switch err := codec.Check(body); {
+	case errors.Is(err, codec.ErrTooDeep):
 		return r, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
 		return r, &call.Fault{Kind: call.Parse, Message: "Parse error"}
@@ -57,7 +58,7 @@ func ReadQuery(query string, path map[string]string) *Reader {
 	r.path = path
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		r.wrong("query", "is not well-formed")
+		r.in.Wrong("query", "is not well-formed")
 	}
 	m := map[string]json.RawMessage{}
 	for name, texts := range values {
@@ -98,25 +99,3 @@ var (
 	numeric = map[string]bool{"historyLength": true, "history_length": true, "pageSize": true, "page_size": true, "status": true}
 	boolean = map[string]bool{"includeArtifacts": true, "include_artifacts": true, "mine": true}
 )
-
-// mustMarshal returns v, which holds nothing but strings, numbers and JSON, as JSON.
-func mustMarshal(v any) json.RawMessage {
-	b, err := Marshal(v)
-	if err != nil {
-		panic(err) // cannot happen
-	}
-	return b
-}
-
-// withPath adds the params of the path to those of the body or query, which may
-// repeat them with the same values.
-func (o fields) withPath() {
-	for name, value := range o.r.path {
-		raw := o.find(name)
-		var said string
-		if raw != nil && (json.Unmarshal(raw, &said) != nil || said != value) {
-			o.wrong(name, "differs from the path")
-		}
-		o.m[name] = mustMarshal(value)
-	}
-}

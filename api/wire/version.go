@@ -1,30 +1,17 @@
-// Package wire reads and writes A2A as JSON, in versions 0.3 and 1.0, and the
-// objects of the OPT extension, which are the same in both. Reading returns
-// values of packages a2a and opt and accepts known deviations of peers; writing
-// is strict. Nothing outside this package branches on a version.
 package wire
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
-)
-
-// A Version is a protocol version without a patch number.
-type Version string
-
-// The versions.
-const (
-	V03 Version = "0.3"
-	V10 Version = "1.0"
 )
 
 const supportedVersions = "0.3,1.0"
 
 // Rules returns the rules of v.
-func (v Version) Rules() call.Rules {
+func Rules(v Version) call.Rules {
 	if v == V03 {
 		return call.Rules{SubscribeToEnded: true, InterruptEnds: true, CardFault: true, DefaultPush: true}
 	}
@@ -34,9 +21,7 @@ func (v Version) Rules() call.Rules {
 // StreamsFaults reports whether a streaming method that fails before its first
 // event sends the fault as the only event of a stream, as clients of 0.3 expect,
 // or as a plain answer.
-func (v Version) StreamsFaults() bool { return v == V03 }
-
-var versionForm = regexp.MustCompile(`^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$`)
+func StreamsFaults(v Version) bool { return v == V03 }
 
 // Negotiate returns the version that a request asks for with its A2A-Version
 // headers or, if there are none, its query parameter of the same name. A request
@@ -48,16 +33,16 @@ func Negotiate(headers []string, query url.Values) (v Version, named bool, fault
 		if text == "" {
 			continue
 		}
-		m := versionForm.FindStringSubmatch(text)
+		asked, ok := codec.ParseVersion(text)
 		switch {
-		case m == nil:
+		case !ok:
 			return V03, true, versionFault("The value of A2A-Version is not a version", "")
-		case Version(m[1]) != V03 && Version(m[1]) != V10:
+		case asked != V03 && asked != V10:
 			return V03, true, versionFault("A2A protocol version "+text+" is not supported", text)
-		case named && v != Version(m[1]):
+		case named && v != asked:
 			return V03, true, versionFault("The request names two A2A protocol versions", text)
 		}
-		v, named = Version(m[1]), true
+		v, named = asked, true
 	}
 	if !named {
 		v = V03

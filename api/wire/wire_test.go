@@ -98,7 +98,7 @@ func TestParts(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, s := range a2a.TaskStates {
 		for v, word := range map[wire.Version]string{wire.V03: string(s), wire.V10: "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))} {
-			if got := write(t, v.Task(read.Task{Task: a2a.Task{Status: a2a.TaskStatus{State: s}}})); !strings.Contains(got, `"state":"`+word+`"`) {
+			if got := write(t, wire.Task(v, read.Task{Task: a2a.Task{Status: a2a.TaskStatus{State: s}}})); !strings.Contains(got, `"state":"`+word+`"`) {
 				t.Errorf("%s: %s is not in %s", v, word, got)
 			}
 			r := wire.NewReader(v, json.RawMessage(`{"status":"`+word+`"}`))
@@ -120,9 +120,9 @@ func TestStates(t *testing.T) {
 func TestNothingIsNull(t *testing.T) {
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
 		for _, value := range []any{
-			v.Task(read.Task{}), v.Message(a2a.Message{}), v.TaskPage(read.TaskPage{}), v.Card(card.Card{Interfaces: []card.Interface{}}),
-			v.ObjectivePage(read.ObjectivePage{}),
-			v.Event(stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}), v.Event(stream.StreamEvent{Event: a2a.Event{Artifact: &a2a.ArtifactUpdate{}}}),
+			wire.Task(v, read.Task{}), v.Message(a2a.Message{}), wire.TaskPage(v, read.TaskPage{}), v.Card(card.Card{Interfaces: []card.Interface{}}),
+			wire.ObjectivePage(v, read.ObjectivePage{}),
+			wire.Event(v, stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}), wire.Event(v, stream.StreamEvent{Event: a2a.Event{Artifact: &a2a.ArtifactUpdate{}}}),
 		} {
 			if got := write(t, value); strings.Contains(got, "null") {
 				t.Errorf("%s writes null: %s", v, got)
@@ -130,7 +130,7 @@ func TestNothingIsNull(t *testing.T) {
 		}
 	}
 	want := `{"kind":"status-update","taskId":"","contextId":"","status":{"state":""},"final":false}`
-	if diff := cmp.Diff(want, write(t, wire.V03.Event(stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
+	if diff := cmp.Diff(want, write(t, wire.Event(wire.V03, stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
 		t.Errorf("status update mismatch (-want +got):\n%s", diff)
 	}
 }

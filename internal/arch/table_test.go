@@ -15,7 +15,9 @@ var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/p
 // package is its room. Data goes one way through it.
 var rooms = []room{
 	{name: "a2a"},
+	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
+	{name: "opt/wire", imports: []string{"a2a", "opt"}},                                            // their JSON, for server and client
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                         // what objectives, plans and contexts do next
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                    // carries out what they want
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}}, // a world without Temporal for them
@@ -42,6 +44,10 @@ var rooms = []room{
 		"activities/human",   // plans contain its tasks
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
+	{name: "activities/agent", imports: []string{"a2a", "opt", "activities", "internal/egress", "internal/opfile", "internal/schema",
+		"a2a/codec", // what agents send
+		"opt/wire"}, // answers to their gates
+		tests: append([]string{"api/service"}, subjects...)},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",  // files with commands, endpoints and agents
 		"internal/tracing", // programs that tasks start continue their trace
@@ -55,20 +61,20 @@ var rooms = []room{
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over
 
-	{name: "api/call", imports: []string{"a2a", "opt"}}, // the ground of all operations
-	{name: "api/card", imports: []string{"a2a", "opt", "api/call"}},
-	{name: "api/read", imports: []string{"a2a", "opt", "api/call"}},
+	{name: "api/call", imports: []string{"a2a", "opt", "a2a/codec"}}, // the ground of all operations; violations and extensions
+	{name: "api/card", imports: []string{"a2a", "opt", "api/call", "a2a/codec"}},
+	{name: "api/read", imports: []string{"a2a", "opt", "opt/wire", "api/call"}},
 	{name: "api/write", imports: []string{"a2a", "opt", "api/call"}},
 	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
 		"internal/schema"}}, // of answers
 	{name: "api/receive", imports: []string{"a2a", "opt", "api/call"}},
-	{name: "api/push", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write"}},
+	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "api/call", "api/read", "api/write"}},
 	{name: "api/stream", imports: []string{"a2a", "opt", "api/call", "api/read"}},
 	{name: "api/work", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write",
 		"opt/machine"}}, // what a command may ask for
 	{name: "api/message", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
-	{name: "api/gate", imports: []string{"a2a", "opt", "api/call", "api/read", "api/letter", "api/message"}},
-	{name: "api/schedule", imports: []string{"a2a", "opt", "api/call", "api/read", "api/message", "api/work"}},
+	{name: "api/gate", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
+	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/service", imports: []string{"a2a", "opt", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
@@ -90,14 +96,15 @@ var rooms = []room{
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
 	{name: "api/gateform", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)}, // for both pages with forms for gates
-	{name: "api/console", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
+	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "opt/wire", "api/service"}, subjects...)},                     // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
-	{name: "client", imports: []string{"a2a", "opt"}},
+	{name: "client", imports: []string{"a2a", "opt", "a2a/codec", "opt/wire"}},
 
 	{name: "internal/journal/db", imports: []string{"opt"}}, // the database under it
 	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db"},
@@ -146,7 +153,7 @@ var rooms = []room{
 		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
-	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
+	{name: "docs/schemas", tests: []string{"a2a", "opt", "opt/wire"}},           // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},

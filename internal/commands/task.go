@@ -157,7 +157,7 @@ func (c *cardCommand) Run(p *process.Process, r *remote) error {
 	say("%s", card.Description)
 	say("")
 	for _, i := range card.Interfaces {
-		say("  %-10s A2A %s  %s", i.ProtocolBinding, i.ProtocolVersion, i.URL)
+		say("  %-10s A2A %s  %s", i.Binding, i.Version, i.URL)
 	}
 	if len(card.Skills) > 0 {
 		say("\nSkills:")

@@ -53,7 +53,7 @@ func (w *workerPart) push() *activities.Push {
 		To:      w.notices.sender(w.store.keys),
 		Tried:   w.host.metrics.Pushed,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
-			return wire.Version(version).Notice(u)
+			return wire.Notice(wire.Version(version), u)
 		},
 	}
 	if w.store.keys != nil {

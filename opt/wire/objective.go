@@ -7,7 +7,7 @@ import (
 
 // Keys in the metadata of an objective.
 const (
-	keyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
+	KeyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
 	keyBlockedBy = "longhaul/v1/blockedBy" // what blocks it
 	keyStopping  = "longhaul/v1/stopping"  // the status in which it will end
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
@@ -20,51 +20,92 @@ const (
 	keyStatusReason = "longhaul/v1/statusReason" // the reason of its status, or of a plan's, if that is neither blocked nor failed
 )
 
-type objective struct {
-	ID          string              `json:"id"`
+// An Objective is an objective of the extension.
+type Objective struct {
+	ID          string              `json:"id,omitempty"`
 	Name        string              `json:"name"`
 	Description string              `json:"description,omitempty"`
-	Status      opt.ObjectiveStatus `json:"status"`
-	Plans       *[]plan             `json:"plans,omitempty"`
-	Metadata    a2a.Metadata        `json:"metadata"`
-	CreatedAt   a2a.Time            `json:"createdAt"`
-	UpdatedAt   a2a.Time            `json:"updatedAt"`
+	Status      opt.ObjectiveStatus `json:"status,omitempty"`
+	Plans       []Plan              `json:"plans,omitzero"` // in their order; absent if they were not asked for
+	Metadata    a2a.Metadata        `json:"metadata,omitzero"`
+	CreatedAt   a2a.Time            `json:"createdAt,omitzero"`
+	UpdatedAt   a2a.Time            `json:"updatedAt,omitzero"`
 }
 
-type plan struct {
-	ID           string         `json:"id"`
-	ObjectiveID  string         `json:"objectiveId"`
+// A Plan is a part of the work on an objective.
+type Plan struct {
+	ID           string         `json:"id,omitempty"`
+	ObjectiveID  string         `json:"objectiveId,omitempty"`
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
-	Status       opt.PlanStatus `json:"status"`
-	Tasks        *[]planTask    `json:"tasks,omitempty"`
-	Dependencies []string       `json:"dependencies"`
-	Metadata     a2a.Metadata   `json:"metadata"`
-	CreatedAt    a2a.Time       `json:"createdAt"`
-	UpdatedAt    a2a.Time       `json:"updatedAt"`
+	Status       opt.PlanStatus `json:"status,omitempty"`
+	Tasks        []PlanTask     `json:"tasks,omitzero"`        // in their order; absent if they were not asked for
+	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans; agents show [] also for none
+	Metadata     a2a.Metadata   `json:"metadata,omitzero"`
+	CreatedAt    a2a.Time       `json:"createdAt,omitzero"`
+	UpdatedAt    a2a.Time       `json:"updatedAt,omitzero"`
 }
 
-type planTask struct {
-	ID           string        `json:"id"`
-	PlanID       string        `json:"planId"`
-	ObjectiveID  string        `json:"objectiveId"`
+// A PlanTask is a step of a plan.
+type PlanTask struct {
+	ID           string        `json:"id,omitempty"`
+	PlanID       string        `json:"planId,omitempty"`
+	ObjectiveID  string        `json:"objectiveId,omitempty"`
 	Name         string        `json:"name"`
 	Description  string        `json:"description,omitempty"`
 	TaskIndex    int           `json:"taskIndex"`
-	Dependencies []string      `json:"dependencies"`
-	A2ATaskID    string        `json:"a2aTaskId,omitempty"`
-	Status       opt.TaskState `json:"status"`
-	Metadata     a2a.Metadata  `json:"metadata"`
+	Dependencies []string      `json:"dependencies,omitzero"` // ids of plan tasks; agents show [] also for none
+	A2ATaskID    string        `json:"a2aTaskId,omitempty"`   // absent until it was dispatched
+	Status       opt.TaskState `json:"status,omitempty"`
+	Metadata     a2a.Metadata  `json:"metadata,omitzero"`
 }
 
-func newObjective(o *opt.Objective, plans, tasks bool) objective {
-	out := objective{
+// In returns a copy of m that holds o, for a message that is about it.
+func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObjective, o) }
+
+// In returns a copy of m that holds p, for a message that asks to work by it.
+func (p Plan) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyPlan, p) }
+
+// An ObjectivePage is a page of a list of objectives.
+type ObjectivePage struct {
+	Objectives    []Objective `json:"objectives"`
+	TotalSize     int         `json:"totalSize"`                    // on all pages
+	AtLeast       bool        `json:"totalSizeIsMinimum,omitempty"` // there may be more than TotalSize
+	NextPageToken string      `json:"nextPageToken,omitempty"`      // "" on the last page; a page of a search may have one and no objectives
+}
+
+// An ObjectiveResult is the result of a method about one objective.
+type ObjectiveResult struct {
+	Objective Objective `json:"objective"`
+}
+
+// A PlanResult is the result of a method about one plan.
+type PlanResult struct {
+	Plan Plan `json:"plan"`
+}
+
+// A TaskResult is the result of linking a plan task.
+type TaskResult struct {
+	Task PlanTask `json:"task"`
+}
+
+// A MovedTask is a plan task that was moved, with its plan and its objective,
+// which is without plans.
+type MovedTask struct {
+	Task      PlanTask  `json:"task"`
+	Plan      Plan      `json:"plan"`
+	Objective Objective `json:"objective"`
+}
+
+// ObjectiveOf returns o, with its plans and their tasks if they are asked for.
+func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
+	out := Objective{
 		ID: o.ID, Name: o.Name, Description: o.Description, Status: o.Status,
 		Metadata:  withReason(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed || o.Status == opt.ObjectiveCanceled, o.Reason),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
 	if o.Revision > 0 {
-		out.Metadata = out.Metadata.With(keyRevision, o.Revision)
+		out.Metadata = out.Metadata.With(KeyRevision, o.Revision)
 	}
 	if o.Paused && !o.Status.Ended() {
 		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
@@ -85,17 +126,17 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 		out.Metadata = out.Metadata.With(keyStopping, o.Stopping)
 	}
 	if plans {
-		list := make([]plan, 0, len(o.Plans))
+		out.Plans = make([]Plan, 0, len(o.Plans))
 		for _, p := range o.Plans {
-			list = append(list, newPlan(p, tasks))
+			out.Plans = append(out.Plans, PlanOf(p, tasks))
 		}
-		out.Plans = &list
 	}
 	return out
 }
 
-func newPlan(p *opt.Plan, tasks bool) plan {
-	out := plan{
+// PlanOf returns p, with its tasks if they are asked for.
+func PlanOf(p *opt.Plan, tasks bool) Plan {
+	out := Plan{
 		ID: p.ID, ObjectiveID: p.ObjectiveID, Name: p.Name, Description: p.Description, Status: p.Status,
 		Dependencies: orEmpty(p.Dependencies),
 		Metadata:     ordered(withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason), p.Dependencies),
@@ -105,17 +146,17 @@ func newPlan(p *opt.Plan, tasks bool) plan {
 		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
 	}
 	if tasks {
-		list := make([]planTask, 0, len(p.Tasks))
+		out.Tasks = make([]PlanTask, 0, len(p.Tasks))
 		for _, t := range p.Tasks {
-			list = append(list, newPlanTask(p, t))
+			out.Tasks = append(out.Tasks, PlanTaskOf(p, t))
 		}
-		out.Tasks = &list
 	}
 	return out
 }
 
-func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
-	out := planTask{
+// PlanTaskOf returns t, a task of p.
+func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
+	out := PlanTask{
 		ID: t.ID, PlanID: p.ID, ObjectiveID: p.ObjectiveID, Name: t.Name, Description: t.Description, TaskIndex: t.Index,
 		Dependencies: orEmpty(t.Dependencies), Status: t.State,
 	}
@@ -207,6 +248,14 @@ func withReason(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metadat
 		return a2a.Metadata{}
 	}
 	return m
+}
+
+// Unconfirmed returns metadata with the plans that have not confirmed a change.
+func Unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
+	if len(plans) == 0 {
+		return m
+	}
+	return m.With(keyUnconfirmed, plans)
 }
 
 func orEmpty(s []string) []string {

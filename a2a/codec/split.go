@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"bytes"
@@ -11,21 +11,22 @@ import (
 // allows such a limit, so deeper nesting is a parse error.
 const MaxDepth = 100
 
+// Errors of [Check]. Callers branch on ErrTooDeep.
 var (
 	errNotJSON = errors.New("the body is not one JSON value")
 	errNotUTF8 = errors.New("the body is not UTF-8")
-	errTooDeep = errors.New("the body is nested too deeply")
+	ErrTooDeep = errors.New("the body is nested too deeply")
 )
 
-// check reports why body is not a JSON value that can be read safely. The
-// functions below expect checked JSON: they find the ends of values without
-// checking them again, so that reading copies no content.
-func check(body []byte) error {
+// Check reports why body is not a JSON value that can be read safely. [Members] and a [Reader]
+// expect checked JSON: they find the ends of values without checking them again, so that reading
+// copies no content.
+func Check(body []byte) error {
 	switch {
 	case !utf8.Valid(body):
 		return errNotUTF8
 	case depth(body) > MaxDepth:
-		return errTooDeep
+		return ErrTooDeep
 	case !json.Valid(body):
 		return errNotJSON
 	}
@@ -49,9 +50,9 @@ func depth(body []byte) int {
 	return deepest
 }
 
-// members returns the members of an object. Of those with the same name the
+// Members returns the members of an object. Of those with the same name the
 // last one counts, as in every common parser.
-func members(object []byte) map[string]json.RawMessage {
+func Members(object []byte) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	walk(object, func(key, value []byte) {
 		var name string

@@ -1,0 +1,226 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// A Sender is a kind of agent, by what it may say. Both versions are read alike.
+type Sender struct{ foreign bool }
+
+// The senders.
+var (
+	Peer    = Sender{}              // an agent that we call for a user
+	Foreign = Sender{foreign: true} // an agent that works for us
+)
+
+// A Received is a status as a stranger has sent it.
+type Received struct {
+	Word   string // for the state, also one that is not known
+	Status []byte // equal for equal statuses
+}
+
+// A TaskRead is a task, with its status as a stranger has sent it.
+type TaskRead struct {
+	a2a.Task
+	Received Received
+}
+
+// An EventRead is the result of sending a message, or an event of a stream, with the status of
+// Task as a stranger has sent it.
+type EventRead struct {
+	a2a.Event
+	Received Received
+}
+
+// ErrKind is the error of an event of which no member is known.
+var ErrKind = errors.New("read an event: its kind is unknown")
+
+// Task reads a task.
+func (s Sender) Task(raw json.RawMessage) (TaskRead, error) {
+	var in Task
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return TaskRead{}, err
+	}
+	t, err := s.task(in)
+	return TaskRead{t, s.received(in.Status)}, err
+}
+
+// Tasks reads a page of a list of tasks.
+func (s Sender) Tasks(raw json.RawMessage) (list []TaskRead, err error) {
+	var page struct {
+		Tasks []json.RawMessage `json:"tasks"`
+	}
+	if err := json.Unmarshal(raw, &page); err != nil {
+		return nil, err
+	}
+	for _, raw := range page.Tasks {
+		t, err := s.Task(raw)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// Event reads the result of sending a message, or an event of a stream. An event of no known kind
+// is [ErrKind] from a peer, and empty from a stranger.
+func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
+	in, err := readEvent(raw)
+	if err != nil {
+		return out, fmt.Errorf("read an event: %w", err)
+	}
+	switch {
+	case in.Task != nil:
+		out.Task, out.Received = new(a2a.Task), s.received(in.Task.Status)
+		*out.Task, err = s.task(*in.Task)
+	case in.Message != nil:
+		out.Message, err = new(a2a.Message), nil
+		*out.Message = s.message(*in.Message)
+	case in.Status != nil:
+		u := in.Status
+		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Metadata: s.metadata(u.Metadata)}
+		out.Status.Status, err = s.status(u.Status)
+	case in.Artifact != nil:
+		u := in.Artifact
+		out.Artifact = &a2a.ArtifactUpdate{
+			TaskID: u.TaskID, ContextID: u.ContextID, Artifact: s.artifact(u.Artifact), Append: u.Append, LastChunk: u.LastChunk, Metadata: s.metadata(u.Metadata),
+		}
+	case !s.foreign:
+		err = ErrKind
+	}
+	return out, err
+}
+
+func readEvent(raw json.RawMessage) (in event, err error) {
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(raw, &kind); err != nil {
+		return in, err
+	}
+	var into any = &in
+	switch kind.Kind {
+	case "task":
+		into = &in.Task
+	case "message":
+		into = &in.Message
+	case "status-update":
+		into = &in.Status
+	case "artifact-update":
+		into = &in.Artifact
+	}
+	return in, json.Unmarshal(raw, into)
+}
+
+func (s Sender) received(in status) Received {
+	if !s.foreign {
+		return Received{}
+	}
+	form, err := json.Marshal(in)
+	if err != nil {
+		form = nil // it was read, so it has a form
+	}
+	return Received{in.State, form}
+}
+
+func (s Sender) task(in Task) (a2a.Task, error) {
+	status, err := s.status(in.Status)
+	t := a2a.Task{ID: in.ID, ContextID: in.ContextID, Status: status, Metadata: s.metadata(in.Metadata)}
+	for _, a := range in.Artifacts {
+		t.Artifacts = append(t.Artifacts, s.artifact(a))
+	}
+	for _, m := range in.History {
+		t.History = append(t.History, s.message(m))
+	}
+	return t, err
+}
+
+// status reads a status. An unknown state or time is an error from a peer, and absent from a
+// stranger. Strangers are known to write cancelled.
+func (s Sender) status(in status) (out a2a.TaskStatus, err error) {
+	word := in.State
+	if s.foreign && strings.EqualFold(strings.TrimPrefix(word, statePrefix), "cancelled") {
+		word = string(a2a.Canceled)
+	}
+	if out.State = readState(word); out.State == "" {
+		err = fmt.Errorf("%q is not a task state, which must be one of: %s", in.State, strings.Join(V10.States(), ", "))
+	}
+	if wrong := out.At.UnmarshalText([]byte(in.At)); wrong != nil {
+		err = errors.Join(err, wrong)
+	}
+	if in.Message != nil {
+		m := s.message(*in.Message)
+		out.Message = &m
+	}
+	if s.foreign {
+		err = nil
+	}
+	return out, err
+}
+
+func (s Sender) message(in message) a2a.Message {
+	return a2a.Message{
+		MessageID: in.MessageID, ContextID: in.ContextID, TaskID: in.TaskID, Role: readRole(in.Role), Parts: s.parts(in.Parts),
+		Metadata: s.metadata(in.Metadata), Extensions: in.Extensions, ReferenceTaskIDs: in.ReferenceTaskIDs,
+	}
+}
+
+func (s Sender) artifact(in artifact) a2a.Artifact {
+	return a2a.Artifact{
+		ArtifactID: in.ArtifactID, Name: in.Name, Description: in.Description, Parts: s.parts(in.Parts), Metadata: s.metadata(in.Metadata), Extensions: in.Extensions,
+	}
+}
+
+// parts reads parts, those of strangers only if their form is known.
+func (s Sender) parts(list []part) []a2a.Part {
+	var out []a2a.Part
+	for _, p := range list {
+		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: s.metadata(p.Metadata)}
+		raw, url := p.Raw, p.URL
+		if f := p.File; f != nil {
+			raw, url, made.Filename, made.MediaType = f.Bytes, f.URI, f.Name, f.MimeType
+		}
+		switch {
+		case p.Text != nil:
+			made.Text = p.Text
+		case raw != nil:
+			made.Raw = raw
+		case url != nil:
+			made.URL = url
+		case p.Data != nil:
+			made.Data = p.Data
+			unwrap(&made)
+		}
+		if !s.foreign || made.Members() == 1 {
+			out = append(out, made)
+		}
+	}
+	return out
+}
+
+// own are the beginnings of keys by which this server knows its own.
+var own = []string{"opt/", "longhaul/"}
+
+func (s Sender) metadata(m a2a.Metadata) a2a.Metadata {
+	if !s.foreign {
+		return m
+	}
+	var out a2a.Metadata
+	for key, value := range m {
+		if key == "openwop" || slices.ContainsFunc(own, func(begin string) bool { return strings.HasPrefix(key, begin) }) {
+			continue
+		}
+		if out == nil {
+			out = a2a.Metadata{}
+		}
+		out[key] = value
+	}
+	return out
+}
