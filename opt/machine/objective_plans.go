@@ -343,7 +343,7 @@ func (l *Link) hear(report opt.Report, before, epoch int) {
 	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
 		l.Noted = min(l.Noted, report.Notes)
 	}
-	if l.Begun && report.Under >= epoch {
+	if report.Under >= epoch { // also before it is known that it has begun
 		l.Unheard = false
 	}
 	if l.Begun && (l.Found || l.Own) {

@@ -26,9 +26,6 @@ type facts struct {
 	names    map[string]string          // of applied commands that set a name: the objective with the name
 	commands map[string]opt.Command     // by id
 	refused  map[string]bool            // commands
-	started  map[string]int             // which event began the work on a plan, by plan
-	made     map[string]int             // which event completed it
-	events   int                        // of all machines
 	accepted map[string][]string        // who decided, by gate
 	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
 	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
@@ -51,7 +48,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, resent: map[string]bool{}, over: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
-		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
+		sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
 		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}

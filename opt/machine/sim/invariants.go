@@ -70,7 +70,6 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 			w.chained(r, e)
 			continue
 		}
-		w.facts.events++
 		w.gateIsNew(r, e)
 		w.decidedBySome(r, e)
 		w.chained(r, e)
@@ -78,12 +77,6 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.legs().canceledElsewhere(r, e)
 		w.legs().isReturned(r, e)
 		switch e.Kind {
-		case opt.PlanStarted:
-			w.facts.started[e.PlanID] = w.facts.events
-		case opt.PlanMoved:
-			if e.To == string(opt.PlanCompleted) {
-				w.facts.made[e.PlanID] = w.facts.events
-			}
 		case opt.MessageAdded:
 			w.facts.judged[e.Message.MessageID]++
 			r.undo = append(r.undo, func() { w.facts.judged[e.Message.MessageID]-- })
@@ -438,7 +431,7 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 		return // a client may start a plan before the objective has the end of the one before
 	}
 	plan := &before.m.(planHost).State.Plan
-	inTime := w.facts.made[plan.ID] < w.facts.started[r.id]
+	inTime := slices.Contains(w.facts.behind[opt.RootID(r.id, h.State.Plan.Run)], plan.ID)
 	if made := plan.Results(); plan.Status == opt.PlanCompleted && inTime && len(made) > 0 {
 		if len(a.work.Results) == 0 || !slices.ContainsFunc(a.work.Results[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
 			w.fail("inputs", "%s does not get what %s has made", w.name(a.Key), w.name(plan.ID))
