@@ -15,12 +15,7 @@ import (
 	"longhaul/a2a/codec"
 )
 
-// Header names, the first two as A2A 1.0 spells them.
-const (
-	headerVersion    = "A2A-Version"
-	headerExtensions = "A2A-Extensions"
-	headerKey        = "Idempotency-Key" // ours
-)
+const headerKey = "Idempotency-Key"
 
 const (
 	version   = string(codec.V10)
@@ -114,7 +109,7 @@ func (c *caller) post(ctx context.Context, method string, params any, header htt
 		req.Header[name] = values
 	}
 	req.Header.Set("Content-Type", typeJSON)
-	req.Header.Set(headerExtensions, a2a.ExtensionOPT)
+	req.Header.Set(codec.HeaderExtensions, a2a.ExtensionOPT)
 	return c.do(req)
 }
 
@@ -125,7 +120,7 @@ func (c *caller) request(ctx context.Context, method, path string, body io.Reade
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as https://agent.example.com", c.cfg.URL)
 	}
-	req.Header.Set(headerVersion, version)
+	req.Header.Set(codec.HeaderVersion, version)
 	if c.cfg.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}

@@ -79,6 +79,6 @@ func (c *Client) Card(ctx context.Context) (*Card, error) {
 // HasOPT reports whether a header of a request or an answer names the OPT
 // extension, under either name of the header.
 func HasOPT(h http.Header) bool {
-	values := slices.Concat(h.Values(headerExtensions), h.Values("X-"+headerExtensions))
+	values := slices.Concat(h.Values(codec.HeaderExtensions), h.Values(codec.HeaderExtensions3))
 	return slices.Contains(a2a.ParseExtensions(values), a2a.ExtensionOPT)
 }

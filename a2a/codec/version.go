@@ -17,6 +17,13 @@ const (
 	V10 Version = "1.0"
 )
 
+// The headers of A2A.
+const (
+	HeaderVersion     = "A2A-Version"
+	HeaderExtensions  = "A2A-Extensions"
+	HeaderExtensions3 = "X-A2A-Extensions" // the name in 0.3
+)
+
 var versionForm = regexp.MustCompile(`^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$`)
 
 // ParseVersion returns a version without its patch number; ok is false if text is no version. It

@@ -126,7 +126,7 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 
 // headers fills in the variables of the headers.
 func (a *Agent) headers(env opfile.Env) error {
-	filled := env.Headers(a.Headers, "Accept", "User-Agent", headerVersion)
+	filled := env.Headers(a.Headers, "Accept", "User-Agent", codec.HeaderVersion)
 	a.Headers, a.secrets = filled.Headers, activities.Secrets(filled.Values)
 	if len(filled.Wrong) > 0 {
 		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))

@@ -21,8 +21,6 @@ import (
 	"longhaul/internal/egress"
 )
 
-const headerVersion = "A2A-Version"
-
 // Limits of a call. Many agents answer a message only when they are done, so the head of
 // an answer may take long.
 const (
@@ -220,7 +218,7 @@ func (r remote) request(ctx context.Context, m method, id string, params any) (*
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if r.at.Version == codec.V10 {
-		req.Header.Set(headerVersion, string(codec.V10))
+		req.Header.Set(codec.HeaderVersion, string(codec.V10))
 	}
 	return req, nil
 }

@@ -14,11 +14,7 @@ func ReadDelivery(r *Reader) push.DeliveryParams {
 
 // Deliveries returns the deliveries of a task. They are the same in all versions.
 func Deliveries(_ Version, list []opt.Delivery) any {
-	out := optwire.DeliveryList{Deliveries: make([]optwire.Delivery, 0, len(list))}
-	for _, d := range list {
-		out.Deliveries = append(out.Deliveries, optwire.DeliveryOf(d))
-	}
-	return out
+	return optwire.DeliveryList{Deliveries: each(list, optwire.DeliveryOf)}
 }
 
 // Delivery returns a delivery. It is the same in all versions.

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
 
 // The headers of A2A, and headers with the same meaning in every binding.
 const (
-	HeaderVersion     = "A2A-Version"
-	HeaderExtensions  = "A2A-Extensions"
-	HeaderExtensions3 = "X-A2A-Extensions" // the name in 0.3
+	HeaderVersion     = codec.HeaderVersion
+	HeaderExtensions  = codec.HeaderExtensions
+	HeaderExtensions3 = codec.HeaderExtensions3
 	HeaderRequestID   = "X-Request-Id"
 	HeaderKey         = "Idempotency-Key"
 	HeaderAfter       = "Last-Event-ID"

@@ -60,9 +60,5 @@ func decisionData(o codec.Object, gateID string) json.RawMessage {
 
 // InterruptPage returns a page of open gates. It is the same in all versions.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
-	out := optwire.InterruptPage{Interrupts: []optwire.Interrupt{}, NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
-	for _, i := range p.Interrupts {
-		out.Interrupts = append(out.Interrupts, optwire.InterruptOf(i))
-	}
-	return out
+	return optwire.InterruptPage{Interrupts: each(p.Interrupts, optwire.InterruptOf), NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
 }

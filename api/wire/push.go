@@ -89,10 +89,7 @@ type pushPage struct {
 
 // WritePushPage returns the wire form of a page of push configs.
 func WritePushPage(v Version, p push.PushPage) any {
-	list := make([]any, 0, len(p.Configs))
-	for _, config := range p.Configs {
-		list = append(list, WritePush(v, config))
-	}
+	list := each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
 	if v == V03 {
 		return list
 	}

@@ -73,16 +73,12 @@ func Sent(v Version, s message.Sent) any {
 
 // TaskPage returns the wire form of a page, with every member.
 func TaskPage(v Version, p read.TaskPage) any {
-	tasks := make([]any, 0, len(p.Tasks))
-	for _, t := range p.Tasks {
-		tasks = append(tasks, v.Task(t))
-	}
 	return struct {
-		Tasks         []any  `json:"tasks"`
-		NextPageToken string `json:"nextPageToken"`
-		PageSize      int    `json:"pageSize"`
-		TotalSize     int    `json:"totalSize"`
-	}{tasks, p.Next, p.Size, p.Total}
+		Tasks         []codec.Task `json:"tasks"`
+		NextPageToken string       `json:"nextPageToken"`
+		PageSize      int          `json:"pageSize"`
+		TotalSize     int          `json:"totalSize"`
+	}{each(p.Tasks, v.Task), p.Next, p.Size, p.Total}
 }
 
 // Objective returns the result of a method about one objective. It is the same in
@@ -143,11 +139,8 @@ func MovedTask(_ Version, t read.ShownTask) any {
 // ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
 // has no member for the token.
 func ObjectivePage(_ Version, p read.ObjectivePage) any {
-	out := optwire.ObjectivePage{Objectives: make([]optwire.Objective, 0, len(p.Objectives)), TotalSize: p.Total, AtLeast: p.AtLeast, NextPageToken: p.Next}
-	for _, o := range p.Objectives {
-		out.Objectives = append(out.Objectives, optwire.ObjectiveOf(o, p.Plans, p.Tasks))
-	}
-	return out
+	list := each(p.Objectives, func(o *opt.Objective) optwire.Objective { return optwire.ObjectiveOf(o, p.Plans, p.Tasks) })
+	return optwire.ObjectivePage{Objectives: list, TotalSize: p.Total, AtLeast: p.AtLeast, NextPageToken: p.Next}
 }
 
 // Error returns the error object for f. opt says that the method is one of the

@@ -103,11 +103,7 @@ func Schedule(_ Version, s opt.ScheduleState) any { return optwire.ScheduleOf(s)
 
 // ScheduleList returns the schedules of a tenant.
 func ScheduleList(_ Version, list []opt.ScheduleState) any {
-	out := optwire.ScheduleList{Schedules: []optwire.Schedule{}}
-	for _, s := range list {
-		out.Schedules = append(out.Schedules, optwire.ScheduleOf(s))
-	}
-	return out
+	return optwire.ScheduleList{Schedules: each(list, optwire.ScheduleOf)}
 }
 
 // Backfilled returns the result of a backfill.
