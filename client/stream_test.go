@@ -215,7 +215,7 @@ func TestClient_Subscribe(t *testing.T) {
 func TestClient_Subscribe_silence(t *testing.T) {
 	a := newAgent(t, silent(snapshot("1", "WORKING")), silent(), events(update("2", "COMPLETED")))
 	cfg := config(a.URL)
-	cfg.Silence = 50 * time.Millisecond
+	cfg.Silence = time.Second // within which the third connection has its event
 	var troubles []string
 	cfg.Retrying = func(err error, _ time.Duration) { troubles = append(troubles, err.Error()) }
 	want := []string{"1 task working", "2 completed"}
