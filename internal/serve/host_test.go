@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// A recorded part writes down what is done with it.
+// A recorded part keeps a list of its calls.
 type recorded struct {
 	name  string
 	fails bool // to start
@@ -32,8 +32,8 @@ func (r recorded) Ready(ctx context.Context) error { r.did("ask"); return nil }
 func (r recorded) Drain()                          { r.did("drain") }
 func (r recorded) Reload()                         { r.did("reload") }
 
-// Parts start in order and stop in reverse, after all have refused new work. Only what has
-// started is asked whether it is ready.
+// Parts start in order and stop in reverse, after all have refused new work. Only parts that have
+// started are asked whether they are ready.
 func TestHost_order(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second bool // fails to start
