@@ -57,7 +57,7 @@ func TestHost_order(t *testing.T) {
 			}
 			h.drain()
 		}
-		if err := h.stop(); err != nil {
+		if err := h.Stop(); err != nil {
 			t.Error(err)
 		}
 		if diff := cmp.Diff(tc.want, did); diff != "" {

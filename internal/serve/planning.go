@@ -22,6 +22,7 @@ import (
 
 // A planning has what plans and does work: models, executors and playbooks.
 type planning struct {
+	stopper
 	host     *host
 	settings workSettings
 	reach    *reach
@@ -60,8 +61,6 @@ func (p *planning) Start(context.Context) (err error) {
 	}
 	return p.playbooks.Require(p.check)
 }
-
-func (p *planning) Stop() error { return nil }
 
 // check returns why the process cannot use books.
 func (p *planning) check(books *planner.Playbooks) error {

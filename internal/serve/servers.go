@@ -17,11 +17,20 @@ import (
 // stopWithin is how long calls in progress may continue at the stop.
 const stopWithin = 10 * time.Second
 
+// shutdown returns what stops a server.
+func shutdown(s interface{ Shutdown(context.Context) error }) func() error {
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		return s.Shutdown(ctx)
+	}
+}
+
 // An httpServer serves over HTTP, with TLS if there are certificates.
 type httpServer struct {
-	api    *apiServer
-	pages  *api.Server
-	server *http.Server
+	stopper
+	api   *apiServer
+	pages *api.Server
 }
 
 func (s *httpServer) Start(context.Context) error {
@@ -39,32 +48,24 @@ func (s *httpServer) Start(context.Context) error {
 
 // serve serves at l, with TLS unless files is nil.
 func (s *httpServer) serve(l net.Listener, files *certificates) {
-	s.server = s.pages.HTTP()
-	serve := s.server.Serve
+	server := s.pages.HTTP()
+	serve := server.Serve
 	if files != nil {
-		s.server.TLSConfig = files.config("h2", "http/1.1")
-		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+		server.TLSConfig = files.config("h2", "http/1.1")
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
 	}
 	go func() {
 		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.api.host.fail(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 		}
 	}()
-}
-
-func (s *httpServer) Stop() error {
-	if s.server == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	return s.server.Shutdown(ctx)
+	s.onStop(shutdown(server))
 }
 
 // A grpcServer serves over gRPC, too, if there is an address for it.
 type grpcServer struct {
-	api    *apiServer
-	server *grpc.Server
+	stopper
+	api *apiServer
 }
 
 func (s *grpcServer) Start(context.Context) error {
@@ -78,21 +79,13 @@ func (s *grpcServer) Start(context.Context) error {
 	if files := a.listeners.files; files != nil {
 		cfg.TLS = files.config("h2")
 	}
-	s.server = grpc.New(cfg)
+	server := grpc.New(cfg)
 	a.host.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
 	go func() {
-		if err := s.server.Serve(l); err != nil {
+		if err := server.Serve(l); err != nil {
 			a.host.fail(fmt.Errorf("serve gRPC at %s: %w", l.Addr(), err))
 		}
 	}()
+	s.onStop(shutdown(server))
 	return nil
-}
-
-func (s *grpcServer) Stop() error {
-	if s.server == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	return s.server.Shutdown(ctx)
 }
