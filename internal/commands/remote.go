@@ -18,13 +18,18 @@ import (
 	"longhaul/internal/process"
 )
 
+// credentials say how a command shows who calls, and which agents it trusts.
+type credentials struct {
+	Token   string `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
+	CA      string `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
+	Cert    string `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
+	CertKey string `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+}
+
 // remoteSettings say which agent a command talks to.
 type remoteSettings struct {
-	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
-	Token    string        `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
-	CA       string        `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
-	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
-	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+	URL string `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
+	credentials
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
 }
 
@@ -110,7 +115,7 @@ func howToStart(p *process.Process) string {
 
 // httpClient returns a client that trusts the authorities of the settings too, and shows
 // their certificate.
-func (s remoteSettings) httpClient() (*http.Client, error) {
+func (s credentials) httpClient() (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	transport.TLSClientConfig = cfg
