@@ -37,10 +37,7 @@ type proveCommand struct {
 	Protocol string `help:"Version of A2A: 0.3 or 1.0. The newest of the card if empty." enum:",0.3,1.0" default:""`
 	Seed     uint64 `help:"Repeats the random moments of an earlier run." placeholder:"N"`
 
-	Token   string `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
-	CA      string `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
-	Cert    string `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
-	CertKey string `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+	credentials
 
 	Log     string `help:"File for what the server of --run prints." placeholder:"FILE"`
 	JSON    string `name:"json" help:"File for the scorecard as JSON; - is standard output, in place of the text." placeholder:"FILE"`
@@ -84,7 +81,7 @@ func (c *proveCommand) Run(p *process.Process) error {
 
 func (c *proveCommand) config(p *process.Process) (prove.Config, *serverOutput, error) {
 	out := &serverOutput{}
-	http, err := remoteSettings{URL: c.Agent, CA: c.CA, Cert: c.Cert, CertKey: c.CertKey}.httpClient()
+	http, err := c.httpClient()
 	if err != nil {
 		return prove.Config{}, out, err
 	}

@@ -5,23 +5,31 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
 )
 
+// credentials say how a command shows who calls, and which agents it trusts.
+type credentials struct {
+	Token   string `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
+	CA      string `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
+	Cert    string `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
+	CertKey string `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+}
+
 // remoteSettings say which agent a command talks to.
 type remoteSettings struct {
-	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
-	Token    string        `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
-	CA       string        `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
-	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
-	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
+	URL string `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
+	credentials
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
 }
 
@@ -107,7 +115,7 @@ func howToStart(p *process.Process) string {
 
 // httpClient returns a client that trusts the authorities of the settings too, and shows
 // their certificate.
-func (s remoteSettings) httpClient() (*http.Client, error) {
+func (s credentials) httpClient() (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	transport.TLSClientConfig = cfg
@@ -131,4 +139,55 @@ func (s remoteSettings) httpClient() (*http.Client, error) {
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return &http.Client{Transport: transport}, nil
+}
+
+// An outage prints that an agent cannot be reached and until when calls are repeated, and
+// later that it can be reached again.
+type outage struct {
+	out       io.Writer
+	program   process.Name
+	url       string
+	patience  time.Duration
+	startHint string // how to start an agent; a line
+
+	mu       sync.Mutex
+	reached  bool // the agent has answered at least once
+	printed  bool // the present outage was printed
+	failures int  // of failures in a row
+	since    time.Time
+}
+
+// failed records a failure. It prints nothing for a single failure after an answer of the
+// agent, since proxies cut streams now and then.
+func (t *outage) failed(err error, _ time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failures++; t.failures == 1 {
+		t.since = time.Now()
+	}
+	if t.printed || t.reached && t.failures < 2 {
+		return
+	}
+	t.printed = true
+	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), a2a.Visible(err.Error()))
+	if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
+		fmt.Fprint(t.out, t.startHint)
+	}
+}
+
+// recovered records that the agent has answered.
+func (t *outage) recovered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.printed {
+		fmt.Fprintf(t.out, "%s: connected to %s\n", t.program, t.url)
+	}
+	t.reached, t.printed, t.failures = true, false, 0
+}
+
+// wasPrinted reports whether the present outage was printed.
+func (t *outage) wasPrinted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.printed
 }

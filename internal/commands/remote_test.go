@@ -15,7 +15,7 @@ import (
 )
 
 // A command trusts the authority that it is given, and shows its certificate.
-func TestRemoteSettings_http(t *testing.T) {
+func TestCredentials_http(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) == 0 {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -41,12 +41,12 @@ func TestRemoteSettings_http(t *testing.T) {
 	cert, key := write("cert.pem", "CERTIFICATE", srv.Certificate().Raw), write("key.pem", "PRIVATE KEY", private)
 	for _, tc := range []struct {
 		name     string
-		settings remoteSettings
+		settings credentials
 		want     int // 0 for no connection
 	}{
-		{"nothing", remoteSettings{}, 0},
-		{"authority", remoteSettings{CA: cert}, http.StatusUnauthorized},
-		{"authority and certificate", remoteSettings{CA: cert, Cert: cert, CertKey: key}, http.StatusOK},
+		{"nothing", credentials{}, 0},
+		{"authority", credentials{CA: cert}, http.StatusUnauthorized},
+		{"authority and certificate", credentials{CA: cert, Cert: cert, CertKey: key}, http.StatusOK},
 	} {
 		c, err := tc.settings.httpClient()
 		if err != nil {
@@ -64,7 +64,7 @@ func TestRemoteSettings_http(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
 		}
 	}
-	for want, s := range map[string]remoteSettings{
+	for want, s := range map[string]credentials{
 		"read --ca":                  {CA: "missing.pem"},
 		"it has no certificate":      {CA: key},
 		"read --cert and --cert-key": {Cert: cert},

@@ -174,7 +174,7 @@ func TestRemoteSettings_command(t *testing.T) {
 	if got, want := (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command("get"), "longhaul get"; got != want {
 		t.Errorf("command %q for the default, want %q", got, want)
 	}
-	s := &remote{process: &process.Process{Command: "poems"}, settings: remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}}
+	s := &remote{process: &process.Process{Command: "poems"}, settings: remoteSettings{URL: "https://agent.example.com", credentials: credentials{Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}}}
 	if got, want := s.command("get"), "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
 		t.Errorf("command %q, want %q", got, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 
 	"go.uber.org/zap"
 
@@ -60,12 +60,12 @@ func (c *deploymentListCommand) Run(p *process.Process) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "BUILD\tSINCE\tSTATE\tOPEN PLANS")
+		var rows [][]string
 		for _, v := range versions {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", v.BuildID, v.Since.UTC().Format("2006-01-02 15:04"), versionState(v), v.Plans)
+			rows = append(rows, []string{v.BuildID, v.Since.UTC().Format("2006-01-02 15:04"), versionState(v), strconv.FormatInt(v.Plans, 10)})
 		}
-		return table.Flush()
+		process.WriteTable(p.Stdout, []string{"BUILD", "SINCE", "STATE", "OPEN PLANS"}, rows)
+		return nil
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"longhaul/a2a"
@@ -84,13 +83,12 @@ func (c *keysListCommand) Run(p *process.Process) error {
 		fmt.Fprintf(p.Stderr, "There are no API keys in %s. To make one: %s keys create. Another place: --data-dir or --journal\n", c.Location(), p.Command)
 		return nil
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tTENANT\tPRINCIPAL\tSCOPES\tGROUPS\tCREATED\tSTATUS\tNAME")
+	var rows [][]string
 	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tenant, k.Principal, strings.Join(k.Scopes, ","), strings.Join(k.Groups, ","),
-			day(k.CreatedAt), keyStatus(k, time.Now()), k.Name)
+		rows = append(rows, []string{k.ID, k.Tenant, k.Principal, strings.Join(k.Scopes, ","), strings.Join(k.Groups, ","), day(k.CreatedAt), keyStatus(k, time.Now()), k.Name})
 	}
-	return w.Flush()
+	process.WriteTable(p.Stdout, []string{"ID", "TENANT", "PRINCIPAL", "SCOPES", "GROUPS", "CREATED", "STATUS", "NAME"}, rows)
+	return nil
 }
 
 func keyStatus(k opt.APIKey, now time.Time) string {

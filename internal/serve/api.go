@@ -1,11 +1,22 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+
+	"longhaul/a2a"
 	"longhaul/api"
 	"longhaul/api/call"
+	"longhaul/api/card"
+	"longhaul/api/read"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/process"
+	"longhaul/internal/reconcile"
+	"longhaul/opt"
 	"longhaul/workflows"
 )
 
@@ -14,6 +25,7 @@ var idempotencyModes = map[string]call.Idempotency{"message-id": call.ByMessageI
 
 // An apiServer serves A2A.
 type apiServer struct {
+	stopper
 	*ground
 	settings   apiSettings
 	plain      func() bool   // whether objectives begin without search attributes; nil for with them
@@ -83,13 +95,7 @@ func (a *apiServer) Start(context.Context) error {
 		Limits: cfg.limits(), SignHead: headSigner(a.store.keys),
 		Now: h.build.Now, Log: h.log,
 	})
-	return nil
-}
-
-func (a *apiServer) Stop() error {
-	if a.operations != nil {
-		a.operations.Callbacks.Flush()
-	}
+	a.onStop(func() error { a.operations.Callbacks.Flush(); return nil })
 	return nil
 }
 
@@ -109,4 +115,115 @@ func wrap[T any](part T, wrapper func(T) T) T {
 		return part
 	}
 	return wrapper(part)
+}
+
+// inputModes are the media types on the agent card. Parts of any other are accepted, too, for the
+// executors know what they can read; but clients look for the types that they have.
+var inputModes = []string{"text/plain", "text/markdown", "application/json", "application/pdf", "application/octet-stream", "image/png", "image/jpeg", "*/*"}
+
+// card returns the content of the agent card.
+func (b Build) card(cfg apiSettings, at api.Address, agent Agent) card.Info {
+	info := card.Info{
+		Name:        cfg.AgentName,
+		Description: cmp.Or(b.Description, "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects."),
+		Version:     cmp.Or(b.Version, process.Version),
+		Interfaces:  at.Interfaces(),
+		InputModes:  inputModes,
+		OutputModes: []string{"text/plain", "application/json"},
+		Skills:      agent.Skills(),
+		NoStreaming: cfg.NoStreaming, PrivateSkills: cfg.PrivateSkills, DocumentationURL: cfg.Documentation,
+	}
+	if cfg.Provider != "" {
+		info.Provider = &card.Provider{Organization: cfg.Provider, URL: cfg.ProviderURL}
+	}
+	for _, uri := range cfg.Required {
+		if uri == a2a.ExtensionOPT {
+			info.OPTRequired = true
+			continue
+		}
+		info.Extensions = append(info.Extensions, call.Extension{URI: uri, Required: true})
+	}
+	return info
+}
+
+// A reconciler ends in the journal the work that was ended in Temporal, beside the API.
+type reconciler struct {
+	*ground
+	loop
+	doubt func(objectiveID string) // has an objective checked
+}
+
+func (r *reconciler) Start(ctx context.Context) error {
+	to := reconcile.New(reconcile.Config{Temporal: workflows.NewClient(r.temporal.engine()), Journal: r.store.journal, Log: r.host.log})
+	r.doubt, r.run = to.Doubt, to.Run
+	return r.loop.Start(ctx)
+}
+
+// A doubtingEngine has an objective checked when a message for it finds no workflow: the
+// objective may be lost.
+type doubtingEngine struct {
+	apiservice.Engine
+	doubt func(objectiveID string)
+}
+
+func (e doubtingEngine) check(objectiveID string, err error) error {
+	if errors.Is(err, opt.ErrEnded) {
+		e.doubt(objectiveID)
+	}
+	return err
+}
+
+// Letter implements [apiservice.Engine].
+func (e doubtingEngine) Letter(ctx context.Context, l opt.Letter) error {
+	return e.check(l.ObjectiveID, e.Engine.Letter(ctx, l))
+}
+
+// Command implements [apiservice.Engine].
+func (e doubtingEngine) Command(ctx context.Context, c opt.Command) error {
+	return e.check(c.ObjectiveID, e.Engine.Command(ctx, c))
+}
+
+// Cancel implements [apiservice.Engine].
+func (e doubtingEngine) Cancel(ctx context.Context, objectiveID, principal string) error {
+	return e.check(objectiveID, e.Engine.Cancel(ctx, objectiveID, principal))
+}
+
+// Callback implements [apiservice.Engine].
+func (e doubtingEngine) Callback(ctx context.Context, c opt.Callback) error {
+	ref, _ := opt.ParseID(c.TaskID)
+	return e.check(ref.ObjectiveID, e.Engine.Callback(ctx, c))
+}
+
+// A payloadCodec is a codec of the SDK for the API.
+type payloadCodec struct{ converter.PayloadCodec }
+
+// apiCodec returns the codec for the API, nil if payloads are not encrypted.
+func apiCodec(c workflows.Cipher) read.PayloadCodec {
+	if c == nil {
+		return nil
+	}
+	return payloadCodec{workflows.NewCodec(c)}
+}
+
+// Encode implements [read.PayloadCodec].
+func (c payloadCodec) Encode(payloads []read.Payload) ([]read.Payload, error) {
+	return convertPayloads(payloads, c.PayloadCodec.Encode)
+}
+
+// Decode implements [read.PayloadCodec].
+func (c payloadCodec) Decode(payloads []read.Payload) ([]read.Payload, error) {
+	return convertPayloads(payloads, c.PayloadCodec.Decode)
+}
+
+func convertPayloads(payloads []read.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]read.Payload, error) {
+	in := make([]*commonpb.Payload, len(payloads))
+	for i, p := range payloads {
+		in[i] = &commonpb.Payload{Metadata: p.Metadata, Data: p.Data}
+	}
+	done, err := code(in)
+	out := make([]read.Payload, len(done))
+	for i, p := range done {
+		out[i] = read.Payload{Metadata: p.GetMetadata(), Data: p.GetData()}
+	}
+	return out, err
 }

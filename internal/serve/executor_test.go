@@ -40,7 +40,7 @@ func TestExecutors_webServices(t *testing.T) {
 	if err := h.start(t.Context(), p.reach); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.stop() })
+	t.Cleanup(func() { _ = h.Stop() })
 	all, err := p.loadExecutors(workerSettings{Endpoints: file})
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
 
 	"longhaul/internal/namespace"
 	"longhaul/opt"
@@ -45,6 +48,7 @@ func (s Shared) newGround(h *host, links linkSettings, quotas opt.Quotas, target
 
 // A connection is that to Temporal.
 type connection struct {
+	stopper
 	host      *host
 	store     *store // nil for a process without one
 	find      func() namespace.Target
@@ -68,15 +72,10 @@ func (c *connection) Start(context.Context) (err error) {
 		}
 	}
 	c.target = c.find()
-	c.client, err = c.target.Dial(cfg)
-	return err
-}
-
-func (c *connection) Stop() error {
-	if c.client != nil {
-		c.client.Close()
+	if c.client, err = c.target.Dial(cfg); err == nil {
+		c.onStop(func() error { c.client.Close(); return nil })
 	}
-	return nil
+	return err
 }
 
 func (c *connection) Name() string { return "engine" }
@@ -93,4 +92,54 @@ func (c *connection) engine() workflows.ClientConfig {
 // namespace returns the namespace that c is connected to.
 func (c *connection) namespace() namespace.Namespace {
 	return namespace.New(c.client, c.cipher, c.target, c.host.log)
+}
+
+// A namespaceCheck examines the namespace for an API, which serves reads while Temporal cannot be
+// reached: then it continues until Temporal answers.
+type namespaceCheck struct {
+	loop
+	temporal        *connection
+	lacksAttributes atomic.Bool // the namespace has no search attributes of ours, or they are not known yet
+}
+
+// Start returns an error that says what to do, unless Temporal may answer later.
+func (c *namespaceCheck) Start(ctx context.Context) error {
+	c.lacksAttributes.Store(true)
+	n := c.temporal.namespace()
+	state, err := n.Examine(ctx)
+	if err == nil || namespace.IsFinal(err) {
+		c.use(state)
+		return n.WithAdvice(err, namespace.Week)
+	}
+	c.temporal.host.log.Warn("Only reads work until Temporal answers", zap.Error(n.WithAdvice(err, namespace.Week)))
+	c.run = c.await
+	return c.loop.Start(ctx)
+}
+
+// await examines the namespace until Temporal answers, or ctx ends.
+func (c *namespaceCheck) await(ctx context.Context) {
+	n := c.temporal.namespace()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		state, err := n.Examine(ctx)
+		switch {
+		case err == nil:
+			c.temporal.host.log.Info("Temporal answers")
+			c.use(state)
+			return
+		case namespace.IsFinal(err):
+			c.temporal.host.fail(n.WithAdvice(err, namespace.Week))
+			return
+		}
+	}
+}
+
+// use makes new objectives use the search attributes if the namespace has them.
+func (c *namespaceCheck) use(state workflows.NamespaceState) {
+	c.lacksAttributes.Store(len(state.Missing) > 0)
+	c.temporal.namespace().LogMissing(state)
 }

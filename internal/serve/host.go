@@ -28,7 +28,8 @@ type host struct {
 	stopAfter time.Duration // how long they may continue at the stop
 	drainFor  time.Duration // between the signal to stop and the stop
 	parts     []part        // that were started
-	failed    chan error    // the error that ends the process early
+	stopper
+	failed chan error // the error that ends the process early
 }
 
 func newHost(log *zap.Logger, b Build) *host {
@@ -59,7 +60,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	worker.LimitMemory()
 	h := newHost(log, b)
 	if err := h.start(ctx, append([]part{&opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {
-		_ = h.stop() // the first error is the cause
+		_ = h.Stop() // the first error is the cause
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start
 		}
@@ -73,6 +74,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 func (h *host) start(ctx context.Context, parts ...part) error {
 	for _, p := range parts {
 		h.parts = append(h.parts, p)
+		h.onStop(p.Stop)
 		if err := p.Start(ctx); err != nil {
 			return err
 		}
@@ -81,16 +83,6 @@ func (h *host) start(ctx context.Context, parts ...part) error {
 		}
 	}
 	return nil
-}
-
-// stop stops the parts, the last one first.
-func (h *host) stop() error {
-	var errs []error
-	for i := len(h.parts) - 1; i >= 0; i-- {
-		errs = append(errs, h.parts[i].Stop())
-	}
-	h.parts = nil
-	return errors.Join(errs...)
 }
 
 // fail ends the process with err, unless an earlier error ends it.
@@ -109,9 +101,9 @@ func (h *host) wait(ctx context.Context, reload <-chan struct{}) error {
 		case <-ctx.Done():
 			h.drain()
 			h.logStop()
-			return h.stop()
+			return h.Stop()
 		case err := <-h.failed:
-			return errors.Join(err, h.stop())
+			return errors.Join(err, h.Stop())
 		case <-reload:
 			h.reload()
 		}
@@ -151,56 +143,4 @@ func (h *host) logStop() {
 		return
 	}
 	h.log.Info("Stopping")
-}
-
-// A part of a process. Parts start in order and stop in reverse: each may use those before it.
-type part interface {
-	// Start returns when the part works.
-	Start(ctx context.Context) error
-	// Stop ends what Start has begun, also after a Start that failed.
-	Stop() error
-}
-
-// A part may have these, too.
-type (
-	// checked parts are what the work of the process depends on.
-	checked interface {
-		Name() string // on the page for operators
-		Ready(ctx context.Context) error
-	}
-	// reloaded parts read their files again at SIGHUP. What they cannot read stays as it was.
-	reloaded interface{ Reload() }
-	// drained parts refuse new work: the process stops soon.
-	drained interface{ Drain() }
-)
-
-// A step is a part of which nothing remains to be stopped.
-type step func(ctx context.Context) error
-
-func (s step) Start(ctx context.Context) error { return s(ctx) }
-func (step) Stop() error                       { return nil }
-
-// A loop is a part that runs beside the others.
-type loop struct {
-	run    func(ctx context.Context) // until ctx ends
-	cancel context.CancelFunc
-	ended  chan struct{}
-}
-
-func (l *loop) Start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel, l.ended = cancel, make(chan struct{})
-	go func() {
-		defer close(l.ended)
-		l.run(ctx)
-	}()
-	return nil
-}
-
-func (l *loop) Stop() error {
-	if l.cancel != nil {
-		l.cancel()
-		<-l.ended
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 // The listeners are where the API is reached.
 type listeners struct {
+	stopper
 	settings apiSettings
 	log      *zap.Logger
 
@@ -30,21 +31,14 @@ func (l *listeners) Start(ctx context.Context) (err error) {
 	if l.http, err = listen(ctx, l.settings.Addr, "--addr"); err != nil {
 		return err
 	}
+	l.onStop(func() error { _ = l.http.Close(); return nil }) // a server may have closed it
 	if l.url, err = l.settings.url(l.http.Addr()); err != nil {
 		return err
 	}
-	l.grpc, l.grpcAddr, err = l.settings.listenGRPC(ctx)
-	return err
-}
-
-// Stop closes listeners that no server has closed.
-func (l *listeners) Stop() error {
-	for _, open := range []net.Listener{l.http, l.grpc} {
-		if open != nil {
-			_ = open.Close()
-		}
+	if l.grpc, l.grpcAddr, err = l.settings.listenGRPC(ctx); l.grpc != nil {
+		l.onStop(func() error { _ = l.grpc.Close(); return nil })
 	}
-	return nil
+	return err
 }
 
 // listenGRPC listens at the address of gRPC, and returns the address for the

@@ -116,13 +116,14 @@ func addActivityMetrics(m *metrics.Metrics, j *journal.Journal) {
 
 // The traces of a process go to the collector that the environment names, if it names one.
 type traces struct {
+	stopper
 	version  string            // of the program
 	provider *tracing.Provider // nil for no traces
 }
 
 func (t *traces) Start(ctx context.Context) (err error) {
-	t.provider, err = tracing.New(ctx, t.version, os.Getenv)
+	if t.provider, err = tracing.New(ctx, t.version, os.Getenv); err == nil {
+		t.onStop(t.provider.Stop)
+	}
 	return err
 }
-
-func (t *traces) Stop() error { return t.provider.Stop() }

@@ -70,6 +70,7 @@ func (l *answerLinks) URL(a opt.AnswerLink) (string, error) {
 
 // The notices reach people at gates: through channels, with links by which they answer.
 type notices struct {
+	stopper
 	file     string // with the channels; "" for none
 	settings linkSettings
 	reach    *reach
@@ -95,8 +96,6 @@ func (n *notices) Start(context.Context) (err error) {
 	n.channels, err = n.read()
 	return err
 }
-
-func (n *notices) Stop() error { return nil }
 
 // read reads the file with the channels.
 func (n *notices) read() ([]notice.Channel, error) {

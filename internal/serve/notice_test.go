@@ -102,7 +102,7 @@ func TestNotices_Reload(t *testing.T) {
 	h := newHost(zap.New(core), Build{})
 	r := &reach{log: h.log}
 	n := &notices{file: file, reach: r, log: h.log, store: &store{}}
-	t.Cleanup(func() { _ = h.stop() })
+	t.Cleanup(func() { _ = h.Stop() })
 	if err := h.start(t.Context(), r, n); err != nil {
 		t.Fatal(err)
 	}

@@ -137,9 +137,9 @@ func (p *opsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // An opsServer serves the page for operators until everything else has stopped.
 type opsServer struct {
-	host   *host
-	addr   string // "" for none
-	server *http.Server
+	stopper
+	host *host
+	addr string // "" for none
 }
 
 func (s *opsServer) Start(ctx context.Context) error {
@@ -150,21 +150,15 @@ func (s *opsServer) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.server = &http.Server{
+	server := &http.Server{
 		Handler: s.host.ops, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	go func() {
-		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.host.fail(fmt.Errorf("serve at %s: %w", listener.Addr(), err))
 		}
 	}()
+	s.onStop(server.Close)
 	s.host.log.Info("Serving operators", zap.Stringer("addr", listener.Addr()))
 	return nil
-}
-
-func (s *opsServer) Stop() error {
-	if s.server == nil {
-		return nil
-	}
-	return s.server.Close()
 }

@@ -21,6 +21,7 @@ type egressSettings struct {
 
 // A reach has the clients for URLs of others.
 type reach struct {
+	stopper
 	settings egressSettings
 	log      *zap.Logger
 
@@ -47,18 +48,10 @@ func (r *reach) Start(context.Context) error {
 			return process.Usagef("--egress-%v", err)
 		}
 		*c.to = made
+		r.onStop(func() error { made.Close(); return nil })
 	}
 	if r.settings.AllowPrivateEgress {
 		r.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
-	}
-	return nil
-}
-
-func (r *reach) Stop() error {
-	for _, c := range []*egress.Client{r.hooks, r.strict, r.agents, r.services} {
-		if c != nil {
-			c.Close()
-		}
 	}
 	return nil
 }

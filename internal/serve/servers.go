@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"longhaul/api"
 	"longhaul/api/callback"
+	"longhaul/api/console"
 	"longhaul/api/grpc"
+	"longhaul/api/identity"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,11 +21,20 @@ import (
 // stopWithin is how long calls in progress may continue at the stop.
 const stopWithin = 10 * time.Second
 
+// shutdown returns what stops a server.
+func shutdown(s interface{ Shutdown(context.Context) error }) func() error {
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		return s.Shutdown(ctx)
+	}
+}
+
 // An httpServer serves over HTTP, with TLS if there are certificates.
 type httpServer struct {
-	api    *apiServer
-	pages  *api.Server
-	server *http.Server
+	stopper
+	api   *apiServer
+	pages *api.Server
 }
 
 func (s *httpServer) Start(context.Context) error {
@@ -39,32 +52,24 @@ func (s *httpServer) Start(context.Context) error {
 
 // serve serves at l, with TLS unless files is nil.
 func (s *httpServer) serve(l net.Listener, files *certificates) {
-	s.server = s.pages.HTTP()
-	serve := s.server.Serve
+	server := s.pages.HTTP()
+	serve := server.Serve
 	if files != nil {
-		s.server.TLSConfig = files.config("h2", "http/1.1")
-		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+		server.TLSConfig = files.config("h2", "http/1.1")
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
 	}
 	go func() {
 		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.api.host.fail(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 		}
 	}()
-}
-
-func (s *httpServer) Stop() error {
-	if s.server == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	return s.server.Shutdown(ctx)
+	s.onStop(shutdown(server))
 }
 
 // A grpcServer serves over gRPC, too, if there is an address for it.
 type grpcServer struct {
-	api    *apiServer
-	server *grpc.Server
+	stopper
+	api *apiServer
 }
 
 func (s *grpcServer) Start(context.Context) error {
@@ -78,21 +83,51 @@ func (s *grpcServer) Start(context.Context) error {
 	if files := a.listeners.files; files != nil {
 		cfg.TLS = files.config("h2")
 	}
-	s.server = grpc.New(cfg)
+	server := grpc.New(cfg)
 	a.host.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
 	go func() {
-		if err := s.server.Serve(l); err != nil {
+		if err := server.Serve(l); err != nil {
 			a.host.fail(fmt.Errorf("serve gRPC at %s: %w", l.Addr(), err))
 		}
 	}()
+	s.onStop(shutdown(server))
 	return nil
 }
 
-func (s *grpcServer) Stop() error {
-	if s.server == nil {
+// console returns the pages for people, nil for none.
+func (a *apiServer) console() api.Console {
+	cfg := a.settings
+	if cfg.NoConsole {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	return s.server.Shutdown(ctx)
+	base := strings.TrimSuffix(a.listeners.url, "/")
+	pages := console.Config{
+		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: a.host.build.Now, Log: a.host.log.Named("console"),
+	}
+	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
+		pages.Sessions = a.store.journal
+	}
+	if who, ok := a.authority.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
+		pages.Provider, pages.ProviderName, pages.Sealer = who.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), a.store.box
+		a.host.log.Info("People sign in to the console with the OpenID Connect provider, which has to know these URLs of the client",
+			zap.String("redirect", base+console.CallbackPath), zap.String("signedOut", base+console.SignedOutPath))
+	}
+	return console.New(pages)
+}
+
+// providerClient returns this server as the provider knows it. base is its URL.
+func (s authSettings) providerClient(base string) identity.Client {
+	return identity.Client{
+		ID: s.OIDCClientID, Secret: string(s.OIDCClientSecret), Scopes: s.OIDCClientScopes,
+		RedirectURL: base + console.CallbackPath, SignedOutURL: base + console.SignedOutPath,
+	}
+}
+
+// hostOf returns the host of a URL, which names its server to people.
+func hostOf(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return rawURL
+	}
+	return u.Host
 }

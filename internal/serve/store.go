@@ -106,6 +106,7 @@ func (s Store) sealer() (*seal.Box, error) {
 
 // A store is the journal of a process, with the keys that are about it.
 type store struct {
+	stopper
 	host     *host
 	settings Store
 	signs    bool // deliveries
@@ -132,6 +133,7 @@ func (s *store) Start(ctx context.Context) error {
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
+	s.onStop(s.journal.Close)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: s.box}, base: s.notices.base()}
 	if s.signs {
 		s.keys = signing.New(signing.Config{Store: s.journal})
@@ -139,13 +141,6 @@ func (s *store) Start(ctx context.Context) error {
 	addDepthMetrics(h.metrics, s.journal)
 	addActivityMetrics(h.metrics, s.journal)
 	return nil
-}
-
-func (s *store) Stop() error {
-	if s.journal == nil {
-		return nil
-	}
-	return s.journal.Close()
 }
 
 func (s *store) Name() string                    { return "journal" }

@@ -15,10 +15,10 @@ import (
 
 // A workerPart does the work.
 type workerPart struct {
+	stopper
 	*ground
 	settings workerSettings
 	version  worker.Version
-	started  interface{ Stop() } // nil before the start
 }
 
 func (w *workerPart) Start(context.Context) error {
@@ -63,14 +63,8 @@ func (w *workerPart) Start(context.Context) error {
 	if err := made.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
-	w.started, h.stopAfter = made, w.settings.StopAfter
-	return nil
-}
-
-func (w *workerPart) Stop() error {
-	if w.started != nil {
-		w.started.Stop()
-	}
+	h.stopAfter = w.settings.StopAfter
+	w.onStop(func() error { made.Stop(); return nil })
 	return nil
 }
 
