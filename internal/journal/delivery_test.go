@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ func (s *scribe) atGate(taskID, gate string) opt.Event {
 }
 
 func TestJournal_Record_makesDeliveries(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1))
@@ -57,6 +57,7 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 // A repeat of a batch, and one that another process records, makes no second
 // delivery.
 func TestJournal_Record_deliversOnce(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
@@ -72,6 +73,7 @@ func TestJournal_Record_deliversOnce(t *testing.T) {
 // A retry has its own root task: configs stay with the task that they were
 // made for.
 func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
@@ -86,6 +88,7 @@ func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
 // A config that is made while its task waits, or after it has ended, gets that
 // state; one that comes with a message gets what follows.
 func TestJournal_PutPush_deliversTheState(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c)
 	s.record(s.atGate(root, "g1"))
@@ -106,7 +109,8 @@ func TestJournal_PutPush_deliversTheState(t *testing.T) {
 
 // An objective without configs costs as many statements as before there were any.
 func TestJournal_Record_withoutConfigs(t *testing.T) {
-	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	t.Parallel()
+	j := openFile(t, file(t))
 	s := begin(t, j, newObjective())
 	s.record(s.rootMoved(opt.TaskWorking))
 	s.record(s.rootMoved(opt.TaskCompleted))
@@ -142,6 +146,7 @@ func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryS
 }
 
 func TestJournal_NoteDelivery(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c, "a")
 	if got := next(t, j, root, "a"); got != "none" {
@@ -189,6 +194,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 
 // The outcome of an attempt that was under way when its config was removed.
 func TestJournal_NoteDelivery_abandoned(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock())
 	for _, id := range []string{"a", "b"} {
 		put(t, j, config(root, id))
@@ -211,6 +217,7 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 
 // A receiver that is gone takes its config with it.
 func TestJournal_NoteDelivery_gone(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a", "b")
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
 	note(t, j, root, "a", opt.DeliveryAbandoned)
@@ -223,6 +230,7 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 // After any outcome of an attempt during which the config was replaced, the new config
 // gets the state too, and is not removed with its predecessor.
 func TestJournal_NoteDelivery_replaced(t *testing.T) {
+	t.Parallel()
 	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
 		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
@@ -269,6 +277,7 @@ func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
 }
 
 func TestJournal_PushesDue(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c, "a", "b")
 	wantDue(t, j)
@@ -312,6 +321,7 @@ func signalled(t testing.TB, j *journal.Journal) bool {
 }
 
 func TestJournal_PushSignal(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskWorking))
 	if signalled(t, j) {

@@ -196,14 +196,14 @@ func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, er
 	return db.Notifications([]db.Changes{{Seqs: seqs, Gone: gone, Due: due}})
 }
 
-// Fill copies the rows of an objective, its plans and its tasks, each copy with other ids
-// and times that are earlier by one more step.
-func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step time.Duration) error {
+// Fill copies the rows of an objective, its plans and its tasks, and those in further tables,
+// each copy with other ids and times that are earlier by one more step.
+func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step time.Duration, further ...string) error {
 	const most = 20_000 // in a transaction
 	for from := 1; from <= copies; from += most {
 		to := min(from+most-1, copies)
 		err := j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
-			for _, table := range []string{"objectives", "plans", "tasks"} {
+			for _, table := range append([]string{"objectives", "plans", "tasks"}, further...) {
 				err = errors.Join(err, fill(ctx, c, table, objectiveID, [2]int{from, to}, step))
 			}
 			if err == nil && c.Dialect != nil {
@@ -235,7 +235,7 @@ func fill(ctx context.Context, c *db.Conn, table, objectiveID string, numbers [2
 	values := slices.Clone(names)
 	for i, name := range names {
 		switch name {
-		case "id", "objective_id", "plan_id", "context_id":
+		case "id", "objective_id", "plan_id", "context_id", "task_id", "for_task", "root_id", "source":
 			values[i] = fmt.Sprintf("replace(%s, '%s', '%s' || CAST(k.n AS TEXT))", name, model, model)
 		case "created_at", "updated_at", "status_at":
 			values[i] = fmt.Sprintf("%s - k.n * %d", name, step.Milliseconds())

@@ -68,6 +68,7 @@ func (s *scribe) ladder() []opt.Event {
 // A notice is made when a gate opens and for each of its steps, for the channels
 // whose recipients may answer then.
 func TestJournal_Record_makesNotices(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"}, opt.Channel{Name: "editors", Groups: []string{"editors"}},
 		opt.Channel{Name: "leads", Principal: "lea", Groups: []string{"leads"}}, opt.Channel{Name: "board", Groups: []string{"board"}},
 		opt.Channel{Name: "opened", When: []opt.NoticeKind{opt.Opened}}, opt.Channel{Name: "others", Tenants: []string{"other"}})
@@ -103,6 +104,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 
 // Notices are made for the channels that are there when a gate opens.
 func TestJournal_SetChannels(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "old"}, opt.Channel{Name: "both"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
@@ -116,6 +118,7 @@ func TestJournal_SetChannels(t *testing.T) {
 
 // Replies, changes of the task at a gate and root tasks make no notice.
 func TestJournal_Record_noNotice(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
@@ -132,6 +135,7 @@ func TestJournal_Record_noNotice(t *testing.T) {
 // A principal who requested the work, or has shaped it, gets no notice of a gate that the requester may not
 // answer.
 func TestJournal_Record_notRequester(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"}, opt.Channel{Name: "carol", Principal: "carol"})
 	s := begin(t, j, newObjective()) // by ann
 	note, head := said(s.objective.ID, "", "m-1", opt.Noted), *s.objective.Head()
@@ -149,6 +153,7 @@ func TestJournal_Record_notRequester(t *testing.T) {
 // Notices of a channel come in their order, each with the gate as it was then. They
 // are delivered, and delivered again, by the rules of deliveries.
 func TestJournal_NextNotice(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j := openChannels(t, c, opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
@@ -200,6 +205,7 @@ func TestJournal_NextNotice(t *testing.T) {
 
 // Notices go with their objective, also those that are due.
 func TestJournal_Purge_notices(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1), s.atGate(s.task(0, 0), "g1"), s.moved(0, 0, opt.TaskCanceled))

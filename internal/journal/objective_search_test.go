@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -140,7 +139,8 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 
 // TestSearchObjectives_useIndexes checks that no search sorts, or reads the whole journal.
 func TestSearchObjectives_useIndexes(t *testing.T) {
-	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	t.Parallel()
+	j := openFile(t, file(t))
 	position := opt.Cursor{At: at(2), ID: "x"}
 	for _, f := range []opt.ObjectiveSearch{
 		{}, {Text: "x"}, {ContextID: "x"}, {Planner: "x"}, {Since: at(1)}, {Since: at(1), Until: at(3), Text: "x", ContextID: "y", Planner: "z"},

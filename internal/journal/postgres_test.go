@@ -21,6 +21,7 @@ import (
 // read. Everything acknowledged must be there, in one order, followers miss nothing,
 // and the only errors are those that say to try again.
 func TestPostgres_restarts(t *testing.T) {
+	t.Parallel()
 	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), pgserver.Config{})
 	if err != nil {
@@ -125,6 +126,7 @@ func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged chan<-
 // Writes of many objectives in one transaction, in both processes and in opposite
 // orders, do not block each other.
 func TestPostgres_groups(t *testing.T) {
+	t.Parallel()
 	url := database(t)
 	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
 	const objectives, rounds = 20, 10
@@ -157,6 +159,7 @@ func TestPostgres_groups(t *testing.T) {
 
 // Deliveries that one process makes due are signalled in others.
 func TestPostgres_pushSignal(t *testing.T) {
+	t.Parallel()
 	url := database(t)
 	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
@@ -179,6 +182,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 
 // NUL characters, which PostgreSQL rejects, are replaced in texts.
 func TestPostgres_nul(t *testing.T) {
+	t.Parallel()
 	j := openURL(t, database(t))
 	o := newObjective()
 	o.Name = "a\x00b"
@@ -196,7 +200,8 @@ func TestPostgres_nul(t *testing.T) {
 
 // The errors of opening say what to do, and show no password.
 func TestPostgres_refused(t *testing.T) {
-	good := database(t)
+	t.Parallel()
+	good := databaseLike(t, "template1")
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
@@ -228,9 +233,10 @@ func TestPostgres_refused(t *testing.T) {
 }
 
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	each := map[string]func(t *testing.T) journal.Config{
 		"sqlite":   func(t *testing.T) journal.Config { return journal.Config{Path: t.TempDir() + "/journal.db"} },
-		"postgres": func(t *testing.T) journal.Config { return journal.Config{URL: database(t)} },
+		"postgres": func(t *testing.T) journal.Config { return journal.Config{URL: databaseLike(t, "template1")} },
 	}
 	for name, config := range each {
 		t.Run(name, func(t *testing.T) {
@@ -250,6 +256,7 @@ func TestMigrate(t *testing.T) {
 // TestNotifications sends as few texts as possible, each of a size that PostgreSQL
 // takes.
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	seqs := map[string]int64{}
 	var gone []string
 	for i := range 1000 {

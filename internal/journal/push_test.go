@@ -88,6 +88,7 @@ func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) 
 }
 
 func TestJournal_PutPush(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, _, root := pushed(t, c, "b")
 	c.forward(time.Second)
@@ -120,6 +121,7 @@ func TestJournal_PutPush(t *testing.T) {
 
 // undo restores the earlier config, but reverts no later change of others.
 func TestJournal_PutPush_undo(t *testing.T) {
+	t.Parallel()
 	mine, theirs := func(p *opt.PushConfig) { p.URL = "https://example.com/mine" }, func(p *opt.PushConfig) { p.URL = "https://example.com/theirs" }
 	for _, tc := range []struct {
 		name                string
@@ -162,6 +164,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 }
 
 func TestJournal_PutPush_refuses(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock())
 	for n := range opt.MaxPushes {
 		put(t, j, config(root, fmt.Sprint(n)))
@@ -187,7 +190,7 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
 		}
 	}
-	without := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	without := openFile(t, file(t))
 	o := begin(t, without, newObjective()).objective
 	if _, err := without.PutPush(t.Context(), config(o.ID, "x")); err == nil {
 		t.Error("a secret without a key: want an error")
@@ -195,6 +198,7 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 }
 
 func TestJournal_RemovePush(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
 	if err := j.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
@@ -218,6 +222,7 @@ func TestJournal_RemovePush(t *testing.T) {
 }
 
 func TestJournal_Pushes_otherTenant(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
 	_, one := j.Push(t.Context(), "other", root, "a")
@@ -234,7 +239,8 @@ func TestJournal_Pushes_otherTenant(t *testing.T) {
 // A config that comes with the message that begins a task waits for the task, and
 // misses no state of it.
 func TestJournal_PutPush_beforeItsTask(t *testing.T) {
-	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	t.Parallel()
+	path, c := file(t), newClock()
 	o := newObjective()
 	early := config(o.ID, "a")
 	early.Inline, early.States = true, opt.PushAll
@@ -254,6 +260,7 @@ func TestJournal_PutPush_beforeItsTask(t *testing.T) {
 }
 
 func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j := openPush(t, "", c)
 	o, other := newObjective(), newObjective()
@@ -278,6 +285,7 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 
 // A secret is nowhere in the files of a journal.
 func TestJournal_PutPush_seals(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := openPush(t, filepath.Join(dir, "journal.db"), newClock())
 	s := begin(t, j, newObjective())
@@ -313,6 +321,7 @@ func TestJournal_PutPush_seals(t *testing.T) {
 }
 
 func TestJournal_Purge_pushes(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	before := dump(t, j)
 	s := begin(t, j, newObjective())
@@ -342,7 +351,8 @@ func TestJournal_Purge_pushes(t *testing.T) {
 // A config whose key is gone delivers nothing, and can be seen, replaced and
 // removed.
 func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
-	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	t.Parallel()
+	path, c := file(t), newClock()
 	s := begin(t, openPush(t, path, c), newObjective())
 	root := s.objective.ID
 	put(t, s.j, config(root, "a"))

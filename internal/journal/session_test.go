@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +26,15 @@ func eachSealed(t *testing.T, test func(t *testing.T, open func(now func() time.
 			return openWith(t, cfg)
 		}
 	}
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
-		test(t, opener(journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal"}))
+		t.Parallel()
+		test(t, opener(journal.Config{Path: file(t), Sync: "normal"}))
 	})
-	t.Run("postgres", func(t *testing.T) { test(t, opener(journal.Config{URL: database(t), Migrate: true})) })
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, opener(journal.Config{URL: database(t), Migrate: true}))
+	})
 }
 
 // One key for secrets, and another.

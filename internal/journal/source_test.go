@@ -12,6 +12,7 @@ import (
 // The digest of an event is the same for every program, now and later: this one is not to
 // be changed.
 func TestDigestOf(t *testing.T) {
+	t.Parallel()
 	text := "piece"
 	e := opt.Event{
 		N: 7, Kind: opt.ArtifactAdded, At: a2a.AtMillis(1_000), PlanID: "plan-a", TaskID: "task-a", RootID: "obj-a", From: "working", To: "working", Reason: "r",

@@ -171,6 +171,7 @@ func TestTallies_migration(t *testing.T) {
 
 // Processes of the program before may write while another one brings the tables up to date.
 func TestTallies_migrationWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	url := database(t)
 	var churns []*churn
 	for i := range 6 {
@@ -248,6 +249,7 @@ func TestRecount(t *testing.T) {
 
 // In PostgreSQL the changes that writers leave are added up from time to time.
 func TestTallies_fold(t *testing.T) {
+	t.Parallel()
 	j := openURL(t, database(t))
 	const written = 1200
 	many(t, j, written)
