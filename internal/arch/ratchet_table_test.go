@@ -19,7 +19,7 @@ var allowed = map[string]figures{
 	},
 	// of a package
 	"files": {
-		"internal/cli": 58, "internal/journal": 45, "opt": 42,
+		"internal/cli": 58, "internal/journal": 44, "opt": 42,
 	},
 	// of more than maxCircle files of a package that use functions of each other, directly or through others
 	"files in circles": {
@@ -30,7 +30,7 @@ var allowed = map[string]figures{
 	},
 	// fields, parameters, results and others of a package
 	"variables with a whole journal": {
-		"api/service/servicetest": 2, "dev/cmd/record": 2, "internal/rebuild": 1,
+		"api/service/servicetest": 2, "dev/cmd/record": 2,
 	},
 	// that can be called on a struct: its own, those of the structs that it embeds, and those of types that embed it alone
 	"methods": {
@@ -40,8 +40,8 @@ var allowed = map[string]figures{
 		"api/wire.decision": 45, "api/wire.fields": 60, "api/wire.hitl": 43, "api/wire.object": 60, "api/wire.params": 54, "api/wire.scheduleParams": 54,
 		"client.Client":            49,
 		"internal/cli.allSettings": 52, "internal/cli.apiCommand": 47, "internal/cli.configCommand": 53, "internal/cli.devCommand": 52,
-		"internal/journal.Journal": 82, "internal/journal.recording": 68, "internal/journal.store": 42,
-		"opt/machine.Objective": 94, "opt/machine.Plan": 99, "opt/machine.commands": 65, "opt/machine.legs": 87, "opt/machine.notes": 51,
+		"internal/journal.recording": 68,
+		"opt/machine.Objective":      94, "opt/machine.Plan": 99, "opt/machine.commands": 65, "opt/machine.legs": 87, "opt/machine.notes": 51,
 		"opt/machine.planRewind": 41, "opt/machine.plans": 67, "opt/machine.tasks": 87,
 		"opt/machine/sim.World": 135, "opt/machine/sim.checks": 79, "opt/machine/sim.clients": 58, "opt/machine/sim.legChecks": 46,
 		"opt/machine/sim.objectiveHost": 44, "opt/machine/sim.planHost": 46, "opt/machine/sim.temporal": 69,

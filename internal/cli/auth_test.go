@@ -138,7 +138,7 @@ func TestAuthority_describe(t *testing.T) {
 	} {
 		s := authSettings{Auth: tc.auth, OIDCIssuer: "https://id.example.com/", OIDCAudience: "a"}
 		info := card.Info{Skills: []card.Skill{{ID: "x"}}}
-		s.authority((*journal.Journal)(nil)).Describe(&info)
+		s.authority(journal.APIKeys{}).Describe(&info)
 		var names []string
 		for _, r := range info.Requirements {
 			for name := range r {
@@ -205,7 +205,7 @@ func TestRun_keys(t *testing.T) {
 	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		r.Header.Set("Authorization", "Bearer "+text)
-		return who.authority(j).Authenticate(r)
+		return who.authority(j.APIKeys).Authenticate(r)
 	}
 	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{"runs:create", "runs:read"}}
 	if got, err := calling(); err != nil || !cmp.Equal(want, got) {

@@ -22,7 +22,7 @@ func consolePages(s *service, cfg apiSettings, operations *apiservice.Service, w
 		Service: operations, Authenticate: who.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: s.build.Now, Log: s.log.Named("console"),
 	}
 	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
-		pages.Sessions = s.journal
+		pages.Sessions = s.journal.Sessions
 	}
 	if a, ok := who.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
 		pages.Provider, pages.ProviderName, pages.Sealer = a.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), s.sealer

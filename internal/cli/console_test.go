@@ -31,7 +31,7 @@ func TestConsolePages(t *testing.T) {
 		"no credentials":     {"none", "", nil, keys},
 	} {
 		cfg := apiSettings{authSettings: authSettings{Auth: strings.Split(tc.auth, ","), OIDCIssuer: "https://id.example.com", OIDCAudience: "a", OIDCClientID: tc.clientID}}
-		pages := consolePages(s, cfg, operations, cfg.authority(j), "https://agent.example.com/")
+		pages := consolePages(s, cfg, operations, cfg.authority(j.APIKeys), "https://agent.example.com/")
 		w := httptest.NewRecorder()
 		pages.Serve(operations.NewCall(""), w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/sign-in", nil))
 		if tc.want == nil && w.Header().Get("Location") != "/console/inbox" {

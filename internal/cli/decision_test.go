@@ -111,7 +111,7 @@ func sealedJournal(t *testing.T) (*journal.Journal, *seal.Box) {
 func keeper(t *testing.T) (k *signing.Keeper, file string) {
 	t.Helper()
 	j, _ := sealedJournal(t)
-	k = signing.New(signing.Config{Store: j})
+	k = signing.New(signing.Config{Store: j.SigningKeys})
 	set, err := k.PublicKeys(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.location(), p.build.command())
 	}
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
-		broken, err := j.Damage(ctx)
+		broken, err := j.Maintenance.Damage(ctx)
 		if err != nil {
 			return fmt.Errorf("check the journal: %w", err)
 		}
@@ -58,7 +58,7 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("compare the journal with Temporal: %w", err)
 		}
-		wrong, err := j.Miscounts(ctx)
+		wrong, err := j.Maintenance.Miscounts(ctx)
 		if err != nil {
 			return fmt.Errorf("count what the journal has: %w", err)
 		}
@@ -103,7 +103,7 @@ func (c *journalRebuildCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("rebuild the journal (run it again: it continues where it stopped): %w", err)
 		}
-		corrected, err := j.Recount(ctx)
+		corrected, err := j.Maintenance.Recount(ctx)
 		if err != nil {
 			return fmt.Errorf("correct the totals of lists (run it again): %w", err)
 		}
@@ -139,7 +139,7 @@ func (c *compareSettings) compare(p *program, f func(context.Context, *journal.J
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
 		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
 		return f(ctx, j, rebuild.Config{
-			Journal: j, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.stderr),
+			Journal: j, Records: j.Maintenance, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.stderr),
 			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
 		})
 	})
@@ -219,7 +219,7 @@ func (c *journalCompactCommand) Run(p *program) error {
 		return fmt.Errorf("there is no journal in %s: name its directory with --data-dir", c.location())
 	}
 	return c.withJournal(p, func(j *journal.Journal) error {
-		before, err := j.Size(p.ctx)
+		before, err := j.Maintenance.Size(p.ctx)
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)
 		}
@@ -228,13 +228,13 @@ func (c *journalCompactCommand) Run(p *program) error {
 		} else {
 			fmt.Fprintf(p.stderr, "The journal has %s, of which %s are free. Work waits until this is done.\n", bytesText(before.Bytes), bytesText(before.Free))
 		}
-		if err := j.Compact(p.ctx); err != nil {
+		if err := j.Maintenance.Compact(p.ctx); err != nil {
 			if errors.Is(err, opt.ErrUnavailable) {
 				return fmt.Errorf("compact the journal (nothing has changed; it needs as much free disk as the journal has in use, twice): %w", err)
 			}
 			return fmt.Errorf("compact the journal: %w", err)
 		}
-		after, err := j.Size(p.ctx)
+		after, err := j.Maintenance.Size(p.ctx)
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)
 		}

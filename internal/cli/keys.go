@@ -55,7 +55,7 @@ func (c *keysCreateCommand) Run(p *program) error {
 		key.ExpiresAt = a2a.At(now.Add(c.Expires))
 	}
 	text := identity.NewKey(&key)
-	if err := c.withJournal(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
+	if err := c.withJournal(p, func(j *journal.Journal) error { return j.APIKeys.AddAPIKey(p.ctx, key) }); err != nil {
 		return fmt.Errorf("create an API key: %w", err)
 	}
 	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.location())
@@ -71,7 +71,7 @@ func (c *keysListCommand) Run(p *program) error {
 	var err error
 	if c.exists() { // otherwise it would be made
 		err = c.withJournal(p, func(j *journal.Journal) (err error) {
-			list, err = j.APIKeys(p.ctx)
+			list, err = j.APIKeys.APIKeys(p.ctx)
 			return err
 		})
 	}
@@ -116,7 +116,7 @@ func (c *keysRevokeCommand) Run(p *program) error {
 	err := opt.ErrUnknown
 	if c.exists() { // otherwise it would be made
 		err = c.withJournal(p, func(j *journal.Journal) error {
-			return j.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
+			return j.APIKeys.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
 		})
 	}
 	switch {

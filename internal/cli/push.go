@@ -67,7 +67,7 @@ func pushChecker(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx 
 // newPush returns the parts with which a worker makes deliveries.
 func newPush(s *service, notices activities.Notifier) *activities.Push {
 	p := &activities.Push{
-		Journal: s.journal,
+		Journal: s.journal.Pushes,
 		Places:  s.journal,
 		Sender:  s.egress,
 		To:      notices,

@@ -305,7 +305,7 @@ func (s *service) openClients(cfg egressSettings) (err error) {
 // openSigning makes the keeper of the keys that sign deliveries. Call it after open.
 func (s *service) openSigning(cfg egressSettings) {
 	if cfg.PushSigning {
-		s.signing = signing.New(signing.Config{Store: s.journal})
+		s.signing = signing.New(signing.Config{Store: s.journal.SigningKeys})
 	}
 }
 
@@ -394,7 +394,7 @@ func (s *service) startDispatcher(temporal temporalSettings) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		worker.Dispatcher{Outbox: s.journal, To: engine, Log: s.log}.Run(ctx)
+		worker.Dispatcher{Outbox: s.journal.Pushes, To: engine, Log: s.log}.Run(ctx)
 	}()
 	s.onStop(func() error {
 		cancel()
@@ -441,7 +441,7 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 		return "", err
 	}
 	s.callbacks.setOwnURL(url)
-	authority := cfg.authority(s.journal)
+	authority := cfg.authority(s.journal.APIKeys)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	authority.Describe(&info)
 	operations := s.operations(cfg, temporal, agent, info, links)
@@ -451,14 +451,14 @@ func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal tempor
 		Service: operations, Authenticate: authority.Authenticate, Challenge: authority.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: consolePages(s, cfg, operations, authority, url),
-		Answers: s.notices.page(operations, s.journal, !cfg.NoConsole, s.log), Callbacks: callback.New(operations.Calls, operations.Callbacks, s.callbacks.tokens), Tracing: s.tracing, Now: s.build.Now, Log: s.log,
+		Answers: s.notices.page(operations, s.journal.APIKeys, !cfg.NoConsole, s.log), Callbacks: callback.New(operations.Calls, operations.Callbacks, s.callbacks.tokens), Tracing: s.tracing, Now: s.build.Now, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
 	over := grpc.Config{Service: operations, Authenticate: authority.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
 	s.serveGRPC(over, grpcListener, files)
 	startScheduleKeeper(s, operations, cfg.Agent == "playbooks")
-	cfg.warn(s.log, s.journal)
+	cfg.warn(s.log, s.journal.APIKeys)
 	return url, nil
 }
 
@@ -473,6 +473,7 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 	return apiservice.New(apiservice.Config{
 		Engine:        wrap[apiservice.Engine](doubting, s.build.Engine),
 		Journal:       wrap[apiservice.Journal](s.journal, s.build.Journal),
+		Pushes:        s.journal.Pushes,
 		Watch:         func(id string) call.Watch { return s.journal.Watch(id) },
 		Agent:         agent,
 		Card:          info,

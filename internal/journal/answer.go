@@ -10,7 +10,7 @@ import (
 // Answer returns the answer to a command to an objective; ok is false if there is
 // none yet.
 func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		var doc db.Content
 		var err error
 		ok, err = c.Get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
@@ -36,7 +36,7 @@ func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck)
 	if err != nil {
 		return err
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		_, err := c.Exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
 		return err
 	}, objectiveLock(objectiveID))

@@ -26,14 +26,14 @@ func (r decisionTable) add(e *entry) error {
 }
 
 // A decisionReader is the part of a Journal that lists decisions.
-type decisionReader struct{ *store }
+type decisionReader struct{ db *db.Engine }
 
 // Decisions returns a page of at most limit decisions of an objective that come after
 // a position, and the head of them all, in one state of the journal. The objectives of
 // other tenants are unknown.
 func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
 	p.Last = after
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
 		found, err := c.Get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
 		if err == nil && !found {

@@ -72,14 +72,10 @@ func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error 
 	return err
 }
 
-// deliveries is the part of a Journal that shows deliveries and notes how far they
-// have come.
-type deliveries struct{ pushes }
-
 // PushSignal returns a channel that is ready once for any number of deliveries that
 // became due. Those of other processes signal it in PostgreSQL alone; otherwise
 // [Journal.PushesDue] finds them.
-func (j deliveries) PushSignal() <-chan struct{} { return j.Pushed }
+func (j Pushes) PushSignal() <-chan struct{} { return j.db.Pushed }
 
 const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`
 
@@ -100,8 +96,8 @@ func (d *deliveryRow) delivery() opt.Delivery {
 
 // NextDelivery returns the earliest delivery of a config that is due, without its
 // attempts, and the config. ok is false if there is none.
-func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+func (j Pushes) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			JOIN tasks t ON t.id = d.task_id
@@ -116,16 +112,16 @@ func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (
 	return p, d, ok && err == nil, err
 }
 
-// NoteDelivery records an attempt at d with config p, as [Journal.NextDelivery] has
+// NoteDelivery records an attempt at d with config p, as [Pushes.NextDelivery] has
 // returned them: it is attempt d.Tries+1. It returns the status of the delivery
 // after the attempt, which is s, unless p was changed during the attempt. If p was
 // replaced, the new config is to get the state too: the delivery is due. If p was
 // removed, the delivery stays abandoned, unless it was made after all. If s is
 // abandoned, p is removed. Recording the same attempt again, or one at a delivery
 // that was removed, changes nothing.
-func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
-	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
-	if err := j.Writer.Submit(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
+func (j Pushes) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+	n := &deliveryNote{Pushes: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
+	if err := j.db.Write(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
 	return n.status, nil
@@ -133,7 +129,7 @@ func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.De
 
 // A deliveryNote is the outcome of an attempt on its way into the tables.
 type deliveryNote struct {
-	pushes
+	Pushes
 	p      opt.PushConfig
 	d      opt.Delivery
 	a      opt.DeliveryAttempt
@@ -187,9 +183,9 @@ func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
 
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
-func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+db.IndexedBy("deliveries_due")+`
+func (j Pushes) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+c.Dialect.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
 			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+db.LimitParam(2),
@@ -205,11 +201,11 @@ func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKe
 
 // PushesHanded notes that deliveries were handed over: those that are due for each
 // config up to its N.
-func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error {
+func (j Pushes) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		for _, k := range list {
 			_, err := c.Exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
 				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
@@ -224,13 +220,13 @@ func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error 
 // Deliveries returns the deliveries of a task with their latest attempts, in the
 // order of their states: the latest thousand if there are more. The tasks of other
 // tenants are unknown.
-func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
+func (j Pushes) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
 	type key struct {
 		config string
 		n      int64
 	}
 	index := map[key]int{}
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -265,8 +261,8 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 
 // Redeliver makes a delivery due again, unless it is due. The error wraps
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
-func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
-	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Pushes) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
+	err := j.db.Write(ctx, func(c *db.Conn) error {
 		var status opt.DeliveryStatus
 		found, err := c.Get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
 			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id

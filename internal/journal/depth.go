@@ -19,7 +19,7 @@ type Depth struct {
 // Depth counts the work that there is. Each count reads only rows of open work.
 func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
 	d.Tasks = map[string]int64{}
-	err = p.Read(ctx, func(c *db.Conn) error {
+	err = p.db.Read(ctx, func(c *db.Conn) error {
 		for query, to := range map[string]*int64{
 			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                            &d.Queued,
 			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0": &d.Working,

@@ -16,7 +16,7 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 	if !ok {
 		return out, unknown("gate", gateID)
 	}
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var at int64
 		var open, status, shapers db.Content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
@@ -83,7 +83,7 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 // as, and counts how often the object of the task was sent back before.
 func (r *gateRow) answers(c *db.Conn, gateID string) error {
 	return c.Each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
-		WHERE d.objective_id = $1 AND `+db.ContentCondition("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
+		WHERE d.objective_id = $1 AND `+c.Dialect.Contains("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
 		var decision, event db.Content
 		var e opt.Event
 		var g opt.GateReply

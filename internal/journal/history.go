@@ -32,9 +32,9 @@ func (v *viewRow) history(c *db.Conn, want opt.TaskWant) (_ []a2a.Message, err e
 // else in the message that began the objective, or else the scope of the task.
 func scopeOf(c *db.Conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
 	err = eachMessage(c, `SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+db.ContentCondition("doc", 3)+`
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+c.Dialect.Contains("doc", 3)+`
 		UNION ALL SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+db.ContentCondition("doc", 3)+`
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+c.Dialect.Contains("doc", 3)+`
 		ORDER BY seq`, db.Args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(_ string, m a2a.Message) {
 			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {

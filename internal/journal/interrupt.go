@@ -18,11 +18,11 @@ import (
 // another order. total counts all that f selects. One that is opened while a client
 // pages through the longest waits is on a later page, and none is missed because of it.
 func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
-	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.Box.Box != nil { // some may be sealed
+	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.db.Box.Box != nil { // some may be sealed
 		return j.filteredInterrupts(ctx, tenant, f)
 	}
 	where, a := interruptCondition(tenant, f)
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 	where, a := interruptCondition(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate db.Content) error {
 			w := candidate{i, gate}
 			if err := w.readGate(); err != nil {

@@ -8,19 +8,19 @@ import (
 	"longhaul/internal/journal/db"
 )
 
-// keys is the part of a Journal that keeps random bytes under a name.
-type keys struct{ *store }
+// Keys is the part of a Journal that keeps random bytes under a name.
+type Keys struct{ db *db.Engine }
 
 // Key returns the 32 random bytes with a name, which are the same for every
 // process and never change.
-func (j keys) Key(ctx context.Context, name string) ([]byte, error) {
+func (j Keys) Key(ctx context.Context, name string) ([]byte, error) {
 	var text string
-	err := j.Read(ctx, func(c *db.Conn) error {
+	err := j.db.Read(ctx, func(c *db.Conn) error {
 		_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
 		return err
 	})
 	if err == nil && text == "" {
-		err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+		err = j.db.Write(ctx, func(c *db.Conn) error {
 			if _, err := c.Exec("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
 				return err
 			}

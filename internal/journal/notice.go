@@ -67,8 +67,8 @@ func (r noticeTable) add(e *entry, n opt.Notice) error {
 
 // NextNotice returns the earliest notice about a task that is due for a channel, and
 // its delivery without attempts. ok is false if there is none.
-func (j deliveries) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+func (j Pushes) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+deliveryColumns+`, t.context_id, t.name, o.name, o.principal, o.tenant, n.gate FROM deliveries d
 			JOIN notices n ON n.objective_id = d.objective_id AND n.n = d.n
 			JOIN tasks t ON t.id = d.task_id JOIN objectives o ON o.id = d.objective_id

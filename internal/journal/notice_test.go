@@ -35,7 +35,7 @@ func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Jour
 // notices returns the notices about a task: channel, kind, gate and status.
 func notices(t *testing.T, j *journal.Journal, taskID string) (out []string) {
 	t.Helper()
-	list, err := j.Deliveries(t.Context(), tenant, taskID)
+	list, err := j.Pushes.Deliveries(t.Context(), tenant, taskID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 		t.Errorf("notices after a repeat (-want +got):\n%s", diff)
 	}
 	select {
-	case <-j.PushSignal():
+	case <-j.Pushes.PushSignal():
 	default:
 		t.Error("no signal")
 	}
@@ -161,13 +161,13 @@ func TestJournal_NextNotice(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	s.record(s.ladder()...)
 	id := opt.Channel{Name: "all"}.ConfigID()
-	due, err := j.PushesDue(t.Context(), 10)
+	due, err := j.Pushes.PushesDue(t.Context(), 10)
 	if diff := cmp.Diff([]opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, due); diff != "" || err != nil {
 		t.Errorf("due (-want +got):\n%s%v", diff, err)
 	}
 	var got []string
 	for range 5 {
-		n, d, ok, err := j.NextNotice(t.Context(), task, "all")
+		n, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "all")
 		if err != nil || !ok {
 			t.Fatalf("next: %v, %v", ok, err)
 		}
@@ -175,7 +175,7 @@ func TestJournal_NextNotice(t *testing.T) {
 		for i, status := range []opt.DeliveryStatus{opt.DeliveryDue, opt.DeliveryDone} {
 			d.Tries = i
 			p := opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}
-			if out, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
+			if out, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
 				t.Fatalf("note: %s, %v", out, err)
 			}
 		}
@@ -189,16 +189,16 @@ func TestJournal_NextNotice(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if _, _, ok, err := j.NextNotice(t.Context(), task, "all"); ok || err != nil {
+	if _, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); ok || err != nil {
 		t.Errorf("after the last one: %v, %v", ok, err)
 	}
-	if err := j.Redeliver(t.Context(), "other", task, id, 9); err == nil {
+	if err := j.Pushes.Redeliver(t.Context(), "other", task, id, 9); err == nil {
 		t.Error("another tenant had a notice delivered again")
 	}
-	if err := j.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
+	if err := j.Pushes.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, ok, err := j.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
+	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestJournal_Purge_notices(t *testing.T) {
 	if left := rows(dump(t, j), true, s); len(left) != 0 || before == 0 {
 		t.Errorf("of %d rows are left:\n%s", before, strings.Join(left, "\n"))
 	}
-	if due, err := j.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
+	if due, err := j.Pushes.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
 		t.Errorf("due: %v, %v", due, err)
 	}
 }

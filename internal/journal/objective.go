@@ -87,12 +87,12 @@ func (r objectiveTable) retry(e *entry) error {
 
 // An objectiveReader is the part of a Journal that shows objectives and their
 // plans.
-type objectiveReader struct{ *store }
+type objectiveReader struct{ db *db.Engine }
 
 // Objective returns one state of an objective, with its plans and their tasks in
 // order. The objectives of other tenants are unknown.
 func (j objectiveReader) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		o, err = objective(c, tenant, id)
 		return err
 	})
@@ -113,10 +113,10 @@ func objective(c *db.Conn, tenant, id string) (*opt.Objective, error) {
 // Objectives lists objectives without plans unless f wants them, the newest
 // first. total counts all that f selects.
 func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
-	from, where, a := objectiveCondition(tenant, f)
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	from, where, a := objectiveCondition(j.db.Dialect, tenant, f)
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var err error
-		if total, err = objectiveSubject.count(c, tenant, string(f.Status)); err != nil {
+		if total, err = objectiveSubject.count(c, tenant, string(f.Status), f.Status.Ended()); err != nil {
 			return err
 		}
 		page, a := pageAfter(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
@@ -133,11 +133,11 @@ func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.Ob
 	return list, total, err
 }
 
-func objectiveCondition(tenant string, f opt.ObjectiveFilter) (from, where string, a db.Args) {
+func objectiveCondition(d db.Dialect, tenant string, f opt.ObjectiveFilter) (from, where string, a db.Args) {
 	if f.Status == "" {
-		return "objectives o" + db.IndexedBy("objectives_by_time"), " WHERE o.tenant = $1", db.Args{tenant}
+		return "objectives o" + d.IndexedBy("objectives_by_time"), " WHERE o.tenant = $1", db.Args{tenant}
 	}
-	return "objectives o" + db.IndexedBy("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", db.Args{tenant, string(f.Status)}
+	return "objectives o" + d.IndexedBy("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", db.Args{tenant, string(f.Status)}
 }
 
 // selectObjectives returns the query for objectives from the table, which

@@ -14,7 +14,7 @@ import (
 // commands and letters that it has handled. The objectives of other tenants are
 // unknown.
 func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		o, err := objective(c, tenant, objectiveID)
 		if err != nil {
 			return err

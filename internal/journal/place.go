@@ -21,7 +21,7 @@ const placeFor = time.Minute
 // attempt returns the same place within a minute, and as long as the objective
 // shows it. The error wraps [opt.ErrQueueFull] if too many wait.
 func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
-	err = j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
+	err = j.db.Write(ctx, func(c *db.Conn) (err error) {
 		placed, err = takePlace(c, p)
 		return err
 	}, contextLock(p.Tenant, p.ContextID))

@@ -59,7 +59,7 @@ func (r planTable) requireRow(e *entry, rows int64, err error) error {
 // Plan returns one state of a plan, with its tasks in order. The plans of other
 // tenants are unknown.
 func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
 		if err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
@@ -164,7 +166,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
 	select { // at the start it looks once
-	case <-there.PushSignal():
+	case <-there.Pushes.PushSignal():
 	case <-time.After(patience):
 		t.Fatal("it does not listen")
 	}
@@ -174,7 +176,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 	asked.Gate = &opt.Gate{ID: "g-1", Kind: opt.Approval, RequestedAt: at(5)}
 	s.record(asked)
 	select {
-	case <-there.PushSignal():
+	case <-there.Pushes.PushSignal():
 	case <-time.After(patience):
 		t.Fatal("the other process got no notification")
 	}
@@ -206,7 +208,7 @@ func TestPostgres_refused(t *testing.T) {
 		cfg  journal.Config
 		want []string
 	}{
-		"no tables":       {journal.Config{URL: good}, []string{"0001_journal", "run the command migrate"}},
+		"no tables":       {journal.Config{URL: good}, []string{"0014_journal", "run the command migrate"}},
 		"no such base":    {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
 		"no server":       {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
 		"another scheme":  {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
@@ -232,6 +234,32 @@ func TestPostgres_refused(t *testing.T) {
 	}
 }
 
+// Both databases have the same tables, columns and indexes.
+func TestMigrate_same(t *testing.T) {
+	t.Parallel()
+	lite, server := openFile(t, file(t)), openURL(t, database(t))
+	for lists, queries := range map[string][2]string{
+		"columns": {
+			"SELECT t.name || '.' || c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'",
+			`SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()`,
+		},
+		"indexes": {
+			"SELECT name FROM sqlite_schema WHERE type = 'index' AND sql <> ''",
+			`SELECT indexname::text FROM pg_indexes WHERE schemaname = current_schema() AND indexname NOT LIKE '%\_pkey'`,
+		},
+		"triggers": {
+			"SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+			`SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal`,
+		},
+	} {
+		want, err := lite.Column(t.Context(), queries[0])
+		got, failed := server.Column(t.Context(), queries[1])
+		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || errors.Join(err, failed) != nil {
+			t.Errorf("%s, %v, %v: PostgreSQL has others (-SQLite +PostgreSQL):\n%s", lists, err, failed, diff)
+		}
+	}
+}
+
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	each := map[string]func(t *testing.T) journal.Config{
@@ -242,7 +270,7 @@ func TestMigrate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
 			first, err := journal.Migrate(t.Context(), cfg)
-			if err != nil || len(first) < 7 || first[0] != "0001_journal" {
+			if err != nil || first[0] != "0014_journal" {
 				t.Errorf("applied %q, %v", first, err)
 			}
 			if again, err := journal.Migrate(t.Context(), cfg); err != nil || len(again) > 0 {

@@ -16,18 +16,18 @@ const (
 // A probe is the part of a Journal that tries whether it can be read and written,
 // and keeps the result of writing for probeEvery.
 type probe struct {
-	*store
+	db   *db.Engine
 	busy chan struct{} // holds a value while a caller uses the members below
 	at   time.Time     // of the last outcome
 	err  error
 }
 
-func newProbe(s *store) *probe { return &probe{store: s, busy: make(chan struct{}, 1)} }
+func newProbe(e *db.Engine) *probe { return &probe{db: e, busy: make(chan struct{}, 1)} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
 func (p *probe) Ping(ctx context.Context) error {
-	err := p.Read(ctx, func(c *db.Conn) error {
+	err := p.db.Read(ctx, func(c *db.Conn) error {
 		var n int64
 		_, err := c.Get("SELECT COUNT(*) FROM migrations", nil, &n)
 		return err
@@ -44,7 +44,7 @@ func (p *probe) Ping(ctx context.Context) error {
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}
-	err = p.Writer.Submit(ctx, writeProbe, probeLock)
+	err = p.db.Write(ctx, writeProbe, probeLock)
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}

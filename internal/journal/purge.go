@@ -15,6 +15,12 @@ const (
 	atOnce     = 8                     // objectives that become unknown in one step
 )
 
+// A purger is the part of a Journal that removes objectives.
+type purger struct {
+	db       *db.Engine
+	sessions Sessions
+}
+
 // Purge removes objectives that have ended and did not change after before, with
 // all their data: at most limit of them, the longest unchanged first. It returns
 // how many it has removed, also with an error; fewer than limit mean that no more
@@ -24,7 +30,7 @@ const (
 // other rows are removed in further short transactions, so that writers do not
 // wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
-func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
+func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
 	if err := j.sessions.removeExpired(ctx); err != nil {
 		return 0, fmt.Errorf("remove expired sessions: %w", err)
 	}
@@ -46,15 +52,15 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 }
 
 // purgeSome is one transaction of Purge.
-func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
+func (j purger) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
 	p := &purge{before: before.UnixMilli(), most: most, maxTime: purgeTime}
-	return p, j.Writer.Submit(ctx, p.run, purgeLock)
+	return p, j.db.Write(ctx, p.run, purgeLock)
 }
 
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
 // at it is about to begin. The objectives of other tenants are unknown.
-func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j purger) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := c.Exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
 		if err == nil && n == 0 {
 			err = unknown("objective", id)
@@ -96,7 +102,7 @@ func (p *purge) step(c *db.Conn) (did bool, err error) {
 	if did, err = removeRemaining(c); did || err != nil {
 		return did, err
 	}
-	ids, err := db.All(c, endedLongest, db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
+	ids, err := db.All(c, endedLongest(c.Dialect), db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
 	if err == nil {
 		found := len(ids)
 		ids, err = p.reserve(c, ids)
@@ -130,17 +136,22 @@ func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 
 // endedLongest is the query for the next objectives to remove, at most $2 of
 // those that did not change after $1.
-var endedLongest = "SELECT id FROM objectives" + db.IndexedBy("objectives_ended") + ` WHERE ended = 1
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
+func endedLongest(d db.Dialect) string {
+	return "SELECT id FROM objectives" + d.IndexedBy("objectives_ended") + ` WHERE ended = 1
+		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
+}
 
-// removals make the objectives in leftovers unknown, with their plans, tasks,
-// places and push configs.
-var removals = []string{
-	"DELETE FROM objectives WHERE id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM plans WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM tasks WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM places WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM push_configs WHERE objective_id IN (SELECT objective_id FROM leftovers)",
+// leftovers is a query for the objectives that were removed and have rows left.
+const leftovers = "SELECT objective_id FROM leftovers"
+
+// removals return the statements that make the objectives in leftovers unknown, with their
+// plans, tasks, places and push configs.
+func removals(d db.Dialect) []string {
+	list := []string{"DELETE FROM objectives WHERE id " + d.In(leftovers)}
+	for _, table := range []string{"plans", "tasks", "places", "push_configs"} {
+		list = append(list, "DELETE FROM "+table+" WHERE objective_id "+d.In(leftovers))
+	}
+	return list
 }
 
 // remove makes objectives unknown. It may be called only if no rows of others
@@ -151,7 +162,7 @@ func remove(c *db.Conn, ids []string) error {
 			return err
 		}
 	}
-	for _, statement := range removals {
+	for _, statement := range removals(c.Dialect) {
 		if _, err := c.Exec(statement); err != nil {
 			return err
 		}
@@ -170,7 +181,7 @@ var dependentTables = []struct {
 // remain.
 func removeRemaining(c *db.Conn) (did bool, err error) {
 	for _, b := range dependentTables {
-		if n, err := c.Exec(removeRemainingSQL(b.table), b.most); n > 0 || err != nil {
+		if n, err := c.Exec(removeRemainingSQL(c.Dialect, b.table), b.most); n > 0 || err != nil {
 			return true, err
 		}
 	}
@@ -199,6 +210,7 @@ func removeAllRemaining(c *db.Conn, id string) error {
 
 // removeRemainingSQL returns the statement that removes at most $1 remaining rows of
 // removed objectives from a table.
-func removeRemainingSQL(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + db.LimitParam(1) + ")"
+func removeRemainingSQL(d db.Dialect, table string) string {
+	some := "SELECT " + d.Row() + " FROM " + table + " WHERE objective_id " + d.In(leftovers) + db.LimitParam(1)
+	return "DELETE FROM " + table + " WHERE " + d.Row() + " " + d.In(some)
 }

@@ -26,9 +26,10 @@ var (
 	errSecrets  = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
 )
 
-// pushes is the part of a Journal that keeps push configs.
-type pushes struct {
-	*store
+// Pushes is the part of a Journal that keeps push configs, and the deliveries to them and to
+// channels.
+type Pushes struct {
+	db   *db.Engine
 	seal db.Sealer
 	now  func() time.Time
 }
@@ -40,25 +41,25 @@ type pushes struct {
 //
 // undo removes p or restores the replaced config. It changes nothing if p was stored
 // before, or was changed since.
-func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+func (j Pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
 	put, err := j.newPushPut(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.Writer.Submit(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
+	if err := j.db.Write(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
 		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
 	}
 	return put.undo, nil
 }
 
 // newPushPut does the work for PutPush that can be done before its transaction.
-func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
+func (j Pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
 		return nil, unknown("task", p.TaskID)
 	}
 	p.ObjectiveID = ref.ObjectiveID
-	salt, err := keys{j.store}.Key(ctx, "push fingerprints")
+	salt, err := Keys{j.db}.Key(ctx, "push fingerprints")
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,13 @@ func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, err
 	if err != nil {
 		return nil, fmt.Errorf("seal a push config: %w", err)
 	}
-	return &pushPut{pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
+	return &pushPut{Pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
 }
 
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
 // such config, or the task is another tenant's.
-func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+func (j Pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -92,8 +93,8 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
-func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+func (j Pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -106,8 +107,8 @@ func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 // RemovePush removes a config and abandons its deliveries that are due. A config
 // that is not there is no error, unless the tenant has no such task. It also
 // removes a config whose task has not begun.
-func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
-	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
+	err := j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := removePush(c, tenant, taskID, id)
 		if err == nil && n == 0 {
 			err = requireTask(c, tenant, taskID)
@@ -159,7 +160,7 @@ func countPushes(c *db.Conn, objectiveID string) error {
 
 // A pushPut is a config on its way into the tables.
 type pushPut struct {
-	pushes
+	Pushes
 	p       opt.PushConfig
 	secrets []byte
 	now     int64
@@ -230,7 +231,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.Writer.Submit(ctx, func(c *db.Conn) error {
+	return w.db.Write(ctx, func(c *db.Conn) error {
 		now, err := w.current(c, w.p)
 		switch {
 		case err != nil || now == nil || !samePush(*now, w.p):
@@ -244,7 +245,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
-func (j pushes) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
+func (j Pushes) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
 	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(p.TaskID), p.TaskID, p.ID})
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -298,11 +299,11 @@ const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.v
 
 // configs reads the configs that the rest of the query selects. Secrets that cannot
 // be opened are left out, so that such a config can be seen, replaced and removed.
-func (j pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
+func (j Pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
 	err = c.Each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row db.Scanner) error {
 		p, err := j.scan(row)
 		if errors.Is(err, errSecrets) {
-			j.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
+			j.db.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
 			err = nil
 		}
 		list = append(list, p)
@@ -312,7 +313,7 @@ func (j pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConf
 }
 
 // scan reads a config, and more after its columns.
-func (j pushes) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
+func (j Pushes) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
 	var secrets []byte
 	var created int64
 	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,
@@ -335,7 +336,7 @@ func sealContext(p opt.PushConfig) string {
 	return fmt.Sprintf("push %q %q %q", p.Tenant, p.TaskID, p.ID)
 }
 
-func (j pushes) sealed(p opt.PushConfig) ([]byte, error) {
+func (j Pushes) sealed(p opt.PushConfig) ([]byte, error) {
 	s := pushSecrets{p.Token, p.Credentials}
 	if s == (pushSecrets{}) {
 		return []byte{}, nil
@@ -350,7 +351,7 @@ func (j pushes) sealed(p opt.PushConfig) ([]byte, error) {
 	return j.seal.Seal(plain, sealContext(p))
 }
 
-func (j pushes) open(secrets []byte, p *opt.PushConfig) error {
+func (j Pushes) open(secrets []byte, p *opt.PushConfig) error {
 	if len(secrets) == 0 {
 		return nil
 	}

@@ -9,13 +9,13 @@ import (
 )
 
 // queues is the part of a Journal that puts the objectives of a context in order.
-type queues struct{ *store }
+type queues struct{ db *db.Engine }
 
 // Queue returns the open objectives of a context. An objective that waits to be
 // started is not open: no other waits for it. An objective that a message began
 // is open from its creation.
 func (j queues) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		q, err = queue(c, tenant, contextID)
 		return err
 	})
@@ -31,7 +31,7 @@ func queue(c *db.Conn, tenant, contextID string) (q opt.Queue, err error) {
 		return q, err
 	}
 	q.Last = a2a.AtMillis(last)
-	err = c.Each("SELECT id, attempt FROM objectives"+db.IndexedBy("objectives_busy")+`
+	err = c.Each("SELECT id, attempt FROM objectives"+c.Dialect.IndexedBy("objectives_busy")+`
 		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
 		db.Args{tenant, contextID}, func(row db.Scanner) error {
 			var id string

@@ -4,12 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
+
+// A recorder is the part of a Journal that records events.
+type recorder struct {
+	db       *db.Engine
+	channels *atomic.Pointer[[]opt.Channel] // for notices
+	recorded func(Recorded)                 // nil for nothing
+}
+
+func newRecorder(e *db.Engine, cfg Config) recorder {
+	j := recorder{e, new(atomic.Pointer[[]opt.Channel]), cfg.Recorded}
+	j.SetChannels(cfg.Channels)
+	return j
+}
+
+// SetChannels replaces the channels for which the journal makes notices.
+func (j recorder) SetChannels(list []opt.Channel) { j.channels.Store(&list) }
 
 // Record applies the events of batches to the rows and appends them to the events
 // of their objective, which is the same for all batches. All of it is durable
@@ -19,15 +36,15 @@ import (
 //
 // An error of ctx means that Record had not begun; once it has, it waits for
 // the outcome.
-func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
+func (j recorder) Record(ctx context.Context, batches ...opt.Batch) error {
 	r, err := newRecording(batches)
 	if err != nil || len(r.batches) == 0 {
 		return err
 	}
 	r.channels = *j.channels.Load()
-	err = j.Writer.Submit(ctx, r.run, objectiveLock(r.objectiveID))
+	err = j.db.Write(ctx, r.run, objectiveLock(r.objectiveID))
 	if errors.Is(err, ErrContradiction) {
-		j.Log.Error("Refused an event that contradicts a recorded one", zap.String("objectiveId", r.objectiveID), zap.Error(err))
+		j.db.Log.Error("Refused an event that contradicts a recorded one", zap.String("objectiveId", r.objectiveID), zap.Error(err))
 	}
 	if err != nil {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)

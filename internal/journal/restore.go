@@ -10,21 +10,33 @@ import (
 	"longhaul/opt"
 )
 
-// maintenance is the part of a Journal that restores lost events, and checks, corrects and
+// Maintenance is the part of a Journal that restores lost events, and checks, corrects and
 // compacts the database.
-type maintenance struct{ *store }
+type Maintenance struct {
+	db     *db.Engine
+	record recorder
+}
+
+// Size returns the size of the journal.
+func (j Maintenance) Size(ctx context.Context) (Size, error) { return j.db.Size(ctx) }
+
+// Damage describes damage of the database, nothing if all is well.
+func (j Maintenance) Damage(ctx context.Context) ([]string, error) { return j.db.Damage(ctx) }
+
+// Compact gives the room of removed data back, see [db.Engine.Compact].
+func (j Maintenance) Compact(ctx context.Context) error { return j.db.Compact(ctx) }
 
 // Restore records events that the journal has lost, like [Journal.Record], and returns
 // how many it has added. Their places are not known to be those that they had: an
 // added event gets a seq above after, unless it opens the objective, so that no client
 // takes it for another one that had the seq before.
-func (j maintenance) Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error) {
+func (j Maintenance) Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error) {
 	r, err := newRecording(batches)
 	if err != nil || len(r.batches) == 0 {
 		return 0, err
 	}
-	r.channels = *j.channels.Load()
-	err = j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
+	r.channels = *j.record.channels.Load()
+	err = j.db.Write(ctx, func(c *db.Conn) (err error) {
 		added, err = restoration{r, after}.run(c)
 		return err
 	}, objectiveLock(r.objectiveID))
@@ -102,12 +114,12 @@ type Difference struct {
 }
 
 // Compare compares the journal with batches of one objective, without a change.
-func (j maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
+func (j Maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
 	r, err := newRecording(batches)
 	if err != nil || len(r.batches) == 0 {
 		return d, err
 	}
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		d, r.c = Difference{}, c
 		if d.Last, err = lastNumbers(c, r.objectiveID); err != nil {
 			return err
@@ -165,8 +177,8 @@ func digests(c *db.Conn, objectiveID, source string) (map[int64]string, error) {
 }
 
 // HasBlob reports whether there is a blob.
-func (j blobs) HasBlob(ctx context.Context, objectiveID, id string) (found bool, err error) {
-	err = j.Read(ctx, func(c *db.Conn) (err error) {
+func (j Maintenance) HasBlob(ctx context.Context, objectiveID, id string) (found bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) (err error) {
 		var n int
 		found, err = c.Get("SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &n)
 		return err

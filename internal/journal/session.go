@@ -11,9 +11,9 @@ import (
 	"longhaul/opt"
 )
 
-// sessions is the part of a Journal that keeps the sessions of browsers.
-type sessions struct {
-	*store
+// Sessions is the part of a Journal that keeps the sessions of browsers.
+type Sessions struct {
+	db   *db.Engine
 	seal db.Sealer
 	now  func() time.Time
 }
@@ -27,12 +27,12 @@ type sessionSecrets struct {
 }
 
 // OpenSession keeps a session under a new id. It also removes those that have expired.
-func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
+func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return err
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		if _, err := c.Exec(removeExpired, j.now().UnixMilli()); err != nil {
 			return err
 		}
@@ -44,11 +44,11 @@ func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
 
 // Session returns a session that has not expired at a time. For an unknown or expired
 // one, and for one whose key for secrets is gone, the error wraps [opt.ErrUnknown].
-func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
+func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
 	var sealed []byte
 	var renew, expires int64
 	found := false
-	err = j.Read(ctx, func(c *db.Conn) (err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) (err error) {
 		found, err = c.Get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
 			db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
 		return err
@@ -78,12 +78,12 @@ func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 // RenewSession replaces the credential of a session, all that belongs to it and RenewAt,
 // if RenewAt still is was. It reports whether it was: of several processes that renew a
 // session at a time, one may. A session that was closed stays closed.
-func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
+func (j Sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return false, err
 	}
-	err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+	err = j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := c.Exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
 		ok = n > 0
 		return err
@@ -92,8 +92,8 @@ func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 }
 
 // CloseSession removes a session, if it is there.
-func (j sessions) CloseSession(ctx context.Context, id string) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Sessions) CloseSession(ctx context.Context, id string) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		_, err := c.Exec("DELETE FROM sessions WHERE id = $1", id)
 		return err
 	})
@@ -102,14 +102,14 @@ func (j sessions) CloseSession(ctx context.Context, id string) error {
 const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
 // removeExpired removes the sessions that have expired.
-func (j sessions) removeExpired(ctx context.Context) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Sessions) removeExpired(ctx context.Context) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		_, err := c.Exec(removeExpired, j.now().UnixMilli())
 		return err
 	})
 }
 
-func (j sessions) sealed(s opt.Session) ([]byte, error) {
+func (j Sessions) sealed(s opt.Session) ([]byte, error) {
 	if j.seal == nil {
 		return nil, errNoSealer
 	}

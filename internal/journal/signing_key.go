@@ -9,15 +9,15 @@ import (
 	"longhaul/opt"
 )
 
-// signingKeys is the part of a Journal that keeps the keys that sign deliveries.
-type signingKeys struct {
-	*store
+// SigningKeys is the part of a Journal that keeps the keys that sign deliveries.
+type SigningKeys struct {
+	db   *db.Engine
 	seal db.Sealer
 }
 
 // SigningKeys returns all keys, the oldest first.
-func (j signingKeys) SigningKeys(ctx context.Context) (list []opt.SigningKey, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+func (j SigningKeys) SigningKeys(ctx context.Context) (list []opt.SigningKey, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		list = nil
 		return c.Each("SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) error {
 			var k opt.SigningKey
@@ -44,7 +44,7 @@ func (j signingKeys) SigningKeys(ctx context.Context) (list []opt.SigningKey, er
 // RenewSigningKey adds a key and removes others, unless the newest key is not the
 // one with the id newest ("" for none): then another process has renewed it, and
 // nothing changes.
-func (j signingKeys) RenewSigningKey(ctx context.Context, newest string, k opt.SigningKey, remove []string) error {
+func (j SigningKeys) RenewSigningKey(ctx context.Context, newest string, k opt.SigningKey, remove []string) error {
 	if j.seal == nil {
 		return errNoSealer
 	}
@@ -52,7 +52,7 @@ func (j signingKeys) RenewSigningKey(ctx context.Context, newest string, k opt.S
 	if err != nil {
 		return fmt.Errorf("seal a signing key: %w", err)
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		var last string
 		if _, err := c.Get("SELECT id FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1", nil, &last); err != nil || last != newest {
 			return err

@@ -149,19 +149,19 @@ func (r taskTable) showAttempt(e *entry) error {
 
 // A taskReader is the part of a Journal that shows tasks.
 type taskReader struct {
-	*store
+	db    *db.Engine
 	tasks *taskCache
 }
 
-func newTaskReader(s *store) taskReader {
-	return taskReader{s, &taskCache{tasks: map[taskKey]cachedTask{}}}
+func newTaskReader(e *db.Engine) taskReader {
+	return taskReader{e, &taskCache{tasks: map[taskKey]cachedTask{}}}
 }
 
 // Links returns the A2A tasks that open tasks of an objective follow. The
 // objectives of other tenants have none.
 func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
-		links, err = db.All(c, "SELECT link FROM tasks"+db.IndexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+	err = j.db.Read(ctx, func(c *db.Conn) error {
+		links, err = db.All(c, "SELECT link FROM tasks"+c.Dialect.IndexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
 			db.Args{objectiveID, tenant}, db.ScanID)
 		return err
 	})
@@ -174,7 +174,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 	key := taskKey{tenant, id, want}
 	if kept, ok := j.tasks.get(key); ok {
 		var now moment
-		err := j.Read(ctx, func(c *db.Conn) (err error) {
+		err := j.db.Read(ctx, func(c *db.Conn) (err error) {
 			now, err = momentOf(c, kept.view.ObjectiveID)
 			return err
 		})
@@ -187,7 +187,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 		j.tasks.drop(key)
 	}
 	var at moment
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", db.Args{id, tenant}, want)
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 // Peek returns the state of a task and the seq of the last event of its
 // objective, at low cost. The tasks of other tenants are unknown.
 func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		found, err := c.Get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
 			db.Args{id, tenant}, &state, &seq)
 		if err == nil && !found {
@@ -224,10 +224,10 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
-	from, where, a := taskCondition(tenant, f)
-	err = j.Snapshot(ctx, func(c *db.Conn) (err error) {
+	from, where, a := taskCondition(j.db.Dialect, tenant, f)
+	err = j.db.Snapshot(ctx, func(c *db.Conn) (err error) {
 		if f.ContextID == "" && f.Since.IsZero() {
-			total, err = taskSubject.count(c, tenant, string(f.State))
+			total, err = taskSubject.count(c, tenant, string(f.State), f.State.Terminal())
 		} else {
 			_, err = c.Get("SELECT COUNT(*) FROM "+from+where, a, &total)
 		}
@@ -244,7 +244,7 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 // taskCondition returns the table and the condition for the tasks that f selects. It
 // names the index: the database cannot know that few tasks have the same context
 // and many the same state.
-func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a db.Args) {
+func taskCondition(d db.Dialect, tenant string, f opt.TaskFilter) (from, where string, a db.Args) {
 	index := "tasks_by_time"
 	where, a = " WHERE t.tenant = $1", db.Args{tenant}
 	add := func(condition string, value any) {
@@ -262,7 +262,7 @@ func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a db.Ar
 	if !f.Since.IsZero() {
 		add("t.status_at >=", f.Since.Millis())
 	}
-	return "tasks t" + db.IndexedBy(index), where, a
+	return "tasks t" + d.IndexedBy(index), where, a
 }
 
 // selectViews returns the query for tasks from the table, which scanView reads.

@@ -44,7 +44,7 @@ func TestJournal_Usage(t *testing.T) {
 			if diff := cmp.Diff(want, used(t, j, tenant)); diff != "" {
 				t.Errorf("%s: objectives, gates and bytes (-want +got):\n%s", when, diff)
 			}
-			if wrong, err := j.Miscounts(t.Context()); err != nil || len(wrong) > 0 {
+			if wrong, err := j.Maintenance.Miscounts(t.Context()); err != nil || len(wrong) > 0 {
 				t.Errorf("%s: wrong tallies %+v, %v", when, wrong, err)
 			}
 		}

@@ -19,11 +19,12 @@ import (
 type Conn struct {
 	Raw      *sql.Conn
 	stmts    map[string]*sql.Stmt // by their text
-	Dialect  func(string) string  // translates the text of a statement for the database; nil changes nothing
-	limit    time.Duration        // of one statement; 0 for none
-	snapshot string               // begins a transaction that sees one state
-	used     bool                 // a statement has succeeded since it was borrowed
-	Changes  *Changes             // of the write that runs
+	Dialect  Dialect
+	server   bool          // it may be lost, and others write at the same time
+	limit    time.Duration // of one statement; 0 for none
+	snapshot string        // begins a transaction that sees one state
+	used     bool          // a statement has succeeded since it was borrowed
+	Changes  *Changes      // of the write that runs
 	Contents contents
 }
 
@@ -34,15 +35,11 @@ func (c *Conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	text := query
-	if c.Dialect != nil {
-		text = c.Dialect(query)
-	}
 	ctx, end := c.bounded()
 	defer end()
-	s, err := c.Raw.PrepareContext(ctx, text)
+	s, err := c.Raw.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", text, err)
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
 	}
 	c.stmts[query] = s
 	return s, nil
@@ -73,7 +70,7 @@ func (c *Conn) values(a Args) (Args, error) {
 			a[i] = stored
 		}
 	}
-	if c.Dialect == nil {
+	if !c.server {
 		return a, nil
 	}
 	for i, v := range a {
@@ -107,9 +104,6 @@ func (c *Conn) Exec(query string, a ...any) (int64, error) {
 
 // Script runs the statements in text once.
 func (c *Conn) Script(text string) error {
-	if c.Dialect != nil {
-		text = c.Dialect(text)
-	}
 	_, err := c.Raw.ExecContext(context.Background(), text)
 	return err
 }
@@ -198,14 +192,14 @@ type Scanner interface{ Scan(dest ...any) error }
 // discard closes a connection that may be within a transaction. It is not used again: a
 // pool would lend it with what its transaction saw.
 func (c *Conn) discard() error {
-	if c.Dialect != nil {
+	if c.server {
 		_ = c.Raw.Raw(func(any) error { return driver.ErrBadConn })
 	}
 	return c.Close()
 }
 
 func (c *Conn) Close() error {
-	if c.Dialect != nil { // statements end with their connection, which may have been lost
+	if c.server { // statements end with their connection, which may have been lost
 		_ = c.Raw.Close()
 		return nil
 	}

@@ -160,9 +160,3 @@ func (r opener) Scan(dest ...any) error {
 	}
 	return r.openAll(dest)
 }
-
-// ContentCondition returns a condition for rows whose content in a column contains parameter
-// n, or is sealed. The code that reads them compares the opened content.
-func ContentCondition(column string, n int) string {
-	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, MarkStart)
-}

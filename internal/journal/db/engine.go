@@ -16,6 +16,7 @@ type Engine struct {
 	Writer   *writer
 	Readers  *pool
 	watches  *watches
+	Dialect  Dialect
 	Pushed   chan struct{} // signalled when a delivery has become due
 	closing  sync.Once
 	closeErr error
@@ -33,7 +34,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	box := contents{cfg.Sealer, cfg.Seal}
 	c.Contents = box
-	s := &Engine{Db: db, Box: box, Log: cfg.Log, Pushed: make(chan struct{}, 1)}
+	s := &Engine{Db: db, Box: box, Log: cfg.Log, Dialect: c.Dialect, Pushed: make(chan struct{}, 1)}
 	s.Readers = newPool(db.size().readers, func(ctx context.Context) (*Conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.Pushed) })
 	s.Writer = newWriter(db, c, cfg, s.signalChanges)
@@ -51,6 +52,11 @@ func (s *Engine) Close() error {
 	return s.closeErr
 }
 
+// Activity returns what the journal does now.
+func (s *Engine) Activity() Activity {
+	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
+}
+
 // signalChanges signals those in this process that wait for a change.
 func (s *Engine) signalChanges(ch Changes) {
 	for id, seq := range ch.Seqs {
@@ -60,6 +66,14 @@ func (s *Engine) signalChanges(ch Changes) {
 	if ch.Due {
 		signal(s.Pushed)
 	}
+}
+
+// Write runs do in a transaction and returns after the commit, or returns do's error after
+// undoing its changes. No other write with one of the locks runs meanwhile. do may run several
+// times, of which one takes effect. If ctx ends before it has begun, do never runs; later than
+// that, Write waits for the outcome.
+func (s *Engine) Write(ctx context.Context, do func(*Conn) error, locks ...string) error {
+	return s.Writer.Submit(ctx, do, locks...)
 }
 
 // Read calls f with a connection for reading. Every statement in f sees all
