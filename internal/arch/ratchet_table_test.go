@@ -19,12 +19,12 @@ var allowed = map[string]figures{
 	},
 	// of a package
 	"files": {
-		"internal/cli": 58, "internal/journal": 44, "opt": 42,
+		"internal/cli": 58, "internal/journal": 39, "opt": 42,
 	},
 	// of more than maxCircle files of a package that use functions of each other, directly or through others
 	"files in circles": {
 		"activities": 4, "activities/agent": 4, "activities/executortest": 6, "activities/llm": 10, "api/console": 13, "api/identity": 4,
-		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/cli": 29, "internal/journal": 15, "opt": 11, "opt/machine": 14,
+		"dev/cmd/record": 7, "dev/temporald": 8, "dev/topology": 5, "internal/cli": 29, "opt": 11, "opt/machine": 14,
 		"opt/machine/drive": 4, "opt/machine/sim": 15, "workflows": 6,
 		"internal/journal/db": 6,
 	},
@@ -40,15 +40,13 @@ var allowed = map[string]figures{
 		"api/wire.decision": 45, "api/wire.fields": 60, "api/wire.hitl": 43, "api/wire.object": 60, "api/wire.params": 54, "api/wire.scheduleParams": 54,
 		"client.Client":            49,
 		"internal/cli.allSettings": 52, "internal/cli.apiCommand": 47, "internal/cli.configCommand": 53, "internal/cli.devCommand": 52,
-		"internal/journal.recording": 68,
-		"opt/machine.Objective":      94, "opt/machine.Plan": 99, "opt/machine.commands": 65, "opt/machine.legs": 87, "opt/machine.notes": 51,
+		"opt/machine.Objective": 94, "opt/machine.Plan": 99, "opt/machine.commands": 65, "opt/machine.legs": 87, "opt/machine.notes": 51,
 		"opt/machine.planRewind": 41, "opt/machine.plans": 67, "opt/machine.tasks": 87,
 		"opt/machine/sim.World": 135, "opt/machine/sim.checks": 79, "opt/machine/sim.clients": 58, "opt/machine/sim.legChecks": 46,
 		"opt/machine/sim.objectiveHost": 44, "opt/machine/sim.planHost": 46, "opt/machine/sim.temporal": 69,
 		"workflows.objectivePart": 44, "workflows.planPart": 46,
-		"workflows.host":               45,
-		"internal/journal.rewindTable": 41,
-		"opt/machine/sim.resetting":    69,
+		"workflows.host":            45,
+		"opt/machine/sim.resetting": 69,
 	},
 	// cyclomatic, of a function with the literals in it
 	"complexity": {

@@ -20,7 +20,7 @@ func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) 
 			return err
 		}
 		var e opt.Event
-		if err := decode(doc, &e); err != nil {
+		if err := db.Decode(doc, &e); err != nil {
 			return err
 		}
 		a = *e.Answer
@@ -32,12 +32,12 @@ func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) 
 // Stuck notes that the events of an objective are not taken, and why, until they are. A
 // repeat changes nothing, nor does it for an objective that the journal does not have.
 func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck) error {
-	doc, err := encode(s)
+	doc, err := db.Encode(s)
 	if err != nil {
 		return err
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
 		_, err := c.Exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
 		return err
-	}, objectiveLock(objectiveID))
+	}, db.ObjectiveLock(objectiveID))
 }

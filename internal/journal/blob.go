@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
@@ -23,7 +24,7 @@ func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		}
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		if err := removeAllRemaining(c, objectiveID); err != nil {
+		if err := record.RemoveAllRemaining(c, objectiveID); err != nil {
 			return err
 		}
 		added := 0
@@ -39,7 +40,7 @@ func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		}
 		_, err := c.Exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
 		return err
-	}, objectiveLock(objectiveID))
+	}, db.ObjectiveLock(objectiveID))
 }
 
 // ReadBlob returns the data of a blob. The error wraps opt.ErrUnknown if there

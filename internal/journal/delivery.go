@@ -16,62 +16,6 @@ const (
 	mostShown    = 1000             // deliveries of one task
 )
 
-// A deliveryTable is the part of a recording that makes deliveries.
-type deliveryTable struct{ *recording }
-
-// begin makes deliveries of the first state of a task to the configs that have
-// waited for it.
-func (r deliveryTable) begin(e *entry, taskID string) error {
-	if r.o.pushes == 0 {
-		return nil
-	}
-	if _, err := r.c.Exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
-		return err
-	}
-	return r.deliver(e, taskID, opt.TaskSubmitted)
-}
-
-// move makes deliveries of the state to which e moves a task, unless it is in
-// that state, at the same gate, before e is applied.
-func (r deliveryTable) move(e *entry) error {
-	to := opt.TaskState(e.To)
-	if r.o.pushes == 0 {
-		return nil
-	}
-	var shown a2a.TaskState
-	var doc db.Content
-	var before, after opt.Gate
-	if _, err := r.c.Get("SELECT shown, gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &shown, &doc); err != nil {
-		return err
-	}
-	if err := decode(doc, &before); err != nil {
-		return err
-	}
-	if e.Gate != nil {
-		after = *e.Gate
-	}
-	if shown == to.A2A() && before.ID == after.ID {
-		return nil
-	}
-	return r.deliver(e, e.TaskID, to)
-}
-
-// deliver makes deliveries of a state to the configs of a task that want it.
-func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error {
-	var kind, gate string
-	if e.Gate != nil {
-		kind, gate = string(e.Gate.Kind), e.Gate.ID
-	}
-	var always opt.PushSet
-	n, err := r.c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
-		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
-		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
-		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
-		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, boolNumber(always.Delivers(to.A2A())))
-	r.c.Changes.Due = r.c.Changes.Due || n > 0
-	return err
-}
-
 // PushSignal returns a channel that is ready once for any number of deliveries that
 // became due. Those of other processes signal it in PostgreSQL alone; otherwise
 // [Journal.PushesDue] finds them.
@@ -121,7 +65,7 @@ func (j Pushes) NextDelivery(ctx context.Context, taskID, configID string) (p op
 // that was removed, changes nothing.
 func (j Pushes) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	n := &deliveryNote{Pushes: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
-	if err := j.db.Write(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
+	if err := j.db.Write(ctx, n.run, db.ObjectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
 	return n.status, nil
@@ -278,7 +222,7 @@ func (j Pushes) Redeliver(ctx context.Context, tenant, taskID, configID string, 
 			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
 		c.Changes.Due = err == nil
 		return err
-	}, objectiveLock(objectiveOf(taskID)))
+	}, db.ObjectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("deliver again: %w", err)
 	}

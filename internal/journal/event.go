@@ -27,7 +27,7 @@ func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, 
 				if err := row.Scan(&e.Seq, &doc); err != nil {
 					return err
 				}
-				err := decode(doc, &e.Event)
+				err := db.Decode(doc, &e.Event)
 				list = append(list, e)
 				return err
 			})

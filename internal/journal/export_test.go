@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
@@ -158,8 +159,8 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 		steps, failed := j.explain(ctx, statement, nil)
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
-	for _, b := range dependentTables {
-		steps, failed := j.explain(ctx, removeRemainingSQL(j.db.Dialect, b.table), db.Args{b.most})
+	for _, b := range record.DependentTables {
+		steps, failed := j.explain(ctx, record.RemoveRemainingSQL(j.db.Dialect, b.Table), db.Args{b.Most})
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
 	return text, err
@@ -168,7 +169,7 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 // PurgeStep does as little of Purge as one transaction may.
 func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
 	p := &purge{before: before.UnixMilli(), most: 1}
-	err = j.db.Write(ctx, p.run, purgeLock)
+	err = j.db.Write(ctx, p.run, record.PurgeLock)
 	return p.done, err
 }
 
@@ -289,9 +290,6 @@ func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
 	})
 	return text, err
 }
-
-// DigestOf returns the digest of an event that is kept of it.
-func DigestOf(e opt.Event) []byte { return digestOf(e) }
 
 // ExplainUsage returns the database's plans for the queries of Usage.
 func (j *Journal) ExplainUsage(ctx context.Context) (text string, err error) {

@@ -26,7 +26,7 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
-		err = errors.Join(err, decode(shapers, &r.Shapers))
+		err = errors.Join(err, db.Decode(shapers, &r.Shapers))
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ type gateRow struct{ opt.GateRecord }
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
 func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error {
-	if err := decode(open, &r.Gate); err != nil {
+	if err := db.Decode(open, &r.Gate); err != nil {
 		return err
 	}
 	if r.Open = r.Gate.ID == gateID; r.Open {
@@ -57,7 +57,7 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 	}
 	r.Later = r.Gate.ID
 	var m a2a.Message
-	if err := decode(status, &m); err != nil {
+	if err := db.Decode(status, &m); err != nil {
 		return err
 	}
 	if m.MessageID != gateID {
@@ -67,7 +67,7 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
-		if err := errors.Join(err, decode(doc, &m)); err != nil {
+		if err := errors.Join(err, db.Decode(doc, &m)); err != nil {
 			return err
 		}
 	}
@@ -87,13 +87,13 @@ func (r *gateRow) answers(c *db.Conn, gateID string) error {
 		var decision, event db.Content
 		var e opt.Event
 		var g opt.GateReply
-		if err := errors.Join(row.Scan(&decision, &event), decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
+		if err := errors.Join(row.Scan(&decision, &event), db.Decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
 			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
 				r.Refined++
 			}
 			return err
 		}
-		err := decode(event, &e)
+		err := db.Decode(event, &e)
 		g.Reply = e.Reply
 		r.Replies = append(r.Replies, g)
 		return err

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -10,43 +9,6 @@ import (
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
-
-// The kinds of messages in the tables. The values are stored.
-const (
-	openingMessage = "opening" // it began an attempt at an objective
-	sentMessage    = "said"    // a client sent it to a task
-	formerStatus   = "status"  // of a former status of the agent
-)
-
-// A messageTable is the part of a recording that writes messages.
-type messageTable struct{ *recording }
-
-func (r messageTable) add(e *entry) error {
-	if _, err := r.tasks().read(e.TaskID); err != nil {
-		return err
-	}
-	return r.insert(e, sentMessage, e.TaskID, e.messageDigest)
-}
-
-// insert adds the message of e to a task. Of messages with the same id,
-// sender and task, the first stays.
-func (r messageTable) insert(e *entry, kind, taskID, digest string) error {
-	_, err := r.c.Exec(`INSERT INTO messages
-		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
-		r.objectiveID, r.seq(), taskID, e.ForTask, kind, boolNumber(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
-		digest, string(e.Verdict), e.message)
-	return err
-}
-
-// insertStatus adds the status message of a task, which is about to be replaced.
-func (r messageTable) insertStatus(taskID string) error {
-	_, err := r.c.Exec(`INSERT INTO messages
-		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
-		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1
-		ON CONFLICT DO NOTHING`, taskID)
-	return err
-}
 
 // history returns the last messages of a task, oldest first, limited by most
 // unless that is negative: those sent to the task, those sent to the root task
@@ -77,7 +39,7 @@ func eachMessage(c *db.Conn, query string, a db.Args, f func(taskID string, m a2
 		if err := row.Scan(&seq, &taskID, &doc); err != nil {
 			return err
 		}
-		if err := decode(doc, &m); err != nil {
+		if err := db.Decode(doc, &m); err != nil {
 			return err
 		}
 		f(taskID, m)

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 )
 
 const (
@@ -54,7 +55,7 @@ func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, 
 // purgeSome is one transaction of Purge.
 func (j purger) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
 	p := &purge{before: before.UnixMilli(), most: most, maxTime: purgeTime}
-	return p, j.db.Write(ctx, p.run, purgeLock)
+	return p, j.db.Write(ctx, p.run, record.PurgeLock)
 }
 
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
@@ -66,7 +67,7 @@ func (j purger) Keep(ctx context.Context, tenant, id string, at a2a.Time) error 
 			err = unknown("objective", id)
 		}
 		return err
-	}, objectiveLock(id))
+	}, db.ObjectiveLock(id))
 }
 
 // A purge is one transaction of Purge.
@@ -99,7 +100,7 @@ func (p *purge) run(c *db.Conn) error {
 // step removes some remaining rows of removed objectives, or some objectives; did
 // is false if there are neither.
 func (p *purge) step(c *db.Conn) (did bool, err error) {
-	if did, err = removeRemaining(c); did || err != nil {
+	if did, err = record.RemoveRemaining(c); did || err != nil {
 		return did, err
 	}
 	ids, err := db.All(c, endedLongest(c.Dialect), db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
@@ -120,7 +121,7 @@ func (p *purge) step(c *db.Conn) (did bool, err error) {
 // since they were read.
 func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 	for _, id := range ids {
-		ok, err := c.TryLock(objectiveLock(id))
+		ok, err := c.TryLock(db.ObjectiveLock(id))
 		if err == nil && ok {
 			ok, err = c.Get("SELECT id FROM objectives WHERE id = $1 AND ended = 1 AND updated_at < $2 AND asked_at < $2", db.Args{id, p.before}, &id)
 		}
@@ -141,15 +142,12 @@ func endedLongest(d db.Dialect) string {
 		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
 }
 
-// leftovers is a query for the objectives that were removed and have rows left.
-const leftovers = "SELECT objective_id FROM leftovers"
-
 // removals return the statements that make the objectives in leftovers unknown, with their
 // plans, tasks, places and push configs.
 func removals(d db.Dialect) []string {
-	list := []string{"DELETE FROM objectives WHERE id " + d.In(leftovers)}
+	list := []string{"DELETE FROM objectives WHERE id " + d.In(record.Leftovers)}
 	for _, table := range []string{"plans", "tasks", "places", "push_configs"} {
-		list = append(list, "DELETE FROM "+table+" WHERE objective_id "+d.In(leftovers))
+		list = append(list, "DELETE FROM "+table+" WHERE objective_id "+d.In(record.Leftovers))
 	}
 	return list
 }
@@ -168,49 +166,4 @@ func remove(c *db.Conn, ids []string) error {
 		}
 	}
 	return nil
-}
-
-// dependentTables are the tables with the remaining rows of objectives, and how many
-// rows are removed at once: few if rows are large.
-var dependentTables = []struct {
-	table string
-	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"blobs", 20}}
-
-// removeRemaining removes some remaining rows of removed objectives; did is false if none
-// remain.
-func removeRemaining(c *db.Conn) (did bool, err error) {
-	for _, b := range dependentTables {
-		if n, err := c.Exec(removeRemainingSQL(c.Dialect, b.table), b.most); n > 0 || err != nil {
-			return true, err
-		}
-	}
-	n, err := c.Exec("DELETE FROM leftovers")
-	return n > 0, err
-}
-
-// removeAllRemaining removes the remaining rows of an objective, before another objective
-// gets its id.
-func removeAllRemaining(c *db.Conn, id string) error {
-	found, err := c.Get("SELECT objective_id FROM leftovers WHERE objective_id = $1", db.Args{id}, &id)
-	if err != nil || !found {
-		return err
-	}
-	if err := c.Lock(purgeLock); err != nil {
-		return err
-	}
-	for _, b := range dependentTables {
-		if _, err := c.Exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
-			return err
-		}
-	}
-	_, err = c.Exec("DELETE FROM leftovers WHERE objective_id = $1", id)
-	return err
-}
-
-// removeRemainingSQL returns the statement that removes at most $1 remaining rows of
-// removed objectives from a table.
-func removeRemainingSQL(d db.Dialect, table string) string {
-	some := "SELECT " + d.Row() + " FROM " + table + " WHERE objective_id " + d.In(leftovers) + db.LimitParam(1)
-	return "DELETE FROM " + table + " WHERE " + d.Row() + " " + d.In(some)
 }

@@ -46,7 +46,7 @@ func (j Pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(contex
 	if err != nil {
 		return nil, err
 	}
-	if err := j.db.Write(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
+	if err := j.db.Write(ctx, put.run, db.ObjectiveLock(put.p.ObjectiveID)); err != nil {
 		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
 	}
 	return put.undo, nil
@@ -114,7 +114,7 @@ func (j Pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error
 			err = requireTask(c, tenant, taskID)
 		}
 		return err
-	}, objectiveLock(objectiveOf(taskID)))
+	}, db.ObjectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("remove push config %s: %w", id, err)
 	}
@@ -210,7 +210,7 @@ func (w *pushPut) task(c *db.Conn) (t pushTask, err error) {
 	t.exists, err = c.Get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
 		WHERE t.id = $1 AND t.tenant = $2`, db.Args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
 	if err != nil || t.exists {
-		return t, errors.Join(err, decode(gate, &t.gate))
+		return t, errors.Join(err, db.Decode(gate, &t.gate))
 	}
 	begun, err := c.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
 	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
@@ -241,7 +241,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 		}
 		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
 		return err
-	}, objectiveLock(w.p.ObjectiveID))
+	}, db.ObjectiveLock(w.p.ObjectiveID))
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
@@ -274,7 +274,7 @@ func (w *pushPut) write(c *db.Conn, pending bool) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
-		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, boolNumber(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
+		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, db.Flag(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
 		w.secrets, w.p.Fingerprint, max(w.now, last+1))
 	return err
 }

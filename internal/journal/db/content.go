@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -159,4 +160,31 @@ func (r opener) Scan(dest ...any) error {
 		return err
 	}
 	return r.openAll(dest)
+}
+
+// Encode returns v as JSON, without escaping HTML.
+func Encode(v any) (Content, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return Content(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// Decode reads what Encode wrote; "" leaves v alone.
+func Decode(doc Content, v any) error {
+	if len(doc) == 0 {
+		return nil
+	}
+	return json.Unmarshal([]byte(doc), v)
+}
+
+// Flag returns b as both databases store it.
+func Flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

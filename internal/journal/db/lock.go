@@ -27,3 +27,6 @@ func LockNumber(name string) int64 {
 	_, _ = h.Write([]byte("longhaul " + name)) // never fails
 	return int64(h.Sum64())
 }
+
+// ObjectiveLock is the lock of writes to an objective.
+func ObjectiveLock(id string) string { return "objective " + id }
