@@ -20,7 +20,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 		var id string
 		found, err := c.Get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
 		if err == nil && !found {
-			err = unknown("objective", objectiveID)
+			err = db.Unknown("objective", objectiveID)
 		}
 		if err != nil {
 			return err

@@ -34,3 +34,38 @@ func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, 
 	})
 	return list, err
 }
+
+// Answer returns the answer to a command to an objective; ok is false if there is
+// none yet.
+func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
+		var doc db.Content
+		var err error
+		ok, err = c.Get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
+			WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,
+			db.Args{objectiveID, commandID}, &doc)
+		if err != nil || !ok {
+			return err
+		}
+		var e opt.Event
+		if err := db.Decode(doc, &e); err != nil {
+			return err
+		}
+		a = *e.Answer
+		return nil
+	})
+	return a, ok, err
+}
+
+// Stuck notes that the events of an objective are not taken, and why, until they are. A
+// repeat changes nothing, nor does it for an objective that the journal does not have.
+func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck) error {
+	doc, err := db.Encode(s)
+	if err != nil {
+		return err
+	}
+	return j.db.Write(ctx, func(c *db.Conn) error {
+		_, err := c.Exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
+		return err
+	}, db.ObjectiveLock(objectiveID))
+}

@@ -14,7 +14,7 @@ import (
 func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out opt.GateRecord, err error) {
 	taskID, ok := opt.TaskOfGate(gateID)
 	if !ok {
-		return out, unknown("gate", gateID)
+		return out, db.Unknown("gate", gateID)
 	}
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var at int64
@@ -24,7 +24,7 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", db.Args{taskID, tenant},
 			(*db.Content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*db.Content)(&r.Objective), &r.Principal, &shapers)
 		if err == nil && !found {
-			err = unknown("gate", gateID)
+			err = db.Unknown("gate", gateID)
 		}
 		err = errors.Join(err, db.Decode(shapers, &r.Shapers))
 		if err != nil {
@@ -65,7 +65,7 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 		found, err := c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
 			db.Args{r.ObjectiveID, gateID, r.TaskID}, &doc)
 		if err == nil && !found {
-			err = unknown("gate", gateID)
+			err = db.Unknown("gate", gateID)
 		}
 		if err := errors.Join(err, db.Decode(doc, &m)); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 	}
 	g := opt.GateIn(m)
 	if g == nil {
-		return unknown("gate", gateID)
+		return db.Unknown("gate", gateID)
 	}
 	r.Gate = *g
 	return nil

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/push"
 	"longhaul/opt"
 )
 
@@ -49,7 +50,7 @@ type Journal struct {
 	Blobs
 	Keys
 
-	Pushes      Pushes
+	Pushes      push.Store
 	APIKeys     APIKeys
 	SigningKeys SigningKeys
 	Sessions    Sessions
@@ -101,8 +102,33 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	j := &Journal{
 		newRecorder(e, cfg), newTaskReader(e), objectiveReader{e}, objectiveFinder{e}, decisionReader{e}, eventReader{e}, queues{e}, usage{e, cfg.Now},
-		purger{}, newProbe(e), Blobs{e}, Keys{e}, Pushes{e, cfg.Sealer, cfg.Now}, APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{}, e,
+		purger{}, newProbe(e), Blobs{e}, Keys{e}, push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{}, e,
 	}
 	j.purger, j.Maintenance = purger{e, j.Sessions}, Maintenance{e, j.recorder}
 	return j, nil
 }
+
+// What the database of a journal is for those who use the journal.
+type (
+	Watch    = db.Watch    // signals commits to an objective
+	Size     = db.Size     // of a journal
+	Activity = db.Activity // of this process
+	Template = db.Template // of the tables of journals in memory
+	Observer = db.Observer // of what happens inside a journal
+	Sealer   = db.Sealer   // of contents and secrets
+)
+
+// ErrClosed is wrapped by errors of calls to a journal that was closed.
+var ErrClosed = db.ErrClosed
+
+// DefaultConnections is how many connections to PostgreSQL a process has.
+const DefaultConnections = db.DefaultConnections
+
+// NewTemplate makes a template by all migrations.
+func NewTemplate(ctx context.Context) (*Template, error) { return db.NewTemplate(ctx) }
+
+// IsPostgres reports whether a URL is that of a PostgreSQL database.
+func IsPostgres(rawURL string) bool { return db.IsPostgres(rawURL) }
+
+// Place names the database of a URL, without secrets.
+func Place(rawURL string) string { return db.Place(rawURL) }

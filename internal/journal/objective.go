@@ -30,7 +30,7 @@ func objective(c *db.Conn, tenant, id string) (*opt.Objective, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, unknown("objective", id)
+		return nil, db.Unknown("objective", id)
 	}
 	return found[0], addPlans(c, found[0])
 }

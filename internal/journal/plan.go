@@ -18,7 +18,7 @@ func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Pl
 			return err
 		}
 		if len(found) == 0 {
-			return unknown("plan", id)
+			return db.Unknown("plan", id)
 		}
 		p = found[0]
 		return addTasks(c, p.ObjectiveID, found)

@@ -64,7 +64,7 @@ func (j purger) Keep(ctx context.Context, tenant, id string, at a2a.Time) error 
 	return j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := c.Exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
 		if err == nil && n == 0 {
-			err = unknown("objective", id)
+			err = db.Unknown("objective", id)
 		}
 		return err
 	}, db.ObjectiveLock(id))

@@ -59,7 +59,7 @@ func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 	case !found:
 		return s, fmt.Errorf("session: %w", opt.ErrUnknown)
 	case j.seal == nil:
-		return s, errNoSealer
+		return s, db.ErrNoSealer
 	}
 	plain, err := j.seal.Open(sealed, sessionContext(id))
 	if err != nil {
@@ -111,7 +111,7 @@ func (j Sessions) removeExpired(ctx context.Context) error {
 
 func (j Sessions) sealed(s opt.Session) ([]byte, error) {
 	if j.seal == nil {
-		return nil, errNoSealer
+		return nil, db.ErrNoSealer
 	}
 	plain, err := json.Marshal(sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil})
 	if err != nil {

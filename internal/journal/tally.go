@@ -70,7 +70,7 @@ func (j Maintenance) Recount(ctx context.Context) (wrong int64, err error) {
 	err = j.db.UnlimitedWrite(ctx, func(c *db.Conn) (err error) {
 		wrong, err = c.Exec("INSERT INTO tally_changes (tenant, subject, state, n) SELECT tenant, subject, state, counted - tallied FROM " + miscounts)
 		return err
-	}, tallyLock)
+	}, "tallies")
 	return wrong, err
 }
 

@@ -54,7 +54,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 			return err
 		}
 		if len(found) == 0 {
-			return unknown("task", id)
+			return db.Unknown("task", id)
 		}
 		v = found[0]
 		at, err = momentOf(c, v.ObjectiveID)
@@ -73,7 +73,7 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 		found, err := c.Get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
 			db.Args{id, tenant}, &state, &seq)
 		if err == nil && !found {
-			err = unknown("task", id)
+			err = db.Unknown("task", id)
 		}
 		return err
 	})

@@ -50,6 +50,8 @@ type contents struct {
 var (
 	errContentKey = fmt.Errorf("%w: content of the journal was sealed with a key that is not here: start with the keys that it was written with, "+
 		"as --secret-keys (LONGHAUL_SECRET_KEYS) or as secret.key in the data directory", opt.ErrUnavailable)
+	// ErrNoSealer is the error of those who keep secrets in a journal without a key for them.
+	ErrNoSealer     = errors.New("the journal has no key for secrets")
 	errNoContentKey = errors.New("the journal has no key to seal its contents with: give it --secret-keys")
 )
 
@@ -188,3 +190,6 @@ func Flag(b bool) int {
 	}
 	return 0
 }
+
+// Unknown returns the error for a thing that does not exist or belongs to another tenant.
+func Unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }

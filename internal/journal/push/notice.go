@@ -1,4 +1,4 @@
-package journal
+package push
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // NextNotice returns the earliest notice about a task that is due for a channel, and
 // its delivery without attempts. ok is false if there is none.
-func (j Pushes) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+func (j Store) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+deliveryColumns+`, t.context_id, t.name, o.name, o.principal, o.tenant, n.gate FROM deliveries d
 			JOIN notices n ON n.objective_id = d.objective_id AND n.n = d.n

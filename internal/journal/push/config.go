@@ -1,4 +1,4 @@
-package journal
+package push
 
 import (
 	"context"
@@ -21,17 +21,25 @@ import (
 // the start has failed, and was not repeated.
 const pendingFor = 7 * 24 * time.Hour
 
-var (
-	errNoSealer = errors.New("the journal has no key for secrets")
-	errSecrets  = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
-)
+var errSecrets = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
 
-// Pushes is the part of a Journal that keeps push configs, and the deliveries to them and to
+// A Store is the part of a journal that keeps push configs, and the deliveries to them and to
 // channels.
-type Pushes struct {
+type Store struct {
 	db   *db.Engine
-	seal db.Sealer
+	seal db.Sealer // of secrets; nil refuses them
 	now  func() time.Time
+	keys Keys
+}
+
+// Keys are random bytes with a name.
+type Keys interface {
+	Key(ctx context.Context, name string) ([]byte, error)
+}
+
+// New returns the store on a database.
+func New(e *db.Engine, seal db.Sealer, now func() time.Time, keys Keys) Store {
+	return Store{e, seal, now, keys}
 }
 
 // PutPush adds a config, or replaces the one with the same id at its task. A repeat
@@ -41,7 +49,7 @@ type Pushes struct {
 //
 // undo removes p or restores the replaced config. It changes nothing if p was stored
 // before, or was changed since.
-func (j Pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+func (j Store) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
 	put, err := j.newPushPut(ctx, p)
 	if err != nil {
 		return nil, err
@@ -53,13 +61,13 @@ func (j Pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(contex
 }
 
 // newPushPut does the work for PutPush that can be done before its transaction.
-func (j Pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
+func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
-		return nil, unknown("task", p.TaskID)
+		return nil, db.Unknown("task", p.TaskID)
 	}
 	p.ObjectiveID = ref.ObjectiveID
-	salt, err := Keys{j.db}.Key(ctx, "push fingerprints")
+	salt, err := j.keys.Key(ctx, "push fingerprints")
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +76,12 @@ func (j Pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, err
 	if err != nil {
 		return nil, fmt.Errorf("seal a push config: %w", err)
 	}
-	return &pushPut{Pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
+	return &pushPut{Store: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
 }
 
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
 // such config, or the task is another tenant's.
-func (j Pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
+func (j Store) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
@@ -83,7 +91,7 @@ func (j Pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 			return err
 		}
 		if len(list) == 0 {
-			return unknown("push config", id)
+			return db.Unknown("push config", id)
 		}
 		p = list[0]
 		return nil
@@ -93,7 +101,7 @@ func (j Pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
-func (j Pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
+func (j Store) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
@@ -107,7 +115,7 @@ func (j Pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 // RemovePush removes a config and abandons its deliveries that are due. A config
 // that is not there is no error, unless the tenant has no such task. It also
 // removes a config whose task has not begun.
-func (j Pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
+func (j Store) RemovePush(ctx context.Context, tenant, taskID, id string) error {
 	err := j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := removePush(c, tenant, taskID, id)
 		if err == nil && n == 0 {
@@ -146,7 +154,7 @@ func objectiveOf(taskID string) string {
 func requireTask(c *db.Conn, tenant, id string) error {
 	found, err := c.Get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
 	if err == nil && !found {
-		err = unknown("task", id)
+		err = db.Unknown("task", id)
 	}
 	return err
 }
@@ -160,7 +168,7 @@ func countPushes(c *db.Conn, objectiveID string) error {
 
 // A pushPut is a config on its way into the tables.
 type pushPut struct {
-	Pushes
+	Store
 	p       opt.PushConfig
 	secrets []byte
 	now     int64
@@ -214,7 +222,7 @@ func (w *pushPut) task(c *db.Conn) (t pushTask, err error) {
 	}
 	begun, err := c.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
 	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
-		err = unknown("task", w.p.TaskID)
+		err = db.Unknown("task", w.p.TaskID)
 	}
 	return t, err
 }
@@ -245,7 +253,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
-func (j Pushes) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
+func (j Store) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
 	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(p.TaskID), p.TaskID, p.ID})
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -299,7 +307,7 @@ const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.v
 
 // configs reads the configs that the rest of the query selects. Secrets that cannot
 // be opened are left out, so that such a config can be seen, replaced and removed.
-func (j Pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
+func (j Store) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
 	err = c.Each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row db.Scanner) error {
 		p, err := j.scan(row)
 		if errors.Is(err, errSecrets) {
@@ -313,7 +321,7 @@ func (j Pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConf
 }
 
 // scan reads a config, and more after its columns.
-func (j Pushes) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
+func (j Store) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
 	var secrets []byte
 	var created int64
 	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,
@@ -336,13 +344,13 @@ func sealContext(p opt.PushConfig) string {
 	return fmt.Sprintf("push %q %q %q", p.Tenant, p.TaskID, p.ID)
 }
 
-func (j Pushes) sealed(p opt.PushConfig) ([]byte, error) {
+func (j Store) sealed(p opt.PushConfig) ([]byte, error) {
 	s := pushSecrets{p.Token, p.Credentials}
 	if s == (pushSecrets{}) {
 		return []byte{}, nil
 	}
 	if j.seal == nil {
-		return nil, errNoSealer
+		return nil, db.ErrNoSealer
 	}
 	plain, err := json.Marshal(s)
 	if err != nil {
@@ -351,11 +359,11 @@ func (j Pushes) sealed(p opt.PushConfig) ([]byte, error) {
 	return j.seal.Seal(plain, sealContext(p))
 }
 
-func (j Pushes) open(secrets []byte, p *opt.PushConfig) error {
+func (j Store) open(secrets []byte, p *opt.PushConfig) error {
 	if len(secrets) == 0 {
 		return nil
 	}
-	err := errNoSealer
+	err := db.ErrNoSealer
 	var plain []byte
 	if j.seal != nil {
 		plain, err = j.seal.Open(secrets, sealContext(*p))

@@ -1,4 +1,4 @@
-package journal
+package push
 
 import (
 	"context"
@@ -18,8 +18,8 @@ const (
 
 // PushSignal returns a channel that is ready once for any number of deliveries that
 // became due. Those of other processes signal it in PostgreSQL alone; otherwise
-// [Journal.PushesDue] finds them.
-func (j Pushes) PushSignal() <-chan struct{} { return j.db.Pushed }
+// [Store.PushesDue] finds them.
+func (j Store) PushSignal() <-chan struct{} { return j.db.Pushed }
 
 const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`
 
@@ -40,7 +40,7 @@ func (d *deliveryRow) delivery() opt.Delivery {
 
 // NextDelivery returns the earliest delivery of a config that is due, without its
 // attempts, and the config. ok is false if there is none.
-func (j Pushes) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (j Store) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
@@ -56,15 +56,15 @@ func (j Pushes) NextDelivery(ctx context.Context, taskID, configID string) (p op
 	return p, d, ok && err == nil, err
 }
 
-// NoteDelivery records an attempt at d with config p, as [Pushes.NextDelivery] has
+// NoteDelivery records an attempt at d with config p, as [Store.NextDelivery] has
 // returned them: it is attempt d.Tries+1. It returns the status of the delivery
 // after the attempt, which is s, unless p was changed during the attempt. If p was
 // replaced, the new config is to get the state too: the delivery is due. If p was
 // removed, the delivery stays abandoned, unless it was made after all. If s is
 // abandoned, p is removed. Recording the same attempt again, or one at a delivery
 // that was removed, changes nothing.
-func (j Pushes) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
-	n := &deliveryNote{Pushes: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
+func (j Store) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+	n := &deliveryNote{Store: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
 	if err := j.db.Write(ctx, n.run, db.ObjectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
@@ -73,7 +73,7 @@ func (j Pushes) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delive
 
 // A deliveryNote is the outcome of an attempt on its way into the tables.
 type deliveryNote struct {
-	Pushes
+	Store
 	p      opt.PushConfig
 	d      opt.Delivery
 	a      opt.DeliveryAttempt
@@ -127,7 +127,7 @@ func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
 
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
-func (j Pushes) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
+func (j Store) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+c.Dialect.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
@@ -145,7 +145,7 @@ func (j Pushes) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, e
 
 // PushesHanded notes that deliveries were handed over: those that are due for each
 // config up to its N.
-func (j Pushes) PushesHanded(ctx context.Context, list []opt.PushKey) error {
+func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (j Pushes) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 // Deliveries returns the deliveries of a task with their latest attempts, in the
 // order of their states: the latest thousand if there are more. The tasks of other
 // tenants are unknown.
-func (j Pushes) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
+func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
 	type key struct {
 		config string
 		n      int64
@@ -205,7 +205,7 @@ func (j Pushes) Deliveries(ctx context.Context, tenant, taskID string) (list []o
 
 // Redeliver makes a delivery due again, unless it is due. The error wraps
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
-func (j Pushes) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
+func (j Store) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
 	err := j.db.Write(ctx, func(c *db.Conn) error {
 		var status opt.DeliveryStatus
 		found, err := c.Get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
@@ -213,7 +213,7 @@ func (j Pushes) Redeliver(ctx context.Context, tenant, taskID, configID string, 
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
 			db.Args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
 		if err == nil && !found {
-			err = unknown("delivery to push config", configID)
+			err = db.Unknown("delivery to push config", configID)
 		}
 		if err != nil || status == opt.DeliveryDue {
 			return err
