@@ -26,37 +26,28 @@ func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 		return err
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		_, err := c.Exec(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
+		return c.Do(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis())
-		return err
 	})
 }
 
 // APIKey returns a key, also one that was revoked. The error wraps
 // [opt.ErrUnknown] if there is none with the id.
 func (j APIKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
-	found := false
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each(selectAPIKey+" WHERE id = $1", db.Args{id}, func(row db.Scanner) (err error) {
-			found = true
-			k, err = scanAPIKey(row)
-			return err
-		})
-	})
-	if err == nil && !found {
+	found, err := db.List(ctx, j.db, selectAPIKey+" WHERE id = $1", db.Args{id}, scanAPIKey)
+	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
 	}
-	return k, err
+	if err != nil {
+		return k, err
+	}
+	return found[0], nil
 }
 
 // APIKeys returns all keys, the oldest first, also those that were revoked.
-func (j APIKeys) APIKeys(ctx context.Context) (list []opt.APIKey, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		list, err = db.All(c, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
-		return err
-	})
-	return list, err
+func (j APIKeys) APIKeys(ctx context.Context) ([]opt.APIKey, error) {
+	return db.List(ctx, j.db, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
 }
 
 // RevokeAPIKey revokes a key. A repeat keeps the first time. The error wraps

@@ -38,8 +38,7 @@ func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		if added == 0 {
 			return nil
 		}
-		_, err := c.Exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
-		return err
+		return c.Do("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
 	}, db.ObjectiveLock(objectiveID))
 }
 
@@ -47,15 +46,12 @@ func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 // is none.
 func (j Blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
 	var data []byte
-	err := j.db.Read(ctx, func(c *db.Conn) error {
-		found, err := c.Get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &data)
-		if err == nil && !found {
-			return fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
-		}
-		if err == nil {
-			data, err = j.db.Box.FromStoredBytes(data)
-		}
-		return err
-	})
-	return data, err
+	found, err := j.db.Get(ctx, "SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &data)
+	if err == nil && !found {
+		err = fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.db.Box.FromStoredBytes(data)
 }

@@ -18,10 +18,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 	p.Last = after
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
-		found, err := c.Get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
-		if err == nil && !found {
-			err = db.Unknown("objective", objectiveID)
-		}
+		err := c.Find("objective", objectiveID, "SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
 		if err != nil {
 			return err
 		}

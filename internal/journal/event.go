@@ -14,47 +14,37 @@ type eventReader struct{ db *db.Engine }
 
 // Events returns the events of an objective after seq, in order, at most limit
 // events if limit is above 0. An objective that does not exist has none.
-func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, limit int) (list []opt.Recorded, err error) {
+func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, limit int) ([]opt.Recorded, error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each(`SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
-				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+db.LimitParam(3), db.Args{objectiveID, seq, limit},
-			func(row db.Scanner) error {
-				var e opt.Recorded
-				var doc db.Content
-				if err := row.Scan(&e.Seq, &doc); err != nil {
-					return err
-				}
-				err := db.Decode(doc, &e.Event)
-				list = append(list, e)
-				return err
-			})
-	})
-	return list, err
+	return db.List(ctx, j.db, `SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
+			AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+db.LimitParam(3), db.Args{objectiveID, seq, limit},
+		func(row db.Scanner) (e opt.Recorded, err error) {
+			var doc db.Content
+			if err := row.Scan(&e.Seq, &doc); err != nil {
+				return e, err
+			}
+			err = db.Decode(doc, &e.Event)
+			return e, err
+		})
 }
 
 // Answer returns the answer to a command to an objective; ok is false if there is
 // none yet.
 func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		var doc db.Content
-		var err error
-		ok, err = c.Get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
-			WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,
-			db.Args{objectiveID, commandID}, &doc)
-		if err != nil || !ok {
-			return err
-		}
-		var e opt.Event
-		if err := db.Decode(doc, &e); err != nil {
-			return err
-		}
-		a = *e.Answer
-		return nil
-	})
-	return a, ok, err
+	var doc db.Content
+	ok, err = j.db.Get(ctx, `SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
+		WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,
+		db.Args{objectiveID, commandID}, &doc)
+	if err != nil || !ok {
+		return a, ok, err
+	}
+	var e opt.Event
+	if err := db.Decode(doc, &e); err != nil {
+		return a, ok, err
+	}
+	return *e.Answer, true, nil
 }
 
 // Stuck notes that the events of an objective are not taken, and why, until they are. A
@@ -65,7 +55,6 @@ func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck)
 		return err
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		_, err := c.Exec("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
-		return err
+		return c.Do("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
 	}, db.ObjectiveLock(objectiveID))
 }

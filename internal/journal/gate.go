@@ -20,12 +20,9 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 		var at int64
 		var open, status, shapers db.Content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
-		found, err := c.Get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
+		err := c.Find("gate", gateID, `SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", db.Args{taskID, tenant},
 			(*db.Content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*db.Content)(&r.Objective), &r.Principal, &shapers)
-		if err == nil && !found {
-			err = db.Unknown("gate", gateID)
-		}
 		err = errors.Join(err, db.Decode(shapers, &r.Shapers))
 		if err != nil {
 			return err
@@ -62,11 +59,8 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 	}
 	if m.MessageID != gateID {
 		var doc db.Content
-		found, err := c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
+		err := c.Find("gate", gateID, "SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
 			db.Args{r.ObjectiveID, gateID, r.TaskID}, &doc)
-		if err == nil && !found {
-			err = db.Unknown("gate", gateID)
-		}
 		if err := errors.Join(err, db.Decode(doc, &m)); err != nil {
 			return err
 		}

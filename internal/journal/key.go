@@ -18,13 +18,10 @@ type Keys struct{ db *db.Engine }
 // process and never change.
 func (j Keys) Key(ctx context.Context, name string) ([]byte, error) {
 	var text string
-	err := j.db.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
-		return err
-	})
+	_, err := j.db.Get(ctx, "SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
 	if err == nil && text == "" {
 		err = j.db.Write(ctx, func(c *db.Conn) error {
-			if _, err := c.Exec("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
+			if err := c.Do("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
 				return err
 			}
 			_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
@@ -50,29 +47,22 @@ type SigningKeys struct {
 }
 
 // SigningKeys returns all keys, the oldest first.
-func (j SigningKeys) SigningKeys(ctx context.Context) (list []opt.SigningKey, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		list = nil
-		return c.Each("SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) error {
-			var k opt.SigningKey
-			var sealed []byte
-			var created int64
-			err := row.Scan(&k.ID, &sealed, &created)
-			if err != nil {
-				return err
-			}
-			if j.seal == nil {
-				return db.ErrNoSealer
-			}
-			k.CreatedAt = a2a.AtMillis(created)
-			if k.Private, err = j.seal.Open(sealed, signingContext(k.ID)); err != nil {
-				return fmt.Errorf("open signing key %s: %w", k.ID, err)
-			}
-			list = append(list, k)
-			return nil
-		})
+func (j SigningKeys) SigningKeys(ctx context.Context) ([]opt.SigningKey, error) {
+	return db.List(ctx, j.db, "SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) (k opt.SigningKey, err error) {
+		var sealed []byte
+		var created int64
+		if err := row.Scan(&k.ID, &sealed, &created); err != nil {
+			return k, err
+		}
+		if j.seal == nil {
+			return k, db.ErrNoSealer
+		}
+		k.CreatedAt = a2a.AtMillis(created)
+		if k.Private, err = j.seal.Open(sealed, signingContext(k.ID)); err != nil {
+			err = fmt.Errorf("open signing key %s: %w", k.ID, err)
+		}
+		return k, err
 	})
-	return list, err
 }
 
 // RenewSigningKey adds a key and removes others, unless the newest key is not the
@@ -92,12 +82,11 @@ func (j SigningKeys) RenewSigningKey(ctx context.Context, newest string, k opt.S
 			return err
 		}
 		for _, id := range remove {
-			if _, err := c.Exec("DELETE FROM signing_keys WHERE id = $1", id); err != nil {
+			if err := c.Do("DELETE FROM signing_keys WHERE id = $1", id); err != nil {
 				return err
 			}
 		}
-		_, err := c.Exec("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
-		return err
+		return c.Do("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
 	}, "signing keys")
 }
 

@@ -52,12 +52,9 @@ func eachMessage(c *db.Conn, query string, a db.Args, f func(taskID string, m a2
 // message) from a client to the tasks of an objective; ok is false if it was not
 // recorded. If the key was used for several tasks, it returns the latest.
 func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		ok, err = c.Get(`SELECT seq, task_id, verdict, digest FROM messages
-			WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
-			db.Args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
-		return err
-	})
+	ok, err = j.db.Get(ctx, `SELECT seq, task_id, verdict, digest FROM messages
+		WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
+		db.Args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
 	return found, ok, err
 }
 

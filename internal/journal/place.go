@@ -33,7 +33,7 @@ func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err 
 
 func takePlace(c *db.Conn, p opt.Place) (placed opt.Placed, err error) {
 	now := p.At.Millis()
-	if _, err := c.Exec("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
+	if err := c.Do("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
 		return placed, err
 	}
 	queued, shown, err := shownPlace(c, p)
@@ -46,7 +46,7 @@ func takePlace(c *db.Conn, p opt.Place) (placed opt.Placed, err error) {
 	}
 	if !shown {
 		if queued, err = ownPlace(c, p, q); err == nil {
-			_, err = c.Exec(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
+			err = c.Do(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
 				ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
 				p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
 		}

@@ -28,11 +28,7 @@ func newProbe(e *db.Engine) *probe { return &probe{db: e, busy: make(chan struct
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
 func (p *probe) Ping(ctx context.Context) error {
-	err := p.db.Read(ctx, func(c *db.Conn) error {
-		var n int64
-		_, err := c.Get("SELECT COUNT(*) FROM migrations", nil, &n)
-		return err
-	})
+	_, err := p.db.Get(ctx, "SELECT COUNT(*) FROM migrations", nil, new(int64))
 	if err != nil {
 		return err
 	}
@@ -56,11 +52,10 @@ func (p *probe) Ping(ctx context.Context) error {
 // it cannot reuse the room of the former row.
 func writeProbe(c *db.Conn) error {
 	id := time.Now().UnixNano()
-	if _, err := c.Exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
+	if err := c.Do("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
 		return err
 	}
-	_, err := c.Exec("DELETE FROM probes WHERE id <> $1", id)
-	return err
+	return c.Do("DELETE FROM probes WHERE id <> $1", id)
 }
 
 // A Depth says how much work there is, in all tenants.

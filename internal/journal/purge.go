@@ -91,8 +91,7 @@ func (p *purge) run(c *db.Conn) error {
 			return err
 		}
 		if p.done = !did && !p.blocked; !did || time.Now().After(deadline) {
-			_, err = c.Exec("UPDATE purges SET n = n + 1")
-			return err
+			return c.Do("UPDATE purges SET n = n + 1")
 		}
 	}
 }
@@ -156,12 +155,12 @@ func removals(d db.Dialect) []string {
 // remain.
 func remove(c *db.Conn, ids []string) error {
 	for _, id := range ids {
-		if _, err := c.Exec("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
+		if err := c.Do("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
 			return err
 		}
 	}
 	for _, statement := range removals(c.Dialect) {
-		if _, err := c.Exec(statement); err != nil {
+		if err := c.Do(statement); err != nil {
 			return err
 		}
 	}

@@ -63,12 +63,5 @@ type Recorded struct {
 	Events      []opt.Event
 }
 
-// Errors of Record, beside [opt.ErrMalformed]. With each of them nothing was recorded.
-var (
-	// ErrEarly is wrapped when an event is about something that does not exist yet: try again.
-	ErrEarly = record.ErrEarly
-	// ErrGap is wrapped when numbers are missing.
-	ErrGap = record.ErrGap
-	// ErrContradiction is wrapped when a source has recorded something else.
-	ErrContradiction = record.ErrContradiction
-)
+// Errors of Record, beside [opt.ErrMalformed]: see package record.
+var ErrEarly, ErrGap, ErrContradiction = record.ErrEarly, record.ErrGap, record.ErrContradiction

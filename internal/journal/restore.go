@@ -61,11 +61,6 @@ func (j Maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Diffe
 }
 
 // HasBlob reports whether there is a blob.
-func (j Maintenance) HasBlob(ctx context.Context, objectiveID, id string) (found bool, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) (err error) {
-		var n int
-		found, err = c.Get("SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &n)
-		return err
-	})
-	return found, err
+func (j Maintenance) HasBlob(ctx context.Context, objectiveID, id string) (bool, error) {
+	return j.db.Get(ctx, "SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, new(int))
 }

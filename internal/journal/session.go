@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,12 +32,11 @@ func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 		return err
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		if _, err := c.Exec(removeExpired, j.now().UnixMilli()); err != nil {
+		if err := c.Do(removeExpired, j.now().UnixMilli()); err != nil {
 			return err
 		}
-		_, err := c.Exec("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
+		return c.Do("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
 			s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
-		return err
 	})
 }
 
@@ -47,12 +45,8 @@ func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
 	var sealed []byte
 	var renew, expires int64
-	found := false
-	err = j.db.Read(ctx, func(c *db.Conn) (err error) {
-		found, err = c.Get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
-			db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
-		return err
-	})
+	found, err := j.db.Get(ctx, "SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
+		db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
 	switch {
 	case err != nil:
 		return s, err
@@ -61,13 +55,9 @@ func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 	case j.seal == nil:
 		return s, db.ErrNoSealer
 	}
-	plain, err := j.seal.Open(sealed, sessionContext(id))
-	if err != nil {
-		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
-	}
 	var in sessionSecrets
-	if err := json.Unmarshal(plain, &in); err != nil {
-		return s, fmt.Errorf("read a session: %w", err)
+	if err := db.OpenJSON(j.seal, sealed, sessionContext(id), &in); err != nil {
+		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
 	}
 	return opt.Session{
 		ID: id, Credential: in.Credential, Refresh: in.Refresh, IDToken: in.IDToken, ValidUntil: in.ValidUntil,
@@ -94,8 +84,7 @@ func (j Sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 // CloseSession removes a session, if it is there.
 func (j Sessions) CloseSession(ctx context.Context, id string) error {
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		_, err := c.Exec("DELETE FROM sessions WHERE id = $1", id)
-		return err
+		return c.Do("DELETE FROM sessions WHERE id = $1", id)
 	})
 }
 
@@ -104,20 +93,12 @@ const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 // removeExpired removes the sessions that have expired.
 func (j Sessions) removeExpired(ctx context.Context) error {
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		_, err := c.Exec(removeExpired, j.now().UnixMilli())
-		return err
+		return c.Do(removeExpired, j.now().UnixMilli())
 	})
 }
 
 func (j Sessions) sealed(s opt.Session) ([]byte, error) {
-	if j.seal == nil {
-		return nil, db.ErrNoSealer
-	}
-	plain, err := json.Marshal(sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil})
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := j.seal.Seal(plain, sessionContext(s.ID))
+	sealed, err := db.SealJSON(j.seal, sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil}, sessionContext(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("seal a session: %w", err)
 	}

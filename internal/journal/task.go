@@ -20,13 +20,9 @@ func newTaskReader(e *db.Engine) taskReader {
 
 // Links returns the A2A tasks that open tasks of an objective follow. The
 // objectives of other tenants have none.
-func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		links, err = db.All(c, "SELECT link FROM tasks"+c.Dialect.IndexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
-			db.Args{objectiveID, tenant}, db.ScanID)
-		return err
-	})
-	return links, err
+func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) ([]string, error) {
+	return db.List(ctx, j.db, "SELECT link FROM tasks"+j.db.Dialect.IndexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+		db.Args{objectiveID, tenant}, db.ScanID)
 }
 
 // Task returns one state of a task; the view has the seq of that state. The tasks
@@ -70,12 +66,8 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 // objective, at low cost. The tasks of other tenants are unknown.
 func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
-		found, err := c.Get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
+		return c.Find("task", id, "SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
 			db.Args{id, tenant}, &state, &seq)
-		if err == nil && !found {
-			err = db.Unknown("task", id)
-		}
-		return err
 	})
 	return state, seq, err
 }

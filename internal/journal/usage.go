@@ -45,10 +45,7 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 	if !ok {
 		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
 	}
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get(query, db.Args{tenant}, &n)
-		return err
-	})
+	_, err = j.db.Get(ctx, query, db.Args{tenant}, &n)
 	if q == opt.StoredBytes {
 		n *= blockSize
 	}
@@ -61,7 +58,7 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit int64) (free a2a.Time, ok bool, err error) {
 	err = j.db.Write(ctx, func(c *db.Conn) error {
 		now := j.now().UnixMilli()
-		if _, err := c.Exec("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
+		if err := c.Do("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
 			return err
 		}
 		var oldest, n int64
@@ -75,8 +72,7 @@ func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit in
 			free = a2a.AtMillis(oldest + hour)
 			return nil
 		}
-		_, err := c.Exec("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
-		return err
+		return c.Do("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
 	}, "notices "+tenant)
 	return free, ok, err
 }

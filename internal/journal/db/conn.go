@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"longhaul/opt"
 )
 
 // A Conn is one connection, and the statements prepared on it. One goroutine uses
@@ -102,6 +104,12 @@ func (c *Conn) Exec(query string, a ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// Do is Exec for those who need not know how many rows have changed.
+func (c *Conn) Do(query string, a ...any) error {
+	_, err := c.Exec(query, a...)
+	return err
+}
+
 // Script runs the statements in text once.
 func (c *Conn) Script(text string) error {
 	_, err := c.Raw.ExecContext(context.Background(), text)
@@ -129,6 +137,15 @@ func (c *Conn) Get(query string, a Args, dest ...any) (ok bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Find is Get for the row of a thing, with the error of [Unknown] if there is none.
+func (c *Conn) Find(what, id, query string, a Args, dest ...any) error {
+	found, err := c.Get(query, a, dest...)
+	if err == nil && !found {
+		err = Unknown(what, id)
+	}
+	return err
 }
 
 // Each calls scan for every row of query.
@@ -260,4 +277,12 @@ func (p *pool) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unavailable wraps err in [opt.ErrUnavailable].
+func unavailable(d diagnoser, err error) error {
+	if errors.Is(err, opt.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
 }

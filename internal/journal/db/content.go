@@ -164,6 +164,30 @@ func (r opener) Scan(dest ...any) error {
 	return r.openAll(dest)
 }
 
+// SealJSON seals a value as JSON.
+func SealJSON(box Sealer, v any, context string) ([]byte, error) {
+	if box == nil {
+		return nil, ErrNoSealer
+	}
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return box.Seal(plain, context)
+}
+
+// OpenJSON reads what SealJSON has sealed with the same context.
+func OpenJSON(box Sealer, sealed []byte, context string, v any) error {
+	if box == nil {
+		return ErrNoSealer
+	}
+	plain, err := box.Open(sealed, context)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, v)
+}
+
 // Encode returns v as JSON, without escaping HTML.
 func Encode(v any) (Content, error) {
 	var b strings.Builder

@@ -41,6 +41,25 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	return s, nil
 }
 
+// Migrate brings the tables of a journal up to date and returns the names of the
+// migrations that it has applied.
+func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
+	cfg.Migrate = true
+	db, err := openDatabase(cfg)
+	if err != nil {
+		return nil, err
+	}
+	before, err := db.missing(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	c, err := db.ready(ctx)
+	if err == nil {
+		err = c.Close()
+	}
+	return before, errors.Join(err, db.close())
+}
+
 // Close waits for the calls that have begun, refuses later ones, and closes the
 // database. It may be called more than once.
 func (s *Engine) Close() error {
@@ -80,6 +99,24 @@ func (s *Engine) Write(ctx context.Context, do func(*Conn) error, locks ...strin
 // earlier commits.
 func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
 	return s.withReader(ctx, f)
+}
+
+// Get is that of a connection of its own.
+func (s *Engine) Get(ctx context.Context, query string, a Args, dest ...any) (ok bool, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		ok, err = c.Get(query, a, dest...)
+		return err
+	})
+	return ok, err
+}
+
+// List is All with a connection of its own.
+func List[T any](ctx context.Context, s *Engine, query string, a Args, read func(Scanner) (T, error)) (list []T, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		list, err = All(c, query, a, read)
+		return err
+	})
+	return list, err
 }
 
 // Snapshot calls f like Read, but all of its statements see the same state of

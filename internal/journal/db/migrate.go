@@ -1,9 +1,7 @@
 package db
 
 import (
-	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -50,25 +48,6 @@ func (d Dialect) Migrations() ([]Migration, error) {
 // breaking ends the name of a migration with whose tables older programs cannot work.
 // After all others they can: a migration adds.
 const breaking = "_breaking"
-
-// Migrate brings the tables of a journal up to date and returns the names of the
-// migrations that it has applied.
-func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
-	cfg.Migrate = true
-	db, err := openDatabase(cfg)
-	if err != nil {
-		return nil, err
-	}
-	before, err := db.missing(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.close())
-	}
-	c, err := db.ready(ctx)
-	if err == nil {
-		err = c.Close()
-	}
-	return before, errors.Join(err, db.close())
-}
 
 // Apply runs the migrations of a list that are missing within a transaction, also one with a
 // number below others that were applied.

@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -137,7 +136,7 @@ func removePush(c *db.Conn, tenant, taskID, id string) (n int64, err error) {
 	if err != nil || n == 0 {
 		return n, err
 	}
-	_, err = c.Exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
+	err = c.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
 	if err != nil {
 		return n, err
 	}
@@ -152,18 +151,13 @@ func objectiveOf(taskID string) string {
 
 // requireTask returns an error if a tenant has no task with an id.
 func requireTask(c *db.Conn, tenant, id string) error {
-	found, err := c.Get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
-	if err == nil && !found {
-		err = db.Unknown("task", id)
-	}
-	return err
+	return c.Find("task", id, "SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
 }
 
 // countPushes notes in the row of an objective how many configs it has, so that
 // recording finds out without a look.
 func countPushes(c *db.Conn, objectiveID string) error {
-	_, err := c.Exec("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
-	return err
+	return c.Do("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
 }
 
 // A pushPut is a config on its way into the tables.
@@ -178,7 +172,7 @@ type pushPut struct {
 
 func (w *pushPut) run(c *db.Conn) error {
 	w.wrote, w.before = false, nil
-	if _, err := c.Exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
+	if err := c.Do("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
 		return err
 	}
 	task, err := w.task(c)
@@ -278,13 +272,12 @@ func (w *pushPut) write(c *db.Conn, pending bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Exec(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
+	return c.Do(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, db.Flag(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
 		w.secrets, w.p.Fingerprint, max(w.now, last+1))
-	return err
 }
 
 // deliver makes a delivery of the state that the task is in, unless one is due.
@@ -295,7 +288,7 @@ func (w *pushPut) deliver(c *db.Conn, t pushTask) error {
 	if err != nil || state == t.shown && gate == t.gate.ID {
 		return err
 	}
-	_, err = c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+	err = c.Do(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
@@ -349,30 +342,15 @@ func (j Store) sealed(p opt.PushConfig) ([]byte, error) {
 	if s == (pushSecrets{}) {
 		return []byte{}, nil
 	}
-	if j.seal == nil {
-		return nil, db.ErrNoSealer
-	}
-	plain, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return j.seal.Seal(plain, sealContext(p))
+	return db.SealJSON(j.seal, s, sealContext(p))
 }
 
 func (j Store) open(secrets []byte, p *opt.PushConfig) error {
 	if len(secrets) == 0 {
 		return nil
 	}
-	err := db.ErrNoSealer
-	var plain []byte
-	if j.seal != nil {
-		plain, err = j.seal.Open(secrets, sealContext(*p))
-	}
 	var s pushSecrets
-	if err == nil {
-		err = json.Unmarshal(plain, &s)
-	}
-	if err != nil {
+	if err := db.OpenJSON(j.seal, secrets, sealContext(*p), &s); err != nil {
 		return fmt.Errorf("%w: %w", errSecrets, err)
 	}
 	p.Token, p.Credentials = s.Token, s.Credentials

@@ -111,36 +111,30 @@ func (w *deliveryNote) run(c *db.Conn) error {
 // attempt records the attempt at the delivery with a key.
 func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
 	try := w.d.Tries + 1
-	if _, err := c.Exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	if err := c.Do("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...); err != nil {
 		return err
 	}
-	if _, err := c.Exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
+	if err := c.Do("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
 		append(key, try-keptAttempts)...); err != nil {
 		return err
 	}
 	// A push workflow works for this config: no hand-over is needed soon.
-	_, err := c.Exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+	return c.Do("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
 		key[0], key[1], key[2], w.now)
-	return err
 }
 
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
-func (j Store) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+c.Dialect.IndexedBy("deliveries_due")+`
+func (j Store) PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error) {
+	return db.List(ctx, j.db, "SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+j.db.Dialect.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
 			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+db.LimitParam(2),
-			db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) error {
-				var k opt.PushKey
-				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
-				list = append(list, k)
-				return err
-			})
-	})
-	return list, err
+		db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) (k opt.PushKey, err error) {
+			err = row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
+			return k, err
+		})
 }
 
 // PushesHanded notes that deliveries were handed over: those that are due for each
@@ -151,7 +145,7 @@ func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
 		for _, k := range list {
-			_, err := c.Exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
+			err := c.Do(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
 				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
 			if err != nil {
 				return err
@@ -208,17 +202,14 @@ func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []op
 func (j Store) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
 	err := j.db.Write(ctx, func(c *db.Conn) error {
 		var status opt.DeliveryStatus
-		found, err := c.Get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
+		err := c.Find("delivery to push config", configID, `SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
 			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
 			db.Args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
-		if err == nil && !found {
-			err = db.Unknown("delivery to push config", configID)
-		}
 		if err != nil || status == opt.DeliveryDue {
 			return err
 		}
-		_, err = c.Exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
+		err = c.Do("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
 			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
 		c.Changes.Due = err == nil
 		return err

@@ -26,7 +26,7 @@ func addArtifact(r *rows, e *entry) (bool, error) {
 			return replaced, err
 		}
 	}
-	_, err = r.c.Exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+	err = r.c.Do("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
 		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.added)
 	return true, err
 }
@@ -40,9 +40,9 @@ func replaceArtifact(r *rows, e *entry) (replaced bool, err error) {
 	if replaced, err = r.c.Get("SELECT seq FROM artifacts"+these+" ORDER BY seq LIMIT 1", key, &first); err != nil || !replaced {
 		return replaced, err
 	}
-	if _, err = r.c.Exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
+	if err = r.c.Do("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
 		return false, err
 	}
-	_, err = r.c.Exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
+	err = r.c.Do("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
 	return true, err
 }

@@ -8,12 +8,11 @@ import (
 // closed the gate.
 func addDecision(r *rows, e *entry) error {
 	d := e.Decision
-	_, err := r.c.Exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	err := r.c.Do("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision, d.Epoch)
 	if err != nil || e.decided == "" {
 		return err
 	}
-	_, err = r.c.Exec("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
+	return r.c.Do("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
 		d.TaskID, opt.RootID(r.objectiveID, r.o.attempt), e.decided, r.objectiveID)
-	return err
 }

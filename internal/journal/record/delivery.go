@@ -12,7 +12,7 @@ func deliverFirst(r *rows, e *entry, taskID string) error {
 	if r.o.pushes == 0 {
 		return nil
 	}
-	if _, err := r.c.Exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
+	if err := r.c.Do("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
 		return err
 	}
 	return deliver(r, e, taskID, opt.TaskSubmitted)

@@ -93,7 +93,7 @@ func setEpoch(r *rows, name string, epoch int) error {
 	r.o.epochs[name] = epoch
 	doc, err := db.Encode(r.o.epochs)
 	if err == nil {
-		_, err = r.c.Exec("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, doc)
+		err = r.c.Do("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, doc)
 	}
 	return err
 }
@@ -119,6 +119,5 @@ func unstick(r *rows) error {
 		return nil
 	}
 	r.o.stuck = false
-	_, err := r.c.Exec("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
-	return err
+	return r.c.Do("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
 }

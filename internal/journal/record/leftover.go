@@ -40,12 +40,11 @@ func RemoveAllRemaining(c *db.Conn, id string) error {
 		return err
 	}
 	for _, b := range DependentTables {
-		if _, err := c.Exec("DELETE FROM "+b.Table+" WHERE objective_id = $1", id); err != nil {
+		if err := c.Do("DELETE FROM "+b.Table+" WHERE objective_id = $1", id); err != nil {
 			return err
 		}
 	}
-	_, err = c.Exec("DELETE FROM leftovers WHERE objective_id = $1", id)
-	return err
+	return c.Do("DELETE FROM leftovers WHERE objective_id = $1", id)
 }
 
 // RemoveRemainingSQL returns the statement that removes at most $1 remaining rows of

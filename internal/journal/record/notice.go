@@ -42,7 +42,7 @@ func addNotice(r *rows, e *entry, n opt.Notice) error {
 			continue
 		}
 		some = true
-		_, err := r.c.Exec(`INSERT INTO deliveries
+		err := r.c.Do(`INSERT INTO deliveries
 			(objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, notice, status, since, tries, handed_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'due', $6, 0, 0)`,
 			r.objectiveID, e.TaskID, c.ConfigID(), r.seq(), string(opt.TaskState(e.To).A2A()), e.At.Millis(), string(n.Gate.Kind), n.Gate.ID, string(n.Kind))
@@ -56,7 +56,7 @@ func addNotice(r *rows, e *entry, n opt.Notice) error {
 	r.c.Changes.Due = true
 	doc, err := db.Encode(n.Gate.Shown())
 	if err == nil {
-		_, err = r.c.Exec("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)
+		err = r.c.Do("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)
 	}
 	return err
 }

@@ -54,19 +54,17 @@ func writeObjectiveHead(r *rows, h *opt.ObjectiveHead) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.c.Exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
+	return r.c.Do(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14, shapers = $15, bytes = bytes + $16
 		WHERE id = $1`,
 		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, db.Content(h.Failure), h.Stopping, db.Flag(h.Started),
 		db.Flag(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, db.Flag(h.Started || h.Status.Ended()), db.Flag(h.Status.Ended()), shapers, r.o.bytes)
-	return err
 }
 
 // writeObjectiveText writes the name and description of the objective.
 func writeObjectiveText(r *rows, e *entry) error {
-	_, err := r.c.Exec("UPDATE objectives SET name = $2, description = $3, metadata = $4, planner = $5 WHERE id = $1",
+	return r.c.Do("UPDATE objectives SET name = $2, description = $3, metadata = $4, planner = $5 WHERE id = $1",
 		r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.planner)
-	return err
 }
 
 // retryObjective begins a new attempt, with its own root task.

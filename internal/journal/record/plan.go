@@ -9,7 +9,7 @@ import (
 // addPlan adds a plan after those that are there, and its tasks.
 func addPlan(r *rows, e *entry) error {
 	p := e.Plan
-	_, err := r.c.Exec(`INSERT INTO plans
+	err := r.c.Do(`INSERT INTO plans
 		(id, objective_id, tenant, position, doc, status, reason, stopping, started, paused, run,
 			name, description, metadata, dependencies, updated_at)
 		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)

@@ -114,8 +114,7 @@ func (r *Recording) close() error {
 	if r.o.head != nil {
 		return writeObjectiveHead(r.rows, r.o.head)
 	}
-	_, err := r.c.Exec("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
-	return err
+	return r.c.Do("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
 }
 
 // recordBatch applies the events of b that are new.
@@ -169,7 +168,7 @@ func (r *Recording) recordEvent(e *entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.c.Exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
+	err = r.c.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
 	r.o.seq++
 	r.o.bytes += len(stored)
 	r.added = append(r.added, e.Event)
@@ -256,7 +255,6 @@ func (r *Recording) apply(e *entry) (kept bool, err error) {
 
 // addAnswer notes which event answers a command. The first answer stays.
 func (r *Recording) addAnswer(e *entry) error {
-	_, err := r.c.Exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+	return r.c.Do("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		r.objectiveID, e.Answer.CommandID, r.seq())
-	return err
 }

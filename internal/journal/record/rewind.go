@@ -37,7 +37,7 @@ func setObjective(r *rows, e *entry) error {
 		err = setTask(r, e, opt.RootID(r.objectiveID, r.o.attempt), &opt.Task{State: o.Root, Gate: e.Gate, Failure: e.Head.Failure})
 	}
 	if err == nil && !o.Root.Ended() { // it gets its own artifacts at its end
-		_, err = r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, opt.RootID(r.objectiveID, r.o.attempt))
+		err = r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, opt.RootID(r.objectiveID, r.o.attempt))
 	}
 	if err == nil {
 		err = setPlans(r, e, o.Plans)
@@ -68,7 +68,7 @@ func removePlan(r *rows, id string) error {
 		err = removeTasks(r, ids)
 	}
 	if err == nil {
-		_, err = r.c.Exec("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
+		err = r.c.Do("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func setPlan(r *rows, e *entry, position int, p *opt.Plan, known bool) error {
 		err = writePlanText(r, at)
 	}
 	if err == nil {
-		_, err = r.c.Exec("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
+		err = r.c.Do("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
 	}
 	write := p.Tasks != nil
 	if err == nil && !write && p.Status.Ended() {
@@ -135,12 +135,12 @@ func setTasks(r *rows, e *entry, p *opt.Plan) error {
 // that are due.
 func removeTasks(r *rows, ids []string) error {
 	for _, id := range ids {
-		_, err := r.c.Exec("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
+		err := r.c.Do("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
 		if err == nil {
-			_, err = r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
+			err = r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
 		}
 		if err == nil {
-			_, err = r.c.Exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
+			err = r.c.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
 		}
 		if err != nil {
 			return err
@@ -176,8 +176,7 @@ func setTask(r *rows, e *entry, id string, t *opt.Task) error {
 			return err
 		}
 	}
-	_, err := r.c.Exec("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, db.Flag(t.Follow))
-	return err
+	return r.c.Do("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, db.Flag(t.Follow))
 }
 
 // setArtifacts sets the artifacts of a task of a plan. The root task shows those that it has
@@ -191,7 +190,7 @@ func setArtifacts(r *rows, taskID string, list []a2a.Artifact) error {
 		if slices.ContainsFunc(list, func(a a2a.Artifact) bool { return a.ArtifactID == id }) {
 			continue
 		}
-		if _, err := r.c.Exec("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id); err != nil {
+		if err := r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id); err != nil {
 			return err
 		}
 	}
@@ -212,7 +211,7 @@ func setArtifacts(r *rows, taskID string, list []a2a.Artifact) error {
 			}
 			continue
 		}
-		if _, err := r.c.Exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+		if err := r.c.Do("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
 			r.objectiveID, r.seq(), taskID, root, a.ArtifactID, doc); err != nil {
 			return err
 		}

@@ -50,9 +50,8 @@ func (r *Recording) storeNumbers(source string, entries []*entry) error {
 		n.digests = append(n.digests, e.digest...)
 	}
 	r.knownNumbers[source] = n
-	_, err = r.c.Exec(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
+	return r.c.Do(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (objective_id, source, first) DO UPDATE SET digests = excluded.digests`, r.objectiveID, source, n.first, n.digests)
-	return err
 }
 
 // checkRepeats returns an error if a source has recorded other events than entries

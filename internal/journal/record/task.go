@@ -18,15 +18,14 @@ const insertTask = `INSERT INTO tasks
 // addRoot adds the root task of the current attempt, which a message has begun.
 func addRoot(r *rows, messageID, digest string, at a2a.Time) error {
 	state := opt.TaskSubmitted
-	_, err := r.c.Exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
+	return r.c.Do(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
 		"", messageID, digest, "", "", "", "", 0, string(state), string(state.A2A()), 0, 0, "", at.Millis())
-	return err
 }
 
 // addTasks adds the tasks in e to its plan.
 func addTasks(r *rows, e *entry) error {
 	for _, t := range e.tasks {
-		_, err := r.c.Exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
+		err := r.c.Do(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
 			db.Content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, db.Flag(t.Follow),
 			string(t.State), string(t.State.A2A()), db.Flag(isActive(t.State)), db.Flag(t.State.Ended()), t.Reason, e.At.Millis())
 		if err != nil {
@@ -98,12 +97,11 @@ func moveTask(r *rows, e *entry) error {
 	if e.From != e.To {
 		at = max(at, e.At.Millis()) // a clock may go back
 	}
-	_, err = r.c.Exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
+	return r.c.Do(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
 			status_at = $9, status_seq = $10, status_id = $11, said = $12, gate = $13
 		WHERE id = $1`,
 		e.TaskID, e.To, string(to.A2A()), db.Flag(t.planID != "" && isActive(to)), db.Flag(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
 		at, statusSeq, statusID, e.status, e.gate)
-	return err
 }
 
 // extendGate adds an exchange to the gate at which a task waits. A gate that an operator has
@@ -124,8 +122,7 @@ func extendGate(r *rows, e *entry) error {
 	if err := errors.Join(d...); err != nil {
 		return err
 	}
-	_, err = r.c.Exec("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
-	return err
+	return r.c.Do("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
 }
 
 // addTry notes a new try at a task, unless the event comes too late.
@@ -139,6 +136,5 @@ func addTry(r *rows, e *entry) (bool, error) {
 
 // showAttempt notes the latest attempt at a task.
 func showAttempt(r *rows, e *entry) error {
-	_, err := r.c.Exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
-	return err
+	return r.c.Do("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
 }
