@@ -97,7 +97,7 @@ func TestJournal_Usage_large(t *testing.T) {
 	t.Parallel()
 	const objectives = 10 * crowd
 	j := openFile(t, file(t))
-	s := brief(t, j, 1)
+	s := begin(t, j, newObjective()).end(opt.ObjectiveCompleted, 1)
 	begin(t, j, newObjective())
 	if err := j.Fill(t.Context(), s.objective.ID, objectives, time.Second); err != nil {
 		t.Fatal(err)
