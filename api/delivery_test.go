@@ -13,7 +13,7 @@ import (
 // attempt notes an attempt at the next delivery to a config.
 func (s *fixture) attempt(t *testing.T, taskID, configID string, a opt.DeliveryAttempt, status opt.DeliveryStatus) {
 	t.Helper()
-	j := s.world.Journal()
+	j := s.world.Journal().Pushes
 	p, d, ok, err := j.NextDelivery(t.Context(), taskID, configID)
 	if err == nil && ok {
 		_, err = j.NoteDelivery(t.Context(), p, d, a, status)

@@ -26,7 +26,7 @@ func pushOn(c *config) {
 // pushed returns the push configs of a task, as text with their secrets.
 func (s *fixture) pushed(t *testing.T, taskID string) (list []string) {
 	t.Helper()
-	configs, err := s.world.Journal().Pushes(t.Context(), "acme", taskID)
+	configs, err := s.world.Journal().Pushes.Pushes(t.Context(), "acme", taskID)
 	if err != nil && !errors.Is(err, opt.ErrUnknown) {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func (s *fixture) pushed(t *testing.T, taskID string) (list []string) {
 // due returns the states of a task that are to be delivered.
 func (s *fixture) due(t *testing.T, taskID string) (list []string) {
 	t.Helper()
-	all, err := s.world.Journal().Deliveries(t.Context(), "acme", taskID)
+	all, err := s.world.Journal().Pushes.Deliveries(t.Context(), "acme", taskID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestSubscribe_afterRebuild(t *testing.T) {
 	id := first.data.at("task", "id").String()
 	note := a2a.Message{MessageID: "restored", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("hello")}}
 	restored := opt.Event{N: 1, Kind: opt.MessageAdded, TaskID: id, Message: &note, Principal: "ann", Verdict: opt.Noted}
-	if n, err := s.journal.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: id, Source: "lost", Events: []opt.Event{restored}}); n != 1 || err != nil {
+	if n, err := s.journal.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: id, Source: "lost", Events: []opt.Event{restored}}); n != 1 || err != nil {
 		t.Fatalf("restored %d events, error %v", n, err)
 	}
 	next := func(after string) sse {

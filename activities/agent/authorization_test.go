@@ -51,7 +51,7 @@ func newDesk(t *testing.T, word, wake string) *desk {
 		},
 	})
 	d.Service = service.New(service.Config{
-		Engine: d.world, Journal: d.world.Journal(), Watch: d.world.Watch, Agent: byWorkers{}, Now: d.world.Now,
+		Engine: d.world, Journal: d.world.Journal(), Pushes: d.world.Journal().Pushes, Watch: d.world.Watch, Agent: byWorkers{}, Now: d.world.Now,
 		BlockingWait: time.Nanosecond, ReplyWait: 20 * time.Millisecond,
 	})
 	sent := d.send("start", a2a.Message{Parts: []a2a.Part{a2a.TextPart("Write.")}})

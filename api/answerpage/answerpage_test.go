@@ -81,10 +81,10 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 	core, logs := observer.New(zap.InfoLevel)
 	s.logs = logs
 	cfg := service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
+		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now, Log: zap.New(core),
 	}
-	page := answerpage.Config{Console: "/console/inbox/", Links: s.links, Keys: s.world.Journal(), Now: s.world.Now, Expired: signing.ErrLinkExpired, Log: cfg.Log}
+	page := answerpage.Config{Console: "/console/inbox/", Links: s.links, Keys: s.world.Journal().APIKeys, Now: s.world.Now, Expired: signing.ErrLinkExpired, Log: cfg.Log}
 	for _, f := range change {
 		f(&cfg, &page)
 	}
@@ -504,7 +504,7 @@ func TestPage_revoked(t *testing.T) {
 				if k.Principal == "" {
 					k.Principal = "ann"
 				}
-				if err := s.world.Journal().AddAPIKey(t.Context(), k); err != nil {
+				if err := s.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
 					t.Fatal(err)
 				}
 			}

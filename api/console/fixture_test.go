@@ -57,7 +57,7 @@ func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.
 	s := &site{sessions: &sessions{list: map[string]opt.Session{}}}
 	s.world = servicetest.New(t, world)
 	operations := service.New(service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
+		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
 		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	})

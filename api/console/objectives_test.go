@@ -47,7 +47,7 @@ func beginWork(t *testing.T, agent message.Agent, skills ...card.Skill) *workpla
 	})
 	now := func() time.Time { return s.world.Now().Add(time.Duration(s.ahead.Load())) }
 	operations := service.New(service.Config{
-		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent, Card: card.Info{Name: "Longhaul", Skills: skills},
+		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent, Card: card.Info{Name: "Longhaul", Skills: skills},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: now,
 	})
 	authenticate := func(r *http.Request) (call.Caller, error) {

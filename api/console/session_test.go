@@ -52,15 +52,15 @@ type (
 )
 
 func (l lateKeys) APIKey(ctx context.Context, id string) (opt.APIKey, error) {
-	return l.world.Journal().APIKey(ctx, id)
+	return l.world.Journal().APIKeys.APIKey(ctx, id)
 }
 
 func (l lateSessions) OpenSession(ctx context.Context, s opt.Session) error {
-	return l.world.Journal().OpenSession(ctx, s)
+	return l.world.Journal().Sessions.OpenSession(ctx, s)
 }
 
 func (l lateSessions) Session(ctx context.Context, id string, now time.Time) (opt.Session, error) {
-	s, err := l.world.Journal().Session(ctx, id, now)
+	s, err := l.world.Journal().Sessions.Session(ctx, id, now)
 	if l.read != nil {
 		l.read()
 	}
@@ -68,11 +68,11 @@ func (l lateSessions) Session(ctx context.Context, id string, now time.Time) (op
 }
 
 func (l lateSessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (bool, error) {
-	return l.world.Journal().RenewSession(ctx, s, was)
+	return l.world.Journal().Sessions.RenewSession(ctx, s, was)
 }
 
 func (l lateSessions) CloseSession(ctx context.Context, id string) error {
-	return l.world.Journal().CloseSession(ctx, id)
+	return l.world.Journal().Sessions.CloseSession(ctx, id)
 }
 
 // key makes an API key and returns its text and its id.
@@ -80,7 +80,7 @@ func (l *login) key(t *testing.T) (text, id string) {
 	t.Helper()
 	k := opt.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(l.world.Now())}
 	text = identity.NewKey(&k)
-	if err := l.world.Journal().AddAPIKey(t.Context(), k); err != nil {
+	if err := l.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	return text, k.ID
@@ -109,7 +109,7 @@ func TestSession_revokedKey(t *testing.T) {
 	if b.get("/console/inbox").status != http.StatusOK {
 		t.Fatal("the session does not work")
 	}
-	if err := l.world.Journal().RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
+	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
 		t.Fatal(err)
 	}
 	l.world.Advance(2 * time.Second)
@@ -124,7 +124,7 @@ func TestSession_revokedKeyInOpenPage(t *testing.T) {
 	l := beginLogin(t, identity.Config{})
 	key, id := l.key(t)
 	b := l.signedIn(t, key)
-	if err := l.world.Journal().RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
+	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
 		t.Fatal(err)
 	}
 	l.world.Advance(2 * time.Second)

@@ -59,7 +59,7 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 	core, logs := observer.New(zap.DebugLevel)
 	s := &fixture{world: world, logs: logs}
 	cfg := config{serviceConfig: service.Config{
-		Engine: world, Journal: world.Journal(), Watch: world.Watch, Agent: oracle{},
+		Engine: world, Journal: world.Journal(), Pushes: world.Journal().Pushes, Watch: world.Watch, Agent: oracle{},
 		Card: card.Info{
 			Name:       "Longhaul",
 			Interfaces: api.Address{BaseURL: "http://agent.example.com", GRPC: "agent.example.com:443"}.Interfaces(),

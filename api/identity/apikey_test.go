@@ -41,7 +41,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	good, _ := f.key(t)
 	revoked, k := f.key(t)
-	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
 		t.Fatal(err)
 	}
 	expired, _ := f.key(t, func(k *opt.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now()) })
@@ -84,7 +84,7 @@ func TestAuthenticate_revoked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
 		t.Fatal(err)
 	}
 	f.clock.move(time.Second)
@@ -172,7 +172,7 @@ func TestAuthenticate_flood(t *testing.T) {
 	if err := from(bad, good); err != nil {
 		t.Errorf("a key that was accepted, and is to be checked again: %v", err)
 	}
-	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
 		t.Fatal(err)
 	}
 	f.clock.move(3 * time.Second)

@@ -68,11 +68,11 @@ func newFixture(t *testing.T, cfg identity.Config, change ...func(*service.Confi
 	world := servicetest.New(t, servicetest.Config{})
 	core, logs := observer.New(zapcore.DebugLevel)
 	f := &fixture{journal: world.Journal(), clock: &clock{now: servicetest.Start}, logs: logs}
-	cfg.Keys, cfg.Now = f.journal, f.clock.Now
+	cfg.Keys, cfg.Now = f.journal.APIKeys, f.clock.Now
 	f.Authenticator = identity.New(cfg)
 	info := card.Info{Name: "Longhaul", Interfaces: api.Address{BaseURL: "http://agent.example.com"}.Interfaces()}
 	f.Describe(&info)
-	of := service.Config{Engine: world, Journal: world.Journal(), Watch: world.Watch, Card: info, Now: world.Now, Log: zap.New(core)}
+	of := service.Config{Engine: world, Journal: world.Journal(), Pushes: world.Journal().Pushes, Watch: world.Watch, Card: info, Now: world.Now, Log: zap.New(core)}
 	for _, f := range change {
 		f(&of)
 	}
@@ -113,7 +113,7 @@ func (f *fixture) key(t *testing.T, change ...func(*opt.APIKey)) (text string, k
 		c(&k)
 	}
 	text = identity.NewKey(&k)
-	if err := f.journal.AddAPIKey(t.Context(), k); err != nil {
+	if err := f.journal.APIKeys.AddAPIKey(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	return text, k

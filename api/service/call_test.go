@@ -24,7 +24,7 @@ func newService(t *testing.T, card card.Info) *service.Service {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	return service.New(service.Config{
-		Journal: j, Watch: func(id string) call.Watch { return j.Watch(id) }, Card: card,
+		Journal: j, Pushes: j.Pushes, Watch: func(id string) call.Watch { return j.Watch(id) }, Card: card,
 	})
 }
 

@@ -30,7 +30,8 @@ import (
 type Config struct {
 	Engine  Engine
 	Journal Journal
-	Watch   func(objectiveID string) call.Watch // of the same journal
+	Pushes  push.Journal                        // of the same journal
+	Watch   func(objectiveID string) call.Watch // likewise
 	Agent   message.Agent
 	Card    card.Info
 
@@ -117,7 +118,6 @@ type Journal interface {
 	message.Journal
 	work.Journal
 	gate.Journal
-	push.Journal
 	Ping(ctx context.Context) error
 }
 
@@ -185,7 +185,7 @@ func New(cfg Config) *Service {
 	s.Calls = call.New(call.Config{Log: cfg.Log, Rand: cfg.Rand, Extensions: cfg.Card.AllExtensions(cfg.Limits), Quota: cfg.Quota, Recheck: cfg.Recheck, Observer: cfg.Observer})
 	s.Cards = card.New(cfg.Card, cfg.Extended, cfg.Limits, cfg.CheckPush != nil)
 	s.Streams = stream.Streams{Journal: j, Read: reads, Wait: wait, Watch: cfg.Watch}
-	s.Pushes = &push.Pushes{Journal: j, Read: reads, Out: out, IDs: ids, Pages: pages, CheckURL: cfg.CheckPush, States: cfg.PushStates, Log: cfg.Log}
+	s.Pushes = &push.Pushes{Journal: cfg.Pushes, Read: reads, Out: out, IDs: ids, Pages: pages, CheckURL: cfg.CheckPush, States: cfg.PushStates, Log: cfg.Log}
 	s.Deliveries = push.Deliveries{Pushes: s.Pushes}
 	s.Messages = &message.Messages{
 		Journal: j, Pushes: s.Pushes, Read: reads, Out: out, Wait: wait, IDs: ids, Streams: s.Streams, Quotas: quota, Plans: plans,
@@ -211,7 +211,7 @@ func New(cfg Config) *Service {
 // readers makes the parts that only read.
 func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
-	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: j, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
+	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
 	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Now)
 	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }

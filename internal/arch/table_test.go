@@ -106,8 +106,10 @@ var rooms = []room{
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "a2a/codec", "opt/wire"}},
 
-	{name: "internal/journal/db", imports: []string{"opt"}}, // the database under it
-	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db"},
+	{name: "internal/journal/db", imports: []string{"opt"}},                                   // the database under it
+	{name: "internal/journal/record", imports: []string{"a2a", "opt", "internal/journal/db"}}, // what writes events
+	{name: "internal/journal/push", imports: []string{"a2a", "opt", "internal/journal/db"}},   // push configs and deliveries
+	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db", "internal/journal/record", "internal/journal/push"},
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept

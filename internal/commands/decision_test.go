@@ -105,7 +105,7 @@ func keeper(t *testing.T) (k *signing.Keeper, file string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	k = signing.New(signing.Config{Store: j})
+	k = signing.New(signing.Config{Store: j.SigningKeys})
 	set, err := k.PublicKeys(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -22,32 +22,32 @@ func TestJournal_APIKey(t *testing.T) {
 		}
 		bare := opt.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
 		for _, k := range []opt.APIKey{key, bare} {
-			if err := j.AddAPIKey(t.Context(), k); err != nil {
+			if err := j.APIKeys.AddAPIKey(t.Context(), k); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := j.AddAPIKey(t.Context(), key); err == nil {
+		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
 			t.Error("the same id was taken twice")
 		}
-		got, err := other.APIKeys(t.Context())
+		got, err := other.APIKeys.APIKeys(t.Context())
 		if diff := cmp.Diff([]opt.APIKey{key, bare}, got); err != nil || diff != "" {
 			t.Errorf("error %v, keys mismatch (-want +got):\n%s", err, diff)
 		}
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {
-			if err := j.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))); err != nil {
+			if err := j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		key.RevokedAt = revoked
-		one, err := other.APIKey(t.Context(), "one")
+		one, err := other.APIKeys.APIKey(t.Context(), "one")
 		if diff := cmp.Diff(key, one); err != nil || diff != "" {
 			t.Errorf("error %v, revoked key mismatch (-want +got):\n%s", err, diff)
 		}
-		if _, err := j.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
+		if _, err := j.APIKeys.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("an unknown key: %v", err)
 		}
-		if err := j.RevokeAPIKey(t.Context(), "none", at); !errors.Is(err, opt.ErrUnknown) {
+		if err := j.APIKeys.RevokeAPIKey(t.Context(), "none", at); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("revoking an unknown key: %v", err)
 		}
 	})

@@ -8,52 +8,6 @@ import (
 	"longhaul/internal/journal/db"
 )
 
-// An artifactTable is the part of a recording that writes artifacts.
-type artifactTable struct{ *recording }
-
-// add adds an artifact or a piece of one. An event from an earlier
-// attempt, or after the end of the task, is left out: only a worker that was
-// replaced sends it.
-func (r artifactTable) add(e *entry) (bool, error) {
-	t, err := r.tasks().read(e.TaskID)
-	if err != nil {
-		return false, err
-	}
-	if t.isLate(e) {
-		return false, nil
-	}
-	if e.Fence() > t.fence {
-		if err := r.tasks().showAttempt(e); err != nil {
-			return false, err
-		}
-	}
-	if !e.Chunk.Append {
-		replaced, err := r.replace(e)
-		if replaced || err != nil {
-			return replaced, err
-		}
-	}
-	_, err = r.c.Exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
-		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.added)
-	return true, err
-}
-
-// replace puts the artifact of e where the artifact was; replaced is false if it was
-// not there.
-func (r artifactTable) replace(e *entry) (replaced bool, err error) {
-	var first int64
-	key := db.Args{r.objectiveID, e.TaskID, e.Chunk.Artifact.ArtifactID}
-	const these = " WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3"
-	if replaced, err = r.c.Get("SELECT seq FROM artifacts"+these+" ORDER BY seq LIMIT 1", key, &first); err != nil || !replaced {
-		return replaced, err
-	}
-	if _, err = r.c.Exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
-		return false, err
-	}
-	_, err = r.c.Exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
-	return true, err
-}
-
 // artifacts returns the artifacts of a task in the order of their first pieces.
 // For a root task these include the artifacts of plan tasks that it shows.
 func artifacts(c *db.Conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
@@ -66,7 +20,7 @@ func artifacts(c *db.Conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
 			if err := row.Scan(&p.seq, &p.task, &doc); err != nil {
 				return err
 			}
-			err := decode(doc, &p.Artifact)
+			err := db.Decode(doc, &p.Artifact)
 			pieces = append(pieces, p)
 			return err
 		})

@@ -60,6 +60,7 @@ func TestRecord_together(t *testing.T) {
 // TestRecord_contradiction refuses other content under a known number, also of an
 // event that came too late to be shown, and says so in the log.
 func TestRecord_contradiction(t *testing.T) {
+	t.Parallel()
 	core, logs := observer.New(zap.ErrorLevel)
 	j, err := journal.Open(t.Context(), journal.Config{Log: zap.New(core)})
 	if err != nil {

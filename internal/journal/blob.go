@@ -5,25 +5,26 @@ import (
 	"fmt"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
-// blobs is the part of a Journal that keeps data of any kind.
-type blobs struct{ *store }
+// Blobs is the part of a Journal that keeps data of any kind.
+type Blobs struct{ db *db.Engine }
 
 // WriteBlobs keeps data, by their ids, for as long as their objective is kept: all are
 // written, or none. An id says what the data is, so writing a blob again changes nothing.
 // The objective need not be recorded yet.
-func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error {
+func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error {
 	stored := map[string][]byte{}
 	for id, data := range blobs {
 		var err error
-		if stored[id], err = j.Box.ToStoredBytes(data); err != nil {
+		if stored[id], err = j.db.Box.ToStoredBytes(data); err != nil {
 			return fmt.Errorf("write a blob of %s: %w", objectiveID, err)
 		}
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
-		if err := removeAllRemaining(c, objectiveID); err != nil {
+	return j.db.Write(ctx, func(c *db.Conn) error {
+		if err := record.RemoveAllRemaining(c, objectiveID); err != nil {
 			return err
 		}
 		added := 0
@@ -37,24 +38,20 @@ func (j blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		if added == 0 {
 			return nil
 		}
-		_, err := c.Exec("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
-		return err
-	}, objectiveLock(objectiveID))
+		return c.Do("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
+	}, db.ObjectiveLock(objectiveID))
 }
 
 // ReadBlob returns the data of a blob. The error wraps opt.ErrUnknown if there
 // is none.
-func (j blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
+func (j Blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
 	var data []byte
-	err := j.Read(ctx, func(c *db.Conn) error {
-		found, err := c.Get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &data)
-		if err == nil && !found {
-			return fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
-		}
-		if err == nil {
-			data, err = j.Box.FromStoredBytes(data)
-		}
-		return err
-	})
-	return data, err
+	found, err := j.db.Get(ctx, "SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", db.Args{objectiveID, id}, &data)
+	if err == nil && !found {
+		err = fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.db.Box.FromStoredBytes(data)
 }

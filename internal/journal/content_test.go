@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,8 +34,10 @@ func eachSealedPlace(t *testing.T, test func(t *testing.T, p sealedPlace)) {
 			return openWith(t, cfg)
 		}
 	}
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "journal.db")
+		t.Parallel()
+		path := file(t)
 		test(t, sealedPlace{opener(journal.Config{Path: path, Sync: "normal"}), func() (all []byte) {
 			for _, end := range []string{"", "-wal"} {
 				data, err := os.ReadFile(path + end)
@@ -49,6 +50,7 @@ func eachSealedPlace(t *testing.T, test func(t *testing.T, p sealedPlace)) {
 		}})
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		url := database(t)
 		test(t, sealedPlace{opener(journal.Config{URL: url, Migrate: true}), func() []byte {
 			data, err := exec.Command("pg_dump", "--inserts", url).Output()

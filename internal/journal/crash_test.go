@@ -3,11 +3,11 @@ package journal_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -30,9 +30,11 @@ func TestMain(m *testing.M) {
 		purgeForEver(child[0])
 	}
 	code := m.Run()
-	if server.Server != nil {
-		if err := server.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+	if serverUsed.Load() {
+		if s, err := server(); s != nil {
+			if err := errors.Join(err, s.Close()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
 		}
 	}
 	os.Exit(code)
@@ -66,8 +68,9 @@ func recordForEver(path, objectiveID, name string) {
 // TestKill kills a process that records, again and again, every other time
 // while this one records too. Everything acknowledged must be there after that.
 func TestKill(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { kill(t, filepath.Join(t.TempDir(), "journal.db")) })
-	t.Run("postgres", func(t *testing.T) { kill(t, database(t)) })
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { t.Parallel(); kill(t, file(t)) })
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); kill(t, database(t)) })
 }
 
 // configAt returns the config for a journal in a file or at a URL.

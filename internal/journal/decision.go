@@ -8,37 +8,17 @@ import (
 	"longhaul/opt"
 )
 
-// A decisionTable is the part of a recording that writes decisions.
-type decisionTable struct{ *recording }
-
-// add adds the decision in e, and shows it at its task and at the root task if it has
-// closed the gate.
-func (r decisionTable) add(e *entry) error {
-	d := e.Decision
-	_, err := r.c.Exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision, d.Epoch)
-	if err != nil || e.decided == "" {
-		return err
-	}
-	_, err = r.c.Exec("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
-		d.TaskID, opt.RootID(r.objectiveID, r.o.attempt), e.decided, r.objectiveID)
-	return err
-}
-
 // A decisionReader is the part of a Journal that lists decisions.
-type decisionReader struct{ *store }
+type decisionReader struct{ db *db.Engine }
 
 // Decisions returns a page of at most limit decisions of an objective that come after
 // a position, and the head of them all, in one state of the journal. The objectives of
 // other tenants are unknown.
 func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
 	p.Last = after
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
-		found, err := c.Get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
-		if err == nil && !found {
-			err = unknown("objective", objectiveID)
-		}
+		err := c.Find("objective", objectiveID, "SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
 		if err != nil {
 			return err
 		}
@@ -61,7 +41,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 func scanDecision(row db.Scanner) (seq int64, d opt.Decision, err error) {
 	var doc db.Content
 	err = row.Scan(&seq, &doc)
-	return seq, d, errors.Join(err, decode(doc, &d))
+	return seq, d, errors.Join(err, db.Decode(doc, &d))
 }
 
 // decisionHead returns the ends of the chains of an objective, without a time.

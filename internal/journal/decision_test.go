@@ -80,6 +80,7 @@ func TestDecisions(t *testing.T) {
 }
 
 func TestDecisions_unknown(t *testing.T) {
+	t.Parallel()
 	s, _, _ := ledger(t, openFile(t, ""))
 	for _, of := range [][2]string{{"globex", s.objective.ID}, {tenant, newObjective().ID}} {
 		if p, err := s.j.Decisions(t.Context(), of[0], of[1], 0, 10); !errors.Is(err, opt.ErrUnknown) || len(p.Decisions) > 0 {
@@ -96,6 +97,7 @@ func TestDecisions_unknown(t *testing.T) {
 
 // A batch that is recorded again changes nothing.
 func TestDecisions_again(t *testing.T) {
+	t.Parallel()
 	j := openFile(t, "")
 	s := begin(t, j, newObjective())
 	var chain opt.Chain
@@ -115,6 +117,7 @@ func TestDecisions_again(t *testing.T) {
 // How a gate was closed is shown at its task and at the root task. Replies that close
 // no gate are not.
 func TestTask_decided(t *testing.T) {
+	t.Parallel()
 	j := openFile(t, "")
 	s, _, _ := ledger(t, j)
 	want := &opt.Decided{GateID: opt.GateID(s.task(0, 0), 1), Action: opt.Accept, DecidedBy: "ann", At: at(7), Feedback: "fine"}
@@ -127,6 +130,7 @@ func TestTask_decided(t *testing.T) {
 
 // A record that was changed in the file is found by those who check it.
 func TestDecisions_altered(t *testing.T) {
+	t.Parallel()
 	s, _, _ := ledger(t, openFile(t, ""))
 	if err := s.j.Script(t.Context(), `UPDATE decisions SET doc = replace(doc, '"not-allowed"', '"accepted"') WHERE n = 2`); err != nil {
 		t.Fatal(err)
@@ -150,6 +154,7 @@ func TestDecisions_altered(t *testing.T) {
 
 // Events that were recorded before there were chains are read as before.
 func TestDecisions_earlierEvents(t *testing.T) {
+	t.Parallel()
 	var e opt.Event
 	if err := json.Unmarshal([]byte(`{"n":1,"kind":"message-added","taskId":"t","reply":{"gateId":"g","decidedBy":"ann","decidedAt":"2026-03-01T09:00:00Z"},"verdict":"accepted"}`), &e); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ func (s *scribe) atGate(taskID, gate string) opt.Event {
 }
 
 func TestJournal_Record_makesDeliveries(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1))
@@ -44,7 +44,7 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 		"all input-required g2 due 0", "ends input-required g2 due 0")
 	wantLines(t, j, task, "of the task input-required g1 due 0")
 
-	list, err := j.Deliveries(t.Context(), tenant, task)
+	list, err := j.Pushes.Deliveries(t.Context(), tenant, task)
 	want := []opt.Delivery{{
 		ObjectiveID: root, TaskID: task, ContextID: s.objective.ContextID, ConfigID: "of the task", N: 5,
 		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: opt.DeliveryDue, Since: at(5),
@@ -57,6 +57,7 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 // A repeat of a batch, and one that another process records, makes no second
 // delivery.
 func TestJournal_Record_deliversOnce(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
@@ -72,6 +73,7 @@ func TestJournal_Record_deliversOnce(t *testing.T) {
 // A retry has its own root task: configs stay with the task that they were
 // made for.
 func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
@@ -86,6 +88,7 @@ func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
 // A config that is made while its task waits, or after it has ended, gets that
 // state; one that comes with a message gets what follows.
 func TestJournal_PutPush_deliversTheState(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c)
 	s.record(s.atGate(root, "g1"))
@@ -106,7 +109,8 @@ func TestJournal_PutPush_deliversTheState(t *testing.T) {
 
 // An objective without configs costs as many statements as before there were any.
 func TestJournal_Record_withoutConfigs(t *testing.T) {
-	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	t.Parallel()
+	j := openFile(t, file(t))
 	s := begin(t, j, newObjective())
 	s.record(s.rootMoved(opt.TaskWorking))
 	s.record(s.rootMoved(opt.TaskCompleted))
@@ -119,7 +123,7 @@ func TestJournal_Record_withoutConfigs(t *testing.T) {
 
 func next(t testing.TB, j *journal.Journal, task, config string) string {
 	t.Helper()
-	p, d, ok, err := j.NextDelivery(t.Context(), task, config)
+	p, d, ok, err := j.Pushes.NextDelivery(t.Context(), task, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +135,18 @@ func next(t testing.TB, j *journal.Journal, task, config string) string {
 
 func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryStatus) opt.Delivery {
 	t.Helper()
-	p, d, ok, err := j.NextDelivery(t.Context(), task, config)
+	p, d, ok, err := j.Pushes.NextDelivery(t.Context(), task, config)
 	if !ok || err != nil {
 		t.Fatalf("next delivery: %v, %v", ok, err)
 	}
-	if _, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
+	if _, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
 func TestJournal_NoteDelivery(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c, "a")
 	if got := next(t, j, root, "a"); got != "none" {
@@ -152,8 +157,8 @@ func TestJournal_NoteDelivery(t *testing.T) {
 		t.Errorf("next %s, want %s", got, want)
 	}
 	first := note(t, j, root, "a", opt.DeliveryDue)
-	p, _, _, _ := j.NextDelivery(t.Context(), root, "a")
-	if s, err := j.NoteDelivery(t.Context(), p, first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); s != opt.DeliveryDue || err != nil {
+	p, _, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
+	if s, err := j.Pushes.NoteDelivery(t.Context(), p, first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); s != opt.DeliveryDue || err != nil {
 		t.Errorf("a repeat: %s, %v", s, err)
 	}
 	note(t, j, root, "a", opt.DeliveryDone)
@@ -162,7 +167,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 		t.Errorf("next %s, want none", got)
 	}
 	wantLines(t, j, root, "a input-required g1 delivered 2", "a completed  dead 1")
-	list, err := j.Deliveries(t.Context(), tenant, root)
+	list, err := j.Pushes.Deliveries(t.Context(), tenant, root)
 	want := []opt.DeliveryAttempt{{N: 1, At: at(100), Status: 503, Error: "status"}, {N: 2, At: at(101), Status: 503, Error: "status"}}
 	if diff := cmp.Diff(want, list[0].Attempts); diff != "" || err != nil {
 		t.Errorf("attempts mismatch (-want +got):\n%s%v", diff, err)
@@ -170,37 +175,38 @@ func TestJournal_NoteDelivery(t *testing.T) {
 
 	c.forward(time.Hour)
 	for _, n := range []int64{2, 3, 3} {
-		if err := j.Redeliver(t.Context(), tenant, root, "a", n); err != nil {
+		if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", n); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantLines(t, j, root, "a input-required g1 due 2", "a completed  due 1")
-	_, d, _, _ := j.NextDelivery(t.Context(), root, "a")
+	_, d, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
 	if got, want := d.Since.String(), at(3600_000).String(); got != want {
 		t.Errorf("due since %s, want %s", got, want)
 	}
 	for range 25 {
 		note(t, j, root, "a", opt.DeliveryDue)
 	}
-	if list, err = j.Deliveries(t.Context(), tenant, root); err != nil || len(list[0].Attempts) != 20 || list[0].Attempts[19].N != 27 {
+	if list, err = j.Pushes.Deliveries(t.Context(), tenant, root); err != nil || len(list[0].Attempts) != 20 || list[0].Attempts[19].N != 27 {
 		t.Errorf("kept %v, %v, want the latest 20 of 27", list[0].Attempts, err)
 	}
 }
 
 // The outcome of an attempt that was under way when its config was removed.
 func TestJournal_NoteDelivery_abandoned(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock())
 	for _, id := range []string{"a", "b"} {
 		put(t, j, config(root, id))
 	}
 	s.record(s.rootMoved(opt.TaskFailed))
 	for id, status := range map[string]opt.DeliveryStatus{"a": opt.DeliveryDue, "b": opt.DeliveryDone} {
-		p, d, _, err := j.NextDelivery(t.Context(), root, id)
+		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, id)
 		if err == nil {
-			err = j.RemovePush(t.Context(), tenant, root, id)
+			err = j.Pushes.RemovePush(t.Context(), tenant, root, id)
 		}
 		if err == nil {
-			_, err = j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status)
+			_, err = j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -211,11 +217,12 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 
 // A receiver that is gone takes its config with it.
 func TestJournal_NoteDelivery_gone(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a", "b")
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
 	note(t, j, root, "a", opt.DeliveryAbandoned)
 	wantLines(t, j, root, "a input-required g1 abandoned 1", "b input-required g1 due 0", "a completed  abandoned 0", "b completed  due 0")
-	if got, err := j.Pushes(t.Context(), tenant, root); err != nil || len(got) != 1 || got[0].ID != "b" {
+	if got, err := j.Pushes.Pushes(t.Context(), tenant, root); err != nil || len(got) != 1 || got[0].ID != "b" {
 		t.Errorf("configs %v, %v, want b", got, err)
 	}
 }
@@ -223,17 +230,18 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 // After any outcome of an attempt during which the config was replaced, the new config
 // gets the state too, and is not removed with its predecessor.
 func TestJournal_NoteDelivery_replaced(t *testing.T) {
+	t.Parallel()
 	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
 		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
-		p, d, _, err := j.NextDelivery(t.Context(), root, "a")
+		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
 		other := config(root, "a")
 		other.URL = "https://example.com/other"
 		put(t, j, other)
-		if got, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status); got != opt.DeliveryDue || err != nil {
+		if got, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status); got != opt.DeliveryDue || err != nil {
 			t.Errorf("%s: %s, %v, want due", status, got, err)
 		}
 		if got, want := next(t, j, root, "a"), "https://example.com/other 2 completed 1"; got != want {
@@ -244,7 +252,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 
 func due(t testing.TB, j *journal.Journal) (list []string) {
 	t.Helper()
-	keys, err := j.PushesDue(t.Context(), 10)
+	keys, err := j.Pushes.PushesDue(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,18 +271,19 @@ func wantDue(t testing.TB, j *journal.Journal, want ...string) {
 
 func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
 	t.Helper()
-	if err := j.PushesHanded(t.Context(), keys); err != nil {
+	if err := j.Pushes.PushesHanded(t.Context(), keys); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestJournal_PushesDue(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c, "a", "b")
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
-	keys, err := j.PushesDue(t.Context(), 1)
+	keys, err := j.Pushes.PushesDue(t.Context(), 1)
 	if diff := cmp.Diff([]opt.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, keys); diff != "" || err != nil {
 		t.Errorf("at most one (-want +got):\n%s, error %v", diff, err)
 	}
@@ -290,7 +299,7 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j, "a 3")
 	c.forward(9 * time.Minute)
 	wantDue(t, j, "a 3", "b 3")
-	if err := j.RemovePush(t.Context(), tenant, root, "a"); err != nil {
+	if err := j.Pushes.RemovePush(t.Context(), tenant, root, "a"); err != nil {
 		t.Fatal(err)
 	}
 	wantDue(t, j, "b 3")
@@ -304,7 +313,7 @@ func signalled(t testing.TB, j *journal.Journal) bool {
 		t.Fatal(err)
 	}
 	select {
-	case <-j.PushSignal():
+	case <-j.Pushes.PushSignal():
 		return true
 	default:
 		return false
@@ -312,6 +321,7 @@ func signalled(t testing.TB, j *journal.Journal) bool {
 }
 
 func TestJournal_PushSignal(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskWorking))
 	if signalled(t, j) {
@@ -333,7 +343,7 @@ func TestJournal_PushSignal(t *testing.T) {
 	if signalled(t, j) {
 		t.Error("signalled, and nothing has become due")
 	}
-	if err := j.Redeliver(t.Context(), tenant, root, "a", 3); err != nil {
+	if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", 3); err != nil {
 		t.Fatal(err)
 	}
 	if !signalled(t, j) {

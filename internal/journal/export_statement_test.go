@@ -23,17 +23,17 @@ type Statement struct {
 
 // Statements returns the statements of the writer and of the readers.
 func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) {
-	if _, ok := j.Db.(*db.SqliteFile); !ok {
+	if _, ok := j.db.Db.(*db.SqliteFile); !ok {
 		return nil, errors.ErrUnsupported
 	}
 	found := map[string]*Statement{}
-	err = j.Writer.Submit(ctx, func(c *db.Conn) error { return statementsOf(c, found) })
+	err = j.db.Write(ctx, func(c *db.Conn) error { return statementsOf(c, found) })
 	if err != nil {
 		return nil, err
 	}
-	for range cap(j.Readers.Free) {
-		c := <-j.Readers.Free // waits until it is not in use
-		defer j.Readers.Release(c)
+	for range cap(j.db.Readers.Free) {
+		c := <-j.db.Readers.Free // waits until it is not in use
+		defer j.db.Readers.Release(c)
 		if c != nil {
 			err = errors.Join(err, statementsOf(c, found))
 		}

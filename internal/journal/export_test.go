@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
@@ -19,7 +20,7 @@ var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "
 // Dump returns every row of every table, as text.
 func (j *Journal) Dump(ctx context.Context) (string, error) {
 	var lines []string
-	err := j.Snapshot(ctx, func(c *db.Conn) error {
+	err := j.db.Snapshot(ctx, func(c *db.Conn) error {
 		for _, table := range tables {
 			rows, err := c.Raw.QueryContext(ctx, "SELECT * FROM "+table)
 			if err != nil {
@@ -53,7 +54,7 @@ func (j *Journal) Dump(ctx context.Context) (string, error) {
 // Schema returns the mark of the file, the migrations and all tables and indexes, as
 // text.
 func (j *Journal) Schema(ctx context.Context) (text string, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each(`SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
 			FROM sqlite_schema ORDER BY name`, nil, func(row db.Scanner) error {
 			var line string
@@ -67,10 +68,10 @@ func (j *Journal) Schema(ctx context.Context) (text string, err error) {
 
 // Check returns the errors that the database finds in its file, or "ok".
 func (j *Journal) Check(ctx context.Context) (result string, err error) {
-	if _, ok := j.Db.(*db.SqliteFile); !ok {
+	if _, ok := j.db.Db.(*db.SqliteFile); !ok {
 		return "ok", nil
 	}
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		_, err := c.Get("PRAGMA integrity_check", nil, &result)
 		return err
 	})
@@ -79,24 +80,28 @@ func (j *Journal) Check(ctx context.Context) (result string, err error) {
 
 // Script runs SQL as a write.
 func (j *Journal) Script(ctx context.Context, text string) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error { return c.Script(text) })
+	return j.db.Write(ctx, func(c *db.Conn) error { return c.Script(text) })
 }
 
 // Migrate updates the tables like a program with more migrations: their texts, by
 // number.
 func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
-	list, err := db.AllMigrations()
+	list, err := j.db.Dialect.Migrations()
 	if err != nil {
 		return err
 	}
 	for _, version := range slices.Sorted(maps.Keys(more)) {
 		list = append(list, db.Migration{Version: version, Name: "more", Text: more[version]})
 	}
-	c, err := j.Db.Connect(ctx, db.Writing)
+	c, err := j.db.Db.Connect(ctx, db.Writing)
 	if err != nil {
 		return err
 	}
-	_, err = db.Apply(c, list)
+	if d, ok := j.db.Db.(*db.Postgres); ok {
+		err = d.Update(c, list)
+	} else {
+		_, err = db.Apply(c, list)
+	}
 	return errors.Join(err, c.Close())
 }
 
@@ -105,7 +110,7 @@ func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
 
 // ProbeRows returns how many rows Ping has left.
 func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		_, err := c.Get("SELECT COUNT(*) FROM probes", nil, &n)
 		return err
 	})
@@ -117,7 +122,7 @@ func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		done <- j.Writer.Submit(ctx, func(*db.Conn) error {
+		done <- j.db.Write(ctx, func(*db.Conn) error {
 			close(begun)
 			<-end
 			return nil
@@ -131,31 +136,31 @@ func (j *Journal) Hold(ctx context.Context) (release func() error) {
 }
 
 // Queued returns how many writes wait.
-func (j *Journal) Queued() int { return len(j.Writer.Queue) }
+func (j *Journal) Queued() int { return len(j.db.Writer.Queue) }
 
 // ExplainTasks returns the database's plan for the query of a page.
 func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
-	from, where, a := taskCondition(tenant, f)
+	from, where, a := taskCondition(j.db.Dialect, tenant, f)
 	page, a := pageAfter(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectViews(from, page), a)
 }
 
 // ExplainObjectives is ExplainTasks for objectives.
 func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (string, error) {
-	from, where, a := objectiveCondition(tenant, f)
+	from, where, a := objectiveCondition(j.db.Dialect, tenant, f)
 	page, a := pageAfter(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(from, page), a)
 }
 
 // ExplainPurge returns the database's plans for the statements of Purge.
 func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
-	text, err := j.explain(ctx, endedLongest, db.Args{0, 1})
-	for _, statement := range removals {
+	text, err := j.explain(ctx, endedLongest(j.db.Dialect), db.Args{0, 1})
+	for _, statement := range removals(j.db.Dialect) {
 		steps, failed := j.explain(ctx, statement, nil)
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
-	for _, b := range dependentTables {
-		steps, failed := j.explain(ctx, removeRemainingSQL(b.table), db.Args{b.most})
+	for _, b := range record.DependentTables {
+		steps, failed := j.explain(ctx, record.RemoveRemainingSQL(j.db.Dialect, b.Table), db.Args{b.Most})
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
 	return text, err
@@ -164,13 +169,13 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 // PurgeStep does as little of Purge as one transaction may.
 func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
 	p := &purge{before: before.UnixMilli(), most: 1}
-	err = j.Writer.Submit(ctx, p.run, purgeLock)
+	err = j.db.Write(ctx, p.run, record.PurgeLock)
 	return p.done, err
 }
 
 // Purges returns how many transactions have removed something.
 func (j *Journal) Purges(ctx context.Context) (n int64, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		_, err := c.Get("SELECT n FROM purges", nil, &n)
 		return err
 	})
@@ -179,7 +184,7 @@ func (j *Journal) Purges(ctx context.Context) (n int64, err error) {
 
 func (j *Journal) explain(ctx context.Context, query string, a db.Args) (string, error) {
 	var steps []string
-	err := j.Read(ctx, func(c *db.Conn) error {
+	err := j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("EXPLAIN QUERY PLAN "+query, a, func(row db.Scanner) error {
 			var id, parent, unused int
 			var step string
@@ -196,17 +201,17 @@ func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, er
 	return db.Notifications([]db.Changes{{Seqs: seqs, Gone: gone, Due: due}})
 }
 
-// Fill copies the rows of an objective, its plans and its tasks, each copy with other ids
-// and times that are earlier by one more step.
-func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step time.Duration) error {
+// Fill copies the rows of an objective, its plans and its tasks, and those in further tables,
+// each copy with other ids and times that are earlier by one more step.
+func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step time.Duration, further ...string) error {
 	const most = 20_000 // in a transaction
 	for from := 1; from <= copies; from += most {
 		to := min(from+most-1, copies)
-		err := j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
-			for _, table := range []string{"objectives", "plans", "tasks"} {
+		err := j.db.Write(ctx, func(c *db.Conn) (err error) {
+			for _, table := range append([]string{"objectives", "plans", "tasks"}, further...) {
 				err = errors.Join(err, fill(ctx, c, table, objectiveID, [2]int{from, to}, step))
 			}
-			if err == nil && c.Dialect != nil {
+			if err == nil && isPostgres(j.db) {
 				_, err = c.Exec(foldTallies, db.LockNumber(db.FoldLock)) // as after so many writes
 			}
 			return err
@@ -235,7 +240,7 @@ func fill(ctx context.Context, c *db.Conn, table, objectiveID string, numbers [2
 	values := slices.Clone(names)
 	for i, name := range names {
 		switch name {
-		case "id", "objective_id", "plan_id", "context_id":
+		case "id", "objective_id", "plan_id", "context_id", "task_id", "for_task", "root_id", "source":
 			values[i] = fmt.Sprintf("replace(%s, '%s', '%s' || CAST(k.n AS TEXT))", name, model, model)
 		case "created_at", "updated_at", "status_at":
 			values[i] = fmt.Sprintf("%s - k.n * %d", name, step.Milliseconds())
@@ -245,30 +250,28 @@ func fill(ctx context.Context, c *db.Conn, table, objectiveID string, numbers [2
 		table, strings.Join(names, ", "), numbers[0], numbers[1], strings.Join(values, ", "), table, own, objectiveID))
 }
 
+// Column returns the texts that a query selects, sorted.
+func (j *Journal) Column(ctx context.Context, query string) (list []string, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
+		list, err = db.All(c, query, nil, db.ScanID)
+		return err
+	})
+	slices.Sort(list)
+	return list, err
+}
+
 // CountRows counts the rows that "FROM " and the text select.
 func (j *Journal) CountRows(ctx context.Context, from string) (n int, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		_, err := c.Get("SELECT COUNT(*) FROM "+from, nil, &n)
 		return err
 	})
 	return n, err
 }
 
-// DropTallies makes the tables what they were before migrations 8 and 13.
-func (j *Journal) DropTallies(ctx context.Context) error {
-	text := "DROP TABLE tallies; DROP TABLE tally_changes; DELETE FROM migrations WHERE version IN (8, 13)"
-	for name, table := range map[string]string{"tasks": "tasks", "objectives": "objectives", "blocks": "objectives"} {
-		for _, trigger := range []string{"counted", "recounted", "uncounted"} {
-			text += "; DROP TRIGGER " + name + "_" + trigger
-			if _, ok := j.Db.(*db.Postgres); ok {
-				text += " ON " + table
-			}
-		}
-	}
-	if _, ok := j.Db.(*db.Postgres); ok {
-		text += "; DROP FUNCTION tally_task; DROP FUNCTION untally_tasks; DROP FUNCTION tally_objective; DROP FUNCTION untally_objectives; DROP FUNCTION tally_blocks; DROP FUNCTION untally_blocks"
-	}
-	return j.Script(ctx, text)
+func isPostgres(e *db.Engine) bool {
+	_, ok := e.Db.(*db.Postgres)
+	return ok
 }
 
 // FoldAfter is the number of writes after which tallies are folded.
@@ -276,7 +279,7 @@ const FoldAfter = db.FoldAfter
 
 // SessionRows returns the rows of all sessions, as text.
 func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT id, secrets FROM sessions", nil, func(row db.Scanner) error {
 			var id string
 			var secrets []byte
@@ -288,13 +291,11 @@ func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// DigestOf returns the digest of an event that is kept of it.
-func DigestOf(e opt.Event) []byte { return digestOf(e) }
-
 // ExplainUsage returns the database's plans for the queries of Usage.
 func (j *Journal) ExplainUsage(ctx context.Context) (text string, err error) {
-	for _, quota := range slices.Sorted(maps.Keys(usageQueries)) {
-		steps, failed := j.explain(ctx, usageQueries[quota], db.Args{"acme"})
+	queries := usageQueries(j.db.Dialect)
+	for _, quota := range slices.Sorted(maps.Keys(queries)) {
+		steps, failed := j.explain(ctx, queries[quota], db.Args{"acme"})
 		text, err = text+steps+"\n", errors.Join(err, failed)
 	}
 	return text, err

@@ -14,19 +14,16 @@ import (
 func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out opt.GateRecord, err error) {
 	taskID, ok := opt.TaskOfGate(gateID)
 	if !ok {
-		return out, unknown("gate", gateID)
+		return out, db.Unknown("gate", gateID)
 	}
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var at int64
 		var open, status, shapers db.Content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
-		found, err := c.Get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
+		err := c.Find("gate", gateID, `SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", db.Args{taskID, tenant},
 			(*db.Content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*db.Content)(&r.Objective), &r.Principal, &shapers)
-		if err == nil && !found {
-			err = unknown("gate", gateID)
-		}
-		err = errors.Join(err, decode(shapers, &r.Shapers))
+		err = errors.Join(err, db.Decode(shapers, &r.Shapers))
 		if err != nil {
 			return err
 		}
@@ -49,7 +46,7 @@ type gateRow struct{ opt.GateRecord }
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
 func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error {
-	if err := decode(open, &r.Gate); err != nil {
+	if err := db.Decode(open, &r.Gate); err != nil {
 		return err
 	}
 	if r.Open = r.Gate.ID == gateID; r.Open {
@@ -57,23 +54,20 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 	}
 	r.Later = r.Gate.ID
 	var m a2a.Message
-	if err := decode(status, &m); err != nil {
+	if err := db.Decode(status, &m); err != nil {
 		return err
 	}
 	if m.MessageID != gateID {
 		var doc db.Content
-		found, err := c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
+		err := c.Find("gate", gateID, "SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
 			db.Args{r.ObjectiveID, gateID, r.TaskID}, &doc)
-		if err == nil && !found {
-			err = unknown("gate", gateID)
-		}
-		if err := errors.Join(err, decode(doc, &m)); err != nil {
+		if err := errors.Join(err, db.Decode(doc, &m)); err != nil {
 			return err
 		}
 	}
 	g := opt.GateIn(m)
 	if g == nil {
-		return unknown("gate", gateID)
+		return db.Unknown("gate", gateID)
 	}
 	r.Gate = *g
 	return nil
@@ -83,17 +77,17 @@ func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error
 // as, and counts how often the object of the task was sent back before.
 func (r *gateRow) answers(c *db.Conn, gateID string) error {
 	return c.Each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
-		WHERE d.objective_id = $1 AND `+db.ContentCondition("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
+		WHERE d.objective_id = $1 AND `+c.Dialect.Contains("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
 		var decision, event db.Content
 		var e opt.Event
 		var g opt.GateReply
-		if err := errors.Join(row.Scan(&decision, &event), decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
+		if err := errors.Join(row.Scan(&decision, &event), db.Decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
 			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
 				r.Refined++
 			}
 			return err
 		}
-		err := decode(event, &e)
+		err := db.Decode(event, &e)
 		g.Reply = e.Reply
 		r.Replies = append(r.Replies, g)
 		return err

@@ -18,11 +18,11 @@ import (
 // another order. total counts all that f selects. One that is opened while a client
 // pages through the longest waits is on a later page, and none is missed because of it.
 func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
-	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.Box.Box != nil { // some may be sealed
+	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.db.Box.Box != nil { // some may be sealed
 		return j.filteredInterrupts(ctx, tenant, f)
 	}
 	where, a := interruptCondition(tenant, f)
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 			order += db.LimitParam(len(a))
 		}
 		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate db.Content) error {
-			err := decode(gate, &i.Gate)
+			err := db.Decode(gate, &i.Gate)
 			list = append(list, i)
 			return err
 		})
@@ -54,7 +54,7 @@ func eachInterrupt(c *db.Conn, rest string, a db.Args, f func(i opt.Interrupt, g
 		var at int64
 		var gate, shapers db.Content
 		err := row.Scan(&i.TaskID, (*db.Content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*db.Content)(&i.Objective), &i.Principal, &shapers)
-		if err = errors.Join(err, decode(shapers, &i.Shapers)); err != nil {
+		if err = errors.Join(err, db.Decode(shapers, &i.Shapers)); err != nil {
 			return err
 		}
 		i.Since = a2a.AtMillis(at)
@@ -97,7 +97,7 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 	where, a := interruptCondition(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate db.Content) error {
 			w := candidate{i, gate}
 			if err := w.readGate(); err != nil {
@@ -126,7 +126,7 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 	}
 	for _, w := range found {
 		w.Gate = opt.Gate{}
-		err = errors.Join(err, decode(w.doc, &w.Gate))
+		err = errors.Join(err, db.Decode(w.doc, &w.Gate))
 		list = append(list, w.Interrupt)
 	}
 	return list, total, err
@@ -142,7 +142,7 @@ func (w *candidate) readGate() error {
 		Responders  *opt.Responders `json:"responders"`
 		Votes       []opt.Vote      `json:"votes"`
 	}
-	err := decode(w.doc, &g)
+	err := db.Decode(w.doc, &g)
 	w.Gate = opt.Gate{Kind: g.Kind, Title: g.Title, Description: g.Description, ExpiresAt: g.ExpiresAt, Responders: g.Responders, Votes: g.Votes}
 	return err
 }

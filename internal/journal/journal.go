@@ -3,12 +3,12 @@ package journal
 import (
 	"cmp"
 	"context"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/push"
 	"longhaul/opt"
 )
 
@@ -37,43 +37,38 @@ type Config struct {
 // A Journal is an open journal. Its methods may be called from any goroutine,
 // and other processes may have the same journal open.
 type Journal struct {
-	*store
-	*probe
+	recorder
 	taskReader
 	objectiveReader
 	objectiveFinder
 	decisionReader
 	eventReader
 	queues
-	blobs
-	keys
-	deliveries
-	apiKeys
-	signingKeys
-	sessions
-	maintenance
 	usage
+	purger
+	*probe
+	Blobs
+	Keys
+
+	Pushes      push.Store
+	APIKeys     APIKeys
+	SigningKeys SigningKeys
+	Sessions    Sessions
+	Maintenance Maintenance
+
+	db *db.Engine
 }
 
-// A store is the open database of a journal, which all parts of the journal use.
-type store struct {
-	*db.Engine
-	channels atomic.Pointer[[]opt.Channel] // for notices
-	recorded func(Recorded)                // nil for nothing
-}
+// Watch begins to watch an objective, which need not exist yet. A read after
+// Watch misses nothing. Close the watch in the end.
+func (j *Journal) Watch(objectiveID string) *Watch { return j.db.Watch(objectiveID) }
 
-func openStore(ctx context.Context, cfg Config) (*store, error) {
-	e, err := db.Open(ctx, cfg.engine())
-	if err != nil {
-		return nil, err
-	}
-	s := &store{Engine: e, recorded: cfg.Recorded}
-	s.SetChannels(cfg.Channels)
-	return s, nil
-}
+// Activity returns what the journal does now.
+func (j *Journal) Activity() Activity { return j.db.Activity() }
 
-// SetChannels replaces the channels for which the journal makes notices.
-func (s *store) SetChannels(list []opt.Channel) { s.channels.Store(&list) }
+// Close waits for the calls that have begun, refuses later ones, and closes the
+// database. It may be called more than once.
+func (j *Journal) Close() error { return j.db.Close() }
 
 // engine returns the settings of the database.
 func (c Config) engine() db.Config {
@@ -101,12 +96,39 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s, err := openStore(ctx, cfg)
+	e, err := db.Open(ctx, cfg.engine())
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{
-		s, newProbe(s), newTaskReader(s), objectiveReader{s}, objectiveFinder{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, maintenance{s}, usage{s, cfg.Now},
-	}, nil
+	j := &Journal{
+		newRecorder(e, cfg), newTaskReader(e), objectiveReader{e}, objectiveFinder{e}, decisionReader{e}, eventReader{e}, queues{e}, usage{e, cfg.Now},
+		purger{}, newProbe(e), Blobs{e}, Keys{e}, push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{}, e,
+	}
+	j.purger, j.Maintenance = purger{e, j.Sessions}, Maintenance{e, j.recorder}
+	return j, nil
 }
+
+// What the database of a journal is for those who use the journal.
+type (
+	Watch    = db.Watch    // signals commits to an objective
+	Size     = db.Size     // of a journal
+	Activity = db.Activity // of this process
+	Template = db.Template // of the tables of journals in memory
+	Observer = db.Observer // of what happens inside a journal
+	Sealer   = db.Sealer   // of contents and secrets
+)
+
+// ErrClosed is wrapped by errors of calls to a journal that was closed.
+var ErrClosed = db.ErrClosed
+
+// DefaultConnections is how many connections to PostgreSQL a process has.
+const DefaultConnections = db.DefaultConnections
+
+// NewTemplate makes a template by all migrations.
+func NewTemplate(ctx context.Context) (*Template, error) { return db.NewTemplate(ctx) }
+
+// IsPostgres reports whether a URL is that of a PostgreSQL database.
+func IsPostgres(rawURL string) bool { return db.IsPostgres(rawURL) }
+
+// Place names the database of a URL, without secrets.
+func Place(rawURL string) string { return db.Place(rawURL) }

@@ -22,15 +22,3 @@ func pageAfter(where string, a db.Args, order [2]string, c opt.Cursor, limit int
 	a = append(a, limit)
 	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + db.LimitParam(len(a)), a
 }
-
-// unknown returns the error for a thing that does not exist or belongs to another
-// tenant.
-func unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }
-
-// boolNumber returns b as both databases store it.
-func boolNumber(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -200,7 +199,8 @@ func TestObjectives(t *testing.T) {
 // TestLists_useIndexes checks that the cost of a page does not grow with the
 // journal.
 func TestLists_useIndexes(t *testing.T) {
-	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	t.Parallel()
+	j := openFile(t, file(t))
 	since, after := at(1), opt.Cursor{At: at(2), ID: "x"}
 	explained := map[string][]func() (string, error){}
 	for _, f := range []opt.TaskFilter{{}, {Since: since}, {After: after}, {Since: since, After: after}} {

@@ -35,6 +35,7 @@ type world struct {
 // states of the machines, since clients see the rows and workflows use the
 // states.
 func TestMachines(t *testing.T) {
+	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
 		j := openFile(t, "")
 		happened := map[opt.EventKind]int{}

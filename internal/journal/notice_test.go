@@ -35,7 +35,7 @@ func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Jour
 // notices returns the notices about a task: channel, kind, gate and status.
 func notices(t *testing.T, j *journal.Journal, taskID string) (out []string) {
 	t.Helper()
-	list, err := j.Deliveries(t.Context(), tenant, taskID)
+	list, err := j.Pushes.Deliveries(t.Context(), tenant, taskID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,7 @@ func (s *scribe) ladder() []opt.Event {
 // A notice is made when a gate opens and for each of its steps, for the channels
 // whose recipients may answer then.
 func TestJournal_Record_makesNotices(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"}, opt.Channel{Name: "editors", Groups: []string{"editors"}},
 		opt.Channel{Name: "leads", Principal: "lea", Groups: []string{"leads"}}, opt.Channel{Name: "board", Groups: []string{"board"}},
 		opt.Channel{Name: "opened", When: []opt.NoticeKind{opt.Opened}}, opt.Channel{Name: "others", Tenants: []string{"other"}})
@@ -95,7 +96,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 		t.Errorf("notices after a repeat (-want +got):\n%s", diff)
 	}
 	select {
-	case <-j.PushSignal():
+	case <-j.Pushes.PushSignal():
 	default:
 		t.Error("no signal")
 	}
@@ -103,6 +104,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 
 // Notices are made for the channels that are there when a gate opens.
 func TestJournal_SetChannels(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "old"}, opt.Channel{Name: "both"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
@@ -116,6 +118,7 @@ func TestJournal_SetChannels(t *testing.T) {
 
 // Replies, changes of the task at a gate and root tasks make no notice.
 func TestJournal_Record_noNotice(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
@@ -132,6 +135,7 @@ func TestJournal_Record_noNotice(t *testing.T) {
 // A principal who requested the work, or has shaped it, gets no notice of a gate that the requester may not
 // answer.
 func TestJournal_Record_notRequester(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"}, opt.Channel{Name: "carol", Principal: "carol"})
 	s := begin(t, j, newObjective()) // by ann
 	note, head := said(s.objective.ID, "", "m-1", opt.Noted), *s.objective.Head()
@@ -149,6 +153,7 @@ func TestJournal_Record_notRequester(t *testing.T) {
 // Notices of a channel come in their order, each with the gate as it was then. They
 // are delivered, and delivered again, by the rules of deliveries.
 func TestJournal_NextNotice(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j := openChannels(t, c, opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
@@ -156,13 +161,13 @@ func TestJournal_NextNotice(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	s.record(s.ladder()...)
 	id := opt.Channel{Name: "all"}.ConfigID()
-	due, err := j.PushesDue(t.Context(), 10)
+	due, err := j.Pushes.PushesDue(t.Context(), 10)
 	if diff := cmp.Diff([]opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, due); diff != "" || err != nil {
 		t.Errorf("due (-want +got):\n%s%v", diff, err)
 	}
 	var got []string
 	for range 5 {
-		n, d, ok, err := j.NextNotice(t.Context(), task, "all")
+		n, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "all")
 		if err != nil || !ok {
 			t.Fatalf("next: %v, %v", ok, err)
 		}
@@ -170,7 +175,7 @@ func TestJournal_NextNotice(t *testing.T) {
 		for i, status := range []opt.DeliveryStatus{opt.DeliveryDue, opt.DeliveryDone} {
 			d.Tries = i
 			p := opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}
-			if out, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
+			if out, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
 				t.Fatalf("note: %s, %v", out, err)
 			}
 		}
@@ -184,22 +189,23 @@ func TestJournal_NextNotice(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if _, _, ok, err := j.NextNotice(t.Context(), task, "all"); ok || err != nil {
+	if _, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); ok || err != nil {
 		t.Errorf("after the last one: %v, %v", ok, err)
 	}
-	if err := j.Redeliver(t.Context(), "other", task, id, 9); err == nil {
+	if err := j.Pushes.Redeliver(t.Context(), "other", task, id, 9); err == nil {
 		t.Error("another tenant had a notice delivered again")
 	}
-	if err := j.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
+	if err := j.Pushes.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, ok, err := j.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
+	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
 	}
 }
 
 // Notices go with their objective, also those that are due.
 func TestJournal_Purge_notices(t *testing.T) {
+	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1), s.atGate(s.task(0, 0), "g1"), s.moved(0, 0, opt.TaskCanceled))
@@ -213,7 +219,7 @@ func TestJournal_Purge_notices(t *testing.T) {
 	if left := rows(dump(t, j), true, s); len(left) != 0 || before == 0 {
 		t.Errorf("of %d rows are left:\n%s", before, strings.Join(left, "\n"))
 	}
-	if due, err := j.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
+	if due, err := j.Pushes.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
 		t.Errorf("due: %v, %v", due, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
@@ -14,7 +15,7 @@ import (
 // commands and letters that it has handled. The objectives of other tenants are
 // unknown.
 func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		o, err := objective(c, tenant, objectiveID)
 		if err != nil {
 			return err
@@ -30,7 +31,7 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 		if kept.Request, kept.Given, err = openingRequest(c, o.ID); err != nil {
 			return err
 		}
-		if kept.Recorded, err = lastNumbers(c, o.ID); err != nil {
+		if kept.Recorded, err = record.LastNumbers(c, o.ID); err != nil {
 			return err
 		}
 		for source := range kept.Recorded {
@@ -62,7 +63,7 @@ func addWork(c *db.Conn, objectiveID string, t *opt.Task) error {
 			var m a2a.Message
 			err := row.Scan(&seq, &author, &doc)
 			if err == nil {
-				err = decode(doc, &m)
+				err = db.Decode(doc, &m)
 			}
 			m.Metadata = m.Metadata.With(opt.KeyAuthor, author)
 			t.Notes = append(t.Notes, m)
@@ -78,20 +79,7 @@ func openingRequest(c *db.Conn, objectiveID string) (m *a2a.Message, given []opt
 	if err == nil {
 		_, err = c.Get("SELECT given FROM objectives WHERE id = $1", db.Args{objectiveID}, &plans)
 	}
-	return m, given, errors.Join(err, decode(doc, &m), decode(plans, &given))
-}
-
-// lastNumbers returns the number of the last event of an objective, by source.
-func lastNumbers(c *db.Conn, objectiveID string) (map[string]int64, error) {
-	last := map[string]int64{}
-	err := c.Each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", db.Args{objectiveID}, func(row db.Scanner) error {
-		var source string
-		var n numbers
-		err := row.Scan(&source, &n.first, &n.digests)
-		last[source] = n.last()
-		return err
-	})
-	return last, err
+	return m, given, errors.Join(err, db.Decode(doc, &m), db.Decode(plans, &given))
 }
 
 // addHandled adds to kept which commands the objective has answered, and which

@@ -21,15 +21,15 @@ const (
 )
 
 // An objectiveFinder is the part of a Journal that finds objectives and counts them.
-type objectiveFinder struct{ *store }
+type objectiveFinder struct{ db *db.Engine }
 
 // SearchObjectives lists the objectives that f selects, without plans unless f wants
 // them, the newest first. A search that no index answers looks at f.Reach objectives
 // after f.After at most, which bounds its cost. Such a page may have fewer than f.Limit
 // objectives, and the next one begins after Reached.
 func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (found opt.ObjectivesFound, err error) {
-	s := newObjectiveSearch(tenant, f)
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	s := newObjectiveSearch(j.db.Dialect, tenant, f)
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := s.count(c, &found); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ type objectiveSearch struct {
 
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
 // the same context, and many the same status.
-func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
+func newObjectiveSearch(d db.Dialect, tenant string, f opt.ObjectiveSearch) *objectiveSearch {
 	s := &objectiveSearch{f: f, where: " WHERE o.tenant = $1", a: db.Args{tenant}}
 	index := "objectives_by_time"
 	for _, by := range []struct{ index, column, value string }{
@@ -99,7 +99,7 @@ func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
 			s.filters = append(s.filters, func(s *objectiveSearch) { s.addCondition(by.column+" = $%d", by.value) })
 		}
 	}
-	s.from = "objectives o" + db.IndexedBy(index)
+	s.from = "objectives o" + d.IndexedBy(index)
 	if !f.Since.IsZero() {
 		s.addCondition("o.created_at >= $%d", f.Since.Millis())
 	}
@@ -214,7 +214,7 @@ func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 // Standings returns how far those of the given objectives are that a tenant has.
 func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error) {
 	out := make(map[string]opt.Standing, len(ids))
-	err := j.Snapshot(ctx, func(c *db.Conn) error {
+	err := j.db.Snapshot(ctx, func(c *db.Conn) error {
 		for _, id := range ids {
 			var s opt.Standing
 			found, err := c.Get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')

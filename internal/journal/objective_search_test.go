@@ -1,10 +1,7 @@
 package journal_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -140,7 +137,8 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 
 // TestSearchObjectives_useIndexes checks that no search sorts, or reads the whole journal.
 func TestSearchObjectives_useIndexes(t *testing.T) {
-	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	t.Parallel()
+	j := openFile(t, file(t))
 	position := opt.Cursor{At: at(2), ID: "x"}
 	for _, f := range []opt.ObjectiveSearch{
 		{}, {Text: "x"}, {ContextID: "x"}, {Planner: "x"}, {Since: at(1)}, {Since: at(1), Until: at(3), Text: "x", ContextID: "y", Planner: "z"},
@@ -165,47 +163,6 @@ func TestSearchObjectives_useIndexes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The planners of objectives from before the column are found, with any text in their
-// metadata.
-func TestSearchObjectives_migration(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		var want []string
-		for i, o := range []struct{ other, planner, want string }{
-			{`"plain"`, `"playbook research"`, "playbook research"},
-			{`"zero \u0000 byte"`, `"playbook a & b"`, "playbook a & b"},
-			{`"zero \u0000 byte"`, `"playbook \"ü\""`, `playbook "ü"`},
-			{`"half of a pair: \ud83d"`, `"llm"`, "llm"},
-			{`"a pair: \ud83d\ude00"`, `"llm"`, "llm"},
-			{`"no zero: \\u0000"`, `"llm"`, "llm"},
-			{`{"longhaul/v1/planner":"other"}`, `"llm"`, "llm"},
-			{`{"b":"\u0000","longhaul/v1/planner":"other"}`, `"llm"`, "llm"},
-			{`"no planner \u0000"`, ``, ""},
-			{`"a bad name"`, `"a\u0000b"`, ""},
-		} {
-			n := newObjective()
-			n.CreatedAt = at(int64(i))
-			n.Metadata = n.Metadata.With("a", json.RawMessage(o.other))
-			if o.planner != "" {
-				n.Metadata = n.Metadata.With(opt.KeyPlanner, json.RawMessage(o.planner))
-			}
-			begin(t, j, n)
-			want = append(want, o.want)
-		}
-		if err := errors.Join(j.DropConsole(t.Context()), j.Close()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := open().PlannerColumn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := len(want) - 1 // a name with a NUL, which PostgreSQL has not
-		if diff := cmp.Diff(want[:last], got[:last]); diff != "" {
-			t.Errorf("planners mismatch (-want +got):\n%s", diff)
-		}
-	})
 }
 
 func TestStandings(t *testing.T) {

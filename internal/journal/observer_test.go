@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -48,8 +47,9 @@ func (o *observed) reset() (commits []int, failed int) {
 
 // Writes that come while one is committed are committed together.
 func TestObserver_commits(t *testing.T) {
+	t.Parallel()
 	to := newObserved()
-	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Observer: to})
+	j := openWith(t, journal.Config{Path: file(t), Sync: "normal", Observer: to})
 	s := begin(t, j, newObjective())
 	to.reset()
 	release := j.Hold(t.Context())
@@ -88,6 +88,7 @@ func TestObserver_commits(t *testing.T) {
 
 // A check finds a commit without a notification, and the observer gets that.
 func TestObserver_notifications(t *testing.T) {
+	t.Parallel()
 	url, to := database(t), newObserved()
 	j := openWith(t, journal.Config{URL: url, Migrate: true, Observer: to})
 	s := begin(t, openURL(t, url), newObjective())
@@ -120,8 +121,9 @@ func TestObserver_notifications(t *testing.T) {
 
 // Each event is announced once, even if it is recorded again, and not if it was refused.
 func TestRecord_announces(t *testing.T) {
+	t.Parallel()
 	var announced []journal.Recorded
-	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Recorded: func(r journal.Recorded) { announced = append(announced, r) }})
+	j := openWith(t, journal.Config{Path: file(t), Sync: "normal", Recorded: func(r journal.Recorded) { announced = append(announced, r) }})
 	s := begin(t, j, newObjective())
 	first := s.batch(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	second := s.batch(s.moved(0, 0, opt.TaskCompleted))

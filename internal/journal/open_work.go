@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
@@ -10,43 +11,32 @@ import (
 
 // OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
 // after one.
-func (j objectiveFinder) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT id, tenant, context_id, attempt, queued_at, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+db.LimitParam(2), db.Args{after, limit},
-			func(row db.Scanner) error {
-				var o opt.Objective
-				var queued, updated int64
-				err := row.Scan(&o.ID, &o.Tenant, &o.ContextID, &o.Attempt, &queued, &updated)
-				o.QueuedAt, o.UpdatedAt = a2a.AtMillis(queued), a2a.AtMillis(updated)
-				list = append(list, o)
-				return err
-			})
-	})
-	return list, err
+func (j objectiveFinder) OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error) {
+	return db.List(ctx, j.db, "SELECT id, tenant, context_id, attempt, queued_at, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+db.LimitParam(2), db.Args{after, limit},
+		func(row db.Scanner) (o opt.Objective, err error) {
+			var queued, updated int64
+			err = row.Scan(&o.ID, &o.Tenant, &o.ContextID, &o.Attempt, &queued, &updated)
+			o.QueuedAt, o.UpdatedAt = a2a.AtMillis(queued), a2a.AtMillis(updated)
+			return o, err
+		})
 }
 
 // OpenPlans lists the plans that have started and not ended of open objectives of all tenants,
 // whose ids come after one, up to another.
-func (j objectiveFinder) OpenPlans(ctx context.Context, after, last string) (list []opt.Plan, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
-		return c.Each(`SELECT p.id, p.objective_id, p.status FROM objectives o JOIN plans p ON p.objective_id = o.id
+func (j objectiveFinder) OpenPlans(ctx context.Context, after, last string) ([]opt.Plan, error) {
+	list, err := db.List(ctx, j.db, `SELECT p.id, p.objective_id, p.status FROM objectives o JOIN plans p ON p.objective_id = o.id
 			WHERE o.ended = 0 AND o.id > $1 AND o.id <= $2 AND p.started = 1 ORDER BY p.id`, db.Args{after, last},
-			func(row db.Scanner) error {
-				var p opt.Plan
-				err := row.Scan(&p.ID, &p.ObjectiveID, &p.Status)
-				if !p.Status.Ended() {
-					list = append(list, p)
-				}
-				return err
-			})
-	})
-	return list, err
+		func(row db.Scanner) (p opt.Plan, err error) {
+			err = row.Scan(&p.ID, &p.ObjectiveID, &p.Status)
+			return p, err
+		})
+	return slices.DeleteFunc(list, func(p opt.Plan) bool { return p.Status.Ended() }), err
 }
 
 // OpenWork returns an objective of any tenant with its plans, without their tasks; nil if it
 // has ended or is not there.
 func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (o *opt.Objective, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.ended = 0", db.Args{objectiveID})
 		if err != nil || len(found) == 0 {
 			return err

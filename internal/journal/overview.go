@@ -14,9 +14,9 @@ const hour = 3_600_000 // milliseconds, as in the query below
 // objectives that have ended since a time; an objective that was retried counts more than
 // once. It reads indexes: the cost grows with these attempts, not with the journal.
 func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.Time) (v opt.Overview, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		v = opt.Overview{Open: map[opt.ObjectiveStatus]int{}}
-		if err := c.Each("SELECT status, COUNT(*) FROM objectives"+db.IndexedBy("objectives_by_status")+" WHERE tenant = $1 AND "+objectiveSubject.openCondition()+" GROUP BY status", db.Args{tenant}, func(row db.Scanner) error {
+		if err := c.Each("SELECT status, COUNT(*) FROM "+objectiveSubject.open(c.Dialect)+" GROUP BY status", db.Args{tenant}, func(row db.Scanner) error {
 			var status opt.ObjectiveStatus
 			var n int
 			err := row.Scan(&status, &n)
@@ -26,11 +26,11 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.
 			return err
 		}
 		var oldest int64
-		if _, err := c.Get("SELECT COUNT(*), COALESCE(MIN(status_at), 0) FROM tasks"+db.IndexedBy("tasks_waiting")+" WHERE tenant = $1 AND gate <> '' AND plan_id <> ''", db.Args{tenant}, &v.Gates, &oldest); err != nil {
+		if _, err := c.Get("SELECT COUNT(*), COALESCE(MIN(status_at), 0) FROM "+openGates(c.Dialect), db.Args{tenant}, &v.Gates, &oldest); err != nil {
 			return err
 		}
 		v.Oldest = a2a.AtMillis(oldest)
-		return c.Each("SELECT status_at / 3600000, shown, COUNT(*) FROM tasks"+db.IndexedBy("tasks_ended_roots")+`
+		return c.Each("SELECT status_at / 3600000, shown, COUNT(*) FROM tasks"+c.Dialect.IndexedBy("tasks_ended_roots")+`
 			WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, db.Args{tenant, since.Millis()}, func(row db.Scanner) error {
 			var at int64
 			var e opt.EndedHour

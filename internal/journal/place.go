@@ -21,7 +21,7 @@ const placeFor = time.Minute
 // attempt returns the same place within a minute, and as long as the objective
 // shows it. The error wraps [opt.ErrQueueFull] if too many wait.
 func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
-	err = j.Writer.Submit(ctx, func(c *db.Conn) (err error) {
+	err = j.db.Write(ctx, func(c *db.Conn) (err error) {
 		placed, err = takePlace(c, p)
 		return err
 	}, contextLock(p.Tenant, p.ContextID))
@@ -33,7 +33,7 @@ func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err 
 
 func takePlace(c *db.Conn, p opt.Place) (placed opt.Placed, err error) {
 	now := p.At.Millis()
-	if _, err := c.Exec("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
+	if err := c.Do("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
 		return placed, err
 	}
 	queued, shown, err := shownPlace(c, p)
@@ -46,7 +46,7 @@ func takePlace(c *db.Conn, p opt.Place) (placed opt.Placed, err error) {
 	}
 	if !shown {
 		if queued, err = ownPlace(c, p, q); err == nil {
-			_, err = c.Exec(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
+			err = c.Do(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
 				ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
 				p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
 		}
@@ -126,4 +126,56 @@ func otherPlaces(c *db.Conn, p opt.Place) (q opt.Queue, err error) {
 			return err
 		})
 	return q, err
+}
+
+// queues is the part of a Journal that puts the objectives of a context in order.
+type queues struct{ db *db.Engine }
+
+// Queue returns the open objectives of a context. An objective that waits to be
+// started is not open: no other waits for it. An objective that a message began
+// is open from its creation.
+func (j queues) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
+		q, err = queue(c, tenant, contextID)
+		return err
+	})
+	return q, err
+}
+
+// queue reads the open objectives of a context from their rows.
+func queue(c *db.Conn, tenant, contextID string) (q opt.Queue, err error) {
+	var last int64
+	_, err = c.Get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
+		WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, db.Args{tenant, contextID}, &q.Waiting, &last)
+	if err != nil {
+		return q, err
+	}
+	q.Last = a2a.AtMillis(last)
+	err = c.Each("SELECT id, attempt FROM objectives"+c.Dialect.IndexedBy("objectives_busy")+`
+		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
+		db.Args{tenant, contextID}, func(row db.Scanner) error {
+			var id string
+			var attempt int
+			err := row.Scan(&id, &attempt)
+			q.Busy = append(q.Busy, opt.RootID(id, attempt))
+			return err
+		})
+	return q, err
+}
+
+// addQueuePosition adds to the view of a root task its position in the queue of its
+// context.
+func (v *viewRow) addQueuePosition(c *db.Conn) error {
+	if v.QueuedAt.IsZero() {
+		return nil
+	}
+	_, err := c.Get(`SELECT COUNT(*) FROM objectives o JOIN objectives mine ON mine.id = $1
+		WHERE o.tenant = mine.tenant AND o.context_id = mine.context_id AND o.queued_at <> 0 AND (o.queued_at, o.id) <= (mine.queued_at, mine.id)`,
+		db.Args{v.ObjectiveID}, &v.Position)
+	return err
+}
+
+// contextLock is the lock of writes to the places in a context.
+func contextLock(tenant, contextID string) string {
+	return fmt.Sprintf("context %q %q", tenant, contextID)
 }

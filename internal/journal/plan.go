@@ -3,69 +3,22 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
-// A planTable is the part of a recording that writes plans.
-type planTable struct{ *recording }
-
-// add adds a plan after those that are there, and its tasks.
-func (r planTable) add(e *entry) error {
-	p := e.Plan
-	_, err := r.c.Exec(`INSERT INTO plans
-		(id, objective_id, tenant, position, doc, status, reason, stopping, started, paused, run,
-			name, description, metadata, dependencies, updated_at)
-		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-		ON CONFLICT (id) DO NOTHING`,
-		p.ID, r.objectiveID, r.o.tenant, e.added, string(p.Status), p.Reason, p.Stopping, boolNumber(p.Started), boolNumber(p.Paused), p.Run,
-		e.text.name, e.text.description, e.text.metadata, e.text.dependencies, p.UpdatedAt.Millis())
-	if err != nil {
-		return err
-	}
-	r.o.updatedAt = e.At.Millis()
-	return r.tasks().add(e)
-}
-
-// writeHead writes the head of a plan.
-func (r planTable) writeHead(e *entry) error {
-	h := e.PlanHead
-	n, err := r.c.Exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
-		WHERE id = $1 AND objective_id = $2`,
-		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, boolNumber(h.Started), boolNumber(h.Paused), h.Run, e.At.Millis())
-	return r.requireRow(e, n, err)
-}
-
-// writeText writes the name, description and dependencies of a plan.
-func (r planTable) writeText(e *entry) error {
-	n, err := r.c.Exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
-		WHERE id = $1 AND objective_id = $2`,
-		e.PlanID, r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.dependencies, e.At.Millis())
-	r.o.updatedAt = e.At.Millis()
-	return r.requireRow(e, n, err)
-}
-
-// requireRow returns err, or an error if no row was changed.
-func (r planTable) requireRow(e *entry, rows int64, err error) error {
-	if err == nil && rows == 0 {
-		err = fmt.Errorf("plan %s is not there: %w", e.PlanID, ErrEarly)
-	}
-	return err
-}
-
 // Plan returns one state of a plan, with its tasks in order. The plans of other
 // tenants are unknown.
 func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
-			return unknown("plan", id)
+			return db.Unknown("plan", id)
 		}
 		p = found[0]
 		return addTasks(c, p.ObjectiveID, found)
@@ -101,7 +54,7 @@ func scanPlan(row db.Scanner) (*opt.Plan, error) {
 		return nil, err
 	}
 	p := new(opt.Plan)
-	if err := errors.Join(decode(doc, p), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies)); err != nil {
+	if err := errors.Join(db.Decode(doc, p), db.Decode(metadata, &t.Metadata), db.Decode(dependencies, &t.Dependencies)); err != nil {
 		return nil, err
 	}
 	p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
@@ -146,7 +99,7 @@ func scanTask(row db.Scanner) (t *opt.Task, at int64, err error) {
 	}
 	t = new(opt.Task)
 	var status a2a.Message
-	err = errors.Join(decode(doc, t), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies), decode(statusDoc, &status), decode(gate, &t.Gate))
+	err = errors.Join(db.Decode(doc, t), db.Decode(metadata, &t.Metadata), db.Decode(dependencies, &t.Dependencies), db.Decode(statusDoc, &status), db.Decode(gate, &t.Gate))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
@@ -21,6 +23,7 @@ import (
 // read. Everything acknowledged must be there, in one order, followers miss nothing,
 // and the only errors are those that say to try again.
 func TestPostgres_restarts(t *testing.T) {
+	t.Parallel()
 	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), pgserver.Config{})
 	if err != nil {
@@ -125,6 +128,7 @@ func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged chan<-
 // Writes of many objectives in one transaction, in both processes and in opposite
 // orders, do not block each other.
 func TestPostgres_groups(t *testing.T) {
+	t.Parallel()
 	url := database(t)
 	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
 	const objectives, rounds = 20, 10
@@ -157,11 +161,12 @@ func TestPostgres_groups(t *testing.T) {
 
 // Deliveries that one process makes due are signalled in others.
 func TestPostgres_pushSignal(t *testing.T) {
+	t.Parallel()
 	url := database(t)
 	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
 	select { // at the start it looks once
-	case <-there.PushSignal():
+	case <-there.Pushes.PushSignal():
 	case <-time.After(patience):
 		t.Fatal("it does not listen")
 	}
@@ -171,7 +176,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 	asked.Gate = &opt.Gate{ID: "g-1", Kind: opt.Approval, RequestedAt: at(5)}
 	s.record(asked)
 	select {
-	case <-there.PushSignal():
+	case <-there.Pushes.PushSignal():
 	case <-time.After(patience):
 		t.Fatal("the other process got no notification")
 	}
@@ -179,6 +184,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 
 // NUL characters, which PostgreSQL rejects, are replaced in texts.
 func TestPostgres_nul(t *testing.T) {
+	t.Parallel()
 	j := openURL(t, database(t))
 	o := newObjective()
 	o.Name = "a\x00b"
@@ -196,12 +202,13 @@ func TestPostgres_nul(t *testing.T) {
 
 // The errors of opening say what to do, and show no password.
 func TestPostgres_refused(t *testing.T) {
-	good := database(t)
+	t.Parallel()
+	good := databaseLike(t, "template1")
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
 	}{
-		"no tables":       {journal.Config{URL: good}, []string{"0001_journal", "run the command migrate"}},
+		"no tables":       {journal.Config{URL: good}, []string{"0014_journal", "run the command migrate"}},
 		"no such base":    {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
 		"no server":       {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
 		"another scheme":  {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
@@ -227,16 +234,43 @@ func TestPostgres_refused(t *testing.T) {
 	}
 }
 
+// Both databases have the same tables, columns and indexes.
+func TestMigrate_same(t *testing.T) {
+	t.Parallel()
+	lite, server := openFile(t, file(t)), openURL(t, database(t))
+	for lists, queries := range map[string][2]string{
+		"columns": {
+			"SELECT t.name || '.' || c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'",
+			`SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()`,
+		},
+		"indexes": {
+			"SELECT name FROM sqlite_schema WHERE type = 'index' AND sql <> ''",
+			`SELECT indexname::text FROM pg_indexes WHERE schemaname = current_schema() AND indexname NOT LIKE '%\_pkey'`,
+		},
+		"triggers": {
+			"SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+			`SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal`,
+		},
+	} {
+		want, err := lite.Column(t.Context(), queries[0])
+		got, failed := server.Column(t.Context(), queries[1])
+		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || errors.Join(err, failed) != nil {
+			t.Errorf("%s, %v, %v: PostgreSQL has others (-SQLite +PostgreSQL):\n%s", lists, err, failed, diff)
+		}
+	}
+}
+
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	each := map[string]func(t *testing.T) journal.Config{
 		"sqlite":   func(t *testing.T) journal.Config { return journal.Config{Path: t.TempDir() + "/journal.db"} },
-		"postgres": func(t *testing.T) journal.Config { return journal.Config{URL: database(t)} },
+		"postgres": func(t *testing.T) journal.Config { return journal.Config{URL: databaseLike(t, "template1")} },
 	}
 	for name, config := range each {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
 			first, err := journal.Migrate(t.Context(), cfg)
-			if err != nil || len(first) < 7 || first[0] != "0001_journal" {
+			if err != nil || first[0] != "0014_journal" {
 				t.Errorf("applied %q, %v", first, err)
 			}
 			if again, err := journal.Migrate(t.Context(), cfg); err != nil || len(again) > 0 {
@@ -250,6 +284,7 @@ func TestMigrate(t *testing.T) {
 // TestNotifications sends as few texts as possible, each of a size that PostgreSQL
 // takes.
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	seqs := map[string]int64{}
 	var gone []string
 	for i := range 1000 {

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"longhaul/internal/journal/db"
@@ -16,22 +17,18 @@ const (
 // A probe is the part of a Journal that tries whether it can be read and written,
 // and keeps the result of writing for probeEvery.
 type probe struct {
-	*store
+	db   *db.Engine
 	busy chan struct{} // holds a value while a caller uses the members below
 	at   time.Time     // of the last outcome
 	err  error
 }
 
-func newProbe(s *store) *probe { return &probe{store: s, busy: make(chan struct{}, 1)} }
+func newProbe(e *db.Engine) *probe { return &probe{db: e, busy: make(chan struct{}, 1)} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
 func (p *probe) Ping(ctx context.Context) error {
-	err := p.Read(ctx, func(c *db.Conn) error {
-		var n int64
-		_, err := c.Get("SELECT COUNT(*) FROM migrations", nil, &n)
-		return err
-	})
+	_, err := p.db.Get(ctx, "SELECT COUNT(*) FROM migrations", nil, new(int64))
 	if err != nil {
 		return err
 	}
@@ -44,7 +41,7 @@ func (p *probe) Ping(ctx context.Context) error {
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}
-	err = p.Writer.Submit(ctx, writeProbe, probeLock)
+	err = p.db.Write(ctx, writeProbe, "probe")
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}
@@ -55,9 +52,42 @@ func (p *probe) Ping(ctx context.Context) error {
 // it cannot reuse the room of the former row.
 func writeProbe(c *db.Conn) error {
 	id := time.Now().UnixNano()
-	if _, err := c.Exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
+	if err := c.Do("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
 		return err
 	}
-	_, err := c.Exec("DELETE FROM probes WHERE id <> $1", id)
-	return err
+	return c.Do("DELETE FROM probes WHERE id <> $1", id)
+}
+
+// A Depth says how much work there is, in all tenants.
+type Depth struct {
+	Queued     int64            // objectives that wait for their turn in a context
+	Stuck      int64            // objectives whose events are not taken
+	Working    int64            // objectives that have begun, have not ended and do not wait for their turn
+	Tasks      map[string]int64 // tasks of plans that have begun and not ended, by state
+	Deliveries int64            // that are due
+}
+
+// Depth counts the work that there is. Each count reads only rows of open work.
+func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
+	d.Tasks = map[string]int64{}
+	err = p.db.Read(ctx, func(c *db.Conn) error {
+		for query, to := range map[string]*int64{
+			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                            &d.Queued,
+			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0": &d.Working,
+			"SELECT COUNT(*) FROM objectives WHERE stuck <> ''":                               &d.Stuck,
+			"SELECT COUNT(*) FROM deliveries WHERE status = 'due'":                            &d.Deliveries,
+		} {
+			if _, err := c.Get(query, nil, to); err != nil {
+				return fmt.Errorf("count: %w", err)
+			}
+		}
+		return c.Each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row db.Scanner) error {
+			var state string
+			var n int64
+			err := row.Scan(&state, &n)
+			d.Tasks[state] = n
+			return err
+		})
+	})
+	return d, err
 }

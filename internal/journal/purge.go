@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 )
 
 const (
@@ -14,6 +15,12 @@ const (
 	purgePause = 5 * time.Millisecond  // during which other processes get the lock
 	atOnce     = 8                     // objectives that become unknown in one step
 )
+
+// A purger is the part of a Journal that removes objectives.
+type purger struct {
+	db       *db.Engine
+	sessions Sessions
+}
 
 // Purge removes objectives that have ended and did not change after before, with
 // all their data: at most limit of them, the longest unchanged first. It returns
@@ -24,7 +31,7 @@ const (
 // other rows are removed in further short transactions, so that writers do not
 // wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
-func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
+func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
 	if err := j.sessions.removeExpired(ctx); err != nil {
 		return 0, fmt.Errorf("remove expired sessions: %w", err)
 	}
@@ -46,21 +53,21 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 }
 
 // purgeSome is one transaction of Purge.
-func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
+func (j purger) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
 	p := &purge{before: before.UnixMilli(), most: most, maxTime: purgeTime}
-	return p, j.Writer.Submit(ctx, p.run, purgeLock)
+	return p, j.db.Write(ctx, p.run, record.PurgeLock)
 }
 
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
 // at it is about to begin. The objectives of other tenants are unknown.
-func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j purger) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := c.Exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
 		if err == nil && n == 0 {
-			err = unknown("objective", id)
+			err = db.Unknown("objective", id)
 		}
 		return err
-	}, objectiveLock(id))
+	}, db.ObjectiveLock(id))
 }
 
 // A purge is one transaction of Purge.
@@ -84,8 +91,7 @@ func (p *purge) run(c *db.Conn) error {
 			return err
 		}
 		if p.done = !did && !p.blocked; !did || time.Now().After(deadline) {
-			_, err = c.Exec("UPDATE purges SET n = n + 1")
-			return err
+			return c.Do("UPDATE purges SET n = n + 1")
 		}
 	}
 }
@@ -93,10 +99,10 @@ func (p *purge) run(c *db.Conn) error {
 // step removes some remaining rows of removed objectives, or some objectives; did
 // is false if there are neither.
 func (p *purge) step(c *db.Conn) (did bool, err error) {
-	if did, err = removeRemaining(c); did || err != nil {
+	if did, err = record.RemoveRemaining(c); did || err != nil {
 		return did, err
 	}
-	ids, err := db.All(c, endedLongest, db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
+	ids, err := db.All(c, endedLongest(c.Dialect), db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
 	if err == nil {
 		found := len(ids)
 		ids, err = p.reserve(c, ids)
@@ -114,7 +120,7 @@ func (p *purge) step(c *db.Conn) (did bool, err error) {
 // since they were read.
 func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 	for _, id := range ids {
-		ok, err := c.TryLock(objectiveLock(id))
+		ok, err := c.TryLock(db.ObjectiveLock(id))
 		if err == nil && ok {
 			ok, err = c.Get("SELECT id FROM objectives WHERE id = $1 AND ended = 1 AND updated_at < $2 AND asked_at < $2", db.Args{id, p.before}, &id)
 		}
@@ -130,75 +136,33 @@ func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 
 // endedLongest is the query for the next objectives to remove, at most $2 of
 // those that did not change after $1.
-var endedLongest = "SELECT id FROM objectives" + db.IndexedBy("objectives_ended") + ` WHERE ended = 1
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
+func endedLongest(d db.Dialect) string {
+	return "SELECT id FROM objectives" + d.IndexedBy("objectives_ended") + ` WHERE ended = 1
+		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
+}
 
-// removals make the objectives in leftovers unknown, with their plans, tasks,
-// places and push configs.
-var removals = []string{
-	"DELETE FROM objectives WHERE id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM plans WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM tasks WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM places WHERE objective_id IN (SELECT objective_id FROM leftovers)",
-	"DELETE FROM push_configs WHERE objective_id IN (SELECT objective_id FROM leftovers)",
+// removals return the statements that make the objectives in leftovers unknown, with their
+// plans, tasks, places and push configs.
+func removals(d db.Dialect) []string {
+	list := []string{"DELETE FROM objectives WHERE id " + d.In(record.Leftovers)}
+	for _, table := range []string{"plans", "tasks", "places", "push_configs"} {
+		list = append(list, "DELETE FROM "+table+" WHERE objective_id "+d.In(record.Leftovers))
+	}
+	return list
 }
 
 // remove makes objectives unknown. It may be called only if no rows of others
 // remain.
 func remove(c *db.Conn, ids []string) error {
 	for _, id := range ids {
-		if _, err := c.Exec("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
+		if err := c.Do("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
 			return err
 		}
 	}
-	for _, statement := range removals {
-		if _, err := c.Exec(statement); err != nil {
+	for _, statement := range removals(c.Dialect) {
+		if err := c.Do(statement); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// dependentTables are the tables with the remaining rows of objectives, and how many
-// rows are removed at once: few if rows are large.
-var dependentTables = []struct {
-	table string
-	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"blobs", 20}}
-
-// removeRemaining removes some remaining rows of removed objectives; did is false if none
-// remain.
-func removeRemaining(c *db.Conn) (did bool, err error) {
-	for _, b := range dependentTables {
-		if n, err := c.Exec(removeRemainingSQL(b.table), b.most); n > 0 || err != nil {
-			return true, err
-		}
-	}
-	n, err := c.Exec("DELETE FROM leftovers")
-	return n > 0, err
-}
-
-// removeAllRemaining removes the remaining rows of an objective, before another objective
-// gets its id.
-func removeAllRemaining(c *db.Conn, id string) error {
-	found, err := c.Get("SELECT objective_id FROM leftovers WHERE objective_id = $1", db.Args{id}, &id)
-	if err != nil || !found {
-		return err
-	}
-	if err := c.Lock(purgeLock); err != nil {
-		return err
-	}
-	for _, b := range dependentTables {
-		if _, err := c.Exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
-			return err
-		}
-	}
-	_, err = c.Exec("DELETE FROM leftovers WHERE objective_id = $1", id)
-	return err
-}
-
-// removeRemainingSQL returns the statement that removes at most $1 remaining rows of
-// removed objectives from a table.
-func removeRemainingSQL(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + db.LimitParam(1) + ")"
 }

@@ -62,7 +62,7 @@ func config(taskID, id string) opt.PushConfig {
 
 func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
 	t.Helper()
-	if _, err := j.PutPush(t.Context(), p); err != nil {
+	if _, err := j.Pushes.PutPush(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +70,7 @@ func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
 // lines returns the deliveries of a task, one short text each.
 func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
 	t.Helper()
-	all, err := j.Deliveries(t.Context(), tenant, taskID)
+	all, err := j.Pushes.Deliveries(t.Context(), tenant, taskID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +88,7 @@ func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) 
 }
 
 func TestJournal_PutPush(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j, _, root := pushed(t, c, "b")
 	c.forward(time.Second)
@@ -97,7 +98,7 @@ func TestJournal_PutPush(t *testing.T) {
 	put(t, j, changed)
 	put(t, j, changed)
 
-	got, err := j.Pushes(t.Context(), tenant, root)
+	got, err := j.Pushes.Pushes(t.Context(), tenant, root)
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d configs, %v, want 2", len(got), err)
 	}
@@ -112,7 +113,7 @@ func TestJournal_PutPush(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configs mismatch (-want +got):\n%s", diff)
 	}
-	one, err := j.Push(t.Context(), tenant, root, "a")
+	one, err := j.Pushes.Push(t.Context(), tenant, root, "a")
 	if diff := cmp.Diff(got[1], one); diff != "" || err != nil {
 		t.Errorf("config mismatch (-want +got):\n%s%v", diff, err)
 	}
@@ -120,6 +121,7 @@ func TestJournal_PutPush(t *testing.T) {
 
 // undo restores the earlier config, but reverts no later change of others.
 func TestJournal_PutPush_undo(t *testing.T) {
+	t.Parallel()
 	mine, theirs := func(p *opt.PushConfig) { p.URL = "https://example.com/mine" }, func(p *opt.PushConfig) { p.URL = "https://example.com/theirs" }
 	for _, tc := range []struct {
 		name                string
@@ -142,7 +144,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 		if tc.before != nil {
 			put(t, j, with(tc.before))
 		}
-		undo, err := j.PutPush(t.Context(), with(tc.put))
+		undo, err := j.Pushes.PutPush(t.Context(), with(tc.put))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +156,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 				t.Errorf("%s: %v", tc.name, err)
 			}
 		}
-		got, err := j.Pushes(t.Context(), tenant, root)
+		got, err := j.Pushes.Pushes(t.Context(), tenant, root)
 		if err != nil || len(got) != min(1, len(tc.want)) || len(got) == 1 && (got[0].URL != "https://example.com/"+tc.want || got[0].Credentials != "credentials-a") {
 			t.Errorf("%s: left %v, %v, want %q", tc.name, got, err, tc.want)
 		}
@@ -162,6 +164,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 }
 
 func TestJournal_PutPush_refuses(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock())
 	for n := range opt.MaxPushes {
 		put(t, j, config(root, fmt.Sprint(n)))
@@ -183,47 +186,49 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 		{"no such plan task", plan, opt.ErrUnknown},
 		{"no id of ours", config("1", "x"), opt.ErrUnknown},
 	} {
-		if _, err := j.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
+		if _, err := j.Pushes.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
 		}
 	}
-	without := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	without := openFile(t, file(t))
 	o := begin(t, without, newObjective()).objective
-	if _, err := without.PutPush(t.Context(), config(o.ID, "x")); err == nil {
+	if _, err := without.Pushes.PutPush(t.Context(), config(o.ID, "x")); err == nil {
 		t.Error("a secret without a key: want an error")
 	}
 }
 
 func TestJournal_RemovePush(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
-	if err := j.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
+	if err := j.Pushes.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("by another tenant: %v, want ErrUnknown", err)
 	}
 	for range 2 {
-		if err := j.RemovePush(t.Context(), tenant, root, "a"); err != nil {
+		if err := j.Pushes.RemovePush(t.Context(), tenant, root, "a"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := j.Push(t.Context(), tenant, root, "a"); !errors.Is(err, opt.ErrUnknown) {
+	if _, err := j.Pushes.Push(t.Context(), tenant, root, "a"); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("read after it: %v, want ErrUnknown", err)
 	}
-	if err := j.RemovePush(t.Context(), tenant, newObjective().ID, "a"); !errors.Is(err, opt.ErrUnknown) {
+	if err := j.Pushes.RemovePush(t.Context(), tenant, newObjective().ID, "a"); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("of no task: %v, want ErrUnknown", err)
 	}
 	wantLines(t, j, root, "a failed  abandoned 0")
-	if err := j.Redeliver(t.Context(), tenant, root, "a", 2); !errors.Is(err, opt.ErrUnknown) {
+	if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", 2); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("again without its config: %v, want ErrUnknown", err)
 	}
 }
 
 func TestJournal_Pushes_otherTenant(t *testing.T) {
+	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
-	_, one := j.Push(t.Context(), "other", root, "a")
-	_, all := j.Pushes(t.Context(), "other", root)
-	_, made := j.Deliveries(t.Context(), "other", root)
-	again := j.Redeliver(t.Context(), "other", root, "a", 2)
+	_, one := j.Pushes.Push(t.Context(), "other", root, "a")
+	_, all := j.Pushes.Pushes(t.Context(), "other", root)
+	_, made := j.Pushes.Deliveries(t.Context(), "other", root)
+	again := j.Pushes.Redeliver(t.Context(), "other", root, "a", 2)
 	for name, err := range map[string]error{"Push": one, "Pushes": all, "Deliveries": made, "Redeliver": again} {
 		if !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("%s: %v, want ErrUnknown", name, err)
@@ -234,7 +239,8 @@ func TestJournal_Pushes_otherTenant(t *testing.T) {
 // A config that comes with the message that begins a task waits for the task, and
 // misses no state of it.
 func TestJournal_PutPush_beforeItsTask(t *testing.T) {
-	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	t.Parallel()
+	path, c := file(t), newClock()
 	o := newObjective()
 	early := config(o.ID, "a")
 	early.Inline, early.States = true, opt.PushAll
@@ -242,18 +248,19 @@ func TestJournal_PutPush_beforeItsTask(t *testing.T) {
 	put(t, openPush(t, path, c), early)
 
 	j := openPush(t, path, c)
-	if _, err := j.Pushes(t.Context(), tenant, o.ID); !errors.Is(err, opt.ErrUnknown) {
+	if _, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("read before the task is there: %v, want ErrUnknown", err)
 	}
 	s := begin(t, j, o)
 	s.record(s.rootMoved(opt.TaskWorking), s.rootMoved(opt.TaskCompleted))
 	wantLines(t, j, o.ID, "a submitted  due 0", "a working  due 0", "a completed  due 0")
-	if got, err := j.Pushes(t.Context(), tenant, o.ID); err != nil || len(got) != 1 {
+	if got, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); err != nil || len(got) != 1 {
 		t.Errorf("%d configs, %v, want 1", len(got), err)
 	}
 }
 
 func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	j := openPush(t, "", c)
 	o, other := newObjective(), newObjective()
@@ -261,23 +268,24 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 		p.Inline = true
 		put(t, j, p)
 	}
-	if err := j.RemovePush(t.Context(), tenant, other.ID, "b"); err != nil {
+	if err := j.Pushes.RemovePush(t.Context(), tenant, other.ID, "b"); err != nil {
 		t.Errorf("remove one that is pending: %v", err)
 	}
 	begin(t, j, other)
-	if got, err := j.Pushes(t.Context(), tenant, other.ID); len(got) != 0 || err != nil {
+	if got, err := j.Pushes.Pushes(t.Context(), tenant, other.ID); len(got) != 0 || err != nil {
 		t.Errorf("%d configs, %v, want none", len(got), err)
 	}
 	c.forward(8 * 24 * time.Hour)
 	put(t, j, config(other.ID, "c"))
 	begin(t, j, o)
-	if got, err := j.Pushes(t.Context(), tenant, o.ID); len(got) != 0 || err != nil {
+	if got, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); len(got) != 0 || err != nil {
 		t.Errorf("%d configs after a week, %v, want none", len(got), err)
 	}
 }
 
 // A secret is nowhere in the files of a journal.
 func TestJournal_PutPush_seals(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := openPush(t, filepath.Join(dir, "journal.db"), newClock())
 	s := begin(t, j, newObjective())
@@ -285,11 +293,11 @@ func TestJournal_PutPush_seals(t *testing.T) {
 	p.Token, p.Credentials = "canary-token-5b1f", "canary-credentials-77aa"
 	put(t, j, p)
 	s.record(s.rootMoved(opt.TaskFailed))
-	next, d, ok, err := j.NextDelivery(t.Context(), p.TaskID, "a")
+	next, d, ok, err := j.Pushes.NextDelivery(t.Context(), p.TaskID, "a")
 	if !ok || err != nil || next.Token != p.Token || next.Credentials != p.Credentials {
 		t.Fatalf("next delivery %v, %v, %v, want one with the secrets", d, ok, err)
 	}
-	if _, err := j.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
+	if _, err := j.Pushes.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
@@ -313,14 +321,15 @@ func TestJournal_PutPush_seals(t *testing.T) {
 }
 
 func TestJournal_Purge_pushes(t *testing.T) {
+	t.Parallel()
 	j := openPush(t, "", newClock())
 	before := dump(t, j)
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
 	s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, From: "submitted", To: "failed"})
-	p, d, _, err := j.NextDelivery(t.Context(), s.objective.ID, "a")
+	p, d, _, err := j.Pushes.NextDelivery(t.Context(), s.objective.ID, "a")
 	if err == nil {
-		_, err = j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
+		_, err = j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -342,22 +351,23 @@ func TestJournal_Purge_pushes(t *testing.T) {
 // A config whose key is gone delivers nothing, and can be seen, replaced and
 // removed.
 func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
-	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	t.Parallel()
+	path, c := file(t), newClock()
 	s := begin(t, openPush(t, path, c), newObjective())
 	root := s.objective.ID
 	put(t, s.j, config(root, "a"))
 	s.record(s.rootMoved(opt.TaskFailed))
 
 	j := openPushWith(t, path, c, 8)
-	got, err := j.Push(t.Context(), tenant, root, "a")
+	got, err := j.Pushes.Push(t.Context(), tenant, root, "a")
 	if err != nil || got.URL != "https://example.com/a" || got.Token != "" || got.Fingerprint == "" {
 		t.Errorf("%+v, %v, want it without its secrets", got, err)
 	}
-	if _, _, ok, err := j.NextDelivery(t.Context(), root, "a"); ok || err == nil {
+	if _, _, ok, err := j.Pushes.NextDelivery(t.Context(), root, "a"); ok || err == nil {
 		t.Errorf("next delivery %v, %v, want an error", ok, err)
 	}
 	put(t, j, config(root, "a"))
-	if got, _, ok, err := j.NextDelivery(t.Context(), root, "a"); !ok || got.Token != "token-a" {
+	if got, _, ok, err := j.Pushes.NextDelivery(t.Context(), root, "a"); !ok || got.Token != "token-a" {
 		t.Errorf("next delivery %v, %v, want one with the new secrets", ok, err)
 	}
 }

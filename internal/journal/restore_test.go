@@ -22,7 +22,7 @@ func TestRestore(t *testing.T) {
 			batches = append(batches, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: []opt.Event{e.Event}})
 		}
 		const after = 1 << 40
-		added, err := lost.Restore(t.Context(), after, batches...)
+		added, err := lost.Maintenance.Restore(t.Context(), after, batches...)
 		if err != nil || added != len(batches) {
 			t.Fatalf("restored %d of %d events, error %v", added, len(batches), err)
 		}
@@ -50,7 +50,7 @@ func TestRestore(t *testing.T) {
 				t.Errorf("event %d has seq %d, want %d", i, e.Seq, want)
 			}
 		}
-		if added, err := lost.Restore(t.Context(), 2*after, batches...); added != 0 || err != nil {
+		if added, err := lost.Maintenance.Restore(t.Context(), 2*after, batches...); added != 0 || err != nil {
 			t.Errorf("restored again: %d events, error %v; want none", added, err)
 		}
 		if now, err := lost.Objective(t.Context(), tenant, s.objective.ID); err != nil || cmp.Diff(want, now) != "" {
@@ -73,13 +73,13 @@ func TestRestore_sourceGoesOn(t *testing.T) {
 		for _, e := range s.events() {
 			all = append(all, e.Event)
 		}
-		if _, err := lost.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all[:1]}); err != nil {
+		if _, err := lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all[:1]}); err != nil {
 			t.Fatal(err)
 		}
 		if err := lost.Record(t.Context(), next); !errors.Is(err, journal.ErrGap) {
 			t.Errorf("with a gap: error %v, want %v", err, journal.ErrGap)
 		}
-		if _, err := lost.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all}); err != nil {
+		if _, err := lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all}); err != nil {
 			t.Fatal(err)
 		}
 		if err := lost.Record(t.Context(), next); err != nil {
@@ -112,7 +112,7 @@ func TestCompare(t *testing.T) {
 			{"a gap", []opt.Batch{batch(own, later)}, journal.Difference{Known: []string{own}, Missing: 1, Gaps: []string{own}}},
 			{"another source", []opt.Batch{batch("other", known[0].Event)}, journal.Difference{Missing: 1}},
 		} {
-			got, err := s.j.Compare(t.Context(), tt.batches...)
+			got, err := s.j.Maintenance.Compare(t.Context(), tt.batches...)
 			if err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			}
@@ -141,14 +141,14 @@ func TestCompact(t *testing.T) {
 		if n, err := j.Purge(t.Context(), at(1<<40).Time(), 10); n != 1 || err != nil {
 			t.Fatalf("purged %d, error %v", n, err)
 		}
-		before, err := j.Size(t.Context())
+		before, err := j.Maintenance.Size(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Compact(t.Context()); err != nil {
+		if err := j.Maintenance.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		after, err := j.Size(t.Context())
+		after, err := j.Maintenance.Size(t.Context())
 		if err != nil || before.Free > 0 && after.Bytes > before.Bytes-10<<20 {
 			t.Errorf("%+v before, %+v after, error %v; want 10 MiB less", before, after, err)
 		}
@@ -160,7 +160,7 @@ func TestCompact(t *testing.T) {
 		if _, err := other.Objective(t.Context(), tenant, kept.objective.ID); err != nil {
 			t.Error(err)
 		}
-		if found, err := other.Damage(t.Context()); err != nil || len(found) > 0 {
+		if found, err := other.Maintenance.Damage(t.Context()); err != nil || len(found) > 0 {
 			t.Errorf("damage %v, error %v", found, err)
 		}
 	})

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,9 +10,9 @@ import (
 	"longhaul/opt"
 )
 
-// sessions is the part of a Journal that keeps the sessions of browsers.
-type sessions struct {
-	*store
+// Sessions is the part of a Journal that keeps the sessions of browsers.
+type Sessions struct {
+	db   *db.Engine
 	seal db.Sealer
 	now  func() time.Time
 }
@@ -27,47 +26,38 @@ type sessionSecrets struct {
 }
 
 // OpenSession keeps a session under a new id. It also removes those that have expired.
-func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
+func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return err
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
-		if _, err := c.Exec(removeExpired, j.now().UnixMilli()); err != nil {
+	return j.db.Write(ctx, func(c *db.Conn) error {
+		if err := c.Do(removeExpired, j.now().UnixMilli()); err != nil {
 			return err
 		}
-		_, err := c.Exec("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
+		return c.Do("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
 			s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
-		return err
 	})
 }
 
 // Session returns a session that has not expired at a time. For an unknown or expired
 // one, and for one whose key for secrets is gone, the error wraps [opt.ErrUnknown].
-func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
+func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
 	var sealed []byte
 	var renew, expires int64
-	found := false
-	err = j.Read(ctx, func(c *db.Conn) (err error) {
-		found, err = c.Get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
-			db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
-		return err
-	})
+	found, err := j.db.Get(ctx, "SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
+		db.Args{id, now.UnixMilli()}, &sealed, &renew, &expires)
 	switch {
 	case err != nil:
 		return s, err
 	case !found:
 		return s, fmt.Errorf("session: %w", opt.ErrUnknown)
 	case j.seal == nil:
-		return s, errNoSealer
-	}
-	plain, err := j.seal.Open(sealed, sessionContext(id))
-	if err != nil {
-		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
+		return s, db.ErrNoSealer
 	}
 	var in sessionSecrets
-	if err := json.Unmarshal(plain, &in); err != nil {
-		return s, fmt.Errorf("read a session: %w", err)
+	if err := db.OpenJSON(j.seal, sealed, sessionContext(id), &in); err != nil {
+		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
 	}
 	return opt.Session{
 		ID: id, Credential: in.Credential, Refresh: in.Refresh, IDToken: in.IDToken, ValidUntil: in.ValidUntil,
@@ -78,12 +68,12 @@ func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 // RenewSession replaces the credential of a session, all that belongs to it and RenewAt,
 // if RenewAt still is was. It reports whether it was: of several processes that renew a
 // session at a time, one may. A session that was closed stays closed.
-func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
+func (j Sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return false, err
 	}
-	err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+	err = j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := c.Exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
 		ok = n > 0
 		return err
@@ -92,32 +82,23 @@ func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 }
 
 // CloseSession removes a session, if it is there.
-func (j sessions) CloseSession(ctx context.Context, id string) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
-		_, err := c.Exec("DELETE FROM sessions WHERE id = $1", id)
-		return err
+func (j Sessions) CloseSession(ctx context.Context, id string) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
+		return c.Do("DELETE FROM sessions WHERE id = $1", id)
 	})
 }
 
 const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
 // removeExpired removes the sessions that have expired.
-func (j sessions) removeExpired(ctx context.Context) error {
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
-		_, err := c.Exec(removeExpired, j.now().UnixMilli())
-		return err
+func (j Sessions) removeExpired(ctx context.Context) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
+		return c.Do(removeExpired, j.now().UnixMilli())
 	})
 }
 
-func (j sessions) sealed(s opt.Session) ([]byte, error) {
-	if j.seal == nil {
-		return nil, errNoSealer
-	}
-	plain, err := json.Marshal(sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil})
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := j.seal.Seal(plain, sessionContext(s.ID))
+func (j Sessions) sealed(s opt.Session) ([]byte, error) {
+	sealed, err := db.SealJSON(j.seal, sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil}, sessionContext(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("seal a session: %w", err)
 	}

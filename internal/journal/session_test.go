@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +26,15 @@ func eachSealed(t *testing.T, test func(t *testing.T, open func(now func() time.
 			return openWith(t, cfg)
 		}
 	}
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
-		test(t, opener(journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal"}))
+		t.Parallel()
+		test(t, opener(journal.Config{Path: file(t), Sync: "normal"}))
 	})
-	t.Run("postgres", func(t *testing.T) { test(t, opener(journal.Config{URL: database(t), Migrate: true})) })
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, opener(journal.Config{URL: database(t), Migrate: true}))
+	})
 }
 
 // One key for secrets, and another.
@@ -58,35 +62,35 @@ func TestJournal_Session(t *testing.T) {
 		j, other := open(now, oneKey), open(now, oneKey)
 		one, two := signedIn("one", 100), opt.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
 		for _, s := range []opt.Session{one, two} {
-			if err := j.OpenSession(t.Context(), s); err != nil {
+			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
-			got, err := other.Session(t.Context(), s.ID, at(99).Time())
+			got, err := other.Sessions.Session(t.Context(), s.ID, at(99).Time())
 			if diff := cmp.Diff(s, got); err != nil || diff != "" {
 				t.Errorf("error %v, session mismatch (-want +got):\n%s", err, diff)
 			}
 		}
-		if err := j.OpenSession(t.Context(), one); err == nil {
+		if err := j.Sessions.OpenSession(t.Context(), one); err == nil {
 			t.Error("the same id was taken twice")
 		}
 		if text := sessionRows(t, j); !strings.Contains(text, "one") || strings.Contains(text, "the-") || strings.Contains(text, "lh_key") {
 			t.Errorf("the journal holds secrets in plain text, or no session:\n%s", text)
 		}
-		if _, err := j.Session(t.Context(), "one", at(100).Time()); !errors.Is(err, opt.ErrUnknown) {
+		if _, err := j.Sessions.Session(t.Context(), "one", at(100).Time()); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("a session that has expired: %v", err)
 		}
 		for range 2 {
-			if err := j.CloseSession(t.Context(), "one"); err != nil {
+			if err := j.Sessions.CloseSession(t.Context(), "one"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := other.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
+		if _, err := other.Sessions.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("a session that was closed: %v", err)
 		}
-		if ok, err := j.RenewSession(t.Context(), one, one.RenewAt); ok || err != nil {
+		if ok, err := j.Sessions.RenewSession(t.Context(), one, one.RenewAt); ok || err != nil {
 			t.Errorf("renewing a session that was closed: %v, %v", ok, err)
 		}
-		if _, err := other.Session(t.Context(), "two", at(0).Time()); err != nil {
+		if _, err := other.Sessions.Session(t.Context(), "two", at(0).Time()); err != nil {
 			t.Errorf("another session: %v", err)
 		}
 	})
@@ -96,13 +100,13 @@ func TestJournal_Session(t *testing.T) {
 func TestJournal_Session_keys(t *testing.T) {
 	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
 		now := func() time.Time { return at(0).Time() }
-		if err := open(now, oneKey).OpenSession(t.Context(), signedIn("one", 100)); err != nil {
+		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), signedIn("one", 100)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := open(now, otherKey, oneKey).Session(t.Context(), "one", at(0).Time()); err != nil {
+		if _, err := open(now, otherKey, oneKey).Sessions.Session(t.Context(), "one", at(0).Time()); err != nil {
 			t.Errorf("with a new key before the old one: %v", err)
 		}
-		if _, err := open(now, otherKey).Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
+		if _, err := open(now, otherKey).Sessions.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("without its key: %v, want that it is unknown", err)
 		}
 	})
@@ -113,7 +117,7 @@ func TestJournal_RenewSession(t *testing.T) {
 	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
 		now := func() time.Time { return at(0).Time() }
 		s := signedIn("one", 100)
-		if err := open(now, oneKey).OpenSession(t.Context(), s); err != nil {
+		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		const processes = 4
@@ -123,7 +127,7 @@ func TestJournal_RenewSession(t *testing.T) {
 		for range processes {
 			j := open(now, oneKey)
 			go func() {
-				ok, err := j.RenewSession(t.Context(), claimed, s.RenewAt)
+				ok, err := j.Sessions.RenewSession(t.Context(), claimed, s.RenewAt)
 				if err != nil {
 					t.Error(err)
 				}
@@ -136,7 +140,7 @@ func TestJournal_RenewSession(t *testing.T) {
 				n++
 			}
 		}
-		got, err := open(now, oneKey).Session(t.Context(), "one", at(0).Time())
+		got, err := open(now, oneKey).Sessions.Session(t.Context(), "one", at(0).Time())
 		if diff := cmp.Diff(claimed, got); n != 1 || err != nil || diff != "" {
 			t.Errorf("%d processes renewed it, error %v, session mismatch (-want +got):\n%s", n, err, diff)
 		}
@@ -150,7 +154,7 @@ func TestJournal_Session_expired(t *testing.T) {
 		j := open(func() time.Time { return clock.Time() }, oneKey)
 		add := func(s opt.Session) {
 			t.Helper()
-			if err := j.OpenSession(t.Context(), s); err != nil {
+			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,19 +22,22 @@ import (
 	"longhaul/opt"
 )
 
-// each runs a test on every database. open opens the same journal each time,
-// as another process would.
+// each runs a test on every database, beside other tests. open opens the same journal each
+// time, as another process would.
 func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) { inFile(t, test) })
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		url := database(t)
 		test(t, func() *journal.Journal { return openURL(t, url) })
 	})
 }
 
-// inFile runs a test that looks into SQLite.
+// inFile runs a test that looks into SQLite, beside other tests.
 func inFile(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
-	path := filepath.Join(t.TempDir(), "journal.db")
+	t.Parallel()
+	path := file(t)
 	test(t, func() *journal.Journal { return openFile(t, path) })
 }
 
@@ -42,34 +46,81 @@ func openURL(t testing.TB, url string) *journal.Journal {
 	return openWith(t, journal.Config{URL: url, Migrate: true})
 }
 
-// server is the PostgreSQL server of all tests, started by the first that needs it.
-var server struct {
-	once sync.Once
-	*pgserver.Server
-	err       error
-	databases atomic.Int64
+// The tables are made once, and each test gets a copy.
+var (
+	emptyFile = sync.OnceValues(func() ([]byte, error) {
+		dir, err := os.MkdirTemp("", "longhaul-journal-")
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, "journal.db")
+		err = makeTables(journal.Config{Path: path})
+		data, reading := os.ReadFile(path)
+		return data, errors.Join(err, reading, os.RemoveAll(dir))
+	})
+	inMemory = sync.OnceValues(func() (*journal.Template, error) { return journal.NewTemplate(context.Background()) })
+	// server is the PostgreSQL server of all tests, started by the first that needs it.
+	server = sync.OnceValues(func() (*pgserver.Server, error) {
+		s, err := pgserver.Start(context.Background(), pgserver.Config{Settings: []string{"fsync=off", "max_connections=300"}})
+		if err == nil {
+			err = s.Create(context.Background(), emptyDatabase)
+		}
+		if err == nil {
+			err = makeTables(journal.Config{URL: s.URL(emptyDatabase), Migrate: true})
+		}
+		return s, err
+	})
+	serverUsed atomic.Bool
+	databases  atomic.Int64
+)
+
+const emptyDatabase = "empty" // has the tables alone
+
+func makeTables(cfg journal.Config) error {
+	_, err := journal.Migrate(context.Background(), cfg)
+	return err
 }
 
-// database returns the URL of an empty database.
-func database(t testing.TB) string {
+// file returns the path of an empty journal.
+func file(t testing.TB) string {
 	t.Helper()
-	needs.Tools(t, "postgres")
-	server.once.Do(func() {
-		server.Server, server.err = pgserver.Start(context.Background(), pgserver.Config{Settings: []string{"fsync=off", "max_connections=300"}})
-	})
-	if server.err != nil {
-		t.Fatal(server.err)
-	}
-	name := fmt.Sprint("journal_", server.databases.Add(1))
-	if err := server.Create(t.Context(), name); err != nil {
+	data, err := emptyFile()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return server.URL(name)
+	return path
+}
+
+// database returns the URL of an empty journal.
+func database(t testing.TB) string { return databaseLike(t, emptyDatabase) }
+
+// databaseLike returns the URL of a copy of a database.
+func databaseLike(t testing.TB, like string) string {
+	t.Helper()
+	needs.Tools(t, "postgres")
+	serverUsed.Store(true)
+	s, err := server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprint("journal_", databases.Add(1))
+	if err := s.Copy(t.Context(), like, name); err != nil {
+		t.Fatal(err)
+	}
+	return s.URL(name)
 }
 
 func openFile(t testing.TB, path string) *journal.Journal {
 	t.Helper()
-	return openWith(t, journal.Config{Path: path, Sync: "normal"})
+	cfg := journal.Config{Path: path, Sync: "normal"}
+	if path == "" {
+		var err error
+		if cfg.Template, err = inMemory(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return openWith(t, cfg)
 }
 
 // openWith opens a journal that is closed at the end of the test.

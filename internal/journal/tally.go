@@ -2,54 +2,41 @@ package journal
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
 
-	"longhaul/a2a"
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
 )
 
-// A subject is a table whose rows are counted by state. Triggers count the rows in states
-// that are not open in the table tallies (migrations/0008_tallies.sql has the same states).
-type subject struct {
-	table, state, index string
-	open                []string
-}
+// A subject is a table whose rows are counted by state. Triggers count the rows that have ended
+// in the table tallies; the others are counted one by one.
+type subject struct{ table, state, index string }
 
 var (
-	taskSubject = subject{
-		table: "tasks", state: "shown", index: "tasks_by_state",
-		open: []string{string(a2a.Submitted), string(a2a.Working), string(a2a.InputRequired), string(a2a.AuthRequired)},
-	}
-	objectiveSubject = subject{
-		table: "objectives", state: "status", index: "objectives_by_status",
-		open: []string{string(opt.ObjectiveSubmitted), string(opt.ObjectivePlanning), string(opt.ObjectiveWorking), string(opt.ObjectiveBlocked)},
-	}
+	taskSubject      = subject{table: "tasks", state: "shown", index: "tasks_open"}
+	objectiveSubject = subject{table: "objectives", state: "status", index: "objectives_open"}
 )
 
-// openCondition returns the condition for rows that are counted one by one.
-func (s subject) openCondition() string {
-	return s.state + " IN ('" + strings.Join(s.open, "', '") + "')"
+// open returns the table with the condition for the rows of tenant $1 that have not ended.
+func (s subject) open(d db.Dialect) string {
+	return s.table + d.IndexedBy(s.index) + " WHERE tenant = $1 AND ended = 0"
 }
 
-// talliedCount returns an expression for the number of rows of tenant $1 in tallies.
-func (s subject) talliedCount(and string) string {
+// tallied returns an expression for the number of rows of tenant $1 in tallies.
+func (s subject) tallied(and string) string {
 	where := " WHERE tenant = $1 AND subject = '" + s.table + "'" + and
 	return "(SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tallies" + where + ") + (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tally_changes" + where + ")"
 }
 
-// count returns how many rows a tenant has, in a state unless that is "".
-func (s subject) count(c *db.Conn, tenant, state string) (n int, err error) {
-	one := "(SELECT COUNT(*) FROM " + s.table + db.IndexedBy(s.index) + " WHERE tenant = $1 AND "
+// count returns how many rows a tenant has, in a state unless that is "". ended says whether
+// rows in it have ended.
+func (s subject) count(c *db.Conn, tenant, state string, ended bool) (n int, err error) {
+	one := "(SELECT COUNT(*) FROM " + s.open(c.Dialect)
 	switch {
 	case state == "":
-		_, err = c.Get("SELECT "+s.talliedCount("")+" + "+one+s.openCondition()+")", db.Args{tenant}, &n)
-	case slices.Contains(s.open, state):
-		_, err = c.Get("SELECT "+one+s.state+" = $2)", db.Args{tenant, state}, &n)
+		_, err = c.Get("SELECT "+s.tallied("")+" + "+one+")", db.Args{tenant}, &n)
+	case ended:
+		_, err = c.Get("SELECT "+s.tallied(" AND state = $2"), db.Args{tenant, state}, &n)
 	default:
-		_, err = c.Get("SELECT "+s.talliedCount(" AND state = $2"), db.Args{tenant, state}, &n)
+		_, err = c.Get("SELECT "+one+" AND "+s.state+" = $2)", db.Args{tenant, state}, &n)
 	}
 	return n, err
 }
@@ -65,8 +52,8 @@ type Miscount struct {
 
 // Miscounts compares the tallies of all tenants with the rows, in one state of the
 // journal. There are none unless rows were changed while triggers were off.
-func (j maintenance) Miscounts(ctx context.Context) (list []Miscount, err error) {
-	err = j.withUnlimitedConn(ctx, func(c *db.Conn) error {
+func (j Maintenance) Miscounts(ctx context.Context) (list []Miscount, err error) {
+	err = j.db.Unlimited(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row db.Scanner) error {
 			var m Miscount
 			err := row.Scan(&m.Tenant, &m.Subject, &m.State, &m.Tallied, &m.Counted)
@@ -79,31 +66,12 @@ func (j maintenance) Miscounts(ctx context.Context) (list []Miscount, err error)
 
 // Recount corrects the tallies of all tenants, and returns how many were wrong. Others
 // may write meanwhile: it adds the difference that one statement finds.
-func (j maintenance) Recount(ctx context.Context) (wrong int64, err error) {
-	err = j.withUnlimitedConn(ctx, func(c *db.Conn) (err error) {
-		if err = j.Db.Begin(c, []string{tallyLock}); err != nil {
-			return err
-		}
+func (j Maintenance) Recount(ctx context.Context) (wrong int64, err error) {
+	err = j.db.UnlimitedWrite(ctx, func(c *db.Conn) (err error) {
 		wrong, err = c.Exec("INSERT INTO tally_changes (tenant, subject, state, n) SELECT tenant, subject, state, counted - tallied FROM " + miscounts)
-		if err == nil {
-			return j.Db.Commit(c)
-		}
-		_, _ = c.Exec("ROLLBACK") // the first error is the cause
 		return err
-	})
+	}, "tallies")
 	return wrong, err
-}
-
-// withUnlimitedConn calls f with a connection of its own, whose statements may take long.
-func (j maintenance) withUnlimitedConn(ctx context.Context, f func(*db.Conn) error) error {
-	c, err := j.Db.Connect(ctx, db.Checkpointing)
-	if err != nil {
-		return err
-	}
-	if err = j.Db.Unlimited(c); err == nil {
-		err = f(c)
-	}
-	return j.Db.Failure(errors.Join(err, c.Close()))
 }
 
 // miscounts is a query for the tallies that are wrong: tenant, subject, state, tallied
@@ -116,9 +84,9 @@ var miscounts = `(SELECT tenant, subject, state, CAST(SUM(tallied) AS BIGINT) AS
 		UNION ALL ` + blocksQuery + `) AS numbers
 	GROUP BY tenant, subject, state HAVING SUM(tallied) <> SUM(counted)) AS wrong`
 
-// endedQuery returns a query that counts the rows that are not open.
+// endedQuery returns a query that counts the rows that have ended.
 func (s subject) endedQuery() string {
-	return "SELECT tenant, '" + s.table + "', " + s.state + ", 0, COUNT(*) FROM " + s.table + " WHERE NOT " + s.openCondition() + " GROUP BY tenant, " + s.state
+	return "SELECT tenant, '" + s.table + "', " + s.state + ", 0, COUNT(*) FROM " + s.table + " WHERE ended = 1 GROUP BY tenant, " + s.state
 }
 
 // foldTallies moves the changes of tallies into tallies, and does nothing if another

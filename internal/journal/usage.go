@@ -12,36 +12,40 @@ import (
 
 // usage is the part of a Journal that says what tenants use of their quotas.
 type usage struct {
-	*store
+	db  *db.Engine
 	now func() time.Time
 }
 
 // blockSize is the size of a block of the tally of blocks, in bytes
-// (migrations/0013_blocks.sql has the same number).
+// (so do the triggers of the table objectives).
 const blockSize = 16 << 10
 
 // blocksQuery counts the blocks of each tenant as their tally does.
 const blocksQuery = "SELECT tenant, 'blocks', '', 0, SUM(bytes / 16384 + 1) FROM objectives GROUP BY tenant"
 
-// usageQueries count what a tenant uses of quotas. Each reads rows of open work in an index, or
+// openGates returns the table with the condition for the plan tasks of tenant $1 that wait for people.
+func openGates(d db.Dialect) string {
+	return "tasks" + d.IndexedBy("tasks_waiting") + " WHERE tenant = $1 AND gate <> '' AND plan_id <> ''"
+}
+
+// usageQueries count what tenant $1 uses of quotas. Each reads rows of open work in an index, or
 // tallies.
-var usageQueries = map[opt.Quota]string{
-	opt.OpenObjectives: "SELECT COUNT(*) FROM objectives" + db.IndexedBy(objectiveSubject.index) + " WHERE tenant = $1 AND " + objectiveSubject.openCondition(),
-	opt.OpenGates:      "SELECT COUNT(*) FROM tasks" + db.IndexedBy("tasks_waiting") + " WHERE tenant = $1 AND gate <> '' AND plan_id <> ''",
-	opt.StoredBytes:    "SELECT " + subject{table: "blocks"}.talliedCount(""),
+func usageQueries(d db.Dialect) map[opt.Quota]string {
+	return map[opt.Quota]string{
+		opt.OpenObjectives: "SELECT COUNT(*) FROM " + objectiveSubject.open(d),
+		opt.OpenGates:      "SELECT COUNT(*) FROM " + openGates(d),
+		opt.StoredBytes:    "SELECT " + subject{table: "blocks"}.tallied(""),
+	}
 }
 
 // Usage returns how much of a quota a tenant uses now: one of [opt.OpenObjectives],
 // [opt.OpenGates] and [opt.StoredBytes]. Bytes are counted in blocks of 16 KiB.
 func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, err error) {
-	query, ok := usageQueries[q]
+	query, ok := usageQueries(j.db.Dialect)[q]
 	if !ok {
 		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
 	}
-	err = j.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get(query, db.Args{tenant}, &n)
-		return err
-	})
+	_, err = j.db.Get(ctx, query, db.Args{tenant}, &n)
 	if q == opt.StoredBytes {
 		n *= blockSize
 	}
@@ -52,9 +56,9 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 // of which there are limit. A repeat within the hour keeps its place. If there is none, ok is
 // false, and free is when the next one may be.
 func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit int64) (free a2a.Time, ok bool, err error) {
-	err = j.Writer.Submit(ctx, func(c *db.Conn) error {
+	err = j.db.Write(ctx, func(c *db.Conn) error {
 		now := j.now().UnixMilli()
-		if _, err := c.Exec("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
+		if err := c.Do("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
 			return err
 		}
 		var oldest, n int64
@@ -68,8 +72,7 @@ func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit in
 			free = a2a.AtMillis(oldest + hour)
 			return nil
 		}
-		_, err := c.Exec("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
-		return err
+		return c.Do("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
 	}, "notices "+tenant)
 	return free, ok, err
 }

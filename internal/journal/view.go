@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
@@ -34,12 +35,12 @@ func scanView(row db.Scanner) (viewRow, error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Rewound, err = wasRewound(epochs); err != nil {
+	if v.Rewound, err = record.WasRewound(epochs); err != nil {
 		return v, err
 	}
 	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
 	var g *opt.Gate
-	err = errors.Join(decode(status, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata), decode(stuck, &v.Stuck))
+	err = errors.Join(db.Decode(status, &v.Task.Status.Message), db.Decode(gate, &g), db.Decode(decided, &v.Decided), db.Decode(dependencies, &v.Dependencies), db.Decode(metadata, &v.Task.Metadata), db.Decode(stuck, &v.Stuck))
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name
@@ -90,7 +91,7 @@ func setProgressText(t *opt.Task, status db.Content) error {
 		return nil
 	}
 	var m a2a.Message
-	err := decode(status, &m)
+	err := db.Decode(status, &m)
 	t.Said = m.Text()
 	return err
 }
@@ -143,7 +144,7 @@ func (v *viewRow) locate(c *db.Conn) error {
 			if err := row.Scan(&plan, &index, &gate); err != nil {
 				return err
 			}
-			if err := decode(gate, &g); err != nil {
+			if err := db.Decode(gate, &g); err != nil {
 				return err
 			}
 			if v.PlanID == "" {

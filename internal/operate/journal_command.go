@@ -59,7 +59,7 @@ func (c *journalVerifyCommand) Run(p *process.Process) error {
 		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.Location(), p.Command)
 	}
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
-		broken, err := j.Damage(ctx)
+		broken, err := j.Maintenance.Damage(ctx)
 		if err != nil {
 			return fmt.Errorf("check the journal: %w", err)
 		}
@@ -67,7 +67,7 @@ func (c *journalVerifyCommand) Run(p *process.Process) error {
 		if err != nil {
 			return fmt.Errorf("compare the journal with Temporal: %w", err)
 		}
-		wrong, err := j.Miscounts(ctx)
+		wrong, err := j.Maintenance.Miscounts(ctx)
 		if err != nil {
 			return fmt.Errorf("count what the journal has: %w", err)
 		}
@@ -112,7 +112,7 @@ func (c *journalRebuildCommand) Run(p *process.Process) error {
 		if err != nil {
 			return fmt.Errorf("rebuild the journal (run it again: it continues where it stopped): %w", err)
 		}
-		corrected, err := j.Recount(ctx)
+		corrected, err := j.Maintenance.Recount(ctx)
 		if err != nil {
 			return fmt.Errorf("correct the totals of lists (run it again): %w", err)
 		}
@@ -154,7 +154,7 @@ func (c *compareSettings) compare(p *process.Process, f func(context.Context, *j
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
 		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
 		return f(ctx, j, rebuild.Config{
-			Journal: j, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.Stderr),
+			Journal: j, Records: j.Maintenance, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.Stderr),
 			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
 		})
 	})
@@ -228,7 +228,7 @@ func (c *journalCompactCommand) Run(p *process.Process) error {
 		return fmt.Errorf("there is no journal in %s: name its directory with --data-dir", c.Location())
 	}
 	return c.WithJournal(p, func(j *journal.Journal) error {
-		before, err := j.Size(p.Ctx)
+		before, err := j.Maintenance.Size(p.Ctx)
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)
 		}
@@ -237,13 +237,13 @@ func (c *journalCompactCommand) Run(p *process.Process) error {
 		} else {
 			fmt.Fprintf(p.Stderr, "The journal has %s, of which %s are free. Work waits until this is done.\n", bytesText(before.Bytes), bytesText(before.Free))
 		}
-		if err := j.Compact(p.Ctx); err != nil {
+		if err := j.Maintenance.Compact(p.Ctx); err != nil {
 			if errors.Is(err, opt.ErrUnavailable) {
 				return fmt.Errorf("compact the journal (nothing has changed; it needs as much free disk as the journal has in use, twice): %w", err)
 			}
 			return fmt.Errorf("compact the journal: %w", err)
 		}
-		after, err := j.Size(p.Ctx)
+		after, err := j.Maintenance.Size(p.Ctx)
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)
 		}

@@ -56,7 +56,7 @@ func (c *keysCreateCommand) Run(p *process.Process) error {
 		key.ExpiresAt = a2a.At(now.Add(c.Expires))
 	}
 	text := identity.NewKey(&key)
-	if err := c.WithJournal(p, func(j *journal.Journal) error { return j.AddAPIKey(p.Ctx, key) }); err != nil {
+	if err := c.WithJournal(p, func(j *journal.Journal) error { return j.APIKeys.AddAPIKey(p.Ctx, key) }); err != nil {
 		return fmt.Errorf("create an API key: %w", err)
 	}
 	fmt.Fprintf(p.Stderr, "Key %s for %s in tenant %s, for servers with %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.Location())
@@ -72,7 +72,7 @@ func (c *keysListCommand) Run(p *process.Process) error {
 	var err error
 	if c.Exists() { // otherwise it would be made
 		err = c.WithJournal(p, func(j *journal.Journal) (err error) {
-			list, err = j.APIKeys(p.Ctx)
+			list, err = j.APIKeys.APIKeys(p.Ctx)
 			return err
 		})
 	}
@@ -116,7 +116,7 @@ func (c *keysRevokeCommand) Run(p *process.Process) error {
 	err := opt.ErrUnknown
 	if c.Exists() { // otherwise it would be made
 		err = c.WithJournal(p, func(j *journal.Journal) error {
-			return j.RevokeAPIKey(context.WithoutCancel(p.Ctx), id, a2a.At(time.Now()))
+			return j.APIKeys.RevokeAPIKey(context.WithoutCancel(p.Ctx), id, a2a.At(time.Now()))
 		})
 	}
 	switch {

@@ -59,7 +59,7 @@ func TestRun_keys(t *testing.T) {
 	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		r.Header.Set("Authorization", "Bearer "+text)
-		return identity.New(identity.Config{Keys: j}).Authenticate(r)
+		return identity.New(identity.Config{Keys: j.APIKeys}).Authenticate(r)
 	}
 	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{"runs:create", "runs:read"}}
 	if got, err := calling(); err != nil || !cmp.Equal(want, got) {

@@ -194,11 +194,16 @@ func (s *Server) Close() error {
 
 // Create makes an empty database.
 func (s *Server) Create(ctx context.Context, database string) error {
+	return s.Copy(ctx, "template1", database)
+}
+
+// Copy makes a database with all that another one has, to which nothing may be connected.
+func (s *Server) Copy(ctx context.Context, from, database string) error {
 	c, err := pgx.Connect(ctx, s.URL("postgres"))
 	if err != nil {
 		return err
 	}
-	_, err = c.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize())
+	_, err = c.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize()+" TEMPLATE "+pgx.Identifier{from}.Sanitize())
 	return errors.Join(err, c.Close(ctx))
 }
 

@@ -26,9 +26,25 @@ type Histories interface {
 	Objective(ctx context.Context, objectiveID string) (*workflows.Chronicle, error)
 }
 
+// A Journal is what clients see.
+type Journal interface {
+	OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error)
+	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
+	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
+	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+}
+
+// Records compares events with those that the journal has, and restores those that it lacks.
+type Records interface {
+	Compare(ctx context.Context, batches ...opt.Batch) (journal.Difference, error)
+	Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error)
+	HasBlob(ctx context.Context, objectiveID, id string) (bool, error)
+}
+
 // Config has the sources and settings of a comparison.
 type Config struct {
-	Journal   *journal.Journal
+	Journal   Journal
+	Records   Records // of the same journal
 	Histories Histories
 	TTL       time.Duration                                      // objectives that have ended longer ago may be missing: they were removed; 0 for never
 	Parallel  int                                                // objectives at a time, at least 1
@@ -227,10 +243,10 @@ func (w *comparison) read(ctx context.Context, id string) (*objective, error) {
 	}
 	o := &objective{comparison: w, Chronicle: c}
 	recorded, made := o.batches()
-	if o.recordedDiff, err = w.Journal.Compare(ctx, recorded...); err != nil {
+	if o.recordedDiff, err = w.Records.Compare(ctx, recorded...); err != nil {
 		return nil, err
 	}
-	if o.madeDiff, err = w.Journal.Compare(ctx, made...); err != nil {
+	if o.madeDiff, err = w.Records.Compare(ctx, made...); err != nil {
 		return nil, err
 	}
 	o.exists = len(o.recordedDiff.Known) > 0
@@ -392,7 +408,7 @@ func (o *objective) restore(ctx context.Context) ([]Problem, Summary, error) {
 	var batches []opt.Batch
 	size := 0
 	flush := func() error {
-		n, err := o.Journal.Restore(ctx, o.after, batches...)
+		n, err := o.Records.Restore(ctx, o.after, batches...)
 		s.Events += n
 		batches, size = nil, 0
 		return err
@@ -464,7 +480,7 @@ func sameParts(a, b []a2a.Part) bool {
 func (o *objective) checkContents(ctx context.Context) ([]Problem, error) {
 	lost, size := 0, 0
 	for id, n := range o.blobs() {
-		found, err := o.Journal.HasBlob(ctx, o.ObjectiveID, id)
+		found, err := o.Records.HasBlob(ctx, o.ObjectiveID, id)
 		if err != nil {
 			return nil, err
 		}

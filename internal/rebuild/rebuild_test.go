@@ -78,7 +78,7 @@ func inOrder(t *testing.T, j *journal.Journal, id string) {
 }
 
 func config(j *journal.Journal, temporal *fake) rebuild.Config {
-	return rebuild.Config{Journal: j, Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal}), Parallel: 2}
+	return rebuild.Config{Journal: j, Records: j.Maintenance, Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal}), Parallel: 2}
 }
 
 func restore(t *testing.T, j *journal.Journal, temporal *fake) rebuild.Summary {

@@ -55,7 +55,7 @@ func (a *apiServer) parts() []part {
 		a.reconciler,
 		a,
 		&httpServer{api: a}, &grpcServer{api: a}, newScheduleKeeper(a),
-		step(func(context.Context) error { a.settings.warn(a.host.log, a.store.journal); return nil }),
+		step(func(context.Context) error { a.settings.warn(a.host.log, a.store.journal.APIKeys); return nil }),
 	}
 }
 
@@ -70,7 +70,7 @@ func (a *apiServer) Start(context.Context) error {
 		return err
 	}
 	a.store.callbacks.setOwnURL(a.listeners.url)
-	a.authority = a.settings.authority(a.store.journal)
+	a.authority = a.settings.authority(a.store.journal.APIKeys)
 	info := a.host.build.card(a.settings, api.Address{BaseURL: a.listeners.url, GRPC: a.listeners.grpcAddr}, a.agent)
 	a.authority.Describe(&info)
 	cfg, h := a.settings, a.host
@@ -78,6 +78,7 @@ func (a *apiServer) Start(context.Context) error {
 	a.operations = apiservice.New(apiservice.Config{
 		Engine:        wrap[apiservice.Engine](doubtingEngine{workflows.NewClient(at), a.reconciler.doubt}, h.build.Engine),
 		Journal:       wrap[apiservice.Journal](a.store.journal, h.build.Journal),
+		Pushes:        a.store.journal.Pushes,
 		Watch:         func(id string) call.Watch { return a.store.journal.Watch(id) },
 		Agent:         a.agent,
 		Card:          info,

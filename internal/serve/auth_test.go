@@ -135,7 +135,7 @@ func TestAuthority_describe(t *testing.T) {
 	} {
 		s := authSettings{Auth: tc.auth, OIDCIssuer: "https://id.example.com/", OIDCAudience: "a"}
 		info := card.Info{Skills: []card.Skill{{ID: "x"}}}
-		s.authority((*journal.Journal)(nil)).Describe(&info)
+		s.authority(journal.APIKeys{}).Describe(&info)
 		var names []string
 		for _, r := range info.Requirements {
 			for name := range r {

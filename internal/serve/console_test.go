@@ -33,7 +33,7 @@ func TestConsolePages(t *testing.T) {
 		"no credentials":     {"none", "", nil, keys},
 	} {
 		cfg := apiSettings{authSettings: authSettings{Auth: strings.Split(tc.auth, ","), OIDCIssuer: "https://id.example.com", OIDCAudience: "a", OIDCClientID: tc.clientID}}
-		a.settings, a.operations, a.authority = cfg, operations, cfg.authority(j)
+		a.settings, a.operations, a.authority = cfg, operations, cfg.authority(j.APIKeys)
 		pages := a.console()
 		w := httptest.NewRecorder()
 		pages.Serve(operations.NewCall(""), w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/sign-in", nil))

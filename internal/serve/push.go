@@ -47,7 +47,7 @@ func pushChecker(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx 
 // push returns the parts with which a worker makes deliveries.
 func (w *workerPart) push() *activities.Push {
 	p := &activities.Push{
-		Journal: w.store.journal,
+		Journal: w.store.journal.Pushes,
 		Places:  w.store.journal,
 		Sender:  w.reach.hooks,
 		To:      w.notices.sender(w.store.keys),

@@ -42,7 +42,7 @@ func (s *httpServer) Start(context.Context) error {
 	s.pages = api.New(api.Config{
 		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
 		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal, !cfg.NoConsole),
+		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal.APIKeys, !cfg.NoConsole),
 		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
 	})
 	a.planning.follow(func() { s.pages.SetSkills(a.agent.Skills()) })
@@ -105,7 +105,7 @@ func (a *apiServer) console() api.Console {
 		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: a.host.build.Now, Log: a.host.log.Named("console"),
 	}
 	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
-		pages.Sessions = a.store.journal
+		pages.Sessions = a.store.journal.Sessions
 	}
 	if who, ok := a.authority.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
 		pages.Provider, pages.ProviderName, pages.Sealer = who.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), a.store.box

@@ -136,7 +136,7 @@ func (s *store) Start(ctx context.Context) error {
 	s.onStop(s.journal.Close)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: s.box}, base: s.notices.base()}
 	if s.signs {
-		s.keys = signing.New(signing.Config{Store: s.journal})
+		s.keys = signing.New(signing.Config{Store: s.journal.SigningKeys})
 	}
 	addDepthMetrics(h.metrics, s.journal)
 	addActivityMetrics(h.metrics, s.journal)

@@ -75,6 +75,6 @@ func (w *workerPart) dispatcher() part {
 		return step(func(context.Context) error { return nil })
 	}
 	return &loop{run: func(ctx context.Context) {
-		worker.Dispatcher{Outbox: w.store.journal, To: workflows.NewClient(w.temporal.engine()), Log: w.host.log}.Run(ctx)
+		worker.Dispatcher{Outbox: w.store.journal.Pushes, To: workflows.NewClient(w.temporal.engine()), Log: w.host.log}.Run(ctx)
 	}}
 }

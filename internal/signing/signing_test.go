@@ -37,7 +37,7 @@ func newStore(t *testing.T) signing.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	return j
+	return j.SigningKeys
 }
 
 // publicKeys returns what a keeper publishes.

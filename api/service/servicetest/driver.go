@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/internal/journal"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -44,10 +43,17 @@ func (h contextHost) message(s machine.Signal) (string, machine.Input) {
 
 func contextRun(tenant, contextID string) string { return "context " + tenant + " " + contextID }
 
+// recorded is the part of the journal that workflows use.
+type recorded interface {
+	Record(ctx context.Context, batches ...opt.Batch) error
+	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
+	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+}
+
 // A driver runs machines. Only its clock is safe for concurrent use.
 type driver struct {
 	cfg     Config
-	journal *journal.Journal
+	journal recorded
 
 	noWorkers    bool
 	stoppedIDs   map[string]bool // ids of objectives and plans

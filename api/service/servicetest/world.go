@@ -75,6 +75,7 @@ type World struct {
 	before   func(ctx context.Context, name string) error
 	calls    []Call
 	openings map[string]opt.Opening
+	all      *journal.Journal
 	driver
 }
 
@@ -92,28 +93,28 @@ func New(t testing.TB, cfg Config) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var w *World
-	j, err := journal.Open(context.Background(), journal.Config{Sealer: box, Now: func() time.Time { return w.Now() }, Template: template})
+	w := &World{
+		t: t, openings: map[string]opt.Opening{},
+		driver: driver{cfg: cfg, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
+	}
+	w.all, err = journal.Open(context.Background(), journal.Config{Sealer: box, Now: w.Now, Template: template})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
+		if err := w.all.Close(); err != nil {
 			t.Errorf("close journal: %v", err)
 		}
 	})
-	w = &World{
-		t: t, openings: map[string]opt.Opening{},
-		driver: driver{cfg: cfg, journal: j, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
-	}
+	w.driver.journal = w.all
 	return w
 }
 
 // Journal returns the journal of w.
-func (w *World) Journal() *journal.Journal { return w.journal }
+func (w *World) Journal() *journal.Journal { return w.all }
 
 // Watch watches the journal of w.
-func (w *World) Watch(objectiveID string) call.Watch { return w.journal.Watch(objectiveID) }
+func (w *World) Watch(objectiveID string) call.Watch { return w.all.Watch(objectiveID) }
 
 // Before sets a function that is called before each call of the engine, with its
 // name. An error refuses the call. Nil is for none.
@@ -209,7 +210,7 @@ func (w *World) Objective(id string) *opt.Objective {
 	w.mu.Lock()
 	tenant := w.openings[id].Objective.Tenant
 	w.mu.Unlock()
-	o, err := w.journal.Objective(context.Background(), tenant, id)
+	o, err := w.all.Objective(context.Background(), tenant, id)
 	if err != nil {
 		w.t.Fatalf("objective %s: %v", id, err)
 	}
@@ -219,7 +220,7 @@ func (w *World) Objective(id string) *opt.Objective {
 // Events returns the recorded events of an objective.
 func (w *World) Events(id string) []opt.Recorded {
 	w.t.Helper()
-	list, err := w.journal.Events(context.Background(), id, 0, 0)
+	list, err := w.all.Events(context.Background(), id, 0, 0)
 	if err != nil {
 		w.t.Fatalf("events of %s: %v", id, err)
 	}

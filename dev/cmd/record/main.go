@@ -113,13 +113,22 @@ func (p planning) Plan(ctx context.Context, r activities.Request) (activities.Pl
 	return p.Planner.Plan(ctx, r)
 }
 
+// reads are what a recorder waits for.
+type reads interface {
+	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
+	Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error)
+	Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error)
+	Watch(objectiveID string) *journal.Watch
+}
+
 // A recorder runs shapes of work and keeps their histories.
 type recorder struct {
 	temporal client.Client
 	engine   *workflows.Client
 	long     *workflows.Client // continues as new after a hundred events
 	hasty    *workflows.Client // cancels objectives that are not started within seconds
-	journal  *journal.Journal
+	journal  reads
 	commands int                 // that were sent
 	ended    map[string][]string // runs of workflows that were begun again, the latest first
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"longhaul/opt"
 )
 
 // A Conn is one connection, and the statements prepared on it. One goroutine uses
@@ -19,11 +21,12 @@ import (
 type Conn struct {
 	Raw      *sql.Conn
 	stmts    map[string]*sql.Stmt // by their text
-	Dialect  func(string) string  // translates the text of a statement for the database; nil changes nothing
-	limit    time.Duration        // of one statement; 0 for none
-	snapshot string               // begins a transaction that sees one state
-	used     bool                 // a statement has succeeded since it was borrowed
-	Changes  *Changes             // of the write that runs
+	Dialect  Dialect
+	server   bool          // it may be lost, and others write at the same time
+	limit    time.Duration // of one statement; 0 for none
+	snapshot string        // begins a transaction that sees one state
+	used     bool          // a statement has succeeded since it was borrowed
+	Changes  *Changes      // of the write that runs
 	Contents contents
 }
 
@@ -34,15 +37,11 @@ func (c *Conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	text := query
-	if c.Dialect != nil {
-		text = c.Dialect(query)
-	}
 	ctx, end := c.bounded()
 	defer end()
-	s, err := c.Raw.PrepareContext(ctx, text)
+	s, err := c.Raw.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", text, err)
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
 	}
 	c.stmts[query] = s
 	return s, nil
@@ -73,7 +72,7 @@ func (c *Conn) values(a Args) (Args, error) {
 			a[i] = stored
 		}
 	}
-	if c.Dialect == nil {
+	if !c.server {
 		return a, nil
 	}
 	for i, v := range a {
@@ -105,11 +104,14 @@ func (c *Conn) Exec(query string, a ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// Do is Exec for those who need not know how many rows have changed.
+func (c *Conn) Do(query string, a ...any) error {
+	_, err := c.Exec(query, a...)
+	return err
+}
+
 // Script runs the statements in text once.
 func (c *Conn) Script(text string) error {
-	if c.Dialect != nil {
-		text = c.Dialect(text)
-	}
 	_, err := c.Raw.ExecContext(context.Background(), text)
 	return err
 }
@@ -135,6 +137,15 @@ func (c *Conn) Get(query string, a Args, dest ...any) (ok bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Find is Get for the row of a thing, with the error of [Unknown] if there is none.
+func (c *Conn) Find(what, id, query string, a Args, dest ...any) error {
+	found, err := c.Get(query, a, dest...)
+	if err == nil && !found {
+		err = Unknown(what, id)
+	}
+	return err
 }
 
 // Each calls scan for every row of query.
@@ -198,14 +209,14 @@ type Scanner interface{ Scan(dest ...any) error }
 // discard closes a connection that may be within a transaction. It is not used again: a
 // pool would lend it with what its transaction saw.
 func (c *Conn) discard() error {
-	if c.Dialect != nil {
+	if c.server {
 		_ = c.Raw.Raw(func(any) error { return driver.ErrBadConn })
 	}
 	return c.Close()
 }
 
 func (c *Conn) Close() error {
-	if c.Dialect != nil { // statements end with their connection, which may have been lost
+	if c.server { // statements end with their connection, which may have been lost
 		_ = c.Raw.Close()
 		return nil
 	}
@@ -266,4 +277,12 @@ func (p *pool) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unavailable wraps err in [opt.ErrUnavailable].
+func unavailable(d diagnoser, err error) error {
+	if errors.Is(err, opt.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -49,6 +50,8 @@ type contents struct {
 var (
 	errContentKey = fmt.Errorf("%w: content of the journal was sealed with a key that is not here: start with the keys that it was written with, "+
 		"as --secret-keys (LONGHAUL_SECRET_KEYS) or as secret.key in the data directory", opt.ErrUnavailable)
+	// ErrNoSealer is the error of those who keep secrets in a journal without a key for them.
+	ErrNoSealer     = errors.New("the journal has no key for secrets")
 	errNoContentKey = errors.New("the journal has no key to seal its contents with: give it --secret-keys")
 )
 
@@ -161,8 +164,56 @@ func (r opener) Scan(dest ...any) error {
 	return r.openAll(dest)
 }
 
-// ContentCondition returns a condition for rows whose content in a column contains parameter
-// n, or is sealed. The code that reads them compares the opened content.
-func ContentCondition(column string, n int) string {
-	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, MarkStart)
+// SealJSON seals a value as JSON.
+func SealJSON(box Sealer, v any, context string) ([]byte, error) {
+	if box == nil {
+		return nil, ErrNoSealer
+	}
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return box.Seal(plain, context)
 }
+
+// OpenJSON reads what SealJSON has sealed with the same context.
+func OpenJSON(box Sealer, sealed []byte, context string, v any) error {
+	if box == nil {
+		return ErrNoSealer
+	}
+	plain, err := box.Open(sealed, context)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, v)
+}
+
+// Encode returns v as JSON, without escaping HTML.
+func Encode(v any) (Content, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return Content(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// Decode reads what Encode wrote; "" leaves v alone.
+func Decode(doc Content, v any) error {
+	if len(doc) == 0 {
+		return nil
+	}
+	return json.Unmarshal([]byte(doc), v)
+}
+
+// Flag returns b as both databases store it.
+func Flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Unknown returns the error for a thing that does not exist or belongs to another tenant.
+func Unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }

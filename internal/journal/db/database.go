@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -92,14 +91,6 @@ type diagnoser interface {
 	Failure(err error) error
 	// explain adds to an error where the database is, and what to do.
 	explain(err error) error
-}
-
-// unavailable wraps err in [opt.ErrUnavailable].
-func unavailable(d diagnoser, err error) error {
-	if errors.Is(err, opt.ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
 }
 
 // A maintainer measures, checks and compacts the database.

@@ -6,11 +6,12 @@
 //
 //	SQLite       one committer, which owns the only connection that writes (sqlite.go)
 //	PostgreSQL   a few committers; a write takes advisory locks of its objective or
-//	             context, always in the same order (postgres_lock.go)
+//	             context, always in the same order (lock.go)
 //
 // After a commit the watches (watch.go) of the objectives that changed are signaled. Changes by
 // other processes arrive by a look at the file (sqlite_follower.go) or by notifications of the
 // server, with a look every few seconds in case one is lost (postgres_follow.go).
 //
-// Statements are written once, for both databases.
+// Statements are written once, with the fragments of a [Dialect] where the databases differ.
+// Each database has its own files of tables (migrations).
 package db

@@ -16,6 +16,7 @@ type Engine struct {
 	Writer   *writer
 	Readers  *pool
 	watches  *watches
+	Dialect  Dialect
 	Pushed   chan struct{} // signalled when a delivery has become due
 	closing  sync.Once
 	closeErr error
@@ -33,11 +34,30 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	box := contents{cfg.Sealer, cfg.Seal}
 	c.Contents = box
-	s := &Engine{Db: db, Box: box, Log: cfg.Log, Pushed: make(chan struct{}, 1)}
+	s := &Engine{Db: db, Box: box, Log: cfg.Log, Dialect: c.Dialect, Pushed: make(chan struct{}, 1)}
 	s.Readers = newPool(db.size().readers, func(ctx context.Context) (*Conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.Pushed) })
 	s.Writer = newWriter(db, c, cfg, s.signalChanges)
 	return s, nil
+}
+
+// Migrate brings the tables of a journal up to date and returns the names of the
+// migrations that it has applied.
+func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
+	cfg.Migrate = true
+	db, err := openDatabase(cfg)
+	if err != nil {
+		return nil, err
+	}
+	before, err := db.missing(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	c, err := db.ready(ctx)
+	if err == nil {
+		err = c.Close()
+	}
+	return before, errors.Join(err, db.close())
 }
 
 // Close waits for the calls that have begun, refuses later ones, and closes the
@@ -51,6 +71,11 @@ func (s *Engine) Close() error {
 	return s.closeErr
 }
 
+// Activity returns what the journal does now.
+func (s *Engine) Activity() Activity {
+	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
+}
+
 // signalChanges signals those in this process that wait for a change.
 func (s *Engine) signalChanges(ch Changes) {
 	for id, seq := range ch.Seqs {
@@ -62,10 +87,36 @@ func (s *Engine) signalChanges(ch Changes) {
 	}
 }
 
+// Write runs do in a transaction and returns after the commit, or returns do's error after
+// undoing its changes. No other write with one of the locks runs meanwhile. do may run several
+// times, of which one takes effect. If ctx ends before it has begun, do never runs; later than
+// that, Write waits for the outcome.
+func (s *Engine) Write(ctx context.Context, do func(*Conn) error, locks ...string) error {
+	return s.Writer.Submit(ctx, do, locks...)
+}
+
 // Read calls f with a connection for reading. Every statement in f sees all
 // earlier commits.
 func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
 	return s.withReader(ctx, f)
+}
+
+// Get is that of a connection of its own.
+func (s *Engine) Get(ctx context.Context, query string, a Args, dest ...any) (ok bool, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		ok, err = c.Get(query, a, dest...)
+		return err
+	})
+	return ok, err
+}
+
+// List is All with a connection of its own.
+func List[T any](ctx context.Context, s *Engine, query string, a Args, read func(Scanner) (T, error)) (list []T, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		list, err = All(c, query, a, read)
+		return err
+	})
+	return list, err
 }
 
 // Snapshot calls f like Read, but all of its statements see the same state of

@@ -1,9 +1,7 @@
 package db
 
 import (
-	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -11,8 +9,8 @@ import (
 	"time"
 )
 
-// Migrations are applied in the order of the number that their names begin
-// with. One that has been released is never edited.
+// Migrations are applied in the order of the number that their names begin with. Each is two
+// files, one for each database. One that has been released is never edited.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -23,9 +21,10 @@ type Migration struct {
 	Text    string
 }
 
-// AllMigrations lists the migrations of this program, oldest first.
-func AllMigrations() ([]Migration, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
+// Migrations lists the migrations of this program for a database, oldest first.
+func (d Dialect) Migrations() ([]Migration, error) {
+	end := "." + d.name + ".sql"
+	names, err := fs.Glob(migrations, "migrations/*"+end)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +34,7 @@ func AllMigrations() ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), end)
 		number, _, _ := strings.Cut(name, "_")
 		version, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
@@ -50,36 +49,8 @@ func AllMigrations() ([]Migration, error) {
 // After all others they can: a migration adds.
 const breaking = "_breaking"
 
-// migrate runs the missing migrations within a transaction, also one with a number
-// below others that were applied.
-func migrate(c *Conn) (changed bool, err error) {
-	list, err := AllMigrations()
-	if err != nil {
-		return false, err
-	}
-	return Apply(c, list)
-}
-
-// Migrate brings the tables of a journal up to date and returns the names of the
-// migrations that it has applied.
-func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
-	cfg.Migrate = true
-	db, err := openDatabase(cfg)
-	if err != nil {
-		return nil, err
-	}
-	before, err := db.missing(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.close())
-	}
-	c, err := db.ready(ctx)
-	if err == nil {
-		err = c.Close()
-	}
-	return before, errors.Join(err, db.close())
-}
-
-// Apply is migrate for a list of migrations.
+// Apply runs the migrations of a list that are missing within a transaction, also one with a
+// number below others that were applied.
 func Apply(c *Conn, list []Migration) (changed bool, err error) {
 	if _, err := c.Exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
@@ -93,7 +64,7 @@ func Apply(c *Conn, list []Migration) (changed bool, err error) {
 		if have[m.Version] {
 			continue
 		}
-		if err := c.Script(ownText(m.Text, c.Dialect != nil)); err != nil {
+		if err := c.Script(m.Text); err != nil {
 			return false, fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 		if _, err := c.Exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.Version, m.Name, time.Now().UnixMilli()); err != nil {
@@ -102,29 +73,6 @@ func Apply(c *Conn, list []Migration) (changed bool, err error) {
 		changed = true
 	}
 	return changed, nil
-}
-
-// ownText returns the parts of a migration that are for one of the databases. A line
-// "-- for sqlite", "-- for postgres" or "-- for both" begins a part; without one, the
-// text is for both.
-func ownText(text string, postgres bool) string {
-	other := "-- for postgres"
-	if postgres {
-		other = "-- for sqlite"
-	}
-	var own strings.Builder
-	skip := false
-	for line := range strings.Lines(text) {
-		switch part := strings.TrimSpace(line); part {
-		case "-- for sqlite", "-- for postgres", "-- for both":
-			skip = part == other
-		default:
-			if !skip {
-				own.WriteString(line)
-			}
-		}
-	}
-	return own.String()
 }
 
 // appliedMigrations returns the versions of the migrations of a journal, or an error if this
@@ -153,16 +101,13 @@ func appliedMigrations(c *Conn, list []Migration) (have map[int64]bool, err erro
 	return have, err
 }
 
-// tableExists finds out whether there is a table of migrations.
-const tableExists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
-
 // missingMigrations returns the names of the migrations that a journal still needs.
 func missingMigrations(c *Conn) (names []string, err error) {
-	list, err := AllMigrations()
+	list, err := c.Dialect.Migrations()
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Get(tableExists, nil, new(int))
+	found, err := c.Get(c.Dialect.tables, nil, new(int))
 	if err != nil {
 		return nil, err
 	}

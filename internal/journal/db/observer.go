@@ -28,8 +28,3 @@ type Activity struct {
 	Reads   int64 // connections for reading that are in use
 	Watches int64 // that are open
 }
-
-// Activity returns what the journal does now.
-func (s *Engine) Activity() Activity {
-	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
-}

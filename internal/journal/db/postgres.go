@@ -108,7 +108,7 @@ func (d *Postgres) open(ctx context.Context, r role) (*Conn, error) {
 		return nil, err
 	}
 	return &Conn{
-		Raw: raw, stmts: map[string]*sql.Stmt{}, Dialect: postgresText, limit: limit + answerAfter,
+		Raw: raw, stmts: map[string]*sql.Stmt{}, Dialect: inPostgres, server: true, limit: limit + answerAfter,
 		snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 	}, nil
 }
@@ -120,7 +120,10 @@ func (d *Postgres) ready(ctx context.Context) (*Conn, error) {
 		return nil, d.explain(err)
 	}
 	if d.migrate {
-		err = d.update(c)
+		var list []Migration
+		if list, err = c.Dialect.Migrations(); err == nil {
+			err = d.Update(c, list)
+		}
 	} else {
 		err = d.check(c)
 	}
@@ -130,15 +133,15 @@ func (d *Postgres) ready(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-// update brings the tables up to date. Several processes may do so at a time.
-func (d *Postgres) update(c *Conn) error {
+// Update brings the tables up to date. Several processes may do so at a time.
+func (d *Postgres) Update(c *Conn, list []Migration) error {
 	if err := c.Script("SET statement_timeout = 0"); err != nil { // a change of large tables takes long
 		return err
 	}
 	c.limit = 0
-	err := d.migrateOnce(c)
+	err := d.migrateOnce(c, list)
 	for tries := 1; err != nil && d.mayRepeat(c, err) && tries < migrateTries; tries++ {
-		err = d.migrateOnce(c)
+		err = d.migrateOnce(c, list)
 	}
 	if err != nil {
 		return err
@@ -152,13 +155,13 @@ func (d *Postgres) update(c *Conn) error {
 const migrateTries = 10
 
 // migrateOnce runs the missing migrations in a transaction.
-func (d *Postgres) migrateOnce(c *Conn) error {
+func (d *Postgres) migrateOnce(c *Conn, list []Migration) error {
 	_, err := c.Exec("BEGIN")
 	if err == nil {
 		err = c.Lock("migrations")
 	}
 	if err == nil {
-		_, err = migrate(c)
+		_, err = Apply(c, list)
 	}
 	if err == nil {
 		_, err = c.Exec("COMMIT")

@@ -87,7 +87,7 @@ func (d *SqliteFile) open(ctx context.Context, r role) (*Conn, error) {
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	c := &Conn{Raw: raw, stmts: map[string]*sql.Stmt{}, snapshot: "BEGIN"}
+	c := &Conn{Raw: raw, stmts: map[string]*sql.Stmt{}, Dialect: inSQLite, snapshot: "BEGIN"}
 	settings := []string{
 		fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeouts[r]),
 		"PRAGMA synchronous = " + d.sync,
@@ -133,7 +133,11 @@ func (d *SqliteFile) migrate(c *Conn) error {
 	if err := repeatWhileBusy(func() error { _, err := c.Exec("BEGIN IMMEDIATE"); return err }); err != nil {
 		return err
 	}
-	changed, err := migrate(c)
+	list, err := c.Dialect.Migrations()
+	changed := false
+	if err == nil {
+		changed, err = Apply(c, list)
+	}
 	if err == nil && changed {
 		_, err = c.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
 	}
@@ -158,7 +162,7 @@ func (d *SqliteFile) Connect(ctx context.Context, r role) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := AllMigrations()
+	list, err := c.Dialect.Migrations()
 	if err == nil {
 		_, err = appliedMigrations(c, list)
 	}
@@ -228,14 +232,6 @@ func (d *SqliteFile) afterCommit(c *Conn, n int) {
 		d.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(d.explain(err)))
 	}
 }
-
-// IndexedBy makes a query use an index of the table before it.
-func IndexedBy(index string) string { return " INDEXED BY " + index }
-
-// LimitParam returns a LIMIT clause with the nth parameter of a query. The planner looks
-// into a bare parameter, and so SQLite would prepare the statement again at each run; it
-// does not look into a sum.
-func LimitParam(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
 
 // isBusy reports whether err says that another connection has the lock.
 func isBusy(err error) bool {

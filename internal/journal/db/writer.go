@@ -62,10 +62,7 @@ func newWriter(db database, c *Conn, cfg Config, tell func(Changes)) *writer {
 	return w
 }
 
-// Submit runs do in a transaction and returns after the commit, or returns do's
-// error after undoing its changes. do may run several times, of which one takes
-// effect. If ctx ends before a committer has begun, do never runs; later than that,
-// submit waits for the outcome.
+// Submit implements [Engine.Write].
 func (w *writer) Submit(ctx context.Context, do func(*Conn) error, locks ...string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import "hash/fnv"
 // Lock takes a lock until the end of the transaction. Where a transaction has the lock
 // of the whole journal, it does nothing.
 func (c *Conn) Lock(name string) error {
-	if c.Dialect == nil {
+	if !c.server {
 		return nil
 	}
 	_, err := c.Exec("SELECT pg_advisory_xact_lock($1::bigint)", LockNumber(name))
@@ -14,7 +14,7 @@ func (c *Conn) Lock(name string) error {
 
 // TryLock is lock, but does not wait; ok is false if another transaction has the lock.
 func (c *Conn) TryLock(name string) (ok bool, err error) {
-	if c.Dialect == nil {
+	if !c.server {
 		return true, nil
 	}
 	_, err = c.Get("SELECT pg_try_advisory_xact_lock($1::bigint)", Args{LockNumber(name)}, &ok)
@@ -27,3 +27,6 @@ func LockNumber(name string) int64 {
 	_, _ = h.Write([]byte("longhaul " + name)) // never fails
 	return int64(h.Sum64())
 }
+
+// ObjectiveLock is the lock of writes to an objective.
+func ObjectiveLock(id string) string { return "objective " + id }

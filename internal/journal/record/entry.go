@@ -1,11 +1,12 @@
-package journal
+package record
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
+	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
@@ -69,7 +70,7 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	if err := errors.Join(d...); err != nil {
 		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
 	}
-	n.digest = digestOf(e)
+	n.digest = Digest(e)
 	if e.Message != nil {
 		n.messageDigest = opt.DigestUnder(e.Key, *e.Message)
 	}
@@ -103,7 +104,7 @@ func (d *documents) encode(exists bool, v any) db.Content {
 	if !exists {
 		return ""
 	}
-	doc, err := encode(v)
+	doc, err := db.Encode(v)
 	*d = append(*d, err)
 	return doc
 }
@@ -128,21 +129,61 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 	return out
 }
 
-// encode returns v as JSON, without escaping HTML.
-func encode(v any) (db.Content, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
+const digestSize = 16 // bytes that are kept of the digest of an event
+
+// Digest returns a digest of e. It covers a fixed list of members, which stays as it is
+// when events get more of them: a program that was rolled back reads the events of a newer
+// one in a history, and repeats them without the members that it does not know.
+func Digest(e opt.Event) []byte {
+	of := []any{e.N, e.Kind, e.At.Millis(), e.PlanID, e.TaskID, e.RootID, e.From, e.To, e.Reason, e.Round, e.Try, e.Attempt, e.Leg, e.Revision, e.Link, e.ForTask, e.Principal, e.Key}
+	for _, m := range []*a2a.Message{e.Message, e.Status} {
+		if m != nil {
+			of = append(of, "message", m.MessageID)
+		}
 	}
-	return db.Content(strings.TrimSuffix(b.String(), "\n")), nil
+	if e.Gate != nil {
+		of = append(of, "gate", e.Gate.ID)
+		if e.Kind == opt.ExchangeAdded {
+			of = append(of, e.Gate.Exchanges[0].MessageID)
+		}
+	}
+	if e.Answer != nil {
+		of = append(of, "answer", e.Answer.CommandID)
+	}
+	if c := e.Chunk; c != nil {
+		of = append(of, "chunk", c.Artifact.ArtifactID, c.Append, c.Last)
+		for _, p := range c.Artifact.Parts {
+			if p.Text != nil {
+				of = append(of, *p.Text)
+			}
+		}
+	}
+	doc, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // they are texts, numbers and truth values
+	}
+	sum := sha256.Sum256(doc)
+	return sum[:digestSize]
 }
 
-// decode reads what encode wrote; "" leaves v alone.
-func decode(doc db.Content, v any) error {
-	if len(doc) == 0 {
-		return nil
+// A batch is what one source has to record.
+type batch struct {
+	source  string
+	entries []*entry
+	under   int // as in [opt.Batch]
+}
+
+func newBatch(b opt.Batch) (batch, error) {
+	out := batch{source: b.Source, under: max(b.Under, 1)}
+	for i, e := range b.Events {
+		n, err := newEntry(b.ObjectiveID, e)
+		if err == nil && i > 0 && e.N != b.Events[i-1].N+1 {
+			err = fmt.Errorf("the one before is event %d: %w", b.Events[i-1].N, ErrGap)
+		}
+		if err != nil {
+			return out, fmt.Errorf("event %d of %s from %s: %w", e.N, b.ObjectiveID, b.Source, err)
+		}
+		out.entries = append(out.entries, n)
 	}
-	return json.Unmarshal([]byte(doc), v)
+	return out, nil
 }

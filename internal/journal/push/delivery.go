@@ -1,4 +1,4 @@
-package journal
+package push
 
 import (
 	"context"
@@ -16,70 +16,10 @@ const (
 	mostShown    = 1000             // deliveries of one task
 )
 
-// A deliveryTable is the part of a recording that makes deliveries.
-type deliveryTable struct{ *recording }
-
-// begin makes deliveries of the first state of a task to the configs that have
-// waited for it.
-func (r deliveryTable) begin(e *entry, taskID string) error {
-	if r.o.pushes == 0 {
-		return nil
-	}
-	if _, err := r.c.Exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
-		return err
-	}
-	return r.deliver(e, taskID, opt.TaskSubmitted)
-}
-
-// move makes deliveries of the state to which e moves a task, unless it is in
-// that state, at the same gate, before e is applied.
-func (r deliveryTable) move(e *entry) error {
-	to := opt.TaskState(e.To)
-	if r.o.pushes == 0 {
-		return nil
-	}
-	var shown a2a.TaskState
-	var doc db.Content
-	var before, after opt.Gate
-	if _, err := r.c.Get("SELECT shown, gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &shown, &doc); err != nil {
-		return err
-	}
-	if err := decode(doc, &before); err != nil {
-		return err
-	}
-	if e.Gate != nil {
-		after = *e.Gate
-	}
-	if shown == to.A2A() && before.ID == after.ID {
-		return nil
-	}
-	return r.deliver(e, e.TaskID, to)
-}
-
-// deliver makes deliveries of a state to the configs of a task that want it.
-func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error {
-	var kind, gate string
-	if e.Gate != nil {
-		kind, gate = string(e.Gate.Kind), e.Gate.ID
-	}
-	var always opt.PushSet
-	n, err := r.c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
-		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
-		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
-		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
-		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, boolNumber(always.Delivers(to.A2A())))
-	r.c.Changes.Due = r.c.Changes.Due || n > 0
-	return err
-}
-
-// deliveries is the part of a Journal that shows deliveries and notes how far they
-// have come.
-type deliveries struct{ pushes }
-
 // PushSignal returns a channel that is ready once for any number of deliveries that
 // became due. Those of other processes signal it in PostgreSQL alone; otherwise
-// [Journal.PushesDue] finds them.
-func (j deliveries) PushSignal() <-chan struct{} { return j.Pushed }
+// [Store.PushesDue] finds them.
+func (j Store) PushSignal() <-chan struct{} { return j.db.Pushed }
 
 const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`
 
@@ -100,8 +40,8 @@ func (d *deliveryRow) delivery() opt.Delivery {
 
 // NextDelivery returns the earliest delivery of a config that is due, without its
 // attempts, and the config. ok is false if there is none.
-func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
+func (j Store) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			JOIN tasks t ON t.id = d.task_id
@@ -116,16 +56,16 @@ func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (
 	return p, d, ok && err == nil, err
 }
 
-// NoteDelivery records an attempt at d with config p, as [Journal.NextDelivery] has
+// NoteDelivery records an attempt at d with config p, as [Store.NextDelivery] has
 // returned them: it is attempt d.Tries+1. It returns the status of the delivery
 // after the attempt, which is s, unless p was changed during the attempt. If p was
 // replaced, the new config is to get the state too: the delivery is due. If p was
 // removed, the delivery stays abandoned, unless it was made after all. If s is
 // abandoned, p is removed. Recording the same attempt again, or one at a delivery
 // that was removed, changes nothing.
-func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
-	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
-	if err := j.Writer.Submit(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
+func (j Store) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+	n := &deliveryNote{Store: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
+	if err := j.db.Write(ctx, n.run, db.ObjectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
 	return n.status, nil
@@ -133,7 +73,7 @@ func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.De
 
 // A deliveryNote is the outcome of an attempt on its way into the tables.
 type deliveryNote struct {
-	pushes
+	Store
 	p      opt.PushConfig
 	d      opt.Delivery
 	a      opt.DeliveryAttempt
@@ -171,47 +111,41 @@ func (w *deliveryNote) run(c *db.Conn) error {
 // attempt records the attempt at the delivery with a key.
 func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
 	try := w.d.Tries + 1
-	if _, err := c.Exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	if err := c.Do("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...); err != nil {
 		return err
 	}
-	if _, err := c.Exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
+	if err := c.Do("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
 		append(key, try-keptAttempts)...); err != nil {
 		return err
 	}
 	// A push workflow works for this config: no hand-over is needed soon.
-	_, err := c.Exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+	return c.Do("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
 		key[0], key[1], key[2], w.now)
-	return err
 }
 
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
-func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
-	err = j.Read(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+db.IndexedBy("deliveries_due")+`
+func (j Store) PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error) {
+	return db.List(ctx, j.db, "SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+j.db.Dialect.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
 			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+db.LimitParam(2),
-			db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) error {
-				var k opt.PushKey
-				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
-				list = append(list, k)
-				return err
-			})
-	})
-	return list, err
+		db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) (k opt.PushKey, err error) {
+			err = row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
+			return k, err
+		})
 }
 
 // PushesHanded notes that deliveries were handed over: those that are due for each
 // config up to its N.
-func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error {
+func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return j.Writer.Submit(ctx, func(c *db.Conn) error {
+	return j.db.Write(ctx, func(c *db.Conn) error {
 		for _, k := range list {
-			_, err := c.Exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
+			err := c.Do(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
 				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
 			if err != nil {
 				return err
@@ -224,13 +158,13 @@ func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error 
 // Deliveries returns the deliveries of a task with their latest attempts, in the
 // order of their states: the latest thousand if there are more. The tasks of other
 // tenants are unknown.
-func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
+func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
 	type key struct {
 		config string
 		n      int64
 	}
 	index := map[key]int{}
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -265,24 +199,21 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 
 // Redeliver makes a delivery due again, unless it is due. The error wraps
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
-func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
-	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Store) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
+	err := j.db.Write(ctx, func(c *db.Conn) error {
 		var status opt.DeliveryStatus
-		found, err := c.Get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
+		err := c.Find("delivery to push config", configID, `SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
 			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
 			db.Args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
-		if err == nil && !found {
-			err = unknown("delivery to push config", configID)
-		}
 		if err != nil || status == opt.DeliveryDue {
 			return err
 		}
-		_, err = c.Exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
+		err = c.Do("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
 			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
 		c.Changes.Due = err == nil
 		return err
-	}, objectiveLock(objectiveOf(taskID)))
+	}, db.ObjectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("deliver again: %w", err)
 	}

@@ -1,11 +1,10 @@
-package journal
+package push
 
 import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -21,16 +20,25 @@ import (
 // the start has failed, and was not repeated.
 const pendingFor = 7 * 24 * time.Hour
 
-var (
-	errNoSealer = errors.New("the journal has no key for secrets")
-	errSecrets  = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
-)
+var errSecrets = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
 
-// pushes is the part of a Journal that keeps push configs.
-type pushes struct {
-	*store
-	seal db.Sealer
+// A Store is the part of a journal that keeps push configs, and the deliveries to them and to
+// channels.
+type Store struct {
+	db   *db.Engine
+	seal db.Sealer // of secrets; nil refuses them
 	now  func() time.Time
+	keys Keys
+}
+
+// Keys are random bytes with a name.
+type Keys interface {
+	Key(ctx context.Context, name string) ([]byte, error)
+}
+
+// New returns the store on a database.
+func New(e *db.Engine, seal db.Sealer, now func() time.Time, keys Keys) Store {
+	return Store{e, seal, now, keys}
 }
 
 // PutPush adds a config, or replaces the one with the same id at its task. A repeat
@@ -40,25 +48,25 @@ type pushes struct {
 //
 // undo removes p or restores the replaced config. It changes nothing if p was stored
 // before, or was changed since.
-func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+func (j Store) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
 	put, err := j.newPushPut(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.Writer.Submit(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
+	if err := j.db.Write(ctx, put.run, db.ObjectiveLock(put.p.ObjectiveID)); err != nil {
 		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
 	}
 	return put.undo, nil
 }
 
 // newPushPut does the work for PutPush that can be done before its transaction.
-func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
+func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
-		return nil, unknown("task", p.TaskID)
+		return nil, db.Unknown("task", p.TaskID)
 	}
 	p.ObjectiveID = ref.ObjectiveID
-	salt, err := keys{j.store}.Key(ctx, "push fingerprints")
+	salt, err := j.keys.Key(ctx, "push fingerprints")
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +75,13 @@ func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, err
 	if err != nil {
 		return nil, fmt.Errorf("seal a push config: %w", err)
 	}
-	return &pushPut{pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
+	return &pushPut{Store: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
 }
 
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
 // such config, or the task is another tenant's.
-func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+func (j Store) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -82,7 +90,7 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 			return err
 		}
 		if len(list) == 0 {
-			return unknown("push config", id)
+			return db.Unknown("push config", id)
 		}
 		p = list[0]
 		return nil
@@ -92,8 +100,8 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
-func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
-	err = j.Snapshot(ctx, func(c *db.Conn) error {
+func (j Store) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
+	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
@@ -106,14 +114,14 @@ func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 // RemovePush removes a config and abandons its deliveries that are due. A config
 // that is not there is no error, unless the tenant has no such task. It also
 // removes a config whose task has not begun.
-func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
-	err := j.Writer.Submit(ctx, func(c *db.Conn) error {
+func (j Store) RemovePush(ctx context.Context, tenant, taskID, id string) error {
+	err := j.db.Write(ctx, func(c *db.Conn) error {
 		n, err := removePush(c, tenant, taskID, id)
 		if err == nil && n == 0 {
 			err = requireTask(c, tenant, taskID)
 		}
 		return err
-	}, objectiveLock(objectiveOf(taskID)))
+	}, db.ObjectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("remove push config %s: %w", id, err)
 	}
@@ -128,7 +136,7 @@ func removePush(c *db.Conn, tenant, taskID, id string) (n int64, err error) {
 	if err != nil || n == 0 {
 		return n, err
 	}
-	_, err = c.Exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
+	err = c.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
 	if err != nil {
 		return n, err
 	}
@@ -143,23 +151,18 @@ func objectiveOf(taskID string) string {
 
 // requireTask returns an error if a tenant has no task with an id.
 func requireTask(c *db.Conn, tenant, id string) error {
-	found, err := c.Get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
-	if err == nil && !found {
-		err = unknown("task", id)
-	}
-	return err
+	return c.Find("task", id, "SELECT id FROM tasks WHERE id = $1 AND tenant = $2", db.Args{id, tenant}, &id)
 }
 
 // countPushes notes in the row of an objective how many configs it has, so that
 // recording finds out without a look.
 func countPushes(c *db.Conn, objectiveID string) error {
-	_, err := c.Exec("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
-	return err
+	return c.Do("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
 }
 
 // A pushPut is a config on its way into the tables.
 type pushPut struct {
-	pushes
+	Store
 	p       opt.PushConfig
 	secrets []byte
 	now     int64
@@ -169,7 +172,7 @@ type pushPut struct {
 
 func (w *pushPut) run(c *db.Conn) error {
 	w.wrote, w.before = false, nil
-	if _, err := c.Exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
+	if err := c.Do("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
 		return err
 	}
 	task, err := w.task(c)
@@ -209,11 +212,11 @@ func (w *pushPut) task(c *db.Conn) (t pushTask, err error) {
 	t.exists, err = c.Get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
 		WHERE t.id = $1 AND t.tenant = $2`, db.Args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
 	if err != nil || t.exists {
-		return t, errors.Join(err, decode(gate, &t.gate))
+		return t, errors.Join(err, db.Decode(gate, &t.gate))
 	}
 	begun, err := c.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
 	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
-		err = unknown("task", w.p.TaskID)
+		err = db.Unknown("task", w.p.TaskID)
 	}
 	return t, err
 }
@@ -230,7 +233,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.Writer.Submit(ctx, func(c *db.Conn) error {
+	return w.db.Write(ctx, func(c *db.Conn) error {
 		now, err := w.current(c, w.p)
 		switch {
 		case err != nil || now == nil || !samePush(*now, w.p):
@@ -240,11 +243,11 @@ func (w *pushPut) undo(ctx context.Context) error {
 		}
 		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
 		return err
-	}, objectiveLock(w.p.ObjectiveID))
+	}, db.ObjectiveLock(w.p.ObjectiveID))
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
-func (j pushes) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
+func (j Store) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
 	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(p.TaskID), p.TaskID, p.ID})
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -269,13 +272,12 @@ func (w *pushPut) write(c *db.Conn, pending bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Exec(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
+	return c.Do(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
-		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, boolNumber(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
+		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, db.Flag(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
 		w.secrets, w.p.Fingerprint, max(w.now, last+1))
-	return err
 }
 
 // deliver makes a delivery of the state that the task is in, unless one is due.
@@ -286,7 +288,7 @@ func (w *pushPut) deliver(c *db.Conn, t pushTask) error {
 	if err != nil || state == t.shown && gate == t.gate.ID {
 		return err
 	}
-	_, err = c.Exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+	err = c.Do(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
@@ -298,11 +300,11 @@ const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.v
 
 // configs reads the configs that the rest of the query selects. Secrets that cannot
 // be opened are left out, so that such a config can be seen, replaced and removed.
-func (j pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
+func (j Store) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
 	err = c.Each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row db.Scanner) error {
 		p, err := j.scan(row)
 		if errors.Is(err, errSecrets) {
-			j.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
+			j.db.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
 			err = nil
 		}
 		list = append(list, p)
@@ -312,7 +314,7 @@ func (j pushes) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConf
 }
 
 // scan reads a config, and more after its columns.
-func (j pushes) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
+func (j Store) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
 	var secrets []byte
 	var created int64
 	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,
@@ -335,35 +337,20 @@ func sealContext(p opt.PushConfig) string {
 	return fmt.Sprintf("push %q %q %q", p.Tenant, p.TaskID, p.ID)
 }
 
-func (j pushes) sealed(p opt.PushConfig) ([]byte, error) {
+func (j Store) sealed(p opt.PushConfig) ([]byte, error) {
 	s := pushSecrets{p.Token, p.Credentials}
 	if s == (pushSecrets{}) {
 		return []byte{}, nil
 	}
-	if j.seal == nil {
-		return nil, errNoSealer
-	}
-	plain, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return j.seal.Seal(plain, sealContext(p))
+	return db.SealJSON(j.seal, s, sealContext(p))
 }
 
-func (j pushes) open(secrets []byte, p *opt.PushConfig) error {
+func (j Store) open(secrets []byte, p *opt.PushConfig) error {
 	if len(secrets) == 0 {
 		return nil
 	}
-	err := errNoSealer
-	var plain []byte
-	if j.seal != nil {
-		plain, err = j.seal.Open(secrets, sealContext(*p))
-	}
 	var s pushSecrets
-	if err == nil {
-		err = json.Unmarshal(plain, &s)
-	}
-	if err != nil {
+	if err := db.OpenJSON(j.seal, secrets, sealContext(*p), &s); err != nil {
 		return fmt.Errorf("%w: %w", errSecrets, err)
 	}
 	p.Token, p.Credentials = s.Token, s.Credentials

@@ -1,17 +1,18 @@
-package journal_test
+package record_test
 
 import (
 	"encoding/hex"
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/internal/journal"
+	"longhaul/internal/journal/record"
 	"longhaul/opt"
 )
 
 // The digest of an event is the same for every program, now and later: this one is not to
 // be changed.
-func TestDigestOf(t *testing.T) {
+func TestDigest(t *testing.T) {
+	t.Parallel()
 	text := "piece"
 	e := opt.Event{
 		N: 7, Kind: opt.ArtifactAdded, At: a2a.AtMillis(1_000), PlanID: "plan-a", TaskID: "task-a", RootID: "obj-a", From: "working", To: "working", Reason: "r",
@@ -19,7 +20,7 @@ func TestDigestOf(t *testing.T) {
 		Message: &a2a.Message{MessageID: "m"}, Status: &a2a.Message{MessageID: "s"}, Gate: &opt.Gate{ID: "g"}, Answer: &opt.CommandAnswer{CommandID: "c"},
 		Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "x", Parts: []a2a.Part{{Text: &text}}}, Append: true, Last: true},
 	}
-	if got, want := hex.EncodeToString(journal.DigestOf(e)), "89c29eebebfec428b7d697d47e0f34c3"; got != want {
+	if got, want := hex.EncodeToString(record.Digest(e)), "89c29eebebfec428b7d697d47e0f34c3"; got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }

@@ -1,0 +1,48 @@
+package db
+
+import "fmt"
+
+// A Dialect has the fragments of statements in which the databases differ. All else in
+// statements is written once, for both.
+type Dialect struct {
+	name   string
+	tables string // finds out whether there is a table of migrations
+	find   string // the function that returns the place of one text in another, 0 for none
+	in     string // compares a column with the results of a query
+	row    string // a column that identifies a row
+	hint   string // has a query use an index of the table before it
+}
+
+var (
+	inSQLite = Dialect{
+		name: "sqlite", tables: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'",
+		find: "instr", in: "IN (%s)", row: "rowid", hint: " INDEXED BY %s",
+	}
+	inPostgres = Dialect{
+		name: "postgres", tables: "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
+		// With IN it would read the whole table and look for its rows among those of the query.
+		find: "strpos", in: "= ANY (ARRAY(%s))", row: "ctid",
+		hint: "%.0s", // it has no hints
+	}
+)
+
+// IndexedBy has a query use an index of the table before it, where the planner would not
+// find that out.
+func (d Dialect) IndexedBy(index string) string { return fmt.Sprintf(d.hint, index) }
+
+// In returns a condition for columns with one of the results of a query.
+func (d Dialect) In(query string) string { return fmt.Sprintf(d.in, query) }
+
+// Row returns the name of a column that identifies the rows of a table within a statement.
+func (d Dialect) Row() string { return d.row }
+
+// Contains returns a condition for rows whose content in a column contains parameter n, or is
+// sealed. The code that reads them compares the opened content.
+func (d Dialect) Contains(column string, n int) string {
+	return fmt.Sprintf("(%s(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", d.find, column, n, column, MarkStart)
+}
+
+// LimitParam returns a LIMIT clause with the nth parameter of a query. SQLite's planner looks
+// into a bare parameter, and so SQLite would prepare the statement again at each run; it
+// does not look into a sum.
+func LimitParam(n int) string { return fmt.Sprintf(" LIMIT $%d + 0", n) }

@@ -1,0 +1,63 @@
+package db
+
+import (
+	"context"
+	"errors"
+)
+
+// Size returns the size of the journal.
+func (s *Engine) Size(ctx context.Context) (size Size, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		size, err = s.Db.Measure(c)
+		return err
+	})
+	return size, err
+}
+
+// Damage describes what the database finds damaged in itself, nothing if all is well.
+func (s *Engine) Damage(ctx context.Context) (found []string, err error) {
+	err = s.Read(ctx, func(c *Conn) error {
+		found, err = s.Db.Inspect(c)
+		return err
+	})
+	return found, err
+}
+
+// Compact gives the room of removed data back: that of a file to the disk, while writers
+// wait; that in PostgreSQL to new data. If it fails, or is interrupted, the journal is
+// as it was.
+func (s *Engine) Compact(ctx context.Context) error { return s.apart(ctx, s.Db.Compact) }
+
+// Unlimited calls f with a connection of its own, whose statements may take long.
+func (s *Engine) Unlimited(ctx context.Context, f func(*Conn) error) error {
+	return s.apart(ctx, func(c *Conn) error {
+		if err := s.Db.Unlimited(c); err != nil {
+			return err
+		}
+		return f(c)
+	})
+}
+
+// UnlimitedWrite calls do in a transaction like Write, but as Unlimited does.
+func (s *Engine) UnlimitedWrite(ctx context.Context, do func(*Conn) error, locks ...string) error {
+	return s.Unlimited(ctx, func(c *Conn) error {
+		err := s.Db.Begin(c, locks)
+		if err == nil {
+			err = do(c)
+		}
+		if err == nil {
+			return s.Db.Commit(c)
+		}
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
+		return err
+	})
+}
+
+// apart calls f with a connection of its own.
+func (s *Engine) apart(ctx context.Context, f func(*Conn) error) error {
+	c, err := s.Db.Connect(ctx, Checkpointing)
+	if err != nil {
+		return err
+	}
+	return s.Db.Failure(errors.Join(f(c), c.Close()))
+}

@@ -1,0 +1,29 @@
+package push
+
+import (
+	"context"
+	"errors"
+
+	"longhaul/internal/journal/db"
+	"longhaul/opt"
+)
+
+// NextNotice returns the earliest notice about a task that is due for a channel, and
+// its delivery without attempts. ok is false if there is none.
+func (j Store) NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+	err = j.db.Read(ctx, func(c *db.Conn) error {
+		return c.Each("SELECT "+deliveryColumns+`, t.context_id, t.name, o.name, o.principal, o.tenant, n.gate FROM deliveries d
+			JOIN notices n ON n.objective_id = d.objective_id AND n.n = d.n
+			JOIN tasks t ON t.id = d.task_id JOIN objectives o ON o.id = d.objective_id
+			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.status = 'due' ORDER BY d.n LIMIT 1`,
+			db.Args{objectiveOf(taskID), taskID, opt.Channel{Name: channel}.ConfigID()}, func(row db.Scanner) error {
+				var r deliveryRow
+				var gate db.Content
+				err := row.Scan(append(r.columns(), (*db.Content)(&n.TaskName), (*db.Content)(&n.Objective), &n.Principal, &n.Tenant, &gate)...)
+				d, ok = r.delivery(), true
+				n.Kind, n.Since, n.TaskID, n.ObjectiveID, n.ContextID = d.Notice, d.At, d.TaskID, d.ObjectiveID, d.ContextID
+				return errors.Join(err, db.Decode(gate, &n.Gate))
+			})
+	})
+	return n, d, ok && err == nil, err
+}

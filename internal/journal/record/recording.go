@@ -1,0 +1,260 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+
+	"longhaul/internal/journal/db"
+	"longhaul/opt"
+)
+
+// Errors of a recording, beside [opt.ErrMalformed]. With each of them nothing was
+// recorded.
+var (
+	// ErrEarly is wrapped when an event is about something that does not exist
+	// yet. Another source is about to record it, so try again.
+	ErrEarly = errors.New("too early to record")
+	// ErrGap is wrapped when numbers are missing: those before the batch were
+	// never recorded, or its own do not follow on each other.
+	ErrGap = errors.New("event numbers are missing")
+	// ErrContradiction is wrapped when a source has recorded another event under the same
+	// number, or has begun another epoch. A repeat fails in the same way. The error also
+	// wraps a [*opt.RewoundError].
+	ErrContradiction = fmt.Errorf("%w: the source has recorded another event under this number", opt.ErrConflict)
+)
+
+// A Recording is batches of one objective on their way into the tables, in one transaction.
+type Recording struct {
+	*rows
+	batches      []batch
+	knownNumbers map[string]numbers // the latest of a source, as far as they were read
+	added        []opt.Event        // that were added
+}
+
+// New does the work that can be done before the transaction. It returns nil if there are no
+// events.
+func New(batches []opt.Batch, channels []opt.Channel) (*Recording, error) {
+	r := &Recording{rows: &rows{channels: channels}}
+	for _, b := range batches {
+		if len(b.Events) == 0 {
+			continue
+		}
+		if r.objectiveID == "" {
+			r.objectiveID = b.ObjectiveID
+		}
+		if b.ObjectiveID == "" || b.Source == "" || b.ObjectiveID != r.objectiveID {
+			return nil, fmt.Errorf("batch of %q from %q, beside one of %q: %w", b.ObjectiveID, b.Source, r.objectiveID, opt.ErrMalformed)
+		}
+		n, err := newBatch(b)
+		if err != nil {
+			return nil, err
+		}
+		r.batches = append(r.batches, n)
+	}
+	if r.batches == nil {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// ObjectiveID returns the objective of r.
+func (r *Recording) ObjectiveID() string { return r.objectiveID }
+
+// Added returns the events that were added, and when their objective was created, in
+// milliseconds.
+func (r *Recording) Added() (list []opt.Event, createdAt int64) { return r.added, r.o.createdAt }
+
+// begin begins again, with the state of the objective.
+func (r *Recording) begin(c *db.Conn) error {
+	r.c, r.o, r.knownNumbers, r.added = c, openObjective{}, map[string]numbers{}, nil
+	return r.open()
+}
+
+// open reads the state of the objective and of the first source. It ignores the
+// remaining rows of a removed objective with the same id.
+func (r *Recording) open() (err error) {
+	first := r.batches[0].source
+	var n numbers
+	var epochs, stuck db.Content
+	r.o.exists, err = r.c.Get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
+		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
+			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
+		WHERE o.id = $1`,
+		db.Args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &epochs, &stuck, &n.first, &n.digests)
+	if r.o.exists {
+		r.knownNumbers[first], r.o.stuck = n, stuck != ""
+	}
+	return errors.Join(err, db.Decode(epochs, &r.o.epochs))
+}
+
+// Run applies the batches within a transaction. It may run again if the transaction
+// was undone.
+func (r *Recording) Run(c *db.Conn) error {
+	if err := r.begin(c); err != nil {
+		return err
+	}
+	before := r.o.seq
+	for _, b := range r.batches {
+		if err := r.recordBatch(b); err != nil {
+			return fmt.Errorf("from %s: %w", b.source, err)
+		}
+	}
+	if r.o.seq == before {
+		return unstick(r.rows)
+	}
+	c.Changes.Recorded(r.objectiveID, r.o.seq)
+	return r.close()
+}
+
+// close writes the state of the objective.
+func (r *Recording) close() error {
+	if err := unstick(r.rows); err != nil {
+		return err
+	}
+	if r.o.head != nil {
+		return writeObjectiveHead(r.rows, r.o.head)
+	}
+	return r.c.Do("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
+}
+
+// recordBatch applies the events of b that are new.
+func (r *Recording) recordBatch(b batch) error {
+	latest, err := r.latestNumbers(b.source)
+	if err != nil {
+		return err
+	}
+	first, last := b.entries[0].N, latest.last()
+	begins := begins(r.rows, b, latest)
+	if first > last+1 && !begins {
+		if err := checkEpoch(r.rows, b.source, first); err != nil {
+			return err
+		}
+		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
+	}
+	missing := b.entries
+	if first <= last && len(latest.digests) > 0 {
+		known := min(int(last-first)+1, len(missing))
+		if err := r.checkRepeats(b.source, missing[:known]); err != nil {
+			return err
+		}
+		missing = missing[known:]
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := enterEpoch(r.rows, b.source, missing[0]); err != nil {
+		return err
+	}
+	for _, e := range missing {
+		if err := r.recordEvent(e); err != nil {
+			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, early(r.rows, err, b, e))
+		}
+	}
+	return r.storeNumbers(b.source, missing)
+}
+
+// recordEvent applies e and appends it to the events.
+func (r *Recording) recordEvent(e *entry) error {
+	kept, err := r.apply(e)
+	if err != nil || !kept {
+		return err
+	}
+	if e.Decision != nil {
+		if err := addDecision(r.rows, e); err != nil {
+			return err
+		}
+	}
+	stored, err := r.c.Contents.ToStored(string(e.doc))
+	if err != nil {
+		return err
+	}
+	err = r.c.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
+	r.o.seq++
+	r.o.bytes += len(stored)
+	r.added = append(r.added, e.Event)
+	if err == nil && e.EndsTasks() {
+		err = r.endTasks(e)
+	}
+	return err
+}
+
+// endTasks ends the open tasks of the plan that e is about, or of all plans, each with an
+// event of its own.
+func (r *Recording) endTasks(e *entry) error {
+	type task struct {
+		id, planID string
+		state      opt.TaskState
+	}
+	open, err := db.All(r.c, `SELECT id, plan_id, state FROM tasks
+		WHERE objective_id = $1 AND plan_id <> '' AND (plan_id = $2 OR $2 = '') AND ended = 0 ORDER BY plan_id, idx, id`,
+		db.Args{r.objectiveID, e.PlanID}, func(row db.Scanner) (t task, err error) { return t, row.Scan(&t.id, &t.planID, &t.state) })
+	if err != nil {
+		return err
+	}
+	for _, t := range open {
+		moved := e.TaskEnded(r.o.contextID, t.id, t.state)
+		moved.PlanID = t.planID
+		ended, err := newEntry(r.objectiveID, moved)
+		if err == nil {
+			err = r.recordEvent(ended)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return shutEpochs(r.rows, e.PlanID)
+}
+
+// apply changes the rows that e is about. kept is false if e came too late to
+// change anything; then readers never see it.
+func (r *Recording) apply(e *entry) (kept bool, err error) {
+	if !r.o.exists && e.Kind != opt.ObjectiveOpened {
+		return false, fmt.Errorf("objective %s is not there: %w", r.objectiveID, ErrEarly)
+	}
+	if e.Head != nil {
+		r.o.head, r.o.updatedAt = e.Head, e.At.Millis()
+	}
+	if e.PlanHead != nil {
+		if err := writePlanHead(r.rows, e); err != nil {
+			return false, err
+		}
+	}
+	switch e.Kind {
+	case opt.ObjectiveOpened:
+		return addObjective(r.rows, e)
+	case opt.ObjectiveChanged:
+		return true, writeObjectiveText(r.rows, e)
+	case opt.ObjectiveRetried:
+		return true, retryObjective(r.rows, e)
+	case opt.PlanAdded:
+		return true, addPlan(r.rows, e)
+	case opt.PlanChanged:
+		return true, writePlanText(r.rows, e)
+	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
+		return true, addTasks(r.rows, e)
+	case opt.TaskLinked:
+		return true, linkTask(r.rows, e)
+	case opt.TaskMoved:
+		return true, moveTask(r.rows, e)
+	case opt.ExchangeAdded:
+		return true, extendGate(r.rows, e)
+	case opt.TaskTried:
+		return addTry(r.rows, e)
+	case opt.ArtifactAdded:
+		return addArtifact(r.rows, e)
+	case opt.MessageAdded:
+		return true, addMessage(r.rows, e)
+	case opt.CommandAnswered:
+		return true, r.addAnswer(e)
+	case opt.SourceRewound:
+		return true, rewind(r.rows, e)
+	default: // the head has all changes
+		return true, nil
+	}
+}
+
+// addAnswer notes which event answers a command. The first answer stays.
+func (r *Recording) addAnswer(e *entry) error {
+	return r.c.Do("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+		r.objectiveID, e.Answer.CommandID, r.seq())
+}
