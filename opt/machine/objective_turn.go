@@ -51,7 +51,7 @@ func (m *Objective) onTurn(in Turn) {
 	switch {
 	case in.Tenant != s.Objective.Tenant:
 		return
-	case in.Attempt > attempt && s.Epoch > 1 && !s.Objective.Status.Ended(): // the API has entered a retry of what was reset
+	case in.Attempt > attempt && s.Epoch > 1 && !s.Objective.Status.Ended(): // the API has entered a retry of an attempt that was reset
 		m.loseTurn()
 		t.Shared, t.Want, t.Grant, t.Attempt = true, "", in.N, in.Attempt
 		return

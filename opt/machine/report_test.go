@@ -216,7 +216,7 @@ func TestPlan_Handle_streamedForTheRoot(t *testing.T) {
 		m.Handle(now, machine.Opened{})
 		m.Handle(now, machine.Begin{})
 		work := m.Wants().Activities
-		if len(work) != 1 || (m.WorkOf(work[0]).RootID != "") != leaf {
+		if len(work) != 1 || (m.State.WorkOf(work[0]).RootID != "") != leaf {
 			t.Fatalf("leaf %v: the work is %+v", leaf, work)
 		}
 		m.Handle(now, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Leaf: !leaf}})

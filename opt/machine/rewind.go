@@ -10,9 +10,6 @@ import (
 // objectiveRewind is the part of an Objective that begins another epoch.
 type objectiveRewind struct{ *Objective }
 
-// planRewind is the part of a Plan that begins another epoch.
-type planRewind struct{ *Plan }
-
 // onRewound begins another epoch of the source: with an event that holds the state of the
 // objective before the pending events, and those. Directives and requests get numbers above
 // all that an earlier run may have sent, and plans begin an epoch as well.
@@ -47,7 +44,7 @@ func (m objectiveRewind) onRewound(in Rewound) {
 			d.Echo, l.Changed = d.N, s.N
 		}
 	}
-	if s.Loading { // what is being read is from before this
+	if s.Loading { // it reads a state from before this
 		s.Loads++
 		s.Ended = in.Done
 	}
@@ -80,11 +77,10 @@ func undo(o *opt.Objective, events []opt.Event) {
 	}
 }
 
-// onRewound begins another epoch of the source: with an event that holds the state of the
+// rewind begins another epoch of the source: with an event that holds the state of the
 // plan before the pending events, and those. Its decisions from then on are a chain of their
 // own. The objective gets a report with a number above all that an earlier run may have sent.
-func (m planRewind) onRewound(in Rewound) {
-	s := &m.State
+func (s *PlanState) rewind(now a2a.Time, in Rewound) []opt.Event {
 	s.Epoch, s.Rewind, s.Chain = max(s.Epoch, in.Epoch, 1)+1, false, opt.Chain{}
 	p := s.Plan
 	p.Tasks, p.Report = copied(p.Tasks), nil
@@ -117,9 +113,9 @@ func (m planRewind) onRewound(in Rewound) {
 			}
 		}
 	}
-	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: m.now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
-	m.events = append([]opt.Event{e}, pending...)
-	s.Report.N, s.Known.Directive = above(s.Report.N, m.now)-1, -1 // less than any echo: a report follows
+	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
+	s.Report.N, s.Known.Directive = above(s.Report.N, now)-1, -1 // less than any echo: a report follows
+	return append([]opt.Event{e}, pending...)
 }
 
 // copied returns copies of tasks that do not change with them.

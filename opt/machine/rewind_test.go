@@ -345,7 +345,7 @@ func TestObjective_Handle_rewoundWhileItReads(t *testing.T) {
 // id: its objective hears that, and begins the plan when the former run has ended.
 func TestPlan_Handle_foreign(t *testing.T) {
 	p := &machine.Plan{State: machine.PlanState{
-		Rules: machine.Rules, RootID: opt.RootID(objectiveID, 1), Notes: []a2a.Message{{MessageID: "old"}},
+		Rules: machine.Rules, RootID: opt.RootID(objectiveID, 1), NoteState: machine.NoteState{Notes: []a2a.Message{{MessageID: "old"}}},
 		Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanWorking, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending}}},
 	}}
 	now := a2a.AtMillis(5000)

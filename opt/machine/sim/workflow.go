@@ -253,7 +253,7 @@ func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(dr
 func (r *run) activityOf(a machine.Activity) *activity {
 	wanted := &activity{Activity: a, again: r.again[a.Key] || r.w.facts.resent[r.id+a.Key]}
 	if p, ok := r.m.(planHost); ok {
-		wanted.work = p.WorkOf(a)
+		wanted.work = p.State.WorkOf(a)
 		wanted.returned = p.returned(a)
 		wanted.watches = a.Kind == machine.RunTask && p.State.Work[a.Of].AtGate
 		wanted.attempt = p.State.Work[a.Of].Attempt
