@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -123,6 +124,37 @@ func (w *Work) end() (stopped bool) {
 	return stopped
 }
 
+// gateTimer begins the keys of timers of gates. The rest is the id of the gate and
+// the number of the step, from 1.
+const gateTimer = "gate:"
+
+func stepKey(g *opt.Gate) string { return fmt.Sprintf("%s%s:%d", gateTimer, g.ID, g.Taken+1) }
+
+// maxSummary bounds the title of a gate in the summary of a timer, in bytes.
+const maxSummary = 100
+
+// stepTimer returns the timer of the step that a gate takes next; ok is false if
+// there is none, or no gate. A pause does not stop it: people may answer meanwhile.
+func stepTimer(g *opt.Gate) (timer Timer, ok bool) {
+	if g == nil {
+		return Timer{}, false
+	}
+	next, ok := g.NextStep()
+	if !ok {
+		return Timer{}, false
+	}
+	return Timer{Key: stepKey(g), At: next.At, Summary: fmt.Sprintf("%s: %s, step %d of %d", briefly(g), next, g.Taken+1, len(g.Ladder))}, true
+}
+
+// briefly returns the title of g, or its first question, on one line.
+func briefly(g *opt.Gate) string {
+	text := cmp.Or(g.Title, g.Description)
+	if g.Title == "" && len(g.Questions) > 0 {
+		text = g.Questions[0].Question
+	}
+	return cut(strings.Join(strings.Fields(cut(text, 4*maxSummary)), " "), maxSummary)
+}
+
 // work returns the work on the task, nil for none.
 func (j job) work() *Work { return j.kept.Work[j.task.ID] }
 
@@ -149,6 +181,34 @@ func (j job) addWants(to *Wants) {
 		}
 	case w.Waiting && !w.Due.IsZero():
 		to.Timers = append(to.Timers, Timer{Key: retryTimer + w.key(t), At: w.Due, Summary: w.waits(t)})
+	}
+}
+
+// handle handles an input, if it is for the job.
+func (j job) handle(in Input) {
+	t, w := j.task, j.work()
+	if w == nil {
+		return
+	}
+	switch in := in.(type) {
+	case Ended:
+		if w.Running && w.key(t) == in.Key {
+			j.ended(in)
+		}
+	case Followed:
+		if w.Running && w.key(t) == in.Key {
+			j.followed(in)
+		}
+	case Watched:
+		if w.Running && w.watched() && w.watchKey(t) == in.Key {
+			j.watched(in)
+		}
+	case Callback:
+		j.called(in.Callback)
+	case Elapsed:
+		if w.Waiting && retryTimer+w.key(t) == in.Key {
+			w.Due = a2a.Time{}
+		}
 	}
 }
 
@@ -188,13 +248,6 @@ func (j job) resume(may bool) bool {
 		})
 	}
 	return true
-}
-
-// elapsed lets an attempt begin whose wait is over.
-func (j job) elapsed() {
-	if w := j.work(); w.Waiting {
-		w.Due = a2a.Time{}
-	}
 }
 
 // cancel cancels the task, after its activity has ended if there is one. It reports
@@ -380,13 +433,13 @@ func (j job) move(to opt.TaskState, e opt.Event) {
 	j.plan.apply(e)
 }
 
-// say returns an agent's message about the task. Its id ends in suffix, which is used
-// once.
 func (j job) say(suffix, text string) *a2a.Message {
-	return &a2a.Message{
-		MessageID: j.task.A2AID() + suffix, ContextID: j.plan.facts().contextID, TaskID: j.task.A2AID(), Role: a2a.RoleAgent,
-		Parts: []a2a.Part{a2a.TextPart(text)},
-	}
+	return say(j.plan.facts().contextID, j.task.A2AID(), suffix, text)
+}
+
+// say returns an agent's message on a task. Its id ends in suffix, which is used once in an attempt.
+func say(contextID, taskID, suffix, text string) *a2a.Message {
+	return &a2a.Message{MessageID: taskID + suffix, ContextID: contextID, TaskID: taskID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
 }
 
 // renew shows the gate of the task with other members, by a step or without one.

@@ -117,12 +117,9 @@ func (j job) beginReturning() {
 	w.Running, w.Returning, w.Root = true, true, j.plan.leaf(j.task)
 }
 
-// watched shows the text and chunk in a heartbeat of the activity elsewhere, if it is of this task.
+// watched shows the text and chunk in a heartbeat of the activity elsewhere.
 func (j job) watched(in Watched) {
 	w := j.work()
-	if w == nil || !w.Running || !w.watched() || w.watchKey(j.task) != in.Key {
-		return
-	}
 	w.Watches++
 	if in.Digest == "" {
 		return
@@ -139,7 +136,7 @@ func (j job) watched(in Watched) {
 // linked task has no callback URL.
 func (j job) takes(c opt.Callback, wakes bool) bool {
 	t, w := j.task, j.work()
-	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w == nil || w.Canceling || slices.Contains(w.Callbacks, c.ID) {
+	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || slices.Contains(w.Callbacks, c.ID) {
 		return false
 	}
 	return wakes || !w.AtGate && w.Round == c.Round

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -40,20 +39,12 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onDirected(in)
 	case Letter:
 		m.onLetter(in.Letter)
-	case Ended:
-		m.running(in.Key, func(j job) { j.ended(in) })
-	case Followed:
-		m.running(in.Key, func(j job) { j.followed(in) })
-	case Callback:
-		if t := m.State.Plan.Task(in.TaskID); t != nil {
-			m.job(t).called(in.Callback)
-		}
-	case Watched:
-		for _, j := range m.jobs() {
-			j.watched(in)
-		}
+	case Ended, Followed, Callback, Watched:
+		m.toJobs(in)
 	case Elapsed:
-		m.onElapsed(in.Key)
+		if !m.takeStep(in.Key) {
+			m.toJobs(in)
+		}
 	case Delivered:
 		m.onDelivered(in)
 	}
@@ -180,24 +171,12 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 func (m *Plan) settle(begin bool) {
 	for again := true; again; {
 		again = m.cancelAtGates()
-		again = m.follow() || again
+		again = follow(m.State.Plan.Next, m.now, m.apply) || again
 		again = m.endDoomed() || again
 		again = begin && m.beginTasks() || again
 		again = m.State.yield() || again
 	}
 	m.State.makeReport()
-}
-
-// follow makes the status of the plan follow its tasks.
-func (m *Plan) follow() bool {
-	any := false
-	for events := m.State.Plan.Next(m.now); len(events) > 0; events = m.State.Plan.Next(m.now) {
-		for _, e := range events {
-			m.apply(e)
-		}
-		any = true
-	}
-	return any
 }
 
 // onDelivered notes that a report was delivered, or that the objective's workflow has
@@ -251,23 +230,10 @@ func (m *Plan) jobs() (all []job) {
 	return all
 }
 
-// withKey handles the job whose activity has, had or will have a key, if there is one.
-func (m *Plan) withKey(key string, handle func(job)) {
+func (m *Plan) toJobs(in Input) {
 	for _, j := range m.jobs() {
-		if w := j.work(); w != nil && w.key(j.task) == key {
-			handle(j)
-			return
-		}
+		j.handle(in)
 	}
-}
-
-// running handles the job whose activity with a key runs, if it does.
-func (m *Plan) running(key string, handle func(job)) {
-	m.withKey(key, func(j job) {
-		if j.work().Running {
-			handle(j)
-		}
-	})
 }
 
 // facts, leaf and show are for jobs; see [home].
@@ -322,12 +288,4 @@ func (m *Plan) cancelAtGates() (any bool) {
 		}
 	}
 	return any
-}
-
-// onElapsed takes the step of a gate that is due, or lets an attempt begin whose
-// wait is over.
-func (m *Plan) onElapsed(key string) {
-	if !m.takeStep(key) {
-		m.withKey(strings.TrimPrefix(key, retryTimer), job.elapsed)
-	}
 }

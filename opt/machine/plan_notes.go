@@ -139,3 +139,17 @@ func exchanged(l opt.Letter, at a2a.Time) opt.Exchange {
 		Cut: slices.ContainsFunc(l.Message.Parts, func(p a2a.Part) bool { return p.Text == nil }),
 	}
 }
+
+// made returns m, or an empty map for none.
+func made[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
+}
+
+// authored returns a message with its author, for executors.
+func authored(message a2a.Message, principal string) a2a.Message {
+	message.Metadata = message.Metadata.With(opt.KeyAuthor, principal)
+	return message
+}

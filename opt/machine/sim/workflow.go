@@ -273,7 +273,7 @@ func (r *run) Begin(c machine.Child, begun func(bool), ended func(*opt.Report, [
 		e := v.(planEnd)
 		ended(e.report, e.ride)
 	})
-	state := encoded(r.m.(objectiveHost).ChildState(c.PlanID))
+	state := encoded(r.m.(objectiveHost).State.ChildState(c.PlanID))
 	r.note("begin", c, string(state))
 	r.w.temporal().use(r, childKey(c))
 	r.put(op{kind: startChild, to: c.PlanID, state: state, from: r, child: c, answer: start, result: result, resets: r.w.facts.resets[r.objective]})
