@@ -163,7 +163,7 @@ func (m commands) elapse(id string) {
 // is refused if the plan has acted upon a later directive, and so will not answer.
 func (m commands) report(planID string, r opt.Report) {
 	if id := m.state.passedTo(planID); id != "" && r.Answer != nil && r.Answer.CommandID == id {
-		m.passOn(*r.Answer)
+		m.onPlanAnswer(*r.Answer)
 	}
 	i := m.state.overdue(planID)
 	if i < 0 {
@@ -183,7 +183,7 @@ func (m commands) answerOverdue(i int, a opt.CommandAnswer) {
 	former, c := m.state.Current, m.state.Overdue[i].Command
 	m.state.Overdue = slices.Delete(m.state.Overdue, i, i+1)
 	m.state.Current = &Current{Command: c, PlanID: c.PlanID}
-	m.passOn(a)
+	m.onPlanAnswer(a)
 	m.state.Current = former
 }
 
@@ -272,9 +272,9 @@ func (m commands) finish() bool {
 	return true
 }
 
-// passOn answers the current command as its plan has. The objective
+// onPlanAnswer answers the current command as its plan has. The objective
 // then changes the plan's name and text, if the command does.
-func (m commands) passOn(a opt.CommandAnswer) {
+func (m commands) onPlanAnswer(a opt.CommandAnswer) {
 	c := m.state.Current.Command
 	if a.Refusal == nil {
 		change := planChange(m.state.Objective.Plan(c.PlanID), c)

@@ -236,7 +236,7 @@ func (m *Objective) begin() {
 		m.addFirst(given)
 		return
 	}
-	m.move(to, planningReason(o))
+	m.move(to, "")
 	s.make(len(o.Plans) > 0 && !s.neverPlanned())
 }
 
@@ -263,6 +263,9 @@ func (m *Objective) queue(at a2a.Time) {
 }
 
 func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
+	if to == opt.ObjectivePlanning && len(m.State.Objective.Plans) > 0 {
+		reason = opt.Replanning // of those that have not ended
+	}
 	m.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(m.State.Objective.Status), To: string(to), Reason: reason})
 }
 

@@ -100,7 +100,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no direct move
 	}
 	m.endPause()
-	m.move(opt.ObjectivePlanning, planningReason(o))
+	m.move(opt.ObjectivePlanning, "")
 	if s.Making == nil {
 		m.State.make(len(o.Plans) > 0)
 	}

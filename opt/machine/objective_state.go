@@ -363,14 +363,6 @@ func (s *ObjectiveState) makeInTurn() {
 // dropMaking drops the request to the planner.
 func (s *ObjectiveState) dropMaking() { s.Making, s.Objective.Planning = nil, false }
 
-// planningReason is that of the planning of the first plans, or of replacements.
-func planningReason(o *opt.Objective) string {
-	if len(o.Plans) > 0 {
-		return opt.Replanning
-	}
-	return ""
-}
-
 // replans reports whether the planner makes replacements.
 func (s *ObjectiveState) replans() bool { return s.Making != nil && s.Making.Replan }
 
