@@ -179,7 +179,7 @@ func TestBlobs_legs(t *testing.T) {
 		}
 		h.put(activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{}, Memo: memo})
 		h.put(input(leg, opt.Work{Leg: leg + 1, Messages: clients, Memo: memo}))
-		h.put(workflows.PlanInput{Going: true, State: machine.PlanState{N: int64(leg), Notes: clients[1:], Memos: map[string]opt.Memo{"task-0": {Data: memo}}}})
+		h.put(workflows.PlanInput{Going: true, State: machine.PlanState{N: int64(leg), NoteState: machine.NoteState{Notes: clients[1:]}, TaskStates: machine.TaskStates{Memos: map[string]opt.Memo{"task-0": {Data: memo}}}}})
 	}
 	if got, once := h.kept.size()+h.inline, jsonSize(clients)+jsonSize(said); got > 3*once {
 		t.Errorf("20 legs take %d bytes, and what they have in common %d", got, once)

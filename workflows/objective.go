@@ -40,7 +40,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 		h.Put(machine.ObjectiveLost{})
 	}
 	if h.run() {
-		state := m.Successor()
+		state := m.State.Successor()
 		return nil, workflow.NewContinueAsNewError(h.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor, Encrypted: in.Encrypted})
 	}
 	if m.State.Forgotten {
@@ -135,7 +135,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 }
 
 func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture {
-	state, head := o.ChildState(c.PlanID), &o.State.Objective
+	state, head := o.State.ChildState(c.PlanID), &o.State.Objective
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:          c.PlanID,
 		WorkflowTaskTimeout: workflowTaskTimeout,
@@ -153,9 +153,9 @@ func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.Ch
 
 func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg any) {
 	if s.To == machine.ToContext {
-		return contextWorkflowID(o.State.Objective.Tenant, o.State.Objective.ContextID), RequestSignal, o.Request()
+		return contextWorkflowID(o.State.Objective.Tenant, o.State.Objective.ContextID), RequestSignal, o.State.TurnRequest()
 	}
-	return s.To, DirectiveSignal, o.Message(s.To)
+	return s.To, DirectiveSignal, o.State.Message(s.To)
 }
 
 // show updates name and state in Temporal's lists. It ignores small changes, since

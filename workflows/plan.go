@@ -60,7 +60,7 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	}
 	options := runOptions(t, p.State.Plan.Limits)
 	options.RetryPolicy.MaximumAttempts -= int32(tries)
-	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries}
+	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries}
 	if work := p.State.Work[t.ID]; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
 	}

@@ -154,7 +154,7 @@ func (w *world) objectiveSteps() (steps []func()) {
 	}
 	for _, c := range wants.Children {
 		steps = append(steps, func() {
-			w.plans[c.PlanID] = &machine.Plan{State: w.objective.ChildState(c.PlanID)}
+			w.plans[c.PlanID] = &machine.Plan{State: w.objective.State.ChildState(c.PlanID)}
 			w.open[c.PlanID] = true
 			w.decide(machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
 			w.decidePlan(c.PlanID, machine.Opened{})
@@ -163,7 +163,7 @@ func (w *world) objectiveSteps() (steps []func()) {
 	for _, s := range wants.Signals {
 		steps = append(steps, func() {
 			if w.open[s.To] {
-				w.decidePlan(s.To, w.objective.Message(s.To))
+				w.decidePlan(s.To, w.objective.State.Message(s.To))
 			}
 			w.decide(machine.Delivered{To: s.To, N: s.N})
 		})

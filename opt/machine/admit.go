@@ -35,7 +35,11 @@ func Admit(o *opt.Objective, c opt.Command) error {
 		_, err := o.NewPlan(*c.Plan, a2a.Time{})
 		return err
 	}
-	p := o.Plan(c.PlanID)
+	return admitForPlan(o, o.Plan(c.PlanID), c)
+}
+
+// admitForPlan returns the refusal of a command for a plan by its objective.
+func admitForPlan(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	switch {
 	case p == nil:
 		return opt.ErrUnknown
@@ -80,6 +84,20 @@ func admitReplan(o *opt.Objective) error {
 	return err
 }
 
+// replaced returns o as if its open plans were replaced.
+func replaced(o *opt.Objective) *opt.Objective {
+	after := *o
+	after.Plans = nil
+	for _, p := range o.Plans {
+		header := *p
+		if !header.Status.Ended() {
+			header.Stopping = opt.Replanned
+		}
+		after.Plans = append(after.Plans, &header)
+	}
+	return &after
+}
+
 // admitPlanUpdate refuses changes of a plan that the objective decides about: its
 // dependencies, and a retry of an ended plan.
 func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
@@ -88,12 +106,12 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	moves := to != "" && to != p.Status
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
-	case moves && o.Closed(), moves && p.Status.Ended() && (!p.Over() || !p.Status.May(to)):
+	case moves && o.Closed(), moves && p.Status.Ended() && !(p.Over() && p.Status.May(to)):
 		return move
-	case p.Status.Ended() && !moves && change.Empty():
-		return nil
-	case p.Status.Ended() && (!moves || !change.Empty()):
+	case p.Status.Ended() && !change.Empty():
 		return planEnded()
+	case p.Status.Ended() && !moves:
+		return nil
 	case o.Closed() && !change.Empty():
 		return objectiveEnded()
 	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
@@ -122,7 +140,6 @@ func planChange(p *opt.Plan, c opt.Command) *opt.Change {
 // AdmitToPlan returns the refusal of a command by its plan, nil if there is none.
 func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 	ended := p.Status.Ended() || p.Stopping != ""
-	t := p.Task(c.TaskID)
 	switch c.Kind {
 	case opt.UpdatePlan:
 		return admitPlanMove(p, opt.PlanStatus(c.Status))
@@ -133,21 +150,30 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 		_, err := p.NewTasks(c.Tasks)
 		return err
 	}
-	switch {
-	case t == nil:
-		return opt.ErrUnknown
-	case c.Kind == opt.LinkTask && t.State != opt.TaskPending:
-		return &opt.MoveError{From: string(t.State), To: "linked"}
-	case c.Kind == opt.LinkTask && guarded(t):
-		return &opt.MoveError{From: string(t.State), To: "linked"}
-	case c.Kind == opt.MoveTask && guarded(t) && !stops(opt.TaskState(c.Status)) && string(t.State) != c.Status:
-		return &opt.MoveError{From: string(t.State), To: c.Status}
-	case c.Kind == opt.LinkTask && ended:
-		return planEnded()
-	case c.Kind == opt.MoveTask && (!t.State.May(opt.TaskState(c.Status)) || ended && string(t.State) != c.Status):
-		return &opt.MoveError{From: string(t.State), To: c.Status}
-	case c.Kind == opt.CancelTask && t.State.Ended() && t.State != opt.TaskCanceled:
-		return &opt.MoveError{From: string(t.State), To: string(opt.TaskCanceled)}
+	if t := p.Task(c.TaskID); t != nil {
+		return admitToTask(t, c, ended)
+	}
+	return opt.ErrUnknown
+}
+
+// admitToTask is AdmitToPlan for a task, whose plan has ended or has not.
+func admitToTask(t *opt.Task, c opt.Command, ended bool) error {
+	switch to := opt.TaskState(c.Status); c.Kind {
+	case opt.LinkTask:
+		if t.State != opt.TaskPending || guarded(t) {
+			return &opt.MoveError{From: string(t.State), To: "linked"}
+		}
+		if ended {
+			return planEnded()
+		}
+	case opt.MoveTask:
+		if !t.State.May(to) || t.State != to && (ended || guarded(t) && !stops(to)) {
+			return &opt.MoveError{From: string(t.State), To: c.Status}
+		}
+	case opt.CancelTask:
+		if t.State.Ended() && t.State != opt.TaskCanceled {
+			return &opt.MoveError{From: string(t.State), To: string(opt.TaskCanceled)}
+		}
 	}
 	return nil
 }
@@ -184,10 +210,7 @@ func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 	switch c.Kind {
 	case opt.UpdateObjective:
-		to := opt.ObjectiveStatus(c.Status)
-		pauses := to == opt.ObjectiveBlocked && !o.Paused
-		starts := to == opt.ObjectiveWorking && o.Reason == opt.ByHand
-		return c.Change.Empty() && (to == "" || to == o.Status && !o.Closed() && !pauses && !starts || to == o.Status && o.Closed())
+		return c.Change.Empty() && isAlready(o, opt.ObjectiveStatus(c.Status))
 	case opt.Replan:
 		return o.Planning
 	case opt.UpdatePlan:
@@ -203,6 +226,13 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 		return t != nil && t.State == opt.TaskCanceled
 	}
 	return false
+}
+
+// isAlready reports whether an admitted move of an objective would change nothing.
+func isAlready(o *opt.Objective, to opt.ObjectiveStatus) bool {
+	pauses := to == opt.ObjectiveBlocked && !o.Paused
+	starts := to == opt.ObjectiveWorking && o.Reason == opt.ByHand
+	return to == "" || to == o.Status && (o.Closed() || !pauses && !starts)
 }
 
 // late refuses a command whose caller has stopped waiting.

@@ -153,13 +153,20 @@ func (m *Context) onRequest(in TurnRequest) {
 	}
 	member.Silent = false
 	member.Request, member.Attempt = in.N, max(member.Attempt, in.Attempt)
-	switch {
-	case in.Want == WantLeave:
+	m.place(member, in.Want, works)
+}
+
+// place places a member in the list of its latest want: in front of others that had the turn if it
+// works already.
+func (m *Context) place(member *Member, want TurnWant, works bool) {
+	s := &m.State
+	switch rests := slices.Contains(s.Resting, member); {
+	case want == WantLeave:
 		m.remove(member.ID)
-	case in.Want == WantRest && !slices.Contains(s.Resting, member):
+	case want == WantRest && !rests:
 		m.remove(member.ID)
 		s.Resting = append(s.Resting, member)
-	case in.Want == WantTurn && slices.Contains(s.Resting, member):
+	case want == WantTurn && rests:
 		m.remove(member.ID)
 		if works {
 			s.Front = slices.Insert(s.Front, 0, member)
@@ -280,12 +287,9 @@ func (m *Context) Message(id string) Turn { return m.member(id).Turn }
 
 func (m *Context) member(id string) *Member {
 	s := &m.State
-	if s.Holder != nil && s.Holder.ID == id {
-		return s.Holder
-	}
-	for _, list := range [][]*Member{s.Front, s.Resting, s.Waiting} {
-		if i := slices.IndexFunc(list, func(x *Member) bool { return x.ID == id }); i >= 0 {
-			return list[i]
+	for _, x := range slices.Concat([]*Member{s.Holder}, s.Front, s.Resting, s.Waiting) {
+		if x != nil && x.ID == id {
+			return x
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -43,9 +44,10 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 	switch {
 	case r.Status.Ended() || r.Directive >= d.N || d.Stop != "":
 		return r.Status, r.Reason
-	case d.Start && fresh && d.Paused:
-		return opt.PlanBlocked, opt.BlockedByOperator
 	case d.Start && fresh:
+		if d.Paused {
+			return opt.PlanBlocked, opt.BlockedByOperator
+		}
 		return opt.PlanWorking, ""
 	case d.Hold && fresh:
 		return opt.PlanBlocked, opt.BlockedByDependencies
@@ -72,3 +74,6 @@ func answerID(r opt.Report) string {
 	}
 	return r.Answer.CommandID
 }
+
+// above returns a number above n, and above all those that were used before now.
+func above(n int64, now a2a.Time) int64 { return max(n+1, now.Millis()) }

@@ -34,6 +34,10 @@
 // command goes to the objective, which handles one at a time: it passes a command
 // for a plan on in the directive, and the plan answers in the report.
 //
+// A machine makes events; what only changes its state, or decides by it, is in methods of the state
+// and of its parts: the turn, the links to plans, the commands. A task of a plan with the work on it
+// is a job, which knows nothing of the others and sees its plan through a small interface.
+//
 // Admit says which commands are allowed. The API calls it with the state in the
 // journal, to refuse early; the machines call it to decide.
 package machine

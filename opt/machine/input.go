@@ -1,6 +1,9 @@
 package machine
 
 import (
+	"errors"
+	"slices"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -218,3 +221,36 @@ func (Delivered) input()     {}
 func (Turn) input()          {}
 func (TurnRequest) input()   {}
 func (Enter) input()         {}
+
+// ErrInput is returned by [Check].
+var ErrInput = errors.New("members that it needs are missing or unknown")
+
+// Check returns ErrInput if a machine could not handle an input that a signal has brought:
+// Temporal's users may send a signal by hand.
+func Check(in Input) error {
+	if in, ok := in.(interface{ complete() bool }); ok && !in.complete() {
+		return ErrInput
+	}
+	return nil
+}
+
+func (in Letter) complete() bool {
+	return in.ObjectiveID != "" && in.TaskID != "" && in.Message.MessageID != ""
+}
+func (in Command) complete() bool {
+	return in.ID != "" && in.ObjectiveID != "" && slices.Contains(opt.CommandKinds, in.Kind) && (in.Kind != opt.CreatePlan || in.Plan != nil)
+}
+func (in Reported) complete() bool {
+	return in.PlanID != "" && in.Report.N > 0 && slices.Contains(opt.PlanStatuses, in.Report.Status) && !slices.Contains(in.Report.Open, nil)
+}
+func (in Canceled) complete() bool { return in.Principal != "" }
+func (in PlanLost) complete() bool { return in.PlanID != "" }
+func (in Directed) complete() bool {
+	return in.Directive.N > 0 && in.NotesFrom >= 0 && in.Directive.Notes >= 0
+}
+func (in Turn) complete() bool { return in.N > 0 }
+func (in TurnRequest) complete() bool {
+	return in.ObjectiveID != "" && in.N > 0 && slices.Contains([]TurnWant{WantTurn, WantRest, WantLeave}, in.Want)
+}
+func (in Enter) complete() bool    { return in.ObjectiveID != "" }
+func (in Callback) complete() bool { return in.ID != "" && in.TaskID != "" }

@@ -1,9 +1,6 @@
 package machine
 
 import (
-	"cmp"
-	"slices"
-
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -14,87 +11,6 @@ type Objective struct {
 
 	now    a2a.Time
 	events []opt.Event
-}
-
-// ObjectiveState is all that an objective knows, and all that a run of its
-// workflow passes to the next.
-type ObjectiveState struct {
-	Rules     int            `json:"rules"` // version of the rules of the run
-	Objective opt.Objective  `json:"objective"`
-	N         int64          `json:"n"`                   // of its latest event
-	Epoch     int            `json:"epoch,omitempty"`     // of its source; 0 for the first
-	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
-	Starter   string         `json:"starter,omitempty"`   // who sent it, if not who asked for the objective
-	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request and were not added yet
-	Unplanned bool           `json:"unplanned,omitempty"` // ask the planner when the work begins, even if there are plans
-	Anew      bool           `json:"anew,omitempty"`      // a client has asked for a replan
-	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
-	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
-	IdleSince a2a.Time       `json:"idleSince,omitzero"`
-	Lost      bool           `json:"lost,omitempty"`   // its former workflow was ended by an operator; whether it shared the context is not known
-	Begin     bool           `json:"begin,omitempty"`  // it was started, and begins when it has its turn
-	Notes     []a2a.Message  `json:"notes,omitempty"`  // messages to the root task that are not replies
-	Shaped    bool           `json:"shaped,omitempty"` // another principal has shaped the work, and no event has said so yet
-
-	Seen      map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
-	Answered  map[string]bool `json:"answered,omitempty"` // commands, by id
-	Commands  []opt.Command   `json:"commands,omitempty"` // that wait, oldest first
-	Current   *Current        `json:"current,omitempty"`  // the one that is being applied
-	Overdue   []Overdue       `json:"overdue,omitempty"`  // those that plans have not answered in time
-	Links     []*Link         `json:"links,omitempty"`    // to the plans, in their order
-	Making    *Making         `json:"making,omitempty"`   // plans that a planner is making
-	Makings   int             `json:"makings,omitempty"`  // how often a planner was asked
-	Kept      *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries the objective
-	Loads     int             `json:"loads,omitempty"`    // how often a former attempt was read
-	Loading   bool            `json:"loading,omitempty"`
-	Ended     int64           `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
-	Turn      TurnState       `json:"turn,omitzero"`
-	Leaving   bool            `json:"leaving,omitempty"`   // the run is about to continue as new
-	Forgotten bool            `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
-}
-
-// A Link is the state of the workflow of one of the plans of an objective, in
-// addition to the plan's latest report.
-type Link struct {
-	PlanID    string    `json:"planId"`
-	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
-	After     int64     `json:"after,omitempty"` // event with which the plan was added
-	Try       int       `json:"try,omitempty"`   // to begin the workflow
-	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
-	Begun     bool      `json:"begun,omitempty"`
-	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
-	Directive Directive `json:"directive"`
-	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
-	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
-	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
-	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
-	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
-	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
-}
-
-// Making is a request to the planner.
-type Making struct {
-	Key    string `json:"key"`
-	Replan bool   `json:"replan,omitempty"` // replaces the plans that have not ended
-	Keep   bool   `json:"keep,omitempty"`   // these stay if there are no better ones
-	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since then
-}
-
-// Current is the command that is being applied.
-type Current struct {
-	Command opt.Command `json:"command"`
-	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
-	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed it
-	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
-
-	Unchanged bool `json:"unchanged,omitempty"` // with Echo: the command changed nothing
-}
-
-// An Overdue command was passed on to a plan that has not answered by its deadline. Others do
-// not wait for it. It is answered when that is known: the plan refuses it if it acts later.
-type Overdue struct {
-	Command opt.Command `json:"command"`
-	N       int64       `json:"n"` // of the latest directive that passes it on
 }
 
 // NewObjective returns the machine of a new objective with a version of the rules. Its first
@@ -168,11 +84,7 @@ func Loose(rules int) bool { return rules < rulesOrder }
 // shaped its work, and not only with its next event.
 const rulesShapers = 4
 
-// Source returns the source of the events.
-func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
-
-func (m *Objective) commands() commands { return commands{m} }
-func (m *Objective) plans() plans       { return plans{m} }
+func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
 // Handle handles one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
@@ -185,31 +97,31 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	case Opened:
 		m.onOpened()
 	case Canceled:
-		m.stopFor(in.Principal, opt.ObjectiveCanceled)
+		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Principal: in.Principal})
 	case Rewound:
-		objectiveRewind{m}.onRewound(in)
+		m.events = m.State.rewind(m.now, in)
 	case Forgotten:
 		m.State.Forgotten = true
 	case Letter:
 		m.onLetter(in.Letter)
 	case Command:
-		m.commands().onCommand(in.Command)
+		m.commands().take(in.Command)
 	case Reported:
-		m.plans().onReported(in)
+		m.onReported(in)
 	case ChildStarted, ChildRefused, ChildEnded, PlanLost:
-		m.plans().onChild(in)
+		m.onChild(in)
 	case ObjectiveLost:
 		m.onLost()
 	case Made:
-		m.plans().onMade(in)
+		m.onMade(in)
 	case Loaded:
-		m.commands().onLoaded(in)
+		m.commands().load(in)
 	case Turn:
 		m.onTurn(in)
 	case Elapsed:
-		m.plans().onElapsed(in.Key)
+		m.onElapsed(in.Key)
 	case Delivered:
-		m.plans().onDelivered(in)
+		m.onDelivered(in)
 	case Leaving:
 		m.State.Leaving = true
 	}
@@ -217,36 +129,36 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	return m.events
 }
 
-// made returns m, or an empty map for none.
-func made[K comparable, V any](m map[K]V) map[K]V {
-	if m == nil {
-		return map[K]V{}
-	}
-	return m
-}
-
 // settle applies all consequences: the next command is applied, the work begins,
-// the status follows the plans, and the directives are updated.
+// the status follows the plans, and the directives are updated. Who has shaped the work is recorded for
+// those who look for gates that they may answer, if no other event has done so.
+// At the end the context gets a request if what the objective wants of it has changed.
 func (m *Objective) settle() {
+	s := &m.State
 	for again := true; again; {
-		again = m.follow()
-		again = m.commands().nextCommand() || again
-		again = m.beginInTurn() || again
-		m.plans().makeInTurn()
-		m.recordShapers()
-		again = m.plans().direct() || again
-		again = m.commands().finishCommand() || again
+		again = follow(s.Objective.Next, m.now, m.apply)
+		again = m.commands().beginNext() || again
+		if s.mayBegin() {
+			m.begin()
+			again = true
+		}
+		s.makeInTurn()
+		if s.Shaped && s.Rules >= rulesShapers && !s.Objective.Status.Ended() { // the end of an objective stays its last event
+			m.apply(opt.Event{Kind: opt.ObjectiveChanged, Revision: s.Objective.Revision})
+		}
+		again = m.direct() || again
+		again = m.commands().finish() || again
 	}
-	m.requestTurn()
+	if s.Turn.Shared {
+		s.Turn.ask(s.turnWanted(), s.N)
+	}
 }
 
-// follow makes the objective's status follow its plans, and the root task both.
-func (m *Objective) follow() bool {
-	any := false
-	o := &m.State.Objective
-	for events := o.Next(m.now); len(events) > 0; events = o.Next(m.now) {
+// follow applies events until none follow any more. It reports whether there were any.
+func follow(next func(a2a.Time) []opt.Event, now a2a.Time, apply func(opt.Event)) (any bool) {
+	for events := next(now); len(events) > 0; events = next(now) {
 		for _, e := range events {
-			m.apply(e)
+			apply(e)
 		}
 		any = true
 	}
@@ -307,7 +219,7 @@ func (m *Objective) begin() {
 		s.Begin = false
 		return
 	}
-	if s.Begin = !m.mayWork() || o.Paused; s.Begin {
+	if s.Begin = !s.Turn.mayWork() || o.Paused; s.Begin {
 		return
 	}
 	given := s.Given
@@ -321,38 +233,11 @@ func (m *Objective) begin() {
 	}
 	if to == opt.ObjectiveWorking {
 		m.move(to, "")
-		m.plans().addFirst(given)
+		m.addFirst(given)
 		return
 	}
-	m.moveToPlanning()
-	m.plans().make(len(o.Plans) > 0 && !m.neverPlanned())
-}
-
-// neverPlanned reports whether no plan was made for the request yet. Plans that clients have
-// added before are no plans for it: those that the planner makes come beside them.
-func (m *Objective) neverPlanned() bool {
-	s := &m.State
-	return s.Request != nil && s.Makings == 0 && !s.Anew && s.Objective.Attempt == 1
-}
-
-// moveToPlanning shows that plans are being made: the first ones, or
-// replacements.
-func (m *Objective) moveToPlanning() {
-	reason := ""
-	if len(m.State.Objective.Plans) > 0 {
-		reason = opt.Replanning
-	}
-	m.move(opt.ObjectivePlanning, reason)
-}
-
-// beginInTurn begins the work when its turn has come, and no pause holds it back.
-func (m *Objective) beginInTurn() bool {
-	o := &m.State.Objective
-	if !m.State.Begin || (!m.mayWork() || o.Paused) && !o.Closed() {
-		return false
-	}
-	m.begin()
-	return true
+	m.move(to, "")
+	s.make(len(o.Plans) > 0 && !s.neverPlanned())
 }
 
 // start starts the objective, behind others if it has a place in the queue of its
@@ -371,24 +256,24 @@ func (m *Objective) endPause() {
 	}
 }
 
+// queue makes the objective wait for its turn, since the time of its place.
+func (m *Objective) queue(at a2a.Time) {
+	m.apply(opt.Event{Kind: opt.ObjectiveQueued, QueuedAt: at})
+	m.State.Turn.share()
+}
+
 func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
+	if to == opt.ObjectivePlanning && len(m.State.Objective.Plans) > 0 {
+		reason = opt.Replanning // of those that have not ended
+	}
 	m.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(m.State.Objective.Status), To: string(to), Reason: reason})
 }
 
-// stop ends the objective after its plans have ended.
-func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
-	m.stopBy(opt.Event{Reason: string(as), Cause: cause, Status: text})
-}
-
-// stopFor is stop, for a principal.
-func (m *Objective) stopFor(principal string, as opt.ObjectiveStatus) {
-	m.stopBy(opt.Event{Reason: string(as), Principal: principal})
-}
-
-func (m *Objective) stopBy(e opt.Event) {
+// stop ends the objective after its plans have ended. e has the status to end with as its reason.
+func (m *Objective) stop(e opt.Event) {
 	if !m.State.Objective.Closed() {
 		e.Kind = opt.ObjectiveStopping
-		m.plans().dropMaking()
+		m.State.dropMaking()
 		m.apply(e)
 	}
 }
@@ -404,30 +289,16 @@ func (m *Objective) onLost() {
 	at := m.now.Millis()
 	s.Lost = true
 	s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at} // its context may have given it the turn
-	m.stop(opt.ObjectiveFailed, opt.Terminated, m.say(":terminated", opt.TerminatedText))
+	m.stop(opt.Event{Reason: string(opt.ObjectiveFailed), Cause: opt.Terminated, Status: say(s.Objective.ContextID, s.Objective.RootID(), ":terminated", opt.TerminatedText)})
 	for _, l := range s.Links {
 		switch p := s.Objective.Plan(l.PlanID); {
 		case p.Over():
 		case p.Started, p.Status == opt.PlanWorking: // by hand
-			m.plans().lost(l)
+			m.lost(l)
 		default:
-			m.plans().movePlan(p, opt.PlanSkipped, opt.Terminated)
+			m.movePlan(p, opt.PlanSkipped, opt.Terminated)
 			p.Report = &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason}
 		}
-	}
-}
-
-// fail fails the objective for a reason other than a plan.
-func (m *Objective) fail(text string) {
-	m.stop(opt.ObjectiveFailed, "", m.say(":failure", text))
-}
-
-// say returns an agent's message on the root task. Its id ends in suffix, which
-// is used once in an attempt.
-func (m *Objective) say(suffix, text string) *a2a.Message {
-	o := &m.State.Objective
-	return &a2a.Message{
-		MessageID: o.RootID() + suffix, ContextID: o.ContextID, TaskID: o.RootID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)},
 	}
 }
 
@@ -454,7 +325,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 		e.Verdict = opt.TooLate
 	}
 	if e.Verdict == opt.Noted {
-		m.shapedBy(l.Principal)
+		s.shapedBy(l.Principal)
 		if starts {
 			e.Reason = opt.Begins
 		}
@@ -470,36 +341,16 @@ func (m *Objective) onLetter(l opt.Letter) {
 	}
 }
 
-// Asked returns the request with its author, nil if there is none.
-func (s *ObjectiveState) Asked() *a2a.Message {
-	if s.Request == nil {
-		return nil
-	}
-	message := authored(*s.Request, cmp.Or(s.Starter, s.Objective.Principal))
-	return &message
-}
-
-// shapedBy notes that a principal has shaped the work.
-func (m *Objective) shapedBy(principal string) {
-	o := &m.State.Objective
-	if principal != "" && principal != o.Principal && !slices.Contains(o.Shapers, principal) {
-		o.Shapers, m.State.Shaped = append(slices.Clone(o.Shapers), principal), true
-	}
-}
-
-// recordShapers records who has shaped the work, for those who look for gates that they may
-// answer, if no other event has said so. The end of an objective stays its last event.
-func (m *Objective) recordShapers() {
+// onTurn handles a turn from the context.
+func (m *Objective) onTurn(in Turn) {
 	s := &m.State
-	if s.Shaped && s.Rules >= rulesShapers && !s.Objective.Status.Ended() {
-		m.apply(opt.Event{Kind: opt.ObjectiveChanged, Revision: s.Objective.Revision})
+	if in.Tenant != s.Objective.Tenant {
+		return
 	}
-}
-
-// authored returns a message with its author, for executors.
-func authored(message a2a.Message, principal string) a2a.Message {
-	message.Metadata = message.Metadata.With(opt.KeyAuthor, principal)
-	return message
+	attempt, rewound := s.turnAttempt(), s.Epoch > 1
+	if s.Turn.take(in, attempt, rewound, in.Attempt > attempt && rewound && !s.Objective.Status.Ended()) {
+		s.loseTurn()
+	}
 }
 
 // Wants returns what should run or be known outside.
@@ -513,30 +364,17 @@ func (m *Objective) Wants() Wants {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}
 	if s.Loading {
-		w.Activities = append(w.Activities, Activity{Key: m.commands().loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
+		w.Activities = append(w.Activities, Activity{Key: s.loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
 	}
-	w.Timers = m.plans().timers()
+	w.Timers = s.timers()
 	for _, l := range s.Links {
-		p := s.Objective.Plan(l.PlanID)
-		switch {
-		case !l.Begun && l.RetryAt.IsZero():
-			w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: l.Directive.N, After: l.After})
-		case l.Begun && !p.Over() && l.Directive.N > l.Delivered:
-			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed, Notes: l.Directive.Notes})
-		}
-		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.ReportEnd || l.Delivered < l.Directive.N)
+		l.addWants(&w, s.Objective.Plan(l.PlanID))
 	}
-	w.Signals = append(w.Signals, s.Turn.signals()...)
-	if m.done() {
+	if s.Turn.N > s.Turn.Delivered {
+		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})
+	}
+	if s.done() {
 		w.Done = &Done{Status: string(s.Objective.Status), Failure: s.Objective.Failure}
 	}
 	return w
-}
-
-// done reports whether the workflow may end: everything that it began has ended,
-// and no command waits.
-func (m *Objective) done() bool {
-	s := &m.State
-	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() })
-	return s.Objective.Settled() && !open && s.Current == nil && len(s.Overdue)+len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
 }

@@ -43,7 +43,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		m.moveTaskByClient(p.Task(c.TaskID), c)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
-			return m.tasks().cancel(t)
+			return m.job(t).cancel()
 		}
 	}
 	return false
@@ -77,22 +77,27 @@ func (m *Plan) moveTaskByClient(t *opt.Task, c opt.Command) {
 		return
 	}
 	if to == opt.TaskWorking && t.Gate != nil && t.Gate.Kind == opt.Credential && t.Ask == nil {
-		m.legs().authorizeByHand(t, c)
+		m.authorizeByHand(t, c)
 		return
 	}
-	if w := m.State.Work[t.ID]; w != nil {
-		if w.Running {
-			w.Stop = true
-		} else {
-			delete(m.State.Work, t.ID)
-		}
-	}
+	j := m.job(t)
+	j.yield()
 	e := opt.Event{Reason: opt.ByHand, Principal: c.Principal}
 	if t.Gate != nil {
-		e.Decision = m.closedByHand(t, to, c.Principal)
+		e.Decision = m.State.closedByHand(t, to, c.Principal, m.now)
 	}
 	if c.Text != "" {
-		e.Status = m.tasks().say(t, fmt.Sprintf(":status-%d", m.State.N), c.Text)
+		e.Status = j.say(fmt.Sprintf(":status-%d", m.State.N), c.Text)
 	}
-	m.tasks().moveTask(t, to, e)
+	j.move(to, e)
+}
+
+// authorizeByHand continues t, which waits for an authorization: that a client moves it to
+// working says that the authorization was given.
+func (m *Plan) authorizeByHand(t *opt.Task, c opt.Command) {
+	reply := opt.Reply{GateID: t.Gate.ID, Action: opt.Accept, Feedback: c.Text, DecidedBy: c.Principal, At: m.now}
+	e := opt.Event{Principal: c.Principal, Decision: m.State.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{ByHand: true}), Round: t.Gates + 1, Attempt: 1}
+	m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
+	m.job(t).answered()
+	m.job(t).move(opt.TaskWorking, e)
 }

@@ -2,21 +2,31 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 )
 
-// openGate makes t wait at a gate. The gate's id is made from the number of gates
-// before it, so it is the same on every replay.
-func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
+// openGate makes t wait at a gate: the one that its executor asks for, which makes the object
+// again, or its own one, with results of the tasks before it. The gate's id is made from the
+// number of gates before it, so it is the same on every replay.
+func (m *Plan) openGate(t *opt.Task, asked *opt.Gate) {
+	var gate opt.Gate
+	if asked == nil {
+		gate = m.State.results().formed(t)
+	} else {
+		gate = *asked
+		gate.Sources, gate.Form = nil, nil
+	}
 	gate = gate.Opened(m.now, m.State.Plan.Limits.GateTimeout)
 	gate.ID, gate.TaskID = opt.GateIDIn(m.State.Epoch, t.A2AID(), t.Gates+1), t.A2AID()
 	gate.ObjectDigest = gate.Digest()
-	gate = m.notes().atOpening(t, gate)
-	m.tasks().moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+	gate = m.State.atOpening(&m.State.Plan, t, gate)
+	m.job(t).move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }
 
 // onLetter judges a message. The first valid decision at a gate counts; a
@@ -28,11 +38,11 @@ func (m *Plan) onLetter(l opt.Letter) {
 	}
 	m.State.Seen[key] = true
 	e := opt.Event{
-		Kind: opt.MessageAdded, At: m.now, PlanID: m.State.Plan.ID, TaskID: l.TaskID, ForTask: l.ForTask,
+		Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask,
 		Message: &l.Message, Principal: l.Principal, Key: l.Key,
 	}
 	if l.Reply == nil {
-		m.notes().note(l, e)
+		m.note(l, e)
 		return
 	}
 	target := l.TaskID
@@ -42,144 +52,168 @@ func (m *Plan) onLetter(l opt.Letter) {
 	t := m.State.Plan.Task(target)
 	reply := *l.Reply
 	reply.DecidedBy, reply.At, reply.MessageID = l.Principal, m.now, l.Message.MessageID
-	e.Verdict = m.judge(t, reply, l.Groups)
+	e.Verdict = m.State.judge(t, reply, l.Groups)
 	if t != nil && t.Gate != nil {
 		reply.Groups = t.Gate.Responders.Among(l.Groups)
 	}
-	e.Decision = m.decided(target, reply, e.Verdict, opt.Decision{ReplyDigest: opt.PartsDigest(l.Message.Parts)})
-	e.Reply = m.judged(t, reply, e.Verdict)
+	e.Decision = m.State.decided(target, reply, e.Verdict, opt.Decision{ReplyDigest: opt.PartsDigest(l.Message.Parts)})
+	e.Reply = judged(t, reply, e.Verdict)
 	m.record(e)
 	if e.Verdict != opt.Accepted {
 		return
 	}
 	if reply.Action == opt.Ask {
-		m.exchange(t, l, reply.Question)
+		m.job(t).extend(t.Gate.With(opt.Exchange{Question: reply.Question, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now}))
 		return
 	}
 	if !t.Gate.Decides(reply.Action) {
-		m.vote(t, reply)
+		m.job(t).renew(voted(*t.Gate, reply), "")
 		return
 	}
-	m.notes().approve(t, reply)
+	m.State.approve(&m.State.Plan, t, reply)
 	accepted := e
 	accepted.TaskID = t.A2AID()
-	m.tasks().applyUnrecorded(accepted)
+	m.applyUnrecorded(accepted)
 	m.decide(t, reply, l.Message)
+}
+
+// decide continues after an accepted decision: the task runs its next round, or
+// is completed if it is only a gate. With refine, the tasks that made the object make it again, and
+// t opens its gate again after them.
+func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
+	j := m.job(t)
+	if t.Ask == nil {
+		j.answered()
+		j.move(opt.TaskWorking, opt.Event{Round: t.Gates + 1, Attempt: 1})
+		return
+	}
+	if reply.Action == opt.Refine {
+		again := opt.Reopened(&m.State.Plan, t, t.Gate.Sources, reply, remarked(message, reply))
+		m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
+		j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack})
+		return
+	}
+	j.move(opt.TaskWorking, opt.Event{})
+	switch {
+	case reply.Action == opt.EditAccept:
+		j.complete([]a2a.Artifact{editedArtifact(t, reply)}, nil, opt.Event{})
+	case reply.Action == opt.Reject:
+		j.end(opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
+	case len(reply.Answers) > 0:
+		j.complete([]a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
+	default:
+		j.complete(nil, nil, opt.Event{})
+	}
+}
+
+// takeStep takes the step of a gate that has the timer with a key. It reports whether there is
+// one.
+func (m *Plan) takeStep(key string) bool {
+	for _, t := range m.State.Plan.Waiting() {
+		next, ok := t.Gate.NextStep()
+		if !(ok && stepKey(t.Gate) == key) {
+			continue
+		}
+		if next.Kind == opt.Expire {
+			m.expire(t, next.Action)
+		} else {
+			m.job(t).renew(t.Gate.Stepped(m.now), next.Kind)
+		}
+		return true
+	}
+	return false
+}
+
+// expire closes t's gate without an answer. An approval is decided by an action, "" at other gates:
+// the executor gets it as a reply, a task that is only a gate is completed or fails.
+// Every other task fails.
+func (m *Plan) expire(t *opt.Task, action opt.Action) {
+	j, s := m.job(t), &m.State
+	after := opt.Span(time.Duration(t.Gate.Ladder[t.Gate.Taken].After) * time.Second)
+	reply := opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: opt.ByTimer, At: m.now}
+	closing := opt.Event{Step: opt.Expire, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{})}
+	reply.Feedback = opt.ReasonTimeout
+	s.approve(&s.Plan, t, reply)
+	switch {
+	case t.Ask == nil && t.Gate.Kind == opt.Approval:
+		m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
+		j.answered()
+		closing.Round, closing.Attempt = t.Gates+1, 1
+		j.move(opt.TaskWorking, closing)
+	case action == opt.Accept:
+		j.move(opt.TaskWorking, closing)
+		said := j.say(":status", fmt.Sprintf("No answer came within %s. The approval counts as accepted.", after))
+		j.complete(nil, nil, opt.Event{Reason: opt.ReasonTimeout, Status: said})
+	default:
+		j.end(opt.TaskFailed, opt.ReasonTimeout, fmt.Sprintf("No answer came within %s.", after), closing)
+	}
+}
+
+// note adds a message to the conversation of the task that it names, or of the
+// root task and so of every later task.
+func (m *Plan) note(l opt.Letter, e opt.Event) {
+	e.Verdict = opt.Noted
+	target := l.TaskID
+	if l.ForTask != "" {
+		target = l.ForTask
+	}
+	t := m.State.Plan.Task(target)
+	switch {
+	case t == nil:
+		m.State.Notes = append(m.State.Notes, authored(l.Message, l.Principal))
+	case t.State.Ended() || m.State.Plan.Status.Ended():
+		e.Verdict = opt.TooLate
+	default:
+		kept := e
+		kept.TaskID = t.A2AID()
+		message := authored(l.Message, l.Principal)
+		kept.Message = &message
+		m.applyUnrecorded(kept)
+	}
+	m.record(e)
+	if e.Verdict == opt.Noted {
+		m.showNote(t, l)
+	}
+}
+
+// showNote shows a note at the open approvals. A comment is shown at its own alone: it
+// reaches no other task.
+func (m *Plan) showNote(to *opt.Task, l opt.Letter) {
+	if !l.Comment {
+		m.State.shapedBy(l.Principal)
+	}
+	for _, t := range m.State.Plan.Tasks {
+		if t.Gate != nil && t.Gate.Kind == opt.Approval && (t == to || !l.Comment) {
+			m.job(t).extend(t.Gate.WithNote(exchanged(l, m.now)))
+		}
+	}
+}
+
+// onNotes takes in messages to the root task that a directive has brought, and shows them at
+// the open approvals.
+func (m *Plan) onNotes(notes []a2a.Message) {
+	s := &m.State
+	s.Notes = append(s.Notes, notes...)
+	s.Heard += len(notes)
+	for _, message := range notes {
+		author, _ := message.Metadata.String(opt.KeyAuthor)
+		m.showNote(nil, opt.Letter{Message: message, Principal: author})
+	}
 }
 
 // judged returns a reply as executors get it: an accepted one names the digest of the object
 // alone, without the notes that have come since.
-func (m *Plan) judged(t *opt.Task, reply opt.Reply, v opt.Verdict) *opt.Reply {
+func judged(t *opt.Task, reply opt.Reply, v opt.Verdict) *opt.Reply {
 	if v == opt.Accepted && reply.ObjectDigest != "" {
 		reply.ObjectDigest = t.Gate.Digest()
 	}
 	return &reply
 }
 
-// decided returns the record of a verdict on a reply to the A2A task with an id: the
-// next one in the chain of the plan. d has the members that reply does not have. It
-// is called once for each reply, before the gate changes, and its result goes into an
-// event that is recorded.
-//
-// A run that began under earlier rules has no chain, since its first records would be
-// missing.
-func (m *Plan) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt.Decision) *opt.Decision {
-	s := &m.State
-	if s.Rules < rulesChain {
-		return nil
-	}
-	d.ObjectiveID, d.PlanID, d.Attempt, d.TaskID, d.GateID = s.Plan.ObjectiveID, s.Plan.ID, max(s.Plan.Run, 1), taskID, reply.GateID
-	d.Action, d.Verdict, d.DecidedBy, d.Groups, d.DecidedAt = reply.Action, v, reply.DecidedBy, reply.Groups, reply.At
-	d.MessageID, d.SeenDigest, d.Epoch = reply.MessageID, reply.ObjectDigest, s.Epoch
-	if t := s.Plan.Task(taskID); t != nil && t.Gate != nil && t.Gate.ID == reply.GateID {
-		d.Kind, d.ObjectDigest = t.Gate.Kind, t.Gate.ObjectDigest
-		d.Closed = v == opt.Accepted && reply.Action != opt.Ask && (reply.MessageID == "" || t.Gate.Decides(reply.Action))
-	}
-	return s.Chain.Add(d)
-}
-
-// expired is decided for the open gate of t, which is about to close because its time
-// is over. action is "" unless the gate is an approval.
-func (m *Plan) expired(t *opt.Task, action opt.Action) *opt.Decision {
-	return m.decided(t.A2AID(), opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: opt.ByTimer, At: m.now}, opt.Accepted, opt.Decision{})
-}
-
-// closedByHand is decided for the open gate of t, which is about to close because a client
-// moves t to a state.
-func (m *Plan) closedByHand(t *opt.Task, to opt.TaskState, principal string) *opt.Decision {
-	var action opt.Action
-	switch {
-	case t.Gate.Kind != opt.Approval:
-	case stops(to):
-		action = opt.Reject
-	default:
-		action = opt.Accept
-	}
-	reply := opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: principal, At: m.now}
-	m.notes().approve(t, reply)
-	return m.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{ByHand: true})
-}
-
-// exchange adds what a client says to the gate of t, which stays open.
-func (m *Plan) exchange(t *opt.Task, l opt.Letter, text string) {
-	m.notes().extend(t, t.Gate.With(opt.Exchange{Question: text, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now}))
-}
-
-// judge returns the verdict on a reply of a principal that belongs to groups, as the API vouches
-// for them when the reply comes. The plan judges, and not the API, so that a refusal is an event
-// like every other verdict.
-func (m *Plan) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
-	switch {
-	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
-		return opt.NotWaiting
-	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, slices.Concat(m.State.Shapers, []string{m.State.Requester})...):
-		return opt.NotAllowed
-	case t.Gate.Kind == opt.Credential && reply.Action == "" && reply.Feedback != "" && len(t.Gate.Actions) > 0: // words
-	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
-		return opt.NotOffered
-	case reply.ObjectDigest != "" && reply.ObjectDigest != t.Gate.ObjectDigest:
-		return opt.OtherThing
-	case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):
-		return opt.HasVoted
-	}
-	return opt.Accepted
-}
-
-// vote adds a decision to the gate of t that does not decide alone.
-func (m *Plan) vote(t *opt.Task, reply opt.Reply) {
-	gate := *t.Gate
+// voted returns a gate with a decision that does not decide alone.
+func voted(gate opt.Gate, reply opt.Reply) opt.Gate {
 	gate.Votes = append(slices.Clone(gate.Votes), opt.Vote{Action: reply.Action, DecidedBy: reply.DecidedBy, Groups: reply.Groups, ObjectDigest: reply.ObjectDigest})
-	m.renew(t, gate)
-}
-
-// renew shows t's gate, which stays open, with other members.
-func (m *Plan) renew(t *opt.Task, gate opt.Gate) {
-	m.tasks().moveTask(t, t.State, opt.Event{Reason: t.Reason, Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
-}
-
-// decide continues after an accepted decision: the task runs its next round, or
-// is completed if it is only a gate.
-func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
-	if t.Ask == nil {
-		m.tasks().nextRound(t)
-		m.tasks().moveTask(t, opt.TaskWorking, opt.Event{Round: t.Gates + 1, Attempt: 1})
-		return
-	}
-	if reply.Action == opt.Refine {
-		m.tasks().sendBack(t, reply, message)
-		return
-	}
-	m.tasks().moveTask(t, opt.TaskWorking, opt.Event{})
-	switch {
-	case reply.Action == opt.EditAccept:
-		m.tasks().complete(t, []a2a.Artifact{editedArtifact(t, reply)}, nil, opt.Event{})
-	case reply.Action == opt.Reject:
-		m.tasks().end(t, opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
-	case len(reply.Answers) > 0:
-		m.tasks().complete(t, []a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
-	default:
-		m.tasks().complete(t, nil, nil, opt.Event{})
-	}
+	return gate
 }
 
 func answersArtifact(t *opt.Task, answers []opt.Answer) a2a.Artifact {

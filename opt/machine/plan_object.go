@@ -15,15 +15,49 @@ const (
 	maxDescription = 16 << 10
 )
 
+// results are what the tasks of a plan work with: the artifacts of those before them, and for the
+// first ones those of the plans before.
+type results struct {
+	plan   *opt.Plan
+	inputs []a2a.Artifact
+}
+
+// of lists the artifacts of the tasks before t, or of the plans before its
+// plan, and of the tasks that its input names.
+func (r results) of(t *opt.Task) []opt.Result {
+	before := r.plan.Inputs(t)
+	if len(before) == 0 && len(r.inputs) > 0 {
+		return []opt.Result{{Artifacts: r.inputs}}
+	}
+	for _, id := range t.Uses {
+		if b := r.plan.Task(id); b != nil && !slices.Contains(before, b) {
+			before = append(before, b)
+		}
+	}
+	var out []opt.Result
+	for _, b := range before {
+		if e := r.editOf(b); e != nil {
+			if !slices.Contains(before, e) {
+				out = append(out, opt.Result{TaskID: b.ID, Name: b.Name, Artifacts: e.Artifacts})
+			}
+			continue
+		}
+		if len(b.Artifacts) > 0 {
+			out = append(out, opt.Result{TaskID: b.ID, Name: b.Name, Artifacts: b.Artifacts})
+		}
+	}
+	return out
+}
+
 // formed returns the gate of t, which is only a gate, with results of the tasks
 // before it. It offers refine only if all tasks that made the object can make it
 // again.
-func (m tasks) formed(t *opt.Task) opt.Gate {
+func (r results) formed(t *opt.Task) opt.Gate {
 	gate := *t.Ask
 	form := gate.Form
 	gate.Form = nil
 	if form != nil {
-		m.fill(&gate, t, *form)
+		r.fill(&gate, t, *form)
 	}
 	without := func(a opt.Action) {
 		gate.Actions = slices.DeleteFunc(slices.Clone(gate.Actions), func(b opt.Action) bool { return a == b })
@@ -38,20 +72,20 @@ func (m tasks) formed(t *opt.Task) opt.Gate {
 }
 
 // fill puts results of the tasks before t into its gate.
-func (m tasks) fill(gate *opt.Gate, t *opt.Task, form opt.GateForm) {
+func (r results) fill(gate *opt.Gate, t *opt.Task, form opt.GateForm) {
 	if len(form.Title) > 0 {
-		gate.Title = cut(strings.Join(strings.Fields(m.text(t, form.Title)), " "), maxTitle)
+		gate.Title = cut(strings.Join(strings.Fields(r.text(t, form.Title)), " "), maxTitle)
 	}
 	if len(form.Description) > 0 {
-		gate.Description = cut(m.text(t, form.Description), maxDescription)
+		gate.Description = cut(r.text(t, form.Description), maxDescription)
 	}
 	var artifacts []a2a.Artifact
 	again := true
-	for _, r := range m.named(t, form.Object...) {
-		artifacts = append(artifacts, r.Artifacts...)
-		b := m.State.Plan.Task(r.TaskID)
+	for _, made := range r.named(t, form.Object...) {
+		artifacts = append(artifacts, made.Artifacts...)
+		b := r.plan.Task(made.TaskID)
 		again = again && b != nil && b.Link == "" && !b.ByHand
-		gate.Sources = append(gate.Sources, r.TaskID)
+		gate.Sources = append(gate.Sources, made.TaskID)
 	}
 	if !again {
 		gate.Sources = nil
@@ -65,20 +99,22 @@ func (m tasks) fill(gate *opt.Gate, t *opt.Task, form opt.GateForm) {
 }
 
 // named returns the results that t names, as in [opt.Piece].
-func (m tasks) named(t *opt.Task, names ...string) []opt.Result {
+func (r results) named(t *opt.Task, names ...string) []opt.Result {
 	var out []opt.Result
-	for _, r := range m.results(t) {
-		is := func(name string) bool { return name == opt.AllResults || r.TaskID != "" && m.placed(name) == r.TaskID }
+	for _, made := range r.of(t) {
+		is := func(name string) bool {
+			return name == opt.AllResults || made.TaskID != "" && r.placed(name) == made.TaskID
+		}
 		if slices.ContainsFunc(names, is) {
-			out = append(out, r)
+			out = append(out, made)
 		}
 	}
 	return out
 }
 
 // placed returns the id of the task with a name such as "task-2".
-func (m tasks) placed(name string) string {
-	for _, t := range m.State.Plan.Tasks {
+func (r results) placed(name string) string {
+	for _, t := range r.plan.Tasks {
 		if opt.TaskPlace(t.Index) == name {
 			return t.ID
 		}
@@ -87,7 +123,7 @@ func (m tasks) placed(name string) string {
 }
 
 // text returns the text of pieces, with the results that they name.
-func (m tasks) text(t *opt.Task, pieces []opt.Piece) string {
+func (r results) text(t *opt.Task, pieces []opt.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		b.WriteString(p.Literal)
@@ -95,8 +131,8 @@ func (m tasks) text(t *opt.Task, pieces []opt.Piece) string {
 			continue
 		}
 		var texts []string
-		for _, r := range m.named(t, p.Results) {
-			for _, a := range r.Artifacts {
+		for _, made := range r.named(t, p.Results) {
+			for _, a := range made.Artifacts {
 				texts = append(texts, inline(a.Parts)...)
 			}
 		}
@@ -128,14 +164,6 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
 
-// sendBack has the tasks that made the object of t's gate make it again. t opens
-// its gate again after them.
-func (m tasks) sendBack(t *opt.Task, reply opt.Reply, message a2a.Message) {
-	again := opt.Reopened(&m.State.Plan, t, t.Gate.Sources, reply, remarked(message, reply))
-	m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
-	m.moveTask(t, opt.TaskWorking, opt.Event{Reason: opt.SentBack})
-}
-
 // remarked returns a message with its remark as text, for executors that read
 // nothing else.
 func remarked(message a2a.Message, reply opt.Reply) a2a.Message {
@@ -147,14 +175,14 @@ func remarked(message a2a.Message, reply opt.Reply) a2a.Message {
 
 // editOf returns the gate at which a person has put something else in the place of
 // the results of b, nil if there is none.
-func (m tasks) editOf(b *opt.Task) *opt.Task {
-	for _, t := range m.State.Plan.Tasks {
+func (r results) editOf(b *opt.Task) *opt.Task {
+	for _, t := range r.plan.Tasks {
 		if t.Ask == nil || t.Ask.Kind != opt.Approval || t.State != opt.TaskCompleted || len(t.Artifacts) == 0 || t.Ask.Form == nil {
 			continue
 		}
 		names := t.Ask.Form.Object
-		made := slices.Contains(names, opt.AllResults) && slices.Contains(m.State.Plan.Inputs(t), b)
-		if made || slices.ContainsFunc(names, func(name string) bool { return m.placed(name) == b.ID }) {
+		made := slices.Contains(names, opt.AllResults) && slices.Contains(r.plan.Inputs(t), b)
+		if made || slices.ContainsFunc(names, func(name string) bool { return r.placed(name) == b.ID }) {
 			return t
 		}
 	}

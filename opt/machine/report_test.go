@@ -155,7 +155,7 @@ func TestObjective_Message_notes(t *testing.T) {
 			m.Handle(now, machine.Reported{PlanID: p.ID, Report: s.report})
 		}
 		signal := note(len(m.State.Notes))
-		if d := m.Message(p.ID); d.NotesFrom != s.from || len(d.Notes) != s.n {
+		if d := m.State.Message(p.ID); d.NotesFrom != s.from || len(d.Notes) != s.n {
 			t.Errorf("the directive brings %d notes from %d, want %d from %d", len(d.Notes), d.NotesFrom, s.n, s.from)
 		}
 		if s.delivered {
@@ -184,7 +184,7 @@ func TestObjective_Message_lostNotes(t *testing.T) {
 	delivered(later)
 	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 2, Epoch: 2, Directive: later.N, Status: opt.PlanWorking, Started: true}})
 	note()
-	if d := m.Message(p.ID); d.NotesFrom != 0 || len(d.Notes) != 3 {
+	if d := m.State.Message(p.ID); d.NotesFrom != 0 || len(d.Notes) != 3 {
 		t.Errorf("the directive brings %d notes from %d, want all 3", len(d.Notes), d.NotesFrom)
 	}
 }
@@ -198,7 +198,7 @@ func TestObjective_Message_inputsOfACommand(t *testing.T) {
 	m.State.Objective.Started, m.State.Objective.Paused = true, true // so that the plan does not start in its turn
 	m.State.Objective.Plan(plan(1)).Report.Results = []a2a.Artifact{result}
 	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(2), Status: "working"}})
-	d := m.Message(plan(2))
+	d := m.State.Message(plan(2))
 	if d.Command == nil || d.Directive.Start || !cmp.Equal(d.Inputs, []a2a.Artifact{result}) {
 		t.Errorf("the directive is %+v", d)
 	}
@@ -216,7 +216,7 @@ func TestPlan_Handle_streamedForTheRoot(t *testing.T) {
 		m.Handle(now, machine.Opened{})
 		m.Handle(now, machine.Begin{})
 		work := m.Wants().Activities
-		if len(work) != 1 || (m.WorkOf(work[0]).RootID != "") != leaf {
+		if len(work) != 1 || (m.State.WorkOf(work[0]).RootID != "") != leaf {
 			t.Fatalf("leaf %v: the work is %+v", leaf, work)
 		}
 		m.Handle(now, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Leaf: !leaf}})
@@ -270,7 +270,7 @@ func TestObjective_Successor_rules(t *testing.T) {
 		},
 	}, 0, 2)
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
-	next := &machine.Objective{State: m.Successor()}
+	next := &machine.Objective{State: m.State.Successor()}
 	next.Handle(a2a.AtMillis(2), machine.ChildStarted{PlanID: plan(2), N: 1})
 	next.Handle(a2a.AtMillis(3), machine.Reported{PlanID: plan(2), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanCompleted, Started: true}})
 	if !next.State.Objective.Plan(plan(1)).Started {

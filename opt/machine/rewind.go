@@ -7,61 +7,51 @@ import (
 	"longhaul/opt"
 )
 
-// objectiveRewind is the part of an Objective that begins another epoch.
-type objectiveRewind struct{ *Objective }
-
-// planRewind is the part of a Plan that begins another epoch.
-type planRewind struct{ *Plan }
-
-// onRewound begins another epoch of the source: with an event that holds the state of the
+// rewind begins another epoch of the source: with an event that holds the state of the
 // objective before the pending events, and those. Directives and requests get numbers above
 // all that an earlier run may have sent, and plans begin an epoch as well.
-func (m objectiveRewind) onRewound(in Rewound) {
-	s := &m.State
+func (s *ObjectiveState) rewind(now a2a.Time, in Rewound) []opt.Event {
 	s.Epoch = max(s.Epoch, in.Epoch, 1) + 1
 	o := s.Objective
 	o.Plans = nil
 	for _, p := range s.Objective.Plans {
 		shown := *p
 		shown.Report = nil
-		if l := m.plans().link(p.ID); l != nil && l.Start != nil { // it has no workflow that shows its tasks
+		if l := s.link(p.ID); l != nil && l.Start != nil { // it has no workflow that shows its tasks
 			shown.Tasks = copied(l.Start.Tasks)
 		}
 		o.Plans = append(o.Plans, &shown)
 	}
 	undo(&o, in.Pending)
-	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: m.now, Epoch: s.Epoch, Objective: &o, Head: o.Head(), Text: o.Text()}
+	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: now, Epoch: s.Epoch, Objective: &o, Head: o.Head(), Text: o.Text()}
 	if g := s.Objective.Gate(); g != nil && g.ID == o.RootGate {
 		e.Gate = g
 	}
-	m.events = append([]opt.Event{e}, in.Pending...)
 	for _, l := range s.Links {
 		if !l.RetryAt.IsZero() { // a former run of this objective has begun it
 			l.RetryAt = a2a.Time{}
-			m.plans().adopt(l)
+			s.adopt(l, now)
 		}
 		if p := s.Objective.Plan(l.PlanID); !p.Over() {
 			l.Unheard = true
 			d := &l.Directive
-			d.N, d.Epoch = above(d.N, m.now), s.Epoch
+			d.N, d.Epoch = above(d.N, now), s.Epoch
 			d.Echo, l.Changed = d.N, s.N
 		}
 	}
-	if s.Loading { // the read that runs shows rows from before this
+	if s.Loading { // it reads a state from before this
 		s.Loads++
 		s.Ended = in.Done
 	}
 	t := &s.Turn
-	if t.N = above(t.N, m.now); t.Shared {
+	if t.N = above(t.N, now); t.Shared {
 		t.After = s.N
-		m.loseTurn()
+		s.loseTurn()
 	} else {
 		t.Delivered = t.N // requests that follow are above all that an earlier run may have sent
 	}
+	return append([]opt.Event{e}, in.Pending...)
 }
-
-// above returns a number above n, and above all those that were used before now.
-func above(n int64, now a2a.Time) int64 { return max(n+1, now.Millis()) }
 
 // undo sets o back to the state before events.
 func undo(o *opt.Objective, events []opt.Event) {
@@ -80,11 +70,10 @@ func undo(o *opt.Objective, events []opt.Event) {
 	}
 }
 
-// onRewound begins another epoch of the source: with an event that holds the state of the
+// rewind begins another epoch of the source: with an event that holds the state of the
 // plan before the pending events, and those. Its decisions from then on are a chain of their
 // own. The objective gets a report with a number above all that an earlier run may have sent.
-func (m planRewind) onRewound(in Rewound) {
-	s := &m.State
+func (s *PlanState) rewind(now a2a.Time, in Rewound) []opt.Event {
 	s.Epoch, s.Rewind, s.Chain = max(s.Epoch, in.Epoch, 1)+1, false, opt.Chain{}
 	p := s.Plan
 	p.Tasks, p.Report = copied(p.Tasks), nil
@@ -117,9 +106,9 @@ func (m planRewind) onRewound(in Rewound) {
 			}
 		}
 	}
-	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: m.now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
-	m.events = append([]opt.Event{e}, pending...)
-	s.Report.N, s.Known.Directive = above(s.Report.N, m.now)-1, -1 // less than any echo: a report follows
+	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
+	s.Report.N, s.Known.Directive = above(s.Report.N, now)-1, -1 // less than any echo: a report follows
+	return append([]opt.Event{e}, pending...)
 }
 
 // copied returns copies of tasks that do not change with them.
@@ -130,14 +119,4 @@ func copied(tasks []*opt.Task) (out []*opt.Task) {
 		out = append(out, &c)
 	}
 	return out
-}
-
-// adopt takes over a plan that an earlier run of the objective has begun and that still
-// runs: it gets a directive, and reports to this run from then on.
-func (m plans) adopt(l *Link) {
-	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
-	d := &l.Directive
-	d.N = above(d.N, m.now)
-	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, m.State.Epoch, true, m.State.N
-	d.Root, d.Run = m.State.Objective.RootID(), m.State.Objective.Plan(l.PlanID).Run
 }

@@ -64,7 +64,7 @@ func TestObjective_Handle_planFound(t *testing.T) {
 		if r := m.State.Objective.Plan(plan(1)).Report; r.N != 0 {
 			t.Errorf("a report for the earlier run counts: %+v", r)
 		}
-		if c := m.Wants().Children; len(c) != 1 || m.ChildState(plan(1)).Epoch != 2 {
+		if c := m.Wants().Children; len(c) != 1 || m.State.ChildState(plan(1)).Epoch != 2 {
 			t.Fatalf("children %+v, want the plan in the epoch of the objective", c)
 		}
 		m.Handle(now, machine.ChildRefused{PlanID: plan(1)})
@@ -190,7 +190,7 @@ func TestObjective_Handle_planUnheard(t *testing.T) {
 	m.Handle(now, machine.Rewound{})
 	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
 	m.Handle(now, machine.ChildEnded{PlanID: plan(1), Report: &opt.Report{N: 1, Directive: 1, Status: opt.PlanCompleted, Started: true}})
-	if c := m.Wants().Children; len(c) != 1 || c[0].Try != 1 || !m.ChildState(plan(1)).Rewind {
+	if c := m.Wants().Children; len(c) != 1 || c[0].Try != 1 || !m.State.ChildState(plan(1)).Rewind {
 		t.Fatalf("children %+v, want the plan again", c)
 	}
 	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
@@ -345,7 +345,7 @@ func TestObjective_Handle_rewoundWhileItReads(t *testing.T) {
 // id: its objective hears that, and begins the plan when the former run has ended.
 func TestPlan_Handle_foreign(t *testing.T) {
 	p := &machine.Plan{State: machine.PlanState{
-		Rules: machine.Rules, RootID: opt.RootID(objectiveID, 1), Notes: []a2a.Message{{MessageID: "old"}},
+		Rules: machine.Rules, RootID: opt.RootID(objectiveID, 1), NoteState: machine.NoteState{Notes: []a2a.Message{{MessageID: "old"}}},
 		Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanWorking, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending}}},
 	}}
 	now := a2a.AtMillis(5000)
@@ -383,7 +383,7 @@ func TestObjective_Handle_turnOfARefusedRetry(t *testing.T) {
 	for range 2 { // what the context knows, and the answer to the request that follows
 		m.Handle(now, c.Message(objectiveID))
 		m.Handle(now, machine.Delivered{To: machine.ToContext, N: m.State.Turn.N})
-		c.Handle(now, m.Request())
+		c.Handle(now, m.State.TurnRequest())
 	}
 	if a := m.Wants().Activities; len(a) != 1 {
 		t.Errorf("it wants %+v in turn %+v, want its planner", m.Wants(), m.State.Turn)

@@ -24,9 +24,9 @@ type objectiveHost struct{ *machine.Objective }
 
 func (h objectiveHost) message(s machine.Signal) (string, machine.Input) {
 	if s.To == machine.ToContext {
-		return contextRun(h.State.Objective.Tenant, h.State.Objective.ContextID), deepCopy(h.Request())
+		return contextRun(h.State.Objective.Tenant, h.State.Objective.ContextID), deepCopy(h.State.TurnRequest())
 	}
-	return s.To, deepCopy(h.Message(s.To))
+	return s.To, deepCopy(h.State.Message(s.To))
 }
 
 type planHost struct{ *machine.Plan }
@@ -232,7 +232,7 @@ func (d *driver) child(r *run, c machine.Child) {
 		r.inbox = append(r.inbox, machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
 		return
 	}
-	state := deepCopy(r.m.(objectiveHost).ChildState(c.PlanID))
+	state := deepCopy(r.m.(objectiveHost).State.ChildState(c.PlanID))
 	p := d.begin(c.PlanID, planHost{&machine.Plan{State: state}})
 	p.parent, p.attempt, p.isNew = r.id, c.Attempt, true
 	r.inbox = append(r.inbox, machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
@@ -268,7 +268,7 @@ func (d *driver) activity(r *run, a machine.Activity) {
 		if d.cfg.Script == nil {
 			return
 		}
-		work := r.m.(planHost).WorkOf(a)
+		work := r.m.(planHost).State.WorkOf(a)
 		play := d.cfg.Script(deepCopy(work))
 		d.stream(r, work, play.Chunks)
 		if play.Outcome != nil {

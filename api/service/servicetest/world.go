@@ -433,7 +433,7 @@ func (w *World) Stream(taskID string, chunks ...opt.Chunk) {
 	if a == nil {
 		w.t.Fatalf("task %s does not run", taskID)
 	}
-	w.stream(r, r.m.(planHost).WorkOf(*a), chunks)
+	w.stream(r, r.m.(planHost).State.WorkOf(*a), chunks)
 }
 
 // Running returns the work of a task if an attempt at it runs.
@@ -444,7 +444,7 @@ func (w *World) Running(taskID string) (opt.Work, bool) {
 	if a == nil {
 		return opt.Work{}, false
 	}
-	return r.m.(planHost).WorkOf(*a), true
+	return r.m.(planHost).State.WorkOf(*a), true
 }
 
 // Planned ends the planning of an objective.

@@ -28,14 +28,14 @@ func (h objectiveHost) source() drive.Source {
 }
 
 func (h objectiveHost) successor() host {
-	return objectiveHost{&machine.Objective{State: h.Successor()}}
+	return objectiveHost{&machine.Objective{State: h.State.Successor()}}
 }
 
 func (h objectiveHost) message(s machine.Signal) machine.Input {
 	if s.To == machine.ToContext {
-		return h.Request()
+		return h.State.TurnRequest()
 	}
-	return h.Message(s.To)
+	return h.State.Message(s.To)
 }
 
 func (h objectiveHost) target(to string) string {

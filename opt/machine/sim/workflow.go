@@ -253,7 +253,7 @@ func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(dr
 func (r *run) activityOf(a machine.Activity) *activity {
 	wanted := &activity{Activity: a, again: r.again[a.Key] || r.w.facts.resent[r.id+a.Key]}
 	if p, ok := r.m.(planHost); ok {
-		wanted.work = p.WorkOf(a)
+		wanted.work = p.State.WorkOf(a)
 		wanted.returned = p.returned(a)
 		wanted.watches = a.Kind == machine.RunTask && p.State.Work[a.Of].AtGate
 		wanted.attempt = p.State.Work[a.Of].Attempt
@@ -273,7 +273,7 @@ func (r *run) Begin(c machine.Child, begun func(bool), ended func(*opt.Report, [
 		e := v.(planEnd)
 		ended(e.report, e.ride)
 	})
-	state := encoded(r.m.(objectiveHost).ChildState(c.PlanID))
+	state := encoded(r.m.(objectiveHost).State.ChildState(c.PlanID))
 	r.note("begin", c, string(state))
 	r.w.temporal().use(r, childKey(c))
 	r.put(op{kind: startChild, to: c.PlanID, state: state, from: r, child: c, answer: start, result: result, resets: r.w.facts.resets[r.objective]})

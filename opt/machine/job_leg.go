@@ -1,0 +1,213 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Work that is done in legs, and callbacks for it.
+
+// maxCallbacks is how many ids of callbacks are kept to know repeats.
+const maxCallbacks = 100
+
+// unconfirmed is the text of a task whose work elsewhere could not be canceled.
+const unconfirmed = "The task was canceled. Whether the work that it began elsewhere has ended is not known."
+
+// stops reports whether the activity of w should stop. An activity elsewhere also stops
+// when a callback has brought the outcome.
+func (w *Work) stops() bool { return w.Stop || w.Elsewhere != nil && w.Returned != nil }
+
+// watched reports whether the activity of w is watched: until a worker takes it, and for
+// its heartbeats if it has any.
+func (w *Work) watched() bool {
+	return w.Elsewhere != nil && !w.stops() && (w.Elsewhere.Heartbeat > 0 || w.Watches == 0)
+}
+
+// watchKey returns the key of the activity that reads the next heartbeat.
+func (w *Work) watchKey(t *opt.Task) string { return fmt.Sprintf("%s:watch-%d", w.key(t), w.Watches) }
+
+// wake lets the next leg begin at once. The wait after a failed attempt is not cut
+// short.
+func (w *Work) wake() {
+	w.Woken = w.Running
+	if w.Leg > 0 {
+		w.Due = a2a.Time{}
+	}
+}
+
+// remember stores the memo and the usage in an outcome.
+func (j job) remember(out opt.Outcome) {
+	k, id := j.kept, j.task.ID
+	if out.Memo != nil {
+		k.Memos = made(k.Memos)
+		k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}
+	}
+	if out.Usage != nil {
+		k.Spent = made(k.Spent)
+		k.Spent[id] = k.Spent[id].Plus(*out.Usage)
+	}
+}
+
+// park ends a leg. The next one begins when the wait is over or a callback
+// arrives; one that has arrived during the leg counts. At a gate, which out may open, the
+// legs watch the work elsewhere: an outcome that does not wait closes the gate.
+func (j job) park(out opt.Outcome, e opt.Event) {
+	w := j.work()
+	j.collect(out.Artifacts, out.Streamed, e)
+	if out.State == opt.TaskWorking || out.Gate != nil {
+		j.leaveGate()
+	}
+	if out.Gate != nil {
+		j.plan.openGate(j.task, out.Gate)
+		w.AtGate, w.Returned = true, nil
+	}
+	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then
+		w.Parked = text
+		j.inform(text)
+	}
+	if w.Returned != nil {
+		j.beginReturning()
+		return
+	}
+	w.Leg++
+	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
+	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
+		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
+	}
+	w.Woken = false
+}
+
+// leaveGate closes the gate at which the legs watch, if they do: the work elsewhere continues
+// without an answer, or asks something else. That begins a new round.
+func (j job) leaveGate() {
+	w := j.work()
+	if !w.AtGate {
+		return
+	}
+	w.Round, w.Attempt, w.Leg, w.AtGate = j.task.Gates+1, 1, 0, false
+	j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+}
+
+// inform shows text to clients as the progress of the task, unless it is the latest text
+// already.
+func (j job) inform(text string) {
+	t, w := j.task, j.work()
+	if w.Said == text {
+		return
+	}
+	w.Said = text
+	j.move(t.State, opt.Event{
+		Reason: t.Reason, Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Status: j.say(fmt.Sprintf(":progress-%d", j.plan.facts().n), text),
+	})
+}
+
+// beginReturning begins the leg that ends the round with the outcome of a callback or an activity
+// elsewhere: the leg checks the outcome and stores its large contents. A pause does not
+// hold it back, since it is not new work.
+func (j job) beginReturning() {
+	w := j.work()
+	if !w.Waiting { // else the leg before has made room for it
+		w.Leg++
+	}
+	w.Waiting, w.Due, w.Elsewhere, w.Woken = false, a2a.Time{}, nil, false
+	w.Running, w.Returning, w.Root = true, true, j.plan.leaf(j.task)
+}
+
+// watched shows the text and chunk in a heartbeat of the activity elsewhere.
+func (j job) watched(in Watched) {
+	w := j.work()
+	w.Watches++
+	if in.Digest == "" {
+		return
+	}
+	w.Beat = in.Digest
+	if in.Untaken {
+		j.inform(fmt.Sprintf("Waiting for a worker of queue %q.", w.Elsewhere.Queue))
+	}
+	j.progress(in.Text, in.Chunk)
+}
+
+// takes reports whether a callback is for the task. A repeated callback, or one for a round that
+// is over, is not, but work elsewhere may wake every round. At a gate that is all that it may do. A
+// linked task has no callback URL.
+func (j job) takes(c opt.Callback, wakes bool) bool {
+	t, w := j.task, j.work()
+	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || slices.Contains(w.Callbacks, c.ID) {
+		return false
+	}
+	return wakes || !w.AtGate && w.Round == c.Round
+}
+
+// called handles a callback.
+func (j job) called(c opt.Callback) {
+	w, wakes := j.work(), c.Text == "" && c.Chunk == nil && c.Outcome == nil
+	if !j.takes(c, wakes) {
+		return
+	}
+	if w.Callbacks = append(w.Callbacks, c.ID); len(w.Callbacks) > maxCallbacks {
+		w.Callbacks = slices.Delete(w.Callbacks, 0, len(w.Callbacks)-maxCallbacks)
+	}
+	j.progress(c.Text, c.Chunk)
+	switch {
+	case c.Outcome != nil && w.Returned == nil:
+		w.Returned = c.Outcome
+		if w.Waiting {
+			j.beginReturning()
+		}
+	case wakes:
+		w.wake()
+	}
+}
+
+// progress shows a text and adds a chunk of an artifact from a callback or a heartbeat.
+func (j job) progress(text string, chunk *opt.Chunk) {
+	if text != "" {
+		j.inform(text)
+	}
+	if chunk == nil {
+		return
+	}
+	c := *chunk
+	c.Artifact.ArtifactID = opt.ArtifactID(j.task.A2AID(), c.Artifact.ArtifactID)
+	e := opt.Event{Kind: opt.ArtifactAdded, TaskID: j.task.A2AID(), Chunk: &c}
+	if j.plan.leaf(j.task) {
+		e.RootID = j.plan.facts().rootID
+		j.plan.show(c.Artifact.ArtifactID)
+	}
+	j.plan.apply(e)
+}
+
+// cancels reports whether the task has begun work elsewhere that its executor can cancel.
+func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
+
+// beginCanceling begins the leg that cancels the work elsewhere.
+func (j job) beginCanceling() {
+	t, w := j.task, j.work()
+	if w == nil || w.AtGate {
+		w = &Work{Round: t.Gates + 1, Attempt: 1}
+		j.kept.Work[t.ID] = w
+	}
+	w.Waiting, w.Due, w.Elsewhere, w.Returned = false, a2a.Time{}, nil, nil
+	w.Running, w.Canceling = true, true
+	if t.State != opt.TaskWorking {
+		j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg})
+	}
+}
+
+// endCanceled ends the task after the leg that cancels. The work elsewhere may have been
+// completed before.
+func (j job) endCanceled(in Ended, e opt.Event) {
+	out, text := in.Outcome, unconfirmed
+	if in.Failed == nil && out.State == opt.TaskCompleted {
+		j.complete(out.Artifacts, out.Streamed, e)
+		return
+	}
+	if in.Failed == nil && out.State.Ended() && out.Message != "" {
+		text = out.Message
+	}
+	j.end(opt.TaskCanceled, string(opt.TaskCanceled), text, e)
+}

@@ -1,0 +1,115 @@
+package machine
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Link is the state of the workflow of one of the plans of an objective, in
+// addition to the plan's latest report.
+type Link struct {
+	PlanID    string    `json:"planId"`
+	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
+	After     int64     `json:"after,omitempty"` // event with which the plan was added
+	Try       int       `json:"try,omitempty"`   // to begin the workflow
+	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
+	Begun     bool      `json:"begun,omitempty"`
+	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
+	Directive Directive `json:"directive"`
+	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
+	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
+	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
+	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
+	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
+	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
+}
+
+// begin notes that the workflow of the plan has begun, with the directive n.
+func (l *Link) begin(n int64) {
+	l.Begun, l.Own, l.Delivered = true, true, n
+	l.Found, l.Noted = false, 0
+	if !l.Unheard {
+		l.Start = nil
+	}
+}
+
+// retry begins the workflow of the plan again after a while, when its former run has ended.
+func (l *Link) retry(now a2a.Time) { l.Begun, l.RetryAt = false, a2a.At(now.Time().Add(beginWait)) }
+
+// timer returns the key of the timer for that.
+func (l *Link) timer() string {
+	return fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis())
+}
+
+// show updates the status that the objective shows for a plan: the requested one
+// or the reported one.
+func (l *Link) show(p *opt.Plan) {
+	p.Status, p.Reason = l.Directive.assumed(*p.Report)
+	p.Started = l.Directive.Start || p.Report.Started
+	p.Paused, p.Stopping = p.Report.Paused, l.Directive.Stop
+}
+
+// hear takes from a report of the plan how much of its objective it has. before is the epoch of the
+// plan in its report before, epoch that of the objective.
+func (l *Link) hear(report opt.Report, before, epoch int) {
+	if report.Epoch > before { // it may have lost directives
+		l.Delivered, l.Noted = 0, 0
+	}
+	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
+		l.Noted = min(l.Noted, report.Notes)
+	}
+	if report.Under >= epoch { // also before it is known that it has begun
+		l.Unheard = false
+	}
+	if l.Begun && (l.Found || l.Own) {
+		l.Start = nil
+	}
+}
+
+// stale reports whether a report was made for an earlier run of the objective, or with what that knew.
+func (l *Link) stale(report opt.Report, epoch int) bool {
+	return (!l.Begun || l.Start != nil) && report.Under < epoch
+}
+
+// deliver notes that a directive was delivered, or that the workflow of the plan does not exist. It
+// reports whether that is lost: one that had to report its end by signal was ended by an
+// operator, since it would have reported before.
+func (l *Link) deliver(in Delivered) (lost bool) {
+	if !l.Begun || in.N <= l.Delivered { // it was for an earlier attempt
+		return false
+	}
+	l.Delivered = max(l.Delivered, in.N)
+	if in.Gone && l.Found && l.Start != nil { // it has ended before it could report to this run
+		l.Begun, l.Unheard = false, false
+		return false
+	}
+	if !in.Gone {
+		l.Noted = in.Notes
+	}
+	l.Gone = in.Gone && l.Own
+	return in.Gone && !l.Own
+}
+
+// addWants adds the workflow of a plan, or the directive for it.
+func (l *Link) addWants(w *Wants, p *opt.Plan) {
+	d := l.Directive
+	switch {
+	case !l.Begun && l.RetryAt.IsZero():
+		w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: d.N, After: l.After})
+	case l.Begun && !p.Over() && d.N > l.Delivered:
+		w.Signals = append(w.Signals, Signal{To: l.PlanID, N: d.N, After: l.Changed, Notes: d.Notes})
+	}
+	w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !d.ReportEnd || l.Delivered < d.N)
+}
+
+// adopt takes over a plan that an earlier run of the objective has begun and that still
+// runs: it gets a directive, and reports to this run from then on.
+func (s *ObjectiveState) adopt(l *Link, now a2a.Time) {
+	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
+	d := &l.Directive
+	d.N = above(d.N, now)
+	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, s.Epoch, true, s.N
+	d.Root, d.Run = s.Objective.RootID(), s.Objective.Plan(l.PlanID).Run
+}

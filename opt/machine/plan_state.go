@@ -1,0 +1,278 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// PlanState is all that a plan knows.
+type PlanState struct {
+	Rules     int            `json:"rules"` // version of the rules of the run
+	Plan      opt.Plan       `json:"plan"`
+	N         int64          `json:"n"`                   // of its latest event
+	Epoch     int            `json:"epoch,omitempty"`     // of its source; 0 for the first
+	Above     int            `json:"above,omitempty"`     // the latest epoch of the objective in a directive
+	Rewind    bool           `json:"rewind,omitempty"`    // that has risen, and the plan has not begun its own yet
+	Forgotten bool           `json:"forgotten,omitempty"` // its objective does not know it any more
+	Foreign   bool           `json:"foreign,omitempty"`   // likewise, and hears that: another attempt at the objective has such a plan
+	Tenant    string         `json:"tenant"`
+	ContextID string         `json:"contextId"`
+	RootID    string         `json:"rootId"`
+	Objective string         `json:"objective"`           // its name
+	Requester string         `json:"requester,omitempty"` // who asked for the objective
+	Shapers   []string       `json:"shapers,omitempty"`   // others who shaped the work
+	Request   *a2a.Message   `json:"request,omitempty"`
+	Inputs    []a2a.Artifact `json:"inputs,omitempty"` // results of the plans before it
+	NoteState
+	Directive Directive       `json:"directive"`
+	First     *Directed       `json:"first,omitempty"` // the first directive, until the plan has acted upon it
+	Seen      map[string]bool `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
+	TaskStates
+	Shown   []string  `json:"shown,omitempty"` // artifacts that the root task shows already
+	Yielded int64     `json:"yielded,omitempty"`
+	Chain   opt.Chain `json:"chain,omitzero"` // of the decisions of this attempt
+
+	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+}
+
+// Rides reports whether the last events go with the result of the workflow, since the run of
+// the objective that began it reads that. In a later epoch the journal may have events of a
+// former run, which only this workflow can set back.
+func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
+
+// Under returns the latest epoch of the objective that the plan knows.
+func (s *PlanState) Under() int { return s.Above }
+
+// Source returns the source of the events. Each attempt at a plan has its own,
+// since the last events of the attempt before may be recorded late.
+func (s *PlanState) Source() string {
+	return opt.InEpoch(opt.RootID(s.Plan.ID, s.Plan.Run), s.Epoch)
+}
+
+// beForeign has the plan end without a word to the journal, for the plan of another attempt at the
+// objective that waits in its place. The report is that of an attempt before all of that plan.
+func (s *PlanState) beForeign(d Directive, now a2a.Time) {
+	s.Foreign, s.After = true, 0
+	s.Report = opt.Report{N: above(s.Report.N, now), Attempt: -1, Directive: d.N, Status: s.Plan.Status}
+}
+
+// take takes in a directive with all but its notes and its command.
+func (s *PlanState) take(in Directed) {
+	d := in.Directive
+	for _, principal := range in.Shapers {
+		s.shapedBy(principal)
+	}
+	s.Known.Shapers = in.Shapers
+	if d.Epoch > s.Above {
+		s.Above, s.Rewind = d.Epoch, true
+	}
+	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
+	s.Known.Started = s.Known.Started || d.Start
+	s.Directive = d
+	if in.Inputs != nil && !s.Plan.Started {
+		s.Inputs = in.Inputs
+	}
+	if d.Name != "" {
+		s.Plan.Name = d.Name
+	}
+}
+
+// lastWants returns what a plan wants that its objective does not know, nil for any other.
+func (s *PlanState) lastWants() *Wants {
+	switch {
+	case s.Forgotten:
+		return &Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
+	case s.Foreign:
+		return &Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}}
+	}
+	return nil
+}
+
+// takeLeave ends a foreign plan when its objective has heard of that, or cannot.
+func (s *PlanState) takeLeave(in Input) {
+	switch in := in.(type) {
+	case Forgotten:
+		s.Forgotten = true
+	case Delivered:
+		s.Forgotten = in.N == s.Report.N
+	}
+}
+
+// shapedBy notes that a principal has shaped the work.
+func (s *PlanState) shapedBy(principal string) {
+	if principal != "" && principal != s.Requester && !slices.Contains(s.Shapers, principal) {
+		s.Shapers = append(s.Shapers, principal)
+	}
+}
+
+// has reports whether there is such work on any task.
+func (s *PlanState) has(such func(*Work) bool) bool {
+	return slices.ContainsFunc(s.Plan.Tasks, func(t *opt.Task) bool {
+		w := s.Work[t.ID]
+		return w != nil && such(w)
+	})
+}
+
+// working reports whether any activity runs.
+func (s *PlanState) working() bool { return s.has(func(w *Work) bool { return w.Running }) }
+
+// mayBegin reports whether the plan has permission to begin tasks or needs none.
+func (s *PlanState) mayBegin() bool {
+	d := s.Directive
+	return !d.Shared || d.Permission > s.Yielded
+}
+
+// yield gives the permission to begin tasks back when nothing in the plan can
+// continue, or only clients work on it, so that others in the context may work.
+func (s *PlanState) yield() bool {
+	works := s.has(func(w *Work) bool { return !w.AtGate })
+	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && !works && len(s.Plan.Ready()) == 0
+	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || s.working() {
+		return false
+	}
+	s.Yielded = s.Directive.Permission
+	return true
+}
+
+// asks reports whether the plan could continue and waits for permission.
+func (s *PlanState) asks() bool {
+	if s.mayBegin() || !s.Plan.Started || s.Plan.OnHold() || s.Plan.Status.Ended() || s.Plan.Stopping != "" {
+		return false
+	}
+	return len(s.Plan.Ready()) > 0 || s.has(func(w *Work) bool { return w.Waiting && !w.AtGate })
+}
+
+// makeReport makes a report if it has news for the objective, or if the objective has
+// asked for a confirmation.
+func (s *PlanState) makeReport() {
+	r := s.Plan.Brief()
+	if r.Under = s.Above; s.Rewind {
+		r.Under = s.Report.Under
+	}
+	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, s.approved(), s.Shapers
+	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
+	if s.Plan.Settled() {
+		s.conclude(&r)
+	}
+	if sameReport(s.Known, r) && s.Known.Directive >= s.Directive.Echo && (!s.Plan.Settled() || s.Report.Status.Ended() && !s.Report.Closing) {
+		return
+	}
+	r.N = s.Report.N + 1
+	s.Report, s.Known, s.After = r, r, s.N
+}
+
+// conclude adds the results and the failure of an ended plan to r.
+func (s *PlanState) conclude(r *opt.Report) {
+	for _, t := range s.Plan.Tasks {
+		if t.Broken() && r.Failure == "" {
+			r.Failure = t.Failure
+		}
+	}
+	r.Results, r.Shown = s.Plan.Results(), s.Shown
+}
+
+// spent returns the usage of the plan.
+func (s *PlanState) spent() (sum opt.Usage) {
+	for _, t := range s.Plan.Tasks {
+		sum = sum.Plus(s.Spent[t.ID])
+	}
+	return sum
+}
+
+func (s *PlanState) results() results { return results{&s.Plan, s.Inputs} }
+
+// WorkOf returns the input of the executor for an activity of the plan.
+func (s *PlanState) WorkOf(a Activity) opt.Work {
+	t := s.Plan.Task(a.Of)
+	w := s.Work[t.ID]
+	out := opt.Work{
+		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
+		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
+		Results: s.results().of(t), Replies: t.Replies, Refined: t.Refined,
+		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
+	}
+	out.Messages, out.Notes, out.NotesTo = s.messages(t)
+	if w.Root {
+		out.RootID = s.RootID
+	}
+	out.Epoch = s.Epoch
+	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
+	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
+	return out
+}
+
+// messages lists the messages of clients that t works with: the request, the notes for the
+// objective and those for t, each oldest first. It returns how many are notes, and notes for t.
+func (s *PlanState) messages(t *opt.Task) (list []a2a.Message, notes, to int) {
+	root, own := s.Notes, t.Notes
+	if n, all := s.covered(&s.Plan, t, s.Directive.Covered); !all {
+		root, own = root[:min(len(root), n.Root)], own[:min(len(own), n.Tasks[t.ID])]
+	}
+	if s.Request != nil {
+		list = append(list, *s.Request)
+	}
+	return slices.Concat(list, root, own), len(root) + len(own), len(own)
+}
+
+// judge returns the verdict on a reply of a principal that belongs to groups.
+func (s *PlanState) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
+	switch {
+	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
+		return opt.NotWaiting
+	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, slices.Concat(s.Shapers, []string{s.Requester})...):
+		return opt.NotAllowed
+	case t.Gate.Kind == opt.Credential && reply.Action == "" && reply.Feedback != "" && len(t.Gate.Actions) > 0: // words
+	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
+		return opt.NotOffered
+	case reply.ObjectDigest != "" && reply.ObjectDigest != t.Gate.ObjectDigest:
+		return opt.OtherThing
+	case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):
+		return opt.HasVoted
+	}
+	return opt.Accepted
+}
+
+// decided returns the record of a verdict on a reply to the A2A task with an id: the
+// next one in the chain of the plan. d has the members that reply does not have. It
+// is called once for each reply, before the gate changes, and its result goes into an
+// event that is recorded.
+//
+// A run that began under earlier rules has no chain, since its first records would be
+// missing.
+func (s *PlanState) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt.Decision) *opt.Decision {
+	if s.Rules < rulesChain {
+		return nil
+	}
+	d.ObjectiveID, d.PlanID, d.Attempt, d.TaskID, d.GateID = s.Plan.ObjectiveID, s.Plan.ID, max(s.Plan.Run, 1), taskID, reply.GateID
+	d.Action, d.Verdict, d.DecidedBy, d.Groups, d.DecidedAt = reply.Action, v, reply.DecidedBy, reply.Groups, reply.At
+	d.MessageID, d.SeenDigest, d.Epoch = reply.MessageID, reply.ObjectDigest, s.Epoch
+	if t := s.Plan.Task(taskID); t != nil && t.Gate != nil && t.Gate.ID == reply.GateID {
+		d.Kind, d.ObjectDigest = t.Gate.Kind, t.Gate.ObjectDigest
+		d.Closed = v == opt.Accepted && reply.Action != opt.Ask && (reply.MessageID == "" || t.Gate.Decides(reply.Action))
+	}
+	return s.Chain.Add(d)
+}
+
+// closedByHand is decided for the open gate of t, which is about to close because a client
+// moves t to a state.
+func (s *PlanState) closedByHand(t *opt.Task, to opt.TaskState, principal string, at a2a.Time) *opt.Decision {
+	var action opt.Action
+	switch {
+	case t.Gate.Kind != opt.Approval:
+	case stops(to):
+		action = opt.Reject
+	default:
+		action = opt.Accept
+	}
+	reply := opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: principal, At: at}
+	s.approve(&s.Plan, t, reply)
+	return s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{ByHand: true})
+}
