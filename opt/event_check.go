@@ -10,63 +10,81 @@ import (
 // Recording it again never succeeds.
 var ErrMalformed = errors.New("malformed event")
 
-// Check returns an error if e lacks a member that its kind requires: the subject of
-// the event and, where it changes a row of the journal, the new values.
+// A need is a member that an event of a kind must have.
+type need struct {
+	member string
+	met    func(e *Event) bool
+}
+
+// needs has what the subject of an event and the new values in rows of the journal require, by kind.
+var needs = func() map[EventKind][]need {
+	to := need{"to", func(e *Event) bool { return e.To != "" }}
+	head := need{"head", func(e *Event) bool { return e.Head != nil }}
+	text := need{"text", func(e *Event) bool { return e.Text != nil }}
+	again := need{"attempt above 1", func(e *Event) bool { return e.Attempt > 1 }}
+	anotherGo := need{"attempt or try above 1", func(e *Event) bool { return max(e.Attempt, e.Try) > 1 }}
+	epoch := need{"epoch above 1", func(e *Event) bool { return e.Epoch > 1 }}
+	objective := need{"objective", func(e *Event) bool { return e.Objective != nil }}
+	planID := need{"planId", func(e *Event) bool { return e.PlanID != "" }}
+	planHead := need{"planHead", func(e *Event) bool { return e.PlanHead != nil }}
+	plan := need{"plan of planId", func(e *Event) bool { return e.Plan != nil && e.Plan.ID == e.PlanID }}
+	planTasks := need{"tasks in the plan", func(e *Event) bool { return e.Plan != nil && !slices.Contains(e.Plan.Tasks, nil) }}
+	tasks := need{"tasks", func(e *Event) bool { return !slices.Contains(e.Tasks, nil) }}
+	taskID := need{"taskId", func(e *Event) bool { return e.TaskID != "" }}
+	link := need{"link", func(e *Event) bool { return e.Link != "" }}
+	exchanges := need{"exchange at a gate", func(e *Event) bool { return e.Gate != nil && len(e.Gate.Exchanges) > 0 }}
+	chunk := need{"chunk", func(e *Event) bool { return e.Chunk != nil }}
+	message := need{"message", func(e *Event) bool { return e.Message != nil }}
+	answer := need{"answer to a command", func(e *Event) bool { return e.Answer != nil && e.Answer.CommandID != "" }}
+	state := need{"plan and planHead, or objective, head and text", func(e *Event) bool {
+		if e.PlanID != "" {
+			return planHead.met(e) && planTasks.met(e)
+		}
+		return e.Objective != nil && !slices.Contains(e.Objective.Plans, nil) && head.met(e) && text.met(e)
+	}}
+	return map[EventKind][]need{
+		ObjectiveOpened:   {objective},
+		ObjectiveMoved:    {to, head},
+		ObjectiveStopping: {head},
+		ObjectivePaused:   {head},
+		ObjectiveResumed:  {head},
+		ObjectiveQueued:   {head},
+		ObjectiveChanged:  {head, text},
+		ObjectiveRetried:  {head, again},
+		PlanAdded:         {planID, plan, planTasks},
+		PlanChanged:       {planID, text},
+		PlanRetried:       {planID, again, planHead, tasks},
+		PlanMoved:         {planID, to, planHead},
+		PlanStarted:       {planID, planHead},
+		PlanPaused:        {planID, planHead},
+		PlanResumed:       {planID, planHead},
+		PlanStopping:      {planID, planHead},
+		TasksAdded:        {planID, tasks},
+		TasksReopened:     {planID, tasks},
+		TaskLinked:        {taskID, link},
+		TaskMoved:         {taskID, to},
+		ExchangeAdded:     {taskID, to, exchanges},
+		TaskTried:         {taskID, to, anotherGo},
+		ArtifactAdded:     {taskID, chunk},
+		MessageAdded:      {taskID, message},
+		SourceRewound:     {epoch, state},
+		CommandAnswered:   {answer},
+	}
+}()
+
+// Check returns an error if e lacks a member that its kind requires.
 func (e Event) Check() error {
-	has, known := e.complete()
+	list, known := needs[e.Kind]
 	switch {
 	case !known:
 		return fmt.Errorf("%w: unknown kind %q", ErrMalformed, e.Kind)
-	case !has || e.N < 1 && e.Kind != SourceRewound:
-		return fmt.Errorf("%w of kind %s: a required member is missing", ErrMalformed, e.Kind)
+	case e.N < 1 && e.Kind != SourceRewound: // the first event of an epoch may be about nothing that was recorded before
+		return fmt.Errorf("%w of kind %s: it has no number", ErrMalformed, e.Kind)
+	}
+	for _, n := range list {
+		if !n.met(&e) {
+			return fmt.Errorf("%w of kind %s: it needs %s", ErrMalformed, e.Kind, n.member)
+		}
 	}
 	return nil
-}
-
-// complete reports whether e has the members that its kind requires; known is false
-// for a kind that does not exist.
-func (e Event) complete() (has, known bool) {
-	switch e.Kind {
-	case ObjectiveOpened:
-		return e.Objective != nil, true
-	case ObjectiveMoved:
-		return e.To != "" && e.Head != nil, true
-	case ObjectiveStopping, ObjectivePaused, ObjectiveResumed, ObjectiveQueued:
-		return e.Head != nil, true
-	case ObjectiveChanged:
-		return e.Head != nil && e.Text != nil, true
-	case ObjectiveRetried:
-		return e.Head != nil && e.Attempt > 1, true
-	case PlanAdded:
-		return e.PlanID != "" && e.Plan != nil && e.Plan.ID == e.PlanID && !slices.Contains(e.Plan.Tasks, nil), true
-	case PlanChanged:
-		return e.PlanID != "" && e.Text != nil, true
-	case PlanRetried:
-		return e.PlanID != "" && e.Attempt > 1 && e.PlanHead != nil && !slices.Contains(e.Tasks, nil), true
-	case PlanMoved:
-		return e.PlanID != "" && e.To != "" && e.PlanHead != nil, true
-	case PlanStarted, PlanPaused, PlanResumed, PlanStopping:
-		return e.PlanID != "" && e.PlanHead != nil, true
-	case TasksAdded, TasksReopened:
-		return e.PlanID != "" && !slices.Contains(e.Tasks, nil), true
-	case TaskLinked:
-		return e.TaskID != "" && e.Link != "", true
-	case TaskMoved:
-		return e.TaskID != "" && e.To != "", true
-	case ExchangeAdded:
-		return e.TaskID != "" && e.To != "" && e.Gate != nil && len(e.Gate.Exchanges) > 0, true
-	case TaskTried:
-		return e.TaskID != "" && e.To != "" && max(e.Attempt, e.Try) > 1, true
-	case ArtifactAdded:
-		return e.TaskID != "" && e.Chunk != nil, true
-	case MessageAdded:
-		return e.TaskID != "" && e.Message != nil, true
-	case SourceRewound:
-		objective := e.Objective != nil && e.Head != nil && e.Text != nil && !slices.Contains(e.Objective.Plans, nil)
-		plan := e.PlanID != "" && e.Plan != nil && e.PlanHead != nil && !slices.Contains(e.Plan.Tasks, nil)
-		return e.Epoch > 1 && (plan || e.PlanID == "" && objective), true
-	case CommandAnswered:
-		return e.Answer != nil && e.Answer.CommandID != "", true
-	}
-	return false, false
 }

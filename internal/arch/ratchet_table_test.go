@@ -50,7 +50,7 @@ var allowed = map[string]figures{
 		"activities/llm.Model.prepare":      17, "activities/llm.Server.prepare": 18, "activities/llm.readPolicy": 18, "activities/llm.task.advanceCall": 17,
 		"activities/shell.Command.prepare": 17,
 		"api/wire.ReadRequest":             17,
-		"opt.Event.complete":               53, "opt.Objective.wants": 22, "opt.Step.check": 25,
+		"opt.Objective.wants":              22, "opt.Step.check": 25,
 
 		"opt/machine/drive.Driver.Step": 19,
 		"opt/machine/sim.World.fault":   26, "opt/machine/sim.World.things": 21, "opt/machine/sim.checks.allAnswered": 20,
