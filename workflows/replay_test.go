@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -33,11 +35,37 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
 			replayer.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
 			replayer.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
-			if err := replayer.ReplayWorkflowHistoryFromJSONFile(discard, filepath.Join("testdata", entry.Name())); err != nil {
+			h := readHistory(t, filepath.Join("testdata", entry.Name()))
+			options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: workflow.Execution{RunID: resetTo(h)}}
+			if err := replayer.ReplayWorkflowHistoryWithOptions(discard, h, options); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+func readHistory(t *testing.T, path string) *historypb.History {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// resetTo returns the id of the run that a history belongs to if that was made by a reset, else "".
+func resetTo(h *historypb.History) (runID string) {
+	for _, e := range h.Events {
+		if failed := e.GetWorkflowTaskFailedEventAttributes(); failed.GetNewRunId() != "" {
+			runID = failed.GetNewRunId()
+		}
+	}
+	return runID
 }
 
 // A later version of the rules, with a rule that changes the order of work, leaves runs alone that

@@ -44,6 +44,12 @@ var changed = []shape{
 	{name: "shaped-by-another", specs: plans("approve Go on?|say next"), steps: []step{
 		waitFor(opt.TaskInputRequired), noteBy("another", 1, 0), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "reset-objective", specs: plans("approve Go on?; say done", "say last"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(0), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "reset-plan", specs: plans("approve Go on?; say done"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(1), replyAgain(1, 0, 1001, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
 		waitFor(opt.TaskInputRequired), replan,
 	}},
@@ -98,6 +104,21 @@ func (r *recorder) judged(ctx context.Context, id, by, messageID string) (err er
 		return ok || err != nil
 	})
 	return errors.Join(err, wait)
+}
+
+// reset resets the workflow of an objective, or of its n-th plan, to its first task, and waits until
+// the journal shows that.
+func reset(n int) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		workflowID := id
+		if n > 0 {
+			workflowID = opt.PlanID(id, n)
+		}
+		if err := r.reset(ctx, workflowID); err != nil {
+			return err
+		}
+		return r.untilTask(ctx, id, func(v opt.TaskView) bool { return v.Rewound })
+	}
 }
 
 func addTasks(n int, scripts ...string) step {

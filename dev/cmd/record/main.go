@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
@@ -209,6 +210,30 @@ func (r *recorder) purge(ctx context.Context, dir string) error {
 	}
 	fmt.Println("recorded", purgeShape)
 	return r.save(ctx, filepath.Join(dir, purgeShape+".0"), purgeShape)
+}
+
+// reset resets the latest run of a workflow to its first workflow task, and remembers that run.
+func (r *recorder) reset(ctx context.Context, workflowID string) error {
+	found, err := r.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return err
+	}
+	run := found.GetWorkflowExecutionInfo().GetExecution()
+	r.ended[workflowID] = slices.Insert(r.ended[workflowID], 0, run.GetRunId())
+	events := r.temporal.GetWorkflowHistory(ctx, workflowID, run.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			_, err := r.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+				Namespace: "default", WorkflowExecution: run, Reason: "a history", WorkflowTaskFinishEventId: e.GetEventId(), RequestId: run.GetRunId(),
+			})
+			return err
+		}
+	}
+	return errors.New("the run has no workflow task")
 }
 
 // save writes the history of each run of a workflow, the latest first.
