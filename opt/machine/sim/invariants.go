@@ -64,9 +64,9 @@ func (w checks) before(r *run, in machine.Input) {
 
 // after checks a machine after one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
-	_, again := in.(machine.Rewound)
-	for _, e := range events {
-		if again { // in another epoch
+	rewound, again := in.(machine.Rewound)
+	for i, e := range events {
+		if again && i <= len(rewound.Pending) { // in another epoch
 			w.chained(r, e)
 			continue
 		}
