@@ -19,6 +19,16 @@ type Card struct {
 	Raw json.RawMessage
 }
 
+// MarshalJSON returns the card as it came.
+func (c Card) MarshalJSON() ([]byte, error) { return c.Raw.MarshalJSON() }
+
+// What a card has.
+type (
+	Interface = codec.Interface
+	Extension = codec.Extension
+	Skill     = codec.Skill
+)
+
 // Endpoint returns the URL of the first interface that this package supports; ok
 // is false if there is none.
 func (c *Card) Endpoint() (url string, ok bool) {

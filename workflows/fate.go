@@ -75,7 +75,7 @@ func (c *Client) ContextBegan(ctx context.Context, tenant, contextID string) (be
 // Stopped lists the ids of objectives and plans whose workflows were stopped by an operator
 // since a time. Temporal's lists may lag behind by some seconds.
 func (c *Client) Stopped(ctx context.Context, since time.Time) ([]string, error) {
-	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)))
+	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)))
 }
 
 // Running lists the ids of objectives and plans whose workflows run. Temporal's lists may lag

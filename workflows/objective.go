@@ -44,7 +44,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 		return nil, workflow.NewContinueAsNewError(h.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor, Encrypted: in.Encrypted})
 	}
 	if m.State.Forgotten {
-		return nil, temporal.NewNonRetryableApplicationError("It was reset to before a retry, which the journal does not take back. The reconciler ends the objective.", "Forgotten", nil)
+		return nil, temporal.NewNonRetryableApplicationError("It was reset to before a retry, which the journal does not take back. The reconciler ends the objective if it is still open.", "Forgotten", nil)
 	}
 	return resultOf(&m.State.Objective)
 }

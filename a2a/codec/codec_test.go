@@ -77,7 +77,7 @@ func TestPeer_readsWhatIsWritten(t *testing.T) {
 func TestForeign_leavesOut(t *testing.T) {
 	ours := `{"openwop":{"interrupt":{}},"opt/v1/objectiveId":"o","longhaul/v1/hop":1,"theirs":2}`
 	raw := `{"id":"t","contextId":"c","metadata":` + ours + `,"status":{"state":"TASK_STATE_PURRING","timestamp":"now",
-		"message":{"messageId":"m","role":"ROLE_AGENT","metadata":` + ours + `,"parts":[{"ref":{"id":"x","member":"text"}},{"text":"x","metadata":` + ours + `},{"video":1},{"raw":"%"}]}},
+		"message":{"messageId":"m","role":"ROLE_AGENT","extensions":{},"metadata":` + ours + `,"parts":[{"ref":{"id":"x","member":"text"}},{"text":"x","metadata":` + ours + `},{"video":1},{"raw":"%"}]}},
 		"artifacts":[{"artifactId":"a","metadata":` + ours + `,"parts":[{"text":"x","data":1},{"kind":"file","file":{"name":"f","bytes":"_-8"}}]}]}`
 	got, err := codec.Foreign.Task(json.RawMessage(raw))
 	if err != nil {

@@ -44,7 +44,7 @@ var ErrKind = errors.New("read an event: its kind is unknown")
 // Task reads a task.
 func (s Sender) Task(raw json.RawMessage) (TaskRead, error) {
 	var in Task
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := s.unmarshal(raw, &in); err != nil {
 		return TaskRead{}, err
 	}
 	t, err := s.task(in)
@@ -72,7 +72,7 @@ func (s Sender) Tasks(raw json.RawMessage) (list []TaskRead, err error) {
 // Event reads the result of sending a message, or an event of a stream. An event of no known kind
 // is [ErrKind] from a peer, and empty from a stranger.
 func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
-	in, err := readEvent(raw)
+	in, err := s.readEvent(raw)
 	if err != nil {
 		return out, fmt.Errorf("read an event: %w", err)
 	}
@@ -98,7 +98,21 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 	return out, err
 }
 
-func readEvent(raw json.RawMessage) (in event, err error) {
+// unmarshal reads raw into a form. A stranger may give members that are not used another form.
+func (s Sender) unmarshal(raw json.RawMessage, into any) error {
+	err := json.Unmarshal(raw, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && s.foreign {
+		if path := strings.Split(wrong.Field, "."); slices.Contains(unused, path[len(path)-1]) {
+			return nil // the rest was read
+		}
+	}
+	return err
+}
+
+// unused are members of answers that nothing depends on.
+var unused = []string{"extensions", "referenceTaskIds", "kind", "final", "metadata"}
+
+func (s Sender) readEvent(raw json.RawMessage) (in event, err error) {
 	var kind struct {
 		Kind string `json:"kind"`
 	}
@@ -116,7 +130,7 @@ func readEvent(raw json.RawMessage) (in event, err error) {
 	case "artifact-update":
 		into = &in.Artifact
 	}
-	return in, json.Unmarshal(raw, into)
+	return in, s.unmarshal(raw, into)
 }
 
 func (s Sender) received(in status) Received {

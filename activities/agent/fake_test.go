@@ -342,7 +342,7 @@ func (t *fakeTask) step() {
 	case t.word == "gate" && !answered:
 		t.set("input-required", "")
 		t.said = []object{{"text": "Ship it?"}, {"data": object{
-			"kind": "approval", "interruptId": "g:1", "title": "Ship it?", "actions": []string{"accept", "reject", "edit-accept"}, "objectDigest": "d1", "taskId": "x",
+			"kind": "approval", "interruptId": "g:1", "title": "Ship it?", "actions": []string{"accept", "reject", "edit-accept"}, "objectDigest": "d1", "taskId": "x", "expiresAt": 7, "responders": "all",
 		}}, {"text": "The object"}}
 	case t.word == "credential" && !answered:
 		t.set("auth-required", "")

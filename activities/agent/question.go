@@ -28,14 +28,27 @@ type question struct {
 // maxQuestions is how many questions of an agent a gate has at most.
 const maxQuestions = 20
 
+// remoteGate is what we use of a gate of another agent, so that its other members may have any form.
+type remoteGate struct {
+	Kind         opt.GateKind   `json:"kind"`
+	ID           string         `json:"interruptId"`
+	Title        string         `json:"title"`
+	Description  string         `json:"description"`
+	Actions      []opt.Action   `json:"actions"`
+	Questions    []opt.Question `json:"questions"`
+	ObjectDigest string         `json:"objectDigest"`
+
+	object []a2a.Part // the parts behind it in its message
+}
+
 // gateIn returns the gate of another agent that its status message has, a data part of the OPT
 // extension; nil if there is none.
-func gateIn(s a2a.TaskStatus) *opt.Gate {
+func gateIn(s a2a.TaskStatus) *remoteGate {
 	if s.Message == nil {
 		return nil
 	}
-	for _, p := range s.Message.Parts {
-		var g opt.Gate
+	for i, p := range s.Message.Parts {
+		g := remoteGate{object: s.Message.Parts[i+1:]}
 		if p.Data == nil || json.Unmarshal(p.Data, &g) != nil || g.ID == "" {
 			continue
 		}
@@ -123,13 +136,13 @@ func dataOf(s a2a.TaskStatus) json.RawMessage {
 
 // gate returns a gate of the task for one of the agent. An approval offers accept and
 // reject alone: the other actions need the object as the agent stores it.
-func (h *handoff) gate(g *opt.Gate, s a2a.TaskStatus) opt.Gate {
+func (h *handoff) gate(g *remoteGate, s a2a.TaskStatus) opt.Gate {
 	if g.Kind == opt.Approval {
 		out := opt.Gate{Kind: opt.Approval, Title: h.askPrefix() + cleanLine(g.Title, maxLine), Description: cleanLines(g.Description, maxPrompt), Actions: []opt.Action{opt.Accept}}
 		if slices.Contains(g.Actions, opt.Reject) {
 			out.Actions = append(out.Actions, opt.Reject)
 		}
-		out.Object = s.Message.Parts[min(2, len(s.Message.Parts)):]
+		out.Object = g.object
 		return out
 	}
 	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, maxPrompt)}

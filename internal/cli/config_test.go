@@ -90,6 +90,26 @@ func TestRun_configFileMistakes(t *testing.T) {
 	}
 }
 
+// Each of several mistakes is named, with its line if the file has given the value.
+func TestRun_configFileSeveralMistakes(t *testing.T) {
+	file := writeFile(t, "longhaul.yaml", "max-plans: 0\naddr: 0.0.0.0:7420\n")
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{file + ":1: --max-plans", file + ":2: --addr"}},
+		{[]string{"--addr", "0.0.0.0:7421"}, []string{file + ":1: --max-plans", "longhaul: --addr"}},
+	} {
+		var errs strings.Builder
+		Run(t.Context(), append([]string{"api", "--config", file}, tt.args...), io.Discard, &errs, serve.Build{})
+		for _, want := range tt.want {
+			if !strings.Contains(errs.String(), want) {
+				t.Errorf("%v: %s\nwant in it %q", tt.args, &errs, want)
+			}
+		}
+	}
+}
+
 // The command config shows where Temporal is, and no secret.
 func TestRun_configOfTemporal(t *testing.T) {
 	t.Setenv("TEMPORAL_CONFIG_FILE", writeFile(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))

@@ -23,6 +23,7 @@ type yamlFile struct {
 	name    string
 	members map[string]yaml.Node // values by the name of the flag
 	lines   map[string]int       // of their names
+	given   map[string]bool      // those whose value counts: neither the command line nor a variable has another
 }
 
 // usedFiles are the configuration files of a run, in which its errors name lines.
@@ -30,7 +31,7 @@ type usedFiles []*yamlFile
 
 // read reads a configuration file. It is a [kong.ConfigurationLoader].
 func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
-	f := &yamlFile{name: defaultConfigFile, members: map[string]yaml.Node{}, lines: map[string]int{}}
+	f := &yamlFile{name: defaultConfigFile, members: map[string]yaml.Node{}, lines: map[string]int{}, given: map[string]bool{}}
 	if file, ok := r.(interface{ Name() string }); ok {
 		f.name = file.Name()
 	}
@@ -60,8 +61,17 @@ func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
 	return f, nil
 }
 
-// at returns err, and the line of the setting that it is about if a file has that.
+// at returns err, and the line of each setting that it is about if a file has given that.
 func (u usedFiles) at(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list := slices.Clone(joined.Unwrap())
+		for i := range list {
+			list[i] = u.at(list[i])
+		}
+		if all := errors.Join(joined.Unwrap()...); all.Error() == err.Error() { // else it has words of its own
+			return errors.Join(list...)
+		}
+	}
 	wrong, ok := errors.AsType[*process.UsageError](err)
 	flag, named := "", false
 	if ok {
@@ -71,8 +81,8 @@ func (u usedFiles) at(err error) error {
 		flag = flag[:i]
 	}
 	for _, f := range u {
-		if line, ok := f.lines[flag]; ok && named {
-			return &process.UsageError{Text: fmt.Sprintf("%s:%d: %s", f.name, line, wrong.Text), Command: wrong.Command}
+		if named && f.given[flag] {
+			return &process.UsageError{Text: fmt.Sprintf("%s:%d: %s", f.name, f.lines[flag], wrong.Text), Command: wrong.Command}
 		}
 	}
 	return err
@@ -114,5 +124,6 @@ func (f *yamlFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	if err := node.Decode(&value); err != nil {
 		return nil, fmt.Errorf("%s:%d: %s", f.name, node.Line, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
+	f.given[flag.Name] = true
 	return value, nil
 }

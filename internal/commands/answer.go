@@ -287,7 +287,7 @@ func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-// readGate returns the gate at which a task waits, and its object. It returns nil if GateID is
+// readGate returns the gate at which a task waits, and its object. It returns nil if gateID is
 // not "" and names another gate.
 func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
 	at := taskID // shows the gate
@@ -305,7 +305,7 @@ func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) 
 	return g, objectOf(g, t.Status.Message), nil
 }
 
-// onlyQuestion returns the question at a gate of a task; GateID may be "".
+// onlyQuestion returns the question at a gate of a task; gateID may be "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
 	g, _, err := readGate(ctx, agent, taskID, gateID)
 	switch {

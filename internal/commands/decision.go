@@ -80,7 +80,7 @@ func rowOf(d opt.Decision) []string {
 	return []string{d.DecidedAt.Time().UTC().Format("2006-01-02 15:04:05 MST"), d.GateID, d.DecidedBy, action, verdict}
 }
 
-// CheckTTL checks the decisions and the head of e, whose signature has to be by one of the
+// check checks the decisions and the head of e, whose signature has to be by one of the
 // given sets of public keys; without any, it is not looked at.
 func (e decisionExport) check(keys [][]byte) (*opt.Chains, error) {
 	var chains opt.Chains

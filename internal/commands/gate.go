@@ -39,12 +39,14 @@ func (p *printer) showWaiting(open func() []*opt.Gate) {
 }
 
 // closedSince reports whether the gate that the status in e is about was closed after that
-// status. A root task shows its former status for a moment after its gate was closed.
+// status. A root task shows its former status for a moment after its gate was closed, also in
+// updates about its plans and tasks.
 func closedSince(e client.Event) bool {
 	s, ok := e.TaskStatus()
 	_, open := client.Gate(e.Metadata())
 	d, closed := client.Decided(e.Metadata())
-	return ok && !open && closed && !d.At.Time().Before(s.At.Time())
+	_, below := e.Metadata()[opt.KeyEvent]
+	return ok && !open && (below || closed && !d.At.Time().Before(s.At.Time()))
 }
 
 // printGate prints a question, the object to decide on and the commands that answer. For a gate

@@ -84,25 +84,33 @@ func (r *remote) command(name string) string {
 // explain returns err with what to do about it, if that is known and was not
 // printed before.
 func (r *remote) explain(err error) error {
+	if _, done := errors.AsType[explained](err); done {
+		return err
+	}
 	var refused *client.Error
 	var untrusted x509.UnknownAuthorityError
 	if errors.As(err, &refused) && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
-		return fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)
+		return explained{fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)}
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
-		return fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)
+		return explained{fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)}
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)
+		return explained{fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)}
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
-		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)
+		return explained{fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)}
 	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
-		return fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))
+		return explained{fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))}
 	case errors.As(err, &untrusted):
-		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)
+		return explained{fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)}
 	}
 	return err
 }
+
+// An explained error has what to do about it already.
+type explained struct{ error }
+
+func (e explained) Unwrap() error { return e.error }
 
 // howToStart returns how to start an agent with this program, for people.
 func howToStart(p *process.Process) string {

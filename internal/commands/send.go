@@ -55,7 +55,7 @@ func (c *sendCommand) Run(p *process.Process, r *remote) error {
 	case errors.Is(err, context.Canceled) && w.taskID == "":
 		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
 	case err != nil:
-		return w.interrupted(err, r.command("watch"))
+		return w.interrupted(r.explain(err), r.command("watch"))
 	case !c.Watch:
 		w.ask(p.Ctx)
 	}

@@ -42,7 +42,7 @@ func (c *watchCommand) Run(p *process.Process, r *remote) error {
 	w := taskWatcher{display: r.display(c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
 	state, err := w.run(ctx, func(ctx context.Context) eventStream { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
-		return w.interrupted(err, r.command("watch"))
+		return w.interrupted(r.explain(err), r.command("watch"))
 	}
 	return exitForState(state)
 }

@@ -300,6 +300,17 @@ Completed.
 `)
 }
 
+// An update about a plan or a task shows the question of its root task still, right after that was
+// answered: it is not asked again.
+func TestWatch_answered(t *testing.T) {
+	f := newFakeAgent(t, sendEvents(
+		"1 "+wireTask("INPUT_REQUIRED", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", `"opt/v1/event":{"kind":"task","id":"t","to":"working"}`), "3 "+wireStatus("COMPLETED", "", "")))
+	r := f.run(&watchCommand{Task: rootID})
+	if strings.Contains(r.stdout.String(), "Ship it?") {
+		t.Errorf("it asks again:\n%s", &r.stdout)
+	}
+}
+
 // With --until-waiting a command in a script gets the control back at a gate.
 func TestWatch_untilWaiting(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", "")),

@@ -16,8 +16,8 @@ type usage struct {
 	now func() time.Time
 }
 
-// blockSize is the size of a block of the tally of blocks, in bytes
-// (so do the triggers of the table objectives).
+// blockSize is the size of a block of the tally of blocks, in bytes. The triggers of the table
+// objectives have the same.
 const blockSize = 16 << 10
 
 // blocksQuery counts the blocks of each tenant as their tally does.

@@ -150,7 +150,7 @@ func (c *compareSettings) compare(p *process.Process, f func(context.Context, *j
 	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
 		return process.Usagef("--rate must be above 0, and --parallel between 1 and 64")
 	}
-	return c.connect(p, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
+	return c.connect(p, c.NamespaceTTL(), func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
 		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
 		return f(ctx, j, rebuild.Config{
@@ -160,8 +160,9 @@ func (c *compareSettings) compare(p *process.Process, f func(context.Context, *j
 	})
 }
 
-// connect calls f with the journal and with Temporal.
-func (s *bothSettings) connect(p *process.Process, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
+// connect calls f with the journal and with Temporal. A namespace that is missing should keep
+// workflows for retention.
+func (s *bothSettings) connect(p *process.Process, retention time.Duration, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
 	target, err := s.Target(s.Elsewhere)
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ func (s *bothSettings) connect(p *process.Process, f func(context.Context, *jour
 	defer temporal.Close()
 	n := namespace.New(temporal, cipher, target, zap.NewNop())
 	if _, err := n.Examine(ctx); err != nil {
-		return n.WithAdvice(err, namespace.Week)
+		return n.WithAdvice(err, retention)
 	}
 	return s.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, temporal, cipher) })
 }
@@ -278,7 +279,7 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 	if !c.Exists() {
 		return fmt.Errorf("there is no journal in %s: name its directory with --data-dir", c.Location())
 	}
-	return c.connect(p, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
+	return c.connect(p, namespace.Week, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
 		r := reconcile.New(reconcile.Config{
 			Temporal: workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher}), Journal: j, Log: zap.NewNop(),
 		})

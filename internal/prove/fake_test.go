@@ -271,12 +271,12 @@ func (f *fake) shape(t *fakeTask, now time.Time) any {
 // list has three tasks on a page.
 func (f *fake) list(token string, now time.Time) any {
 	from, _ := strconv.Atoi(token)
-	sorted := slices.Clone(f.tasks)
-	at := func(t *fakeTask) string {
+	sorted, at := slices.Clone(f.tasks), map[*fakeTask]string{}
+	for _, t := range sorted {
 		s, _ := t.snapshot(now)["status"].(map[string]any)
-		return s["timestamp"].(string)
+		at[t] = s["timestamp"].(string)
 	}
-	slices.SortStableFunc(sorted, func(a, b *fakeTask) int { return strings.Compare(at(b), at(a)) })
+	slices.SortStableFunc(sorted, func(a, b *fakeTask) int { return strings.Compare(at[b], at[a]) })
 	switch f.sickness {
 	case "lists backwards":
 		slices.Reverse(sorted)

@@ -42,7 +42,7 @@ type apiServer struct {
 func (a *apiServer) parts() []part {
 	a.host.drainFor = a.settings.DrainDelay
 	a.listeners = &listeners{settings: a.settings, log: a.host.log}
-	a.reconciler = &reconciler{ground: a.ground}
+	a.reconciler = &reconciler{ground: a.ground, engine: a.engine}
 	return []part{
 		step(func(context.Context) (err error) {
 			a.agent, err = a.planning.agent(a.settings.Agent)
@@ -151,11 +151,12 @@ func (b Build) card(cfg apiSettings, at api.Address, agent Agent) card.Info {
 type reconciler struct {
 	*ground
 	loop
-	doubt func(objectiveID string) // has an objective checked
+	engine func() workflows.ClientConfig // of the API, for the work that it begins again
+	doubt  func(objectiveID string)      // has an objective checked
 }
 
 func (r *reconciler) Start(ctx context.Context) error {
-	to := reconcile.New(reconcile.Config{Temporal: workflows.NewClient(r.temporal.engine()), Journal: r.store.journal, Log: r.host.log})
+	to := reconcile.New(reconcile.Config{Temporal: workflows.NewClient(r.engine()), Journal: r.store.journal, Log: r.host.log})
 	r.doubt, r.run = to.Doubt, to.Run
 	return r.loop.Start(ctx)
 }

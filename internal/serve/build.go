@@ -56,7 +56,8 @@ type Build struct {
 	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
 	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has the executors that they need
 
-	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
+	// Wrappers around parts of processes that serve or work, for programs that test failures. Nil: no
+	// wrapper. Pushes in the journal have none.
 	Engine   func(apiservice.Engine) apiservice.Engine
 	Journal  func(apiservice.Journal) apiservice.Journal
 	Recorder func(activities.Recorder) activities.Recorder

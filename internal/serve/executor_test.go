@@ -118,10 +118,9 @@ func TestBuild_checkExecutor(t *testing.T) {
 }
 
 // A worker does not start without its default executor.
-func TestWorkerPart_default(t *testing.T) {
+func TestPlanning_default(t *testing.T) {
 	h := newHost(zap.NewNop(), workSettings{Usual: "llm"}.executorsOf(Build{Default: "human"}))
-	w := &workerPart{ground: &ground{host: h, planning: &planning{}}}
-	err := h.start(t.Context(), w)
+	err := (&planning{host: h, worker: &workerSettings{}}).Start(t.Context())
 	if want := "--default-executor: this worker has no executor llm; it has "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s …", err, want)
 	}

@@ -57,6 +57,9 @@ func (p *planning) Start(context.Context) (err error) {
 		if p.executors, err = p.loadExecutors(*p.worker); err != nil {
 			return err
 		}
+		if err := p.checkWorker(slices.Sorted(maps.Keys(p.executors))); err != nil {
+			return err
+		}
 	}
 	if p.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) {
 		return p.settings.loadPlaybooks(p.host.build, p.planners())
@@ -67,6 +70,15 @@ func (p *planning) Start(context.Context) (err error) {
 		p.host.log.Warn("--echo: clients can hold slots for an hour and send any question to the people here. Use it for trials alone")
 	}
 	return p.playbooks.Require(p.check)
+}
+
+// checkWorker refuses settings of the worker that name executors which it does not have.
+func (p *planning) checkWorker(known []string) error {
+	if name := p.host.build.Default; name != "" && !slices.Contains(known, name) {
+		return process.Usagef("--default-executor: this worker has no executor %s; it has %s", name, strings.Join(known, ", "))
+	}
+	_, err := p.worker.limits(known)
+	return err
 }
 
 // check returns why the process cannot use books.

@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"go.uber.org/zap"
 )
 
 // A TTL that would remove objectives at once is refused.
@@ -46,5 +49,16 @@ func TestRun_workerWithNeedlessTLS(t *testing.T) {
 	code := runCommand(t.Context(), args, io.Discard, &stderr, Build{})
 	if want := "answers without TLS, which is on here (TEMPORAL_TLS): set TEMPORAL_TLS=false"; code != 1 || !strings.Contains(stderr.String(), want) {
 		t.Errorf("exit code %d, no %q in\n%s", code, want, &stderr)
+	}
+}
+
+// What the reconciler begins again is begun as the API begins it.
+func TestReconciler_engine(t *testing.T) {
+	g := &ground{host: newHost(zap.NewNop(), Build{}), temporal: &connection{}}
+	a := &apiServer{ground: g, plain: func() bool { return true }}
+	a.settings.CallTimeout, a.settings.IdleTTL = time.Minute, time.Hour
+	a.parts()
+	if at := a.reconciler.engine(); at.Plain == nil || !at.Plain() || at.Timeout != time.Minute || at.IdleFor != time.Hour {
+		t.Errorf("it reaches the workflows by %+v", at)
 	}
 }

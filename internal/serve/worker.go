@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"longhaul/activities"
-	"longhaul/internal/process"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -26,9 +24,6 @@ func (w *workerPart) Start(context.Context) error {
 	limits, err := w.settings.limits(known)
 	if err != nil {
 		return err
-	}
-	if name := w.host.build.Default; name != "" && !slices.Contains(known, name) {
-		return process.Usagef("--default-executor: this worker has no executor %s; it has %s", name, strings.Join(known, ", "))
 	}
 	h := w.host
 	made := worker.New(worker.Config{

@@ -72,6 +72,9 @@ func (f *facts) forget(prefix string) {
 // refused for good, to what that has. Who gets no answer from the run asks again.
 func (f *facts) setForward(id string, j *journal) {
 	r := j.rows[id]
+	if r == nil { // it was removed
+		r = &row{objective: opt.Objective{Revision: f.revision[id]}}
+	}
 	for _, calls := range []map[string]string{f.taken, f.retries} {
 		maps.DeleteFunc(calls, func(_, objective string) bool { return objective == id })
 	}
