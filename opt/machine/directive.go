@@ -29,10 +29,10 @@ type Directive struct {
 	Command   string `json:"command,omitempty"` // id of the command to answer
 	ReportEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
 
-	Root  string    `json:"root,omitempty"`  // id of the root task of the attempt whose plan an objective takes over, after it was rewound
-	Run   int       `json:"run,omitempty"`   // of the plan that a rewound objective takes over: the attempt that it means
-	Epoch int       `json:"epoch,omitempty"` // of the objective: the plan begins an epoch, too, when it rises
-	Spent opt.Usage `json:"spent,omitzero"`  // by the other plans, when this one was started
+	Imprint string    `json:"imprint,omitempty"` // of the plan that a rewound objective takes over: another one ends
+	Run     int       `json:"run,omitempty"`     // of the plan that a rewound objective takes over: the attempt that it means
+	Epoch   int       `json:"epoch,omitempty"`   // of the objective: the plan begins an epoch, too, when it rises
+	Spent   opt.Usage `json:"spent,omitzero"`    // by the other plans, when this one was started
 }
 
 // assumed returns the status that an objective shows for a plan whose latest

@@ -111,5 +111,5 @@ func (s *ObjectiveState) adopt(l *Link, now a2a.Time) {
 	d := &l.Directive
 	d.N = above(d.N, now)
 	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, s.Epoch, true, s.N
-	d.Root, d.Run = s.Objective.RootID(), s.Objective.Plan(l.PlanID).Run
+	d.Imprint, d.Run = s.imprint(l.Start), s.Objective.Plan(l.PlanID).Run
 }

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -83,8 +85,29 @@ func (s *ObjectiveState) ChildState(planID string) PlanState {
 	first := s.Message(planID)
 	return PlanState{
 		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Rewind: s.Epoch > 1, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
-		Request: s.Asked(), First: &first,
+		Request: s.Asked(), First: &first, Imprint: s.imprint(l.Start),
 	}
+}
+
+// imprint returns a digest by which a plan is known as the one that this attempt at the objective has
+// made: after a reset another one may get its id. A client may have renamed it meanwhile.
+func (s *ObjectiveState) imprint(p *opt.Plan) string {
+	type task struct {
+		Name, Description, Executor string
+		Input                       json.RawMessage
+		Dependencies                []string `json:",omitzero"`
+		Uses                        []string `json:",omitempty"`
+		Ask                         *opt.Gate
+	}
+	tasks := []task{}
+	for _, t := range p.Tasks {
+		tasks = append(tasks, task{t.Name, t.Description, t.Executor, t.Input, t.Dependencies, t.Uses, t.Ask})
+	}
+	content, err := json.Marshal([]any{s.Objective.RootID(), tasks})
+	if err != nil {
+		panic(err) // it came from JSON
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
 // Message returns the content of the signal to a plan.

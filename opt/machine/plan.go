@@ -97,7 +97,7 @@ func (m *Plan) onDirected(in Directed) {
 	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
-	if d.Root != "" && d.Root != s.RootID {
+	if d.Imprint != "" && d.Imprint != s.Imprint {
 		s.beForeign(d, m.now)
 		return
 	}

@@ -17,10 +17,11 @@ type PlanState struct {
 	Above     int            `json:"above,omitempty"`     // the latest epoch of the objective in a directive
 	Rewind    bool           `json:"rewind,omitempty"`    // that has risen, and the plan has not begun its own yet
 	Forgotten bool           `json:"forgotten,omitempty"` // its objective does not know it any more
-	Foreign   bool           `json:"foreign,omitempty"`   // likewise, and hears that: another attempt at the objective has such a plan
+	Foreign   bool           `json:"foreign,omitempty"`   // likewise, and hears that: another plan has its id
 	Tenant    string         `json:"tenant"`
 	ContextID string         `json:"contextId"`
 	RootID    string         `json:"rootId"`
+	Imprint   string         `json:"imprint,omitempty"`   // says which plan of this id it is
 	Objective string         `json:"objective"`           // its name
 	Requester string         `json:"requester,omitempty"` // who asked for the objective
 	Shapers   []string       `json:"shapers,omitempty"`   // others who shaped the work
@@ -57,8 +58,9 @@ func (s *PlanState) Source() string {
 	return opt.InEpoch(opt.RootID(s.Plan.ID, s.Plan.Run), s.Epoch)
 }
 
-// beForeign has the plan end without a word to the journal, for the plan of another attempt at the
-// objective that waits in its place. The report is that of an attempt before all of that plan.
+// beForeign has the plan end without a word to the journal, for another plan with its id: of another
+// attempt at the objective, or of a planner that was asked again after a reset. The report has an
+// attempt before all of that plan.
 func (s *PlanState) beForeign(d Directive, now a2a.Time) {
 	s.Foreign, s.After = true, 0
 	s.Report = opt.Report{N: above(s.Report.N, now), Attempt: -1, Directive: d.N, Status: s.Plan.Status}

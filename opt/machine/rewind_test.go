@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -350,7 +351,7 @@ func TestPlan_Handle_foreign(t *testing.T) {
 	}}
 	now := a2a.AtMillis(5000)
 	p.Handle(now, machine.Opened{})
-	p.Handle(now, machine.Directed{Directive: machine.Directive{N: 9, Echo: 9, Start: true, Epoch: 2, Root: opt.RootID(objectiveID, 2)}})
+	p.Handle(now, machine.Directed{Directive: machine.Directive{N: 9, Echo: 9, Start: true, Epoch: 2, Imprint: "another"}})
 	w := p.Wants()
 	if len(w.Signals) != 1 || w.Done != nil || len(w.Activities) != 0 || p.Message().Report.Attempt >= 0 {
 		t.Fatalf("it wants %+v and says %+v, want a report of no attempt alone", w, p.Message().Report)
@@ -387,5 +388,33 @@ func TestObjective_Handle_turnOfARefusedRetry(t *testing.T) {
 	}
 	if a := m.Wants().Activities; len(a) != 1 {
 		t.Errorf("it wants %+v in turn %+v, want its planner", m.Wants(), m.State.Turn)
+	}
+}
+
+// A plan is known by what it was made of: the same plans of a run after a reset have the imprint of
+// those before, also renamed ones, and another plan with the id has another one.
+func TestObjective_ChildState_imprint(t *testing.T) {
+	m, _ := working(t)
+	before := m.State.ChildState(plan(1)).Imprint
+	var stored machine.ObjectiveState
+	data, err := json.Marshal(m.State)
+	if err == nil {
+		err = json.Unmarshal(data, &stored)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Links[0].Start.Name = "renamed"
+	if got := stored.ChildState(plan(1)).Imprint; got != before {
+		t.Errorf("the imprint of the stored plan is %s, want %s", got, before)
+	}
+	stored.Links[0].Start.Tasks[0].Description = "another"
+	if got := stored.ChildState(plan(1)).Imprint; got == before {
+		t.Error("another plan has the same imprint")
+	}
+	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
+	m.Handle(a2a.AtMillis(5000), machine.ChildRefused{PlanID: plan(1)})
+	if d := m.State.Links[0].Directive; d.Imprint != before {
+		t.Errorf("it takes over a plan with the imprint %q, want %q", d.Imprint, before)
 	}
 }

@@ -78,7 +78,7 @@ var mutations = []mutation{
 	{"a plan that an earlier run has started works in a pause", "objective_state.go", "begun || l.Unheard || d.Command", "begun || d.Command"},
 	{"a plan that is forgotten records for ever", "drive/recorder.go", "e.Source == r.source && e.Unknown:", "false:"},
 	{"a former attempt at a plan is taken over", "plan.go", "if d.Run > s.Plan.Run {", "if false {"},
-	{"a plan of another attempt at the objective is taken over", "plan.go", "if d.Root != \"\" && d.Root != s.RootID {", "if false {"},
+	{"a plan of another attempt at the objective is taken over", "plan.go", "if d.Imprint != \"\" && d.Imprint != s.Imprint {", "if false {"},
 	{"what a retry has read before a reset counts", "rewind.go", "if s.Loading {", "if false {"},
 	{"an objective that was reset to before a retry continues", "objective.go", "\tcase Forgotten:\n\t\tm.State.Forgotten = true\n", ""},
 	{"a reset objective waits for the turn of a retry that it refused", "turn.go", "case retried:", "case false:"},
