@@ -49,11 +49,13 @@ func (t *TurnState) take(in Turn, attempt int, rewound, retried bool) (lost bool
 		t.Want, t.Held, t.Grant = "", false, in.N
 	case in.N <= t.Grant, t.Shared && in.Attempt != attempt:
 	case !t.Shared:
-		t.Shared, t.Held, t.Want, t.Grant = true, !rewound && in.Held && in.Attempt == attempt, "", in.N // the next request says whether it works
+		t.Shared, t.Held, t.Want, t.Grant = true, in.Held && in.Attempt == attempt, "", in.N // the next request says whether it works
+		if rewound {
+			return true
+		}
 		if t.Held && t.N == 0 {
 			t.Want = WantTurn // as the context assumes
 		}
-		return rewound
 	default:
 		t.Grant = in.N
 		t.Held = in.Held && in.Request == t.N && t.Want == WantTurn

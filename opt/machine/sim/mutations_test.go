@@ -69,7 +69,7 @@ var mutations = []mutation{
 	{"an objective that was reset begins plans again that run", "objective_plans.go", "if m.State.Epoch > 1 && !l.Found {", "if false {"},
 	{"an objective that was reset takes a plan over too late", "rewind.go", "if !l.RetryAt.IsZero() {", "if false {"},
 	{"an objective that was reset keeps a turn that it had", "rewind.go", "\t\ts.loseTurn()\n", ""},
-	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "!rewound && in.Held", "in.Held"},
+	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "if rewound {", "if false {"},
 	{"an objective that was reset rests though a plan may work", "objective_state.go", "unsure && !p.Over() {", "unsure && false {"},
 	{"a planner works on after a reset without the turn", "objective_state.go", "k := s.Making; k != nil && k.Begun", "k := s.Making; false"},
 	{"the end of a plan counts that does not know of the reset", "link.go", "(!l.Begun || l.Start != nil) && report.Under < epoch", "!l.Begun && report.Under < epoch"},
