@@ -76,7 +76,12 @@ func (f *facts) setForward(id string, j *journal) {
 		r = &row{objective: opt.Objective{Revision: f.revision[id]}}
 	}
 	for _, calls := range []map[string]string{f.taken, f.retries} {
-		maps.DeleteFunc(calls, func(_, objective string) bool { return objective == id })
+		maps.DeleteFunc(calls, func(command, objective string) bool {
+			if objective == id && !r.answered[command] { // or only by the run
+				delete(f.answers, command)
+			}
+			return objective == id
+		})
 	}
 	for command := range r.answered {
 		f.answers[command] = max(f.answers[command], 1)

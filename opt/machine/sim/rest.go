@@ -181,7 +181,7 @@ func (w checks) rollsUp(o *opt.Objective) {
 func (w checks) rowsEqualStates() {
 	for _, id := range w.journal.order {
 		r := w.latest[id]
-		if r == nil {
+		if r == nil || r.m.(objectiveHost).State.Forgotten { // the journal has another end
 			continue
 		}
 		row, own := &w.journal.rows[id].objective, &r.m.(objectiveHost).State.Objective
