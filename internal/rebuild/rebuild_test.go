@@ -129,14 +129,21 @@ func recorded(t *testing.T) *fake {
 	}
 	for _, list := range f.runs {
 		slices.SortFunc(list, func(a, b *historypb.History) int {
-			return a.Events[0].EventTime.AsTime().Compare(b.Events[0].EventTime.AsTime())
+			return a.Events[len(a.Events)-1].EventTime.AsTime().Compare(b.Events[len(b.Events)-1].EventTime.AsTime()) // a run that was reset has the beginning of another
 		})
 	}
 	return f
 }
 
+// runID returns the id of the run of a history, which a reset may have made.
 func runID(h *historypb.History) string {
-	return h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetOriginalExecutionRunId()
+	id := h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetOriginalExecutionRunId()
+	for _, e := range h.Events {
+		if made := e.GetWorkflowTaskFailedEventAttributes().GetNewRunId(); made != "" {
+			id = made
+		}
+	}
+	return id
 }
 
 // objectives lists the ids of the objectives.
