@@ -62,6 +62,7 @@ type Config struct {
 type Reconciler struct {
 	cfg     Config
 	doubts  chan string
+	over    map[string]bool      // of checkStopped alone: objectives that had ended when it checked them last
 	entered map[string]time.Time // of compare alone: objectives that a context knows, and when that has begun
 
 	mu      sync.Mutex
@@ -135,9 +136,16 @@ func (r *Reconciler) checkStopped(ctx context.Context, since time.Time) error {
 		return err
 	}
 	var failed error
+	over := map[string]bool{}
 	for _, id := range objectivesOf(ids) {
-		failed = errors.Join(failed, r.Check(ctx, id))
+		if over[id] = r.over[id]; over[id] { // it has failed by itself, and is in the list for a minute
+			continue
+		}
+		open, err := r.check(ctx, id)
+		failed = errors.Join(failed, err)
+		over[id] = err == nil && !open
 	}
+	r.over = over
 	return failed
 }
 
@@ -154,18 +162,24 @@ func objectivesOf(workflowIDs []string) (ids []string) {
 
 // Check closes an objective, or plans of it, if their workflows are gone.
 func (r *Reconciler) Check(ctx context.Context, objectiveID string) error {
+	_, err := r.check(ctx, objectiveID)
+	return err
+}
+
+// check is Check; it reports whether the objective was open.
+func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, err error) {
 	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID)
 	if err != nil || o == nil {
-		return err
+		return false, err
 	}
 	fate, err := r.cfg.Temporal.Fate(ctx, o.ID)
 	if err != nil {
-		return err
+		return true, err
 	}
 	if fate == workflows.FateRunning {
-		return r.checkPlans(ctx, o)
+		return true, r.checkPlans(ctx, o)
 	}
-	return r.Close(ctx, o.ID)
+	return true, r.Close(ctx, o.ID)
 }
 
 // checkPlans sends the objective a signal about each of its plans that is gone. A plan whose workflow has

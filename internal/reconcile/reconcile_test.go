@@ -28,6 +28,7 @@ type world struct {
 	list  []string                  // ids that Temporal lists as running
 	open  map[string]*opt.Objective // in the journal
 	done  []string
+	reads map[string]int // of open work, by objective
 }
 
 func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
@@ -112,11 +113,14 @@ func (w *world) OpenPlans(_ context.Context, after, last string) (list []opt.Pla
 }
 
 func (w *world) OpenWork(_ context.Context, id string) (*opt.Objective, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads[id]++
 	return w.open[id], nil
 }
 
 func newWorld(n int) (w *world, ids []string) {
-	w = &world{fates: map[string]workflows.Fate{}, open: map[string]*opt.Objective{}}
+	w = &world{fates: map[string]workflows.Fate{}, open: map[string]*opt.Objective{}, reads: map[string]int{}}
 	for i := range n {
 		id := opt.NewObjectiveID([16]byte{1, byte(i)})
 		plan := &opt.Plan{ID: opt.PlanID(id, 1), ObjectiveID: id, Status: opt.PlanWorking, Started: true, Run: 1}
@@ -243,6 +247,23 @@ func TestReconciler_Run(t *testing.T) {
 		expect(time.Minute, "close "+ids[2])
 		cancel()
 		synctest.Wait()
+	})
+}
+
+// One that has failed by itself is looked at once, though Temporal lists it for a minute.
+func TestReconciler_endedByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := newWorld(1)
+		failed := opt.NewObjectiveID([16]byte{2})
+		w.fates[failed] = workflows.FateStopped
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.reconciler(zap.NewNop()).Run(ctx)
+		time.Sleep(30 * time.Second)
+		cancel()
+		synctest.Wait()
+		if n := w.reads[failed]; n != 1 {
+			t.Errorf("it was read %d times, want once", n)
+		}
 	})
 }
 

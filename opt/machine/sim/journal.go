@@ -313,7 +313,15 @@ func (w *World) setBack(r *row, e opt.Event) {
 	}
 	o.Plans, o.Root = plans, e.Objective.Root
 	w.journal.roots[o.RootID()] = e.Objective.Root
-	r.closed = o.Status.Ended()
+	r.reopen(&w.facts)
+}
+
+// reopen notes whether an objective that was set back is open, though its end was recorded after the
+// reset.
+func (r *row) reopen(f *facts) {
+	ended := r.objective.Status.Ended()
+	f.reopened[r.objective.ID] = f.reopened[r.objective.ID] || r.closed && !ended
+	r.closed = ended
 }
 
 // storeTask applies an event of a plan to its tasks in the plan's row.
