@@ -68,7 +68,7 @@ func (e *recordError) Error() string { return e.cause.Error() }
 func (e *recordError) Unwrap() error { return e.cause }
 
 // journalError returns the error of an attempt that could not be recorded.
-// Temporal repeats the run, and no attempt is used up. Events that the journal
+// Temporal repeats the run for a minute before that uses up an attempt. Events that the journal
 // refuses for good fail the attempt.
 func journalError(err error) error {
 	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
