@@ -56,8 +56,8 @@ func (d *Driver) Pauses(key string) bool { return d.pauses[key] != nil }
 // next run: the state of the machine has no numbers of tries.
 func (d *Driver) Tries() map[string]int {
 	out := map[string]int{}
-	for key := range d.pauses {
-		if n := d.tries[key]; n > 0 {
+	for key, n := range d.tries { // it pauses, or waits until an epoch is recorded
+		if n > 0 && d.activities[key] == nil && !d.ended[key] {
 			out[key] = n
 		}
 	}

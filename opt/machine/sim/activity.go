@@ -32,6 +32,7 @@ func (w temporal) endActivity(r *run, index int, c *choice) {
 	if a.Kind == machine.RunTask && !a.taken && !a.unsure && c.chance(8) {
 		w.logf("%s: a worker sends %s back", w.name(r.id), w.name(a.Key))
 		w.facts.resent[r.id+a.Key] = true // this run or the next one begins it again
+		r.undo = append(r.undo, func() { delete(w.facts.resent, r.id+a.Key) })
 		r.drop(a)
 		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, SentBack: true})
 		return

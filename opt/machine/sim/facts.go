@@ -31,7 +31,7 @@ type facts struct {
 	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
 	chains   map[string]opt.Chain       // of decisions, by source
 	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
-	behind   map[string][]string        // plans that were over when an attempt at a plan was started, by that
+	behind   map[string][]string        // attempts at plans that were over when an attempt at a plan was started, by that
 	gates    map[string]*openGate       // by the A2A task that waits at it
 	legs     map[string]*leg            // the latest one, by A2A task
 	asked    map[string]int64           // when a client has last asked for another attempt, by objective

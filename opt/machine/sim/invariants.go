@@ -344,7 +344,7 @@ func (w checks) startsBehind(s *machine.ObjectiveState) {
 		over := []string{}
 		for _, p := range s.Objective.Plans {
 			if p.Over() {
-				over = append(over, p.ID)
+				over = append(over, opt.RootID(p.ID, p.Run))
 			}
 		}
 		w.facts.behind[key] = over
@@ -363,6 +363,9 @@ func (w checks) approvedBefore(h planHost) (known map[string]bool, approved bool
 		return known, false // it may have begun before the others had ended
 	}
 	o := &w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Objective
+	if o.Plan(h.State.Plan.ID) == nil { // it was reset to before the plan
+		return known, false
+	}
 	list, behind := o.Before(o.Plan(h.State.Plan.ID)), w.facts.behind[opt.RootID(h.State.Plan.ID, h.State.Plan.Run)]
 	for i := 0; i < len(list); i++ {
 		for _, b := range o.Before(list[i]) {
@@ -371,7 +374,7 @@ func (w checks) approvedBefore(h planHost) (known map[string]bool, approved bool
 			}
 		}
 		before := w.latest[list[i].ID]
-		if before == nil || before.terminated || !slices.Contains(behind, list[i].ID) {
+		if before == nil || before.terminated || !slices.Contains(behind, opt.RootID(list[i].ID, list[i].Run)) {
 			continue
 		}
 		own := &before.m.(planHost).State
@@ -431,7 +434,7 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 		return // a client may start a plan before the objective has the end of the one before
 	}
 	plan := &before.m.(planHost).State.Plan
-	inTime := slices.Contains(w.facts.behind[opt.RootID(r.id, h.State.Plan.Run)], plan.ID)
+	inTime := slices.Contains(w.facts.behind[opt.RootID(r.id, h.State.Plan.Run)], opt.RootID(plan.ID, plan.Run))
 	if made := plan.Results(); plan.Status == opt.PlanCompleted && inTime && len(made) > 0 {
 		if len(a.work.Results) == 0 || !slices.ContainsFunc(a.work.Results[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
 			w.fail("inputs", "%s does not get what %s has made", w.name(a.Key), w.name(plan.ID))

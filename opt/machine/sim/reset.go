@@ -69,7 +69,6 @@ func (w resetting) setFactsBack(r, again *run) {
 		undo()
 	}
 	again.undo = slices.Clip(r.undo[:keep])
-	forget(w.facts.resent, r.id)
 	if _, plan := r.m.(planHost); plan {
 		facts := r.facts
 		if n := len(again.history); n > 0 {

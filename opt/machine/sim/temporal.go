@@ -126,6 +126,9 @@ func (w temporal) finish(r *run, next drive.Next) {
 		successor := w.newRun(r.id, r.objective, clone(r.m.successor()))
 		successor.parent, successor.result, successor.attempt, successor.canceled = r.parent, r.result, r.attempt, false
 		successor.checked = maps.Clone(r.checked)
+		for key, again := range r.again {
+			w.facts.resent[r.id+key] = w.facts.resent[r.id+key] || again
+		}
 		r.ended = true
 		for _, child := range w.runs {
 			if child.parent == r {
