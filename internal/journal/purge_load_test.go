@@ -106,9 +106,6 @@ func TestPurge_whileWritersWrite(t *testing.T) {
 func TestPurge_inTurns(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, events := open(), 40_000
-		if strings.HasSuffix(t.Name(), "/sqlite") {
-			events = 4 * crowd // the race detector does not slow a server down
-		}
 		s := brief(t, j, 0)
 		if err := j.Script(t.Context(), fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			INSERT INTO events (objective_id, seq, doc) SELECT '%s', i, '{"n":1,"kind":"artifact","at":"2026-03-01T09:00:00Z"}' FROM n`, events, s.objective.ID)); err != nil {
