@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -152,7 +153,7 @@ func testSteering(t *testing.T, o *office) {
 	b.clickFirst("DisclosureTriangle", "Add a task…")
 	b.fillFirst("Name", "Sweep the floor")
 	b.click("button", "Add the task")
-	b.sees("Sweep the floor")
+	b.sees("Added to the plan.", "Sweep the floor")
 
 	other := o.enter(t, "bob")
 	other.open(path)
@@ -170,15 +171,27 @@ func testSteering(t *testing.T, o *office) {
 	}
 	other.click("button", "Add the task")
 	other.await(func() error {
-		if !strings.Contains(other.text(), "Close the door") || strings.Contains(other.text(), "Another change") {
-			return fmt.Errorf("the task was not added: %.600s", other.text())
+		if shown := other.text(); !strings.Contains(shown, "Added to the plan.") || strings.Contains(shown, "Another change") {
+			return fmt.Errorf("the task was not added: %.600s", shown)
 		}
 		return nil
 	})
-	b.sees("Close the door") // and so has the present revision
+	b.sees("Close the door", other.revision()) // the plan has the task before the objective has its revision
 	b.clickFirst("DisclosureTriangle", "Cancel…")
 	b.clickFirst("button", "Cancel")
 	b.sees("canceled")
+}
+
+// revision returns the revision of the objective that the page shows.
+func (b *tab) revision() (shown string) {
+	b.t.Helper()
+	b.await(func() error {
+		if shown = regexp.MustCompile(`Revision \d+`).FindString(b.text()); shown == "" {
+			return fmt.Errorf("the page has no revision: %.600s", b.text())
+		}
+		return nil
+	})
+	return shown
 }
 
 // value reports whether a field of the page holds a text.
