@@ -225,7 +225,7 @@ func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refus
 	if len(in.Ride) > 0 {
 		err := a.cfg.Recorder.Record(ctx, in.Ride...)
 		if err != nil && !errors.As(err, &refused) {
-			return Work{}, nil, journalError(err)
+			return Work{}, nil, journalError(ctx, err)
 		}
 	}
 	w, err = a.contents(in.Work.ObjectiveID).attachWork(ctx, in.Work)
@@ -233,7 +233,7 @@ func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refus
 	case errors.Is(err, opt.ErrUnknown):
 		return Work{}, refused, errContentLost
 	case err != nil:
-		return Work{}, nil, journalError(err)
+		return Work{}, nil, journalError(ctx, err)
 	}
 	return w, refused, ctx.Err()
 }
@@ -263,7 +263,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal takes this error as a cancellation
 	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
-		return Outcome{}, journalError(err)
+		return Outcome{}, journalError(ctx, err)
 	case err != nil:
 		return Outcome{}, finalFailure(err)
 	}
@@ -274,7 +274,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 		out.Code = ReasonFailed // it is shown and copied
 	}
 	if out, err = stream.finish(ctx, out); err != nil {
-		return Outcome{}, journalError(err)
+		return Outcome{}, journalError(ctx, err)
 	}
 	return out, nil
 }

@@ -417,8 +417,9 @@ func TestRun_recordsWhatRides(t *testing.T) {
 			}
 			continue
 		}
-		if app := application(t, err); recorded != -1 || app.Type() != activities.JournalError || app.NonRetryable() {
-			t.Errorf("without a journal: type %q, non-retryable %t; the executor ran: %t", app.Type(), app.NonRetryable(), recorded >= 0)
+		var before int
+		if app := application(t, err); recorded != -1 || app.Type() != activities.JournalError || !app.HasDetails() || app.Details(&before) != nil || before != 0 {
+			t.Errorf("without a journal: type %q, after %d tries; the executor ran: %t", app.Type(), before, recorded >= 0)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +42,7 @@ const (
 	NoPurgerError      = "NoPurger"
 	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
-	JournalError       = "Journal"
+	JournalError       = "Journal" // its details are how many runs before may have begun
 	RefusedError       = "Refused"
 	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
 	RewoundError       = "Rewound" // its details are an [opt.RewoundError]
@@ -67,14 +68,13 @@ func (e *recordError) Error() string { return e.cause.Error() }
 // Unwrap returns the error of the recorder.
 func (e *recordError) Unwrap() error { return e.cause }
 
-// journalError returns the error of an attempt that could not be recorded.
-// Temporal repeats the run for a minute before that uses up an attempt. Events that the journal
-// refuses for good fail the attempt.
-func journalError(err error) error {
+// journalError returns the error of an attempt that could not be recorded: it begins again after a
+// pause, until the journal answers. Events that the journal refuses for good fail the attempt.
+func journalError(ctx context.Context, err error) error {
 	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
 		return finalFailure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
 	}
-	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
+	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err, try(ctx)-1)
 }
 
 // Reason returns the code for a Run that failed with e.

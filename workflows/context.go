@@ -43,7 +43,7 @@ func Context(ctx workflow.Context, in ContextInput) error {
 // wants.
 type contextPart struct{ *machine.Context }
 
-func (c *contextPart) activity(workflow.Context, machine.Activity, []opt.Batch, int) (workflow.Future, outcome) {
+func (c *contextPart) activity(workflow.Context, machine.Activity, []opt.Batch, drive.Tries) (workflow.Future, outcome) {
 	panic("a context has no activities")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/machine/drive"
 )
 
 const (
@@ -23,26 +24,52 @@ func workerTimeout(l opt.Limits) time.Duration {
 	return time.Duration(l.OrDefault().WorkerTimeout) * time.Second
 }
 
-// triesOf returns how many tries at an activity may have begun if err says that it
-// has to be repeated: its worker was lost or stops, the journal could not be
-// reached, or no worker took it in time.
-func triesOf(err error) (n int, lost bool) {
+// beginsAgain reports whether err says that an activity has to begin again as the same attempt,
+// after which tries and which pause. Temporal repeats it after a lost worker, unless it rides.
+func beginsAgain(err error, tries drive.Tries, rides bool) (again bool, _ drive.Tries, _ drive.Pause) {
 	var timeout *temporal.TimeoutError
 	var app *temporal.ApplicationError
 	switch {
 	case errors.As(err, &timeout):
 		switch timeout.TimeoutType() {
 		case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
-			return 0, true
+			return rides, tries, drive.Pause{}
 		case enumspb.TIMEOUT_TYPE_HEARTBEAT:
-			return 1, true
+			return rides, tries.Lose(1), drive.Pause{}
 		}
-	case notBegun(err):
-		return 0, true
-	case errors.As(err, &app):
-		return 1, !app.NonRetryable()
+	case !errors.As(err, &app):
+	case pauses[app.Type()] != drive.Pause{}:
+		return true, triesBefore(app, tries), pauses[app.Type()]
+	case !app.NonRetryable():
+		return rides, tries.Lose(1), drive.Pause{}
 	}
-	return 0, false
+	return false, tries, drive.Pause{}
+}
+
+// pauses are those after which activities begin again that a worker has sent back, by the type of
+// their error. Temporal does not repeat them.
+var pauses = map[string]drive.Pause{
+	activities.QuotaError:   {First: 5 * time.Second, Longest: 10 * time.Minute},
+	activities.JournalError: {First: 100 * time.Millisecond, Longest: time.Minute},
+	unreadableError:         {First: unreadablePause, Longest: unreadableLongest},
+}
+
+// triesBefore adds to tries those of an activity that was sent back. Its error says how many of
+// its runs were before, whose workers were lost. That of a program of earlier does not: it is
+// perhaps the last of many.
+func triesBefore(app *temporal.ApplicationError, tries drive.Tries) drive.Tries {
+	var before int
+	told := app.HasDetails() && app.Details(&before) == nil
+	tries = tries.Lose(before)
+	switch {
+	case app.Type() == activities.JournalError && told:
+		tries.Begun++ // and so has this one
+	case app.Type() == activities.JournalError:
+		tries.Begun += lostWorkers
+	case !told:
+		tries.Begun = max(tries.Begun, 1)
+	}
+	return tries
 }
 
 // refusedBy returns the refusal in the error of an activity, nil if there is none.

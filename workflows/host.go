@@ -25,9 +25,8 @@ var acts *activities.Activities // names activities by method; never called
 type part interface {
 	drive.Machine
 	// activity begins an activity, which records ride before it does anything
-	// else, after tries of which some may have begun. The outcome reads its result
-	// as an input.
-	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries int) (workflow.Future, outcome)
+	// else, after tries at it. The outcome reads its result as an input.
+	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries drive.Tries) (workflow.Future, outcome)
 	// child begins the workflow of a plan.
 	child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture
 	// message returns the receiver of a signal, its name and its argument.
@@ -117,19 +116,18 @@ func (h *host) skip(name string, err error) {
 	workflow.GetMetricsHandler(h.ctx).Counter(skippedSignals).Inc(1)
 }
 
-// noteUnreadable reports whether err says that a worker could not read the payloads of an
-// activity, and shows it in the metrics and Temporal's UI. The log has it once for each activity.
-func (h *host) noteUnreadable(key string, err error) bool {
+// noteUnreadable shows in the metrics and Temporal's UI that a worker could not read the payloads
+// of an activity, if err says so. The log has it once for each activity.
+func (h *host) noteUnreadable(key string, err error) {
 	problem, ok := unreadable(err)
 	if !ok {
-		return false
+		return
 	}
 	if h.unread[key] == "" {
 		h.Warn("A worker cannot read the payloads of an activity, which waits for one that can", "key", key, "problem", problem)
 	}
 	h.unread[key] = problem
 	workflow.GetMetricsHandler(h.ctx).Counter(unreadablePayloads).Inc(1)
-	return true
 }
 
 // unreadRemark says which activities wait since workers could not read their payloads.
@@ -260,22 +258,14 @@ func (h *host) Send(s machine.Signal, sent func(drive.Receipt)) {
 	})
 }
 
-func (h *host) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(drive.End)) (cancel func()) {
+func (h *host) Run(a machine.Activity, ride []opt.Batch, tries drive.Tries, ended func(drive.End)) (cancel func()) {
 	ctx, cancel := workflow.WithCancel(h.ctx)
 	future, read := h.part.activity(ctx, a, ride, tries)
 	h.events.AddFuture(future, func(f workflow.Future) {
 		err := f.Get(h.ctx, nil)
 		e := drive.End{Input: read(h.ctx, f), Returned: err == nil}
-		if h.noteUnreadable(a.Key, err) {
-			e.AtMost = unreadableLongest
-		}
-		if before, ok := sentBack(err); ok {
-			e.Again, e.SentBack, e.Tries = true, true, tries+before
-		} else if begun, lost := triesOf(err); lost && len(ride) > 0 {
-			e.Again, e.Tries = true, begun
-		} else if notBegun(err) { // by a program of earlier: perhaps the last of many runs, of which another one may have begun
-			e.Again, e.SentBack, e.Tries = true, true, max(tries, 1)
-		}
+		h.noteUnreadable(a.Key, err)
+		e.Again, e.Tries, e.Pause = beginsAgain(err, tries, len(ride) > 0)
 		ended(e)
 	})
 	return cancel

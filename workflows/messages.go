@@ -6,6 +6,7 @@ import (
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/machine/drive"
 )
 
 // ObjectiveInput starts an objective or continues one. One of Opening, Retry and
@@ -46,7 +47,8 @@ type PlanInput struct {
 	Going     bool              `json:"going,omitempty"` // State is from the run before
 	MaxEvents int               `json:"maxEvents,omitempty"`
 	Plain     bool              `json:"plain,omitempty"`
-	Tries     map[string]int    `json:"tries,omitempty"` // of activities that wait to begin again, from the run before
+
+	Tries map[string]drive.Tries `json:"tries,omitempty"` // at activities that wait to begin again, from the run before
 }
 
 // PlanResult is the result of a plan's workflow.

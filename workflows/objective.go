@@ -107,7 +107,7 @@ type objectivePart struct {
 	named string        // likewise
 }
 
-func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ int) (workflow.Future, outcome) {
+func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ drive.Tries) (workflow.Future, outcome) {
 	head := &o.State.Objective
 	if a.Kind == machine.LoadKept {
 		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID, Source: o.State.Source(), After: o.State.Ended}

@@ -15,8 +15,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
-
-	"longhaul/activities"
 )
 
 // A Cipher encrypts payloads in Temporal. It is safe for concurrent use.
@@ -222,21 +220,6 @@ const (
 	unreadablePause   = 5 * time.Second
 	unreadableLongest = time.Minute
 )
-
-// notBegun reports whether err says that the worker of an activity could not decrypt its
-// payloads, or that its tenant runs as many tasks there as it may.
-func notBegun(err error) bool {
-	var app *temporal.ApplicationError
-	return errors.As(err, &app) && (app.Type() == unreadableError || app.Type() == activities.QuotaError)
-}
-
-// sentBack reports whether err says that a worker has sent a task back before it began, and how
-// many runs of the activity may have begun before. A program of earlier does not say it.
-func sentBack(err error) (before int, ok bool) {
-	var app *temporal.ApplicationError
-	ok = notBegun(err) && errors.As(err, &app) && app.HasDetails() && app.Details(&before) == nil
-	return before, ok
-}
 
 // unreadable returns why a worker could not decrypt the payloads of an activity if err says so,
 // and the name of the worker.

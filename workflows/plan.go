@@ -46,7 +46,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 // A planPart is the machine of a plan and the code that carries out its wants.
 type planPart struct{ *machine.Plan }
 
-func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries int) (workflow.Future, outcome) {
+func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries drive.Tries) (workflow.Future, outcome) {
 	t := p.State.Plan.Task(a.Of)
 	switch a.Kind {
 	case machine.Elsewhere:
@@ -59,8 +59,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
-	options.RetryPolicy.MaximumAttempts -= int32(tries)
-	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries}
+	options.RetryPolicy.MaximumAttempts -= int32(tries.Lost)
+	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
 	if work := p.State.Work[t.ID]; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
 	}
@@ -75,9 +75,9 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
 }
 
-// runOptions are the options of Run. Temporal retries only after a lost worker or
-// when the journal cannot be reached; other attempts are up to the plan, and so are tasks
-// that were sent back, which use up none of the lost workers.
+// runOptions are the options of Run. Temporal retries only after a lost worker. Other attempts
+// are up to the plan, and so are tasks that were sent back, or that could not reach the journal:
+// these use up none of the lost workers.
 func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
@@ -86,7 +86,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second, MaximumAttempts: lostWorkers,
-			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", activities.QuotaError, unreadableError},
+			NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", activities.QuotaError, activities.JournalError, unreadableError},
 		},
 		Summary: t.Name,
 	}

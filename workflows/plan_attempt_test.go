@@ -60,7 +60,7 @@ func TestWorkerTimeout(t *testing.T) {
 func timeout(kind enumspb.TimeoutType) error { return temporal.NewTimeoutError(kind, nil) }
 
 // journalAway is the error of a Run that cannot record the events in its input.
-var journalAway = temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError)
+var journalAway = temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError, 0)
 
 // failed is the error of a Run whose executor returned an error.
 func failed(code string) error {
@@ -159,6 +159,7 @@ func TestPlan_losesWorkers(t *testing.T) {
 		"no key for payloads":  {keyless, 100, "completed", "", 1, 101}, // however often
 		"quota of the tenant":  {quota, 100, "completed", "", 1, 101},
 		"no journal":           {journalAway, 5, "completed", "", 1, 6},
+		"no journal, for long": {journalAway, 70, "completed", "", 1, 71},
 		"executor":             {failed("busy"), 2, "completed", "", 3, 3},
 		"executor, for ever":   {failed("busy"), 1000, "failed", "busy", 3, 3},
 		"a code like a reason": {failed("timeout"), 1, "completed", "", 2, 2},
@@ -191,6 +192,8 @@ func TestPlan_isSentBack(t *testing.T) {
 	back := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 0)
 	lost := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 1)
 	locked := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 0)
+	awayLater := temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError, 2)
+	awayEarlier := temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError)
 	lockedLater := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 1)
 	for name, tt := range map[string]struct {
 		errors []error // of the runs, before the one that completes
@@ -205,6 +208,10 @@ func TestPlan_isSentBack(t *testing.T) {
 		"without a key, often":                   {slices.Repeat([]error{locked}, 100), 1, 100 * time.Minute},
 		"without a key, many workers lost":       {slices.Concat(slices.Repeat([]error{locked}, 19), slices.Repeat([]error{stopped}, 19)), 20, time.Hour},
 		"without a key after a lost worker":      {[]error{stopped, stopped, lockedLater, locked, stopped}, 4, time.Hour},
+		"without the journal, often":             {slices.Concat([]error{back}, slices.Repeat([]error{journalAway}, 100)), 101, 100 * time.Minute},
+		"without the journal, workers lost":      {slices.Concat([]error{back, stopped, stopped, awayLater}, slices.Repeat([]error{journalAway}, 50), slices.Repeat([]error{stopped}, 17)), 71, time.Hour},
+		"without the journal, many workers lost": {slices.Concat([]error{back, stopped, stopped, awayLater}, slices.Repeat([]error{journalAway}, 50), slices.Repeat([]error{stopped}, 18)), 0, time.Hour},
+		"no journal, by a program of earlier":    {[]error{back, awayEarlier}, 21, time.Hour},
 		"without a key, by a program of earlier": {slices.Concat([]error{back, stopped}, slices.Repeat([]error{keyless}, 19)), 2, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,9 +35,8 @@ type Host interface {
 	Reset() bool    // an operator has reset the workflow to an earlier point; true once for each time
 	Size() Size
 
-	// Run begins an activity, which records ride before it does anything else, after tries
-	// of which some may have begun.
-	Run(a machine.Activity, ride []opt.Batch, tries int, ended func(End)) (cancel func())
+	// Run begins an activity, which records ride before it does anything else, after tries at it.
+	Run(a machine.Activity, ride []opt.Batch, tries Tries, ended func(End)) (cancel func())
 	// Begin begins the workflow of a plan. A plan that fails without a result has no report.
 	Begin(c machine.Child, begun func(ok bool), ended func(report *opt.Report, ride []opt.Batch))
 	// Send sends the latest message to another workflow.
@@ -59,12 +58,23 @@ type Host interface {
 type End struct {
 	Input    machine.Input
 	Returned bool // what rode in it is in the journal, unless its outcome was refused
-	Again    bool // it has to begin again as the same attempt: no worker has taken it, or its worker was lost
-	Tries    int  // of it so far, which may have begun
-	SentBack bool // likewise, after a pause: a worker has sent it back before it began
-
-	AtMost time.Duration // of that pause; 0: 10 minutes
+	Again    bool // it has to begin again as the same attempt: no worker has taken it, or it was lost or sent back
+	Tries    Tries
+	Pause    Pause // before it begins again
 }
+
+// Tries are those that were made at one attempt of an activity.
+type Tries struct {
+	Begun int `json:"begun"`          // may have begun; their number is part of the next one's
+	Lost  int `json:"lost,omitempty"` // of them: their workers were lost, which may happen so often only
+}
+
+// Lose adds n tries whose workers were lost.
+func (t Tries) Lose(n int) Tries { return Tries{Begun: t.Begun + n, Lost: t.Lost + n} }
+
+// A Pause says how long an activity waits before it begins again. Each pause is twice as long as
+// the one before, since each makes the history longer.
+type Pause struct{ First, Longest time.Duration }
 
 // A Receipt says how a signal was received.
 type Receipt string
@@ -88,17 +98,11 @@ type Size struct {
 type Source struct {
 	ObjectiveID string
 	Name        string
-	N           int64          // of the latest event that is in the journal
-	Under       func() int     // of a plan: the latest epoch of its objective that it knows; nil for others
-	Rides       func() bool    // whether the last events go with the result of the workflow; nil for never
-	Tries       map[string]int // [Driver.Tries] of the run before
+	N           int64            // of the latest event that is in the journal
+	Under       func() int       // of a plan: the latest epoch of its objective that it knows; nil for others
+	Rides       func() bool      // whether the last events go with the result of the workflow; nil for never
+	Tries       map[string]Tries // [Driver.Tries] of the run before
 }
 
 // signalPause is how long a driver waits after Temporal has refused one of its signals.
 const signalPause = 2 * time.Second
-
-// The pauses before an activity that was sent back begins again become longer.
-const (
-	sentBackPause = 5 * time.Second
-	longestPause  = 10 * time.Minute
-)

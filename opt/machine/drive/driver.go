@@ -18,9 +18,9 @@ type Driver struct {
 	inbox      []machine.Input
 	canceled   bool              // the machine has got the cancellation
 	activities map[string]*call  // by key
-	tries      map[string]int    // that may have begun, by key: activities that begin again, without a ride
-	pauses     map[string]func() // of activities that were sent back, by key
-	sentBack   map[string]int    // how often, by key
+	tries      map[string]Tries  // by key: activities that begin again, without a ride
+	pauses     map[string]func() // of activities that wait to begin again, by key
+	paused     map[string]int    // how often, by key
 	timers     map[string]func()
 	children   map[machine.Child]bool // begun, without N and After
 	starting   int                    // children whose start Temporal has not confirmed yet
@@ -41,24 +41,24 @@ type call struct {
 func New(h Host, m Machine, s Source) *Driver {
 	d := &Driver{
 		host: h, machine: m, rec: recorder{objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, under: s.Under, rides: s.Rides},
-		activities: map[string]*call{}, tries: map[string]int{}, timers: map[string]func(){},
-		pauses: map[string]func(){}, sentBack: map[string]int{},
+		activities: map[string]*call{}, tries: map[string]Tries{}, timers: map[string]func(){},
+		pauses: map[string]func(){}, paused: map[string]int{},
 		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
 	maps.Copy(d.tries, s.Tries)
 	return d
 }
 
-// Pauses reports whether an activity that was sent back waits to begin again.
+// Pauses reports whether an activity waits to begin again.
 func (d *Driver) Pauses(key string) bool { return d.pauses[key] != nil }
 
-// Tries returns how many tries may have begun of each activity that waits to begin again, for the
-// next run: the state of the machine has no numbers of tries.
-func (d *Driver) Tries() map[string]int {
-	out := map[string]int{}
-	for key, n := range d.tries { // it pauses, or waits until an epoch is recorded
-		if n > 0 && d.activities[key] == nil && !d.ended[key] {
-			out[key] = n
+// Tries returns the tries at each activity that waits to begin again, for the next run: the state
+// of the machine does not have them.
+func (d *Driver) Tries() map[string]Tries {
+	out := map[string]Tries{}
+	for key, tries := range d.tries { // it pauses, or waits until an epoch is recorded
+		if tries.Begun > 0 && d.activities[key] == nil && !d.ended[key] {
+			out[key] = tries
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package drive
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -118,8 +117,8 @@ func (d *Driver) startActivity(a machine.Activity) {
 		d.arrived(ride, e)
 		if e.Again && !c.canceled {
 			d.tries[a.Key] = e.Tries
-			if e.SentBack {
-				d.pauseActivity(a.Key, cmp.Or(e.AtMost, longestPause))
+			if e.Pause.First > 0 {
+				d.pauseActivity(a.Key, e.Pause)
 			}
 			return
 		}
@@ -128,16 +127,15 @@ func (d *Driver) startActivity(a machine.Activity) {
 	})
 }
 
-// pauseActivity has an activity that was sent back begin again after a pause, each twice as long
-// as the one before, since each makes the history longer. If no try of it may have begun, the
+// pauseActivity has an activity begin again after a pause. If no try of it may have begun, the
 // next run can begin it as well as this one.
-func (d *Driver) pauseActivity(key string, atMost time.Duration) {
-	if d.tries[key] == 0 {
+func (d *Driver) pauseActivity(key string, p Pause) {
+	if d.tries[key].Begun == 0 {
 		delete(d.tries, key)
 	}
-	length := min(sentBackPause<<min(d.sentBack[key], 10), atMost)
-	d.sentBack[key]++
-	d.pauses[key] = d.host.Sleep(d.pause(length, "Begin "+key+" again, which was sent back"), func() { delete(d.pauses, key) })
+	length := min(p.First<<min(d.paused[key], 10), p.Longest)
+	d.paused[key]++
+	d.pauses[key] = d.host.Sleep(d.pause(length, "Begin "+key+" again"), func() { delete(d.pauses, key) })
 }
 
 // arrived notes that an activity in which batches rode has ended with an outcome, or without

@@ -2,12 +2,25 @@ package sim
 
 import (
 	"fmt"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
 )
+
+// triesBefore returns the tries at an activity that a worker sends back: one without the journal
+// has begun, and could not record what it streams.
+func triesBefore(journalDown bool) (t drive.Tries) {
+	if journalDown {
+		t.Begun = 1
+	}
+	return t
+}
+
+// sentBackPause is what an activity waits that was sent back.
+var sentBackPause = drive.Pause{First: 5 * time.Second, Longest: 10 * time.Minute}
 
 // endActivity ends an activity with a random result. A canceled activity may also
 // end normally.
@@ -25,7 +38,7 @@ func (w temporal) endActivity(r *run, index int, c *choice) {
 		w.logf("%s: a worker is lost with %s", w.name(r.id), w.name(a.Key))
 		if a.taken { // else another worker runs it again
 			r.drop(a)
-			w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: 1})
+			w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(1)})
 		}
 		return
 	}
@@ -34,7 +47,7 @@ func (w temporal) endActivity(r *run, index int, c *choice) {
 		w.facts.resent[r.id+a.Key] = true // this run or the next one begins it again
 		r.undo = append(r.undo, func() { delete(w.facts.resent, r.id+a.Key) })
 		r.drop(a)
-		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, SentBack: true})
+		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(w.journal.down), Pause: sentBackPause})
 		return
 	}
 	var in machine.Input

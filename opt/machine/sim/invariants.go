@@ -500,7 +500,7 @@ func (w checks) nothingIsHeldUp(r *run) {
 
 // pauses reports whether an activity was sent back and begins again at a time.
 func (r *run) pauses(key string) bool {
-	return slices.ContainsFunc(r.timers, func(s *sleep) bool { return s.Summary == "Begin "+key+" again, which was sent back" })
+	return slices.ContainsFunc(r.timers, func(s *sleep) bool { return s.Summary == "Begin "+key+" again" })
 }
 
 // missing returns the key of an activity, a timer or a plan that the machine wants, and that

@@ -297,7 +297,7 @@ func (w temporal) take(r *run, a *activity, c *choice) {
 			w.put(op{kind: lateRecord, batches: a.ride, repeat: true})
 		}
 		r.drop(a)
-		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: k - 8&1})
+		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(k - 8&1)})
 		return
 	}
 	a.taken, a.refused = true, w.recordAll(a.ride)

@@ -223,7 +223,7 @@ func (r *run) Deliver() {
 	}
 }
 
-func (r *run) Run(a machine.Activity, ride []opt.Batch, tries int, ended func(drive.End)) (cancel func()) {
+func (r *run) Run(a machine.Activity, ride []opt.Batch, tries drive.Tries, ended func(drive.End)) (cancel func()) {
 	started := r.activityOf(a)
 	started.ride = ride
 	started.call = r.call(func(v any) {
