@@ -31,7 +31,7 @@ vet:
 
 test-root:
 	@echo "== Tests of the service"
-	$(root) test $(RACE) -shuffle=on ./...
+	$(root) test $(RACE) -shuffle=on -timeout 30m ./...
 
 # Most of these run programs, which the cache of test results does not notice.
 # One package at a time: several start many processes, and a worker that is silent for
