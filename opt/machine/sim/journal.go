@@ -39,10 +39,10 @@ type row struct {
 	kept      int64           // when a client has last asked for another attempt
 }
 
-// shows reports whether the journal shows a plan as open.
-func (r *row) shows(planID string) bool {
+// terminated reports whether the journal shows that a plan was ended by an operator.
+func (r *row) terminated(planID string) bool {
 	p := r.objective.Plan(planID)
-	return p != nil && !p.Status.Ended()
+	return p != nil && p.Status.Ended() && p.Reason == opt.Terminated
 }
 
 // endTasks ends the open tasks of the plan that e is about, or of all plans.

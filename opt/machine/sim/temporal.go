@@ -181,7 +181,7 @@ func (w temporal) deliverLost(o op) {
 	switch {
 	case row == nil || row.closed:
 	case w.open(plan.PlanID) != nil: // it has begun again
-	case plan.PlanID != o.to && !row.shows(plan.PlanID):
+	case plan.PlanID != o.to && row.terminated(plan.PlanID):
 	case to != nil && plan.PlanID != o.to:
 		w.logf("%s hears that %s is lost", w.name(o.to), w.name(plan.PlanID))
 		w.signal(to, sent(plan))
