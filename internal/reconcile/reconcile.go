@@ -183,17 +183,19 @@ func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, 
 }
 
 // checkPlans sends the objective a signal about each of its plans that is gone. A plan whose workflow has
-// not begun yet is not gone: the objective ignores signals about one.
+// not begun yet is not gone: the objective ignores signals about one. One that was stopped may have
+// recorded its end and not reported it to its objective.
 func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 	for _, p := range o.Plans {
-		if p.Status.Ended() {
+		if p.Status.Ended() && p.Reason == opt.Terminated { // its objective knows
 			continue
 		}
 		fate, err := r.cfg.Temporal.Fate(ctx, p.ID)
 		if err != nil {
 			return err
 		}
-		if fate != workflows.FateStopped && fate != workflows.FateGone || !r.again(p.ID) {
+		gone := fate == workflows.FateStopped || fate == workflows.FateGone && !p.Status.Ended() // Temporal keeps none for ever
+		if !gone || !r.again(p.ID) {
 			continue
 		}
 		if fate == workflows.FateStopped {

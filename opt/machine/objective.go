@@ -358,7 +358,7 @@ func (m *Objective) Wants() Wants {
 	var w Wants
 	s := &m.State
 	if s.Forgotten {
-		return Wants{Done: &Done{Status: string(s.Objective.Status)}, Forget: true}
+		return leavingWants(s)
 	}
 	if s.Making != nil && s.Making.Begun {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})

@@ -205,8 +205,12 @@ func (m *Objective) onChild(in Input) {
 			m.refused(l)
 		}
 	case PlanLost:
-		if l := s.attempt(in.PlanID, in.Attempt); l != nil && l.Begun && !s.Objective.Plan(in.PlanID).Over() {
+		switch l, p := s.attempt(in.PlanID, in.Attempt), s.Objective.Plan(in.PlanID); {
+		case l == nil || !l.Begun:
+		case !p.Over():
 			m.lost(l)
+		case p.Reason != opt.Terminated: // it was reset after its end and ended then: its row gets that end again
+			m.movePlan(p, p.Status, opt.Terminated)
 		}
 	case ChildEnded:
 		if in.Report != nil {

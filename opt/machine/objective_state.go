@@ -318,9 +318,18 @@ func (s *ObjectiveState) loseTurn() {
 	}
 }
 
+// leavingWants returns what an objective wants of which the journal has a later attempt: to leave its
+// context, which may have taken it for that attempt, and its end.
+func leavingWants(s *ObjectiveState) Wants {
+	if s.Turn.Shared && s.Turn.N > s.Turn.Delivered {
+		return Wants{Signals: []Signal{{To: ToContext, N: s.Turn.N}}, Forget: true}
+	}
+	return Wants{Done: &Done{Status: string(s.Objective.Status)}, Forget: true}
+}
+
 func (s *ObjectiveState) turnWanted() TurnWant {
 	switch {
-	case s.Objective.Settled():
+	case s.Forgotten, s.Objective.Settled():
 		return WantLeave
 	case s.Objective.Closed():
 		return s.Turn.Want // tasks stop with or without the turn

@@ -262,6 +262,22 @@ func TestObjective_Handle_rewoundRest(t *testing.T) {
 	}
 }
 
+// A plan that was reset after it had reported its end, and was ended by an operator then, gets that end
+// again: the journal shows it as open, as it was at the moment of the reset.
+func TestObjective_Handle_lostAfterItsEnd(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanFailed, Reason: "bad", Started: true}})
+	events := m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	if len(events) != 1 || !events[0].EndsTasks() || events[0].PlanHead.Status != opt.PlanFailed || events[0].Check() != nil {
+		t.Errorf("events %v, want its end alone", events)
+	}
+	if again := m.Handle(now, machine.PlanLost{PlanID: plan(1)}); len(again) != 0 {
+		t.Errorf("a repeat leads to %v", again)
+	}
+}
+
 // A former attempt at a plan, which has ended and is still there, is not taken over as the one after it.
 func TestPlan_Handle_laterAttempt(t *testing.T) {
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
@@ -326,6 +342,31 @@ func TestObjective_Handle_forgotten(t *testing.T) {
 	m.Handle(a2a.AtMillis(5001), machine.Forgotten{})
 	if w := m.Wants(); !w.Forget || w.Done == nil || len(w.Signals)+len(w.Children) != 0 {
 		t.Errorf("it wants %+v, want its end alone", w)
+	}
+}
+
+// Such an objective leaves its context first, which may have given it the turn of the later attempt:
+// others wait behind it, and the journal may have the end of that attempt, so that it alone can say so.
+func TestObjective_Handle_forgottenWithTheTurn(t *testing.T) {
+	m, _ := working(t)
+	c := machine.NewContext("", "c", machine.Rules)
+	now := a2a.AtMillis(5000)
+	m.Handle(now, machine.Rewound{})
+	c.Handle(now, machine.Enter{ObjectiveID: "obj-other", Attempt: 1, At: now, Behind: []string{opt.RootID(objectiveID, 2)}})
+	m.Handle(now, c.Message(objectiveID))
+	c.Handle(now, machine.Delivered{To: objectiveID, N: c.Message(objectiveID).N})
+	m.Handle(now, machine.Forgotten{})
+	w := m.Wants()
+	if w.Done != nil || len(w.Signals) != 1 || w.Signals[0].To != machine.ToContext || m.State.TurnRequest().Want != machine.WantLeave {
+		t.Fatalf("it wants %+v, want to leave its context alone", w)
+	}
+	c.Handle(now, m.State.TurnRequest())
+	if h := c.State.Holder; h == nil || h.ID != "obj-other" {
+		t.Errorf("the turn is that of %+v", h)
+	}
+	m.Handle(now, machine.Delivered{To: machine.ToContext, N: w.Signals[0].N})
+	if w := m.Wants(); !w.Forget || w.Done == nil || len(w.Signals) != 0 {
+		t.Errorf("then it wants %+v, want its end", w)
 	}
 }
 

@@ -13,7 +13,7 @@ type Wants struct {
 	Done       *Done // the workflow may end; nil if it may not
 	Bound      bool  // the run may not continue as new yet: a plan needs a directive first
 	Rewind     bool  // it must get Rewound, when no event is about to be recorded
-	Forget     bool  // the workflow ends at once with all that runs, without the events that are not recorded
+	Forget     bool  // nothing more is recorded, and with Done the workflow ends at once, with all that runs
 }
 
 // An ActivityKind is the kind of an activity.

@@ -120,8 +120,7 @@ func (d *Driver) Step() Next {
 			d.rewind(0)
 			continue
 		}
-		if w.Forget {
-			d.rec.drop()
+		if d.rec.forget(w) {
 			return Finish
 		}
 		if d.reconcile(w); len(d.inbox) > 0 {

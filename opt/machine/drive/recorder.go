@@ -140,8 +140,13 @@ func (r *recorder) refuse(d *Driver, e *opt.RewoundError) {
 	}
 }
 
-// drop drops all events.
-func (r *recorder) drop() { r.pending, r.carried, r.done = nil, nil, r.last }
+// forget drops all events if w asks for that, and reports whether the run ends then.
+func (r *recorder) forget(w machine.Wants) bool {
+	if w.Forget {
+		r.pending, r.carried, r.done, r.rewound = nil, nil, r.last, false
+	}
+	return w.Forget && w.Done != nil
+}
 
 // advance writes the events that are not in the journal and that no running activity writes.
 func (r *recorder) advance(d *Driver) {

@@ -529,6 +529,59 @@ func TestReset_turn(t *testing.T) {
 	}
 }
 
+// Defect: an objective that was reset to before a retry, which had ended, left its context without a word:
+// others waited behind it for ever.
+func TestReset_turnOfAnEndedRetry(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(nothing)
+		s.Settle()
+		fail := func() {
+			key := s.Activities()[0]
+			s.End(key, machine.Made{Key: key, Failure: "The planner failed."})
+			for s.Objective(id).Status != opt.ObjectiveFailed { // that is recorded, and its workflow does not know it yet
+				s.Step()
+			}
+		}
+		fail()
+		s.Send(status(id, opt.ObjectivePlanning))
+		s.DeliverLast()
+		s.Alone(id)
+		s.Step() // it reads the former attempt
+		s.Settle()
+		other := s.Open(given(sim.PlanOf("other", "b")))
+		fail()
+		s.Reset(id, 1)
+		s.Rest()
+		s.Expect(s.Objective(other).Status == opt.ObjectiveCompleted, "the other one is %s", s.Objective(other).Status)
+	})
+}
+
+// Defect: a plan that was reset after its end, and ended by an operator then, was shown as open for ever.
+func TestReset_lostAfterItsEnd(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a"), sim.PlanOf("next", "?ok")))
+		s.Settle()
+		first := opt.PlanID(id, 1)
+		s.Long(id) // so that its plan reports its end by signal
+		s.Settle()
+		key := s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Alone(first)
+		s.Deliver()
+		s.Alone(id)
+		s.Reset(first, 1)
+		s.Alone(first)
+		shown := func(want opt.PlanStatus) {
+			is := s.Objective(id).Plans[0].Status
+			s.Expect(is == want, "it is %s, not %s", is, want)
+		}
+		shown(opt.PlanWorking)
+		s.Terminate(first)
+		s.Settle()
+		shown(opt.PlanCompleted)
+	})
+}
+
 // An operator resets the workflow of an objective at each moment of a retry, and after it, to each of
 // its workflow tasks. A reset takes no retry back: either the retry continues, or the objective is
 // terminated and may be retried again.

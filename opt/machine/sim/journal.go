@@ -39,6 +39,12 @@ type row struct {
 	kept      int64           // when a client has last asked for another attempt
 }
 
+// terminated reports whether the journal shows that a plan was ended by an operator.
+func (r *row) terminated(planID string) bool {
+	p := r.objective.Plan(planID)
+	return p != nil && p.Status.Ended() && p.Reason == opt.Terminated
+}
+
 // endTasks ends the open tasks of the plan that e is about, or of all plans.
 func (w *World) endTasks(o *opt.Objective, e opt.Event) {
 	for _, p := range o.Plans {
@@ -126,9 +132,15 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 		j.epochs[name] = epoch
 		j.sources[source][e.N], j.last[source] = content, e.N
 		w.log = append(w.log, logged{w.now, source, objectiveID, content})
-		w.store(source, objectiveID, copied(e)) // the machine keeps using its members
+		w.store(source, objectiveID, event(content)) // the machine keeps using the members of e
 	}
 	return nil
+}
+
+// event returns the event with a content.
+func event(content string) (e opt.Event) {
+	must(json.Unmarshal([]byte(content), &e))
+	return e
 }
 
 // misfit returns why an event is refused for good, "" if it is not. unknown says that its source has
@@ -464,9 +476,13 @@ func (w *World) restoreJournal(n int) {
 	log := w.log
 	w.log = nil
 	w.recordAgain(log)
+	later := func(_ string, at int64) bool { return len(w.lost) > 0 && at >= w.lost[0].at }
 	for id, r := range w.journal.rows {
-		r.kept = former.rows[id].kept
+		if at := former.rows[id].kept; !later(id, at) {
+			r.kept = at
+		}
 	}
+	maps.DeleteFunc(w.facts.asked, later) // no workflow knows that a client has asked
 }
 
 // rebuildJournal records what the journal has lost, which the histories of the workflows have.
@@ -490,10 +506,9 @@ func (w *World) recordAgain(events []logged) {
 	w.again = true
 	for _, e := range events {
 		w.now = e.at
-		var event opt.Event
-		must(json.Unmarshal([]byte(e.content), &event))
-		if refused := w.record(opt.Batch{Source: e.source, ObjectiveID: e.objectiveID, Events: []opt.Event{event}, Under: math.MaxInt}); refused != nil {
-			w.fail("rebuild", "event %d of %s is refused", event.N, w.name(e.source))
+		lost := event(e.content)
+		if refused := w.record(opt.Batch{Source: e.source, ObjectiveID: e.objectiveID, Events: []opt.Event{lost}, Under: math.MaxInt}); refused != nil {
+			w.fail("rebuild", "event %d of %s is refused", lost.N, w.name(e.source))
 		}
 	}
 	w.again, w.now, w.journal.places = false, now, places

@@ -181,6 +181,7 @@ func (w temporal) deliverLost(o op) {
 	switch {
 	case row == nil || row.closed:
 	case w.open(plan.PlanID) != nil: // it has begun again
+	case plan.PlanID != o.to && row.terminated(plan.PlanID):
 	case to != nil && plan.PlanID != o.to:
 		w.logf("%s hears that %s is lost", w.name(o.to), w.name(plan.PlanID))
 		w.signal(to, sent(plan))
@@ -193,6 +194,25 @@ func (w temporal) deliverLost(o op) {
 		}
 		w.signal(w.again(o.to), machine.ObjectiveLost{})
 	}
+}
+
+// compare has the reconciler look at all plans that are open in the journal, as it does every minute. It
+// reports whether an objective hears that one is lost.
+func compare(w temporal) (any bool) {
+	for _, id := range w.journal.order {
+		to, row := w.open(id), w.journal.rows[id]
+		if to == nil || row.closed {
+			continue
+		}
+		for _, p := range row.objective.Plans {
+			if r := w.latest[p.ID]; r != nil && r.terminated && !p.Status.Ended() {
+				w.logf("%s hears that %s is lost", w.name(id), w.name(p.ID))
+				w.signal(to, machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
+				any = true
+			}
+		}
+	}
+	return any
 }
 
 // mayLose reports whether an operator may end r, of an objective: it is open in the journal,

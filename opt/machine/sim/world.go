@@ -310,12 +310,13 @@ func (w *World) settle() {
 			w.happen(things[0], &choice{})
 			continue
 		}
-		next := w.nextTimer()
-		if next == 0 {
+		switch next := w.nextTimer(); {
+		case next > 0:
+			w.now = max(w.now, next)
+		case !compare(w.temporal()):
 			w.checks().checkRest()
 			return
 		}
-		w.now = max(w.now, next)
 	}
 	w.fail("rest", "the world does not settle")
 }
