@@ -1,10 +1,8 @@
 package client
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
-	"net/http"
-	"slices"
 
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
@@ -21,6 +19,13 @@ type Card struct {
 
 // MarshalJSON returns the card as it came.
 func (c Card) MarshalJSON() ([]byte, error) { return c.Raw.MarshalJSON() }
+
+// UnmarshalJSON reads the card of an agent, of any version of A2A.
+func (c *Card) UnmarshalJSON(b []byte) (err error) {
+	c.Raw = bytes.Clone(b)
+	c.Card, err = codec.ReadCard(b)
+	return err
+}
 
 // What a card has.
 type (
@@ -61,34 +66,4 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 		}
 	}
 	return OPTParams{}, false
-}
-
-// Card returns the agent's card.
-func (c *Client) Card(ctx context.Context) (*Card, error) {
-	var card Card
-	err := c.repeatCall(ctx, func() error {
-		res, body, err := c.exchange(ctx, http.MethodGet, "/.well-known/agent-card.json", nil)
-		switch {
-		case err != nil:
-			return err
-		case res.StatusCode != http.StatusOK:
-			return notA2A(res)
-		}
-		if card.Card, err = codec.ReadCard(body); err != nil {
-			return notA2A(res)
-		}
-		card.Raw = body
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &card, nil
-}
-
-// HasOPT reports whether a header of a request or an answer names the OPT
-// extension, under either name of the header.
-func HasOPT(h http.Header) bool {
-	values := slices.Concat(h.Values(codec.HeaderExtensions), h.Values(codec.HeaderExtensions3))
-	return slices.Contains(a2a.ParseExtensions(values), a2a.ExtensionOPT)
 }

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"encoding/json"
-
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -30,17 +28,6 @@ func PositionOf(m a2a.Metadata) (p Position, ok bool) {
 		p.Dependencies = nil
 	}
 	return p, true
-}
-
-// In returns a copy of m with the position added. Without dependencies it has no
-// key for them.
-func (p Position) In(m a2a.Metadata) a2a.Metadata {
-	m = m.With(opt.KeyObjectiveID, p.ObjectiveID).With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.TaskIndex)
-	if len(p.Dependencies) > 0 {
-		return m.With(opt.KeyDependencies, p.Dependencies)
-	}
-	delete(m, opt.KeyDependencies)
-	return m
 }
 
 // Gate returns the gate that a waiting task shows, given its metadata or that of
@@ -103,12 +90,8 @@ func ObjectiveOf(m a2a.Metadata) (o *Objective, ok bool) {
 func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return decodeObject[Plan](m, opt.KeyPlan) }
 
 func decodeObject[T any](m a2a.Metadata, key string) (*T, bool) {
-	var members map[string]json.RawMessage
-	if m.Decode(key, &members) != nil || members == nil {
-		return nil, false
-	}
-	v := new(T)
-	if m.Decode(key, v) != nil {
+	var v *T // stays nil for null
+	if m.Decode(key, &v) != nil || v == nil {
 		return nil, false
 	}
 	return v, true

@@ -38,7 +38,7 @@ func TestClient_objectives(t *testing.T) {
 	}
 	page, err := c.ListObjectives(t.Context(), client.ObjectiveOptions{Status: opt.ObjectiveSubmitted, PageSize: 1, PageToken: "p1", Plans: true, Tasks: true})
 	check(t, "ListObjectives", err)
-	if len(page.Objectives) != 1 || page.Objectives[0].Plans != nil || page.TotalSize != 3 || page.NextPageToken != "p2" {
+	if len(page.Items) != 1 || page.Items[0].Plans != nil || page.TotalSize != 3 || page.NextPageToken != "p2" {
 		t.Errorf("ListObjectives gave %+v", page)
 	}
 	plan, err := c.CreatePlan(t.Context(), client.NewPlan{
@@ -147,14 +147,6 @@ func TestPosition(t *testing.T) {
 			t.Errorf("%s: ok %v, want %v (-want +got):\n%s", tt.name, ok, tt.ok, diff)
 		}
 	}
-	p, _ := client.PositionOf(metadata(t, full))
-	if got := encode(t, p.In(metadata(t, `{"mine":1.0}`))); got != `{"mine":1.0,"opt/v1/dependencies":["task-1"],"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
-		t.Errorf("written %s", got)
-	}
-	p.Dependencies = []string{}
-	if got := encode(t, p.In(metadata(t, full))); got != `{"mine":1.0,"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
-		t.Errorf("without dependencies, written %s", got)
-	}
 }
 
 func TestObjectiveOf(t *testing.T) {
@@ -190,6 +182,23 @@ func TestGate(t *testing.T) {
 		if _, ok := client.Gate(metadata(t, text)); ok {
 			t.Errorf("%s has a gate", text)
 		}
+	}
+}
+
+func TestDecided(t *testing.T) {
+	metadata := func(text string) a2a.Metadata { return a2a.Metadata{opt.KeyInterrupt: []byte(text)} }
+	want := &opt.Decided{GateID: "g:1", Action: opt.Reject, DecidedBy: "ann", At: a2a.AtMillis(1_000), Feedback: "no"}
+	got, ok := client.Decided(metadata(`{"decision":{"interruptId":"g:1","action":"reject","decidedBy":"ann","decidedAt":"1970-01-01T00:00:01.000Z","feedback":"no"}}`))
+	if diff := cmp.Diff(want, got); diff != "" || !ok {
+		t.Errorf("%v (-want +got):\n%s", ok, diff)
+	}
+	for _, m := range []a2a.Metadata{nil, metadata(`{}`), metadata(`[]`), metadata(`{"decision":{}}`), metadata(`{"interrupt":{"interruptId":"g:1"}}`)} {
+		if d, ok := client.Decided(m); ok {
+			t.Errorf("%s has %+v", m, d)
+		}
+	}
+	if g, ok := client.Gate(metadata(`{"decision":{"interruptId":"g:1"}}`)); ok {
+		t.Errorf("a decision is taken for the gate %+v", g)
 	}
 }
 
@@ -241,39 +250,9 @@ func TestCard(t *testing.T) {
 	}
 }
 
-func TestHasOPT(t *testing.T) {
-	uri := a2a.ExtensionOPT
-	for name, tt := range map[string]struct {
-		header map[string]string
-		want   bool
-	}{
-		"alone":         {map[string]string{"A2A-Extensions": uri}, true},
-		"among several": {map[string]string{"A2A-Extensions": "urn:x, " + uri + " ,urn:y"}, true},
-		"any case":      {map[string]string{"a2a-EXTENSIONS": uri}, true},
-		"older name":    {map[string]string{"X-A2A-Extensions": uri}, true},
-		"longer URI":    {map[string]string{"A2A-Extensions": uri + "0"}, false},
-		"absent":        {nil, false},
-	} {
-		h := http.Header{}
-		for k, v := range tt.header {
-			h.Set(k, v)
-		}
-		if got := client.HasOPT(h); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
-	}
-}
-
 func metadata(t *testing.T, text string) a2a.Metadata {
 	t.Helper()
 	var m a2a.Metadata
 	check(t, "decode "+text, json.Unmarshal([]byte(text), &m))
 	return m
-}
-
-func encode(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	check(t, "encode", err)
-	return string(b)
 }

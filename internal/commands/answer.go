@@ -71,7 +71,7 @@ func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID strin
 	}
 	d, ok := client.Decided(t.Metadata)
 	if ok && (gateID == "" || d.GateID == gateID) {
-		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
+		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), timeText(d.At, ""), refused)
 	}
 	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
 		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)

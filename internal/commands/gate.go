@@ -95,7 +95,7 @@ func (p *printer) printDetails(g *opt.Gate) {
 		}
 	}
 	if g.Next != nil {
-		p.printLines("Without an answer: %s at %s", p.sanitize(g.Next.String()), utc(g.Next.At.Time()))
+		p.printLines("Without an answer: %s at %s", p.sanitize(g.Next.String()), timeText(g.Next.At, ""))
 	}
 }
 
@@ -165,7 +165,7 @@ func (p *printer) printDecided(m a2a.Metadata) {
 	}
 	text := decidedText(d, opened)
 	if p.showTimes && !d.At.Time().IsZero() {
-		text += " (" + utc(d.At.Time()) + ")"
+		text += " (" + timeText(d.At, "") + ")"
 	}
 	if name != "" {
 		text = process.OneLine(name, objectWidth) + ": " + text

@@ -134,9 +134,6 @@ func respondersText(r *opt.Responders) string {
 	return cmp.Or(strings.Join(slices.Concat(r.Principals, r.Groups), ", "), "others")
 }
 
-// utc returns a time for people.
-func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
 // Limits of the object of a gate in a terminal or a pipe.
 const (
 	objectLines = 40

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 	"time"
@@ -119,15 +120,6 @@ func printNext(p *process.Process, r *remote, x *client.Schedule) {
 	}
 }
 
-// timeText returns a time for people, in a time zone.
-func timeText(at a2a.Time, zone string) string {
-	in, err := time.LoadLocation(zone)
-	if err != nil {
-		in = time.UTC
-	}
-	return at.Time().In(in).Format("2006-01-02 15:04:05 MST")
-}
-
 // scheduleListCommand is "longhaul schedule list".
 type scheduleListCommand struct {
 	scheduleRemote
@@ -135,24 +127,20 @@ type scheduleListCommand struct {
 }
 
 func (c *scheduleListCommand) Run(p *process.Process, r *remote) error {
-	list, err := r.client.Schedules(p.Ctx)
-	if err != nil {
-		return err
-	}
-	l := listing{
-		out: p.Stdout, json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
-		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
-	}
 	now := time.Now()
-	for _, s := range list {
-		latest := "-"
-		if len(s.Runs) > 0 {
-			latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
-		}
-		l.add(s.Raw, s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text))
-	}
-	l.end()
-	return nil
+	_, err := listing[client.Schedule]{
+		json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
+		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
+		read: func(int, string) (*client.Page[client.Schedule], error) { return r.client.Schedules(p.Ctx) },
+		row: func(s client.Schedule) []string {
+			latest := "-"
+			if len(s.Runs) > 0 {
+				latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
+			}
+			return []string{s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text)}
+		},
+	}.print(p.Stdout)
+	return err
 }
 
 // timesText returns when a schedule starts objectives, for people.
@@ -162,22 +150,6 @@ func timesText(s client.Schedule) string {
 		parts = append(parts[:len(parts):len(parts)], "every "+shortDuration(s.Every))
 	}
 	return strings.TrimSpace(strings.Join(parts, "; ") + " " + s.TimeZone)
-}
-
-// shortDuration returns a duration without the parts that are zero: 2h in place of 2h0m0s.
-func shortDuration(duration string) string {
-	d, err := time.ParseDuration(duration)
-	switch {
-	case err != nil:
-		return duration
-	case d >= time.Hour && d%time.Hour == 0:
-		return opt.Span(d)
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
 }
 
 func nextText(s client.Schedule, now time.Time) string {
@@ -209,13 +181,13 @@ type scheduleShowCommand struct {
 }
 
 func (c *scheduleShowCommand) Run(p *process.Process, r *remote) error {
+	if c.JSON {
+		raw, err := r.client.Read(p.Ctx, "/v1/schedules/"+url.PathEscape(c.ID))
+		return printRaw(p, raw, err)
+	}
 	s, err := r.client.Schedule(p.Ctx, c.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.JSON:
-		process.RawLine(p.Stdout, s.Raw)
-		return nil
 	}
 	line := func(name, value string) {
 		if value != "" && value != "0" {

@@ -171,16 +171,3 @@ func countDone(o *client.Objective) (done, all int) {
 	}
 	return done, all
 }
-
-// durationText returns a duration for people.
-func durationText(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < 48*time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}

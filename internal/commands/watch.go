@@ -213,7 +213,7 @@ func (w *taskWatcher) progress(ctx context.Context) {
 	w.objective = o
 	if l, ok := w.display.(*live); ok && w.contextID != "" {
 		if page, err := w.noRepeat.List(ctx, client.ListOptions{ContextID: w.contextID, PageSize: 100}); err == nil {
-			l.observe(page.Tasks)
+			l.observe(page.Items)
 		}
 	}
 	w.display.progress(o)
