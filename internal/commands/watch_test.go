@@ -143,7 +143,13 @@ func wireObjective(research, search, approve, writing, write string) string {
 
 const approvalGate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","description":"It is for tea","actions":["accept","reject"]}}`
 
-// A run is a command that was run.
+// run runs a command of this package, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	p := &process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr}
+	return p.Report(p.Start(args, &Commands{}))
+}
+
+// A commandRun is a command that was run.
 type commandRun struct {
 	stdout, stderr bytes.Buffer
 	code           int
