@@ -60,12 +60,8 @@ func (c *answerCommand) Run(p *process.Process, r *remote) error {
 // the gate was closed, and which gate is open now, as far as the task shows that.
 func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID string, refused error) error {
 	gateID := c.gateID()
-	at := taskID // shows the gate
-	if of := taskIDOf(gateID); of != gateID {
-		at = of
-	}
 	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
-	t, failed := r.noRepeat.Get(ctx, at, 0)
+	t, failed := r.noRepeat.Get(ctx, shownBy(taskID, gateID), 0)
 	if failed != nil {
 		return err
 	}
@@ -246,24 +242,25 @@ func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, tas
 	return err
 }
 
+// readInput reads a file; - is standard input.
+func readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(name)
+}
+
 // replacementText returns the replacement of the object of a gate, as the user gave it.
 func (c *answerCommand) replacementText() (string, error) {
 	text, from := strings.Join(c.Text[1:], " "), "the text"
 	if c.File != "" {
-		in := io.Reader(os.Stdin)
-		if from = "standard input"; c.File != "-" {
-			f, err := os.Open(c.File)
-			if err != nil {
-				return "", fmt.Errorf("read the edited object: %w", err)
-			}
-			defer f.Close()
-			in, from = f, c.File
-		}
-		raw, err := io.ReadAll(in)
+		raw, err := readInput(c.File)
 		if err != nil {
 			return "", fmt.Errorf("read the edited object: %w", err)
 		}
-		text = string(raw)
+		if text, from = string(raw), c.File; from == "-" {
+			from = "standard input"
+		}
 	}
 	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
 		return "", process.Usagef("%s is empty: say what replaces the object, or send it back with refine", from)
@@ -287,14 +284,18 @@ func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
+// shownBy returns the task that shows a gate: its own, or the given one if the id of the gate does not name it.
+func shownBy(taskID, gateID string) string {
+	if of := taskIDOf(gateID); of != gateID {
+		return of
+	}
+	return taskID
+}
+
 // readGate returns the gate at which a task waits, and its object. It returns nil if gateID is
 // not "" and names another gate.
 func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
-	at := taskID // shows the gate
-	if of := taskIDOf(gateID); of != gateID {
-		at = of
-	}
-	t, err := agent.Get(ctx, at, 0)
+	t, err := agent.Get(ctx, shownBy(taskID, gateID), 0)
 	if err != nil {
 		return nil, nil, err
 	}

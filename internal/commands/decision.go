@@ -181,20 +181,15 @@ func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*deci
 
 // verifyFile reads the decisions in a file and checks them.
 func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error) {
-	in := io.Reader(os.Stdin)
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	e, err := readExport(in)
+	text, err := readInput(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
+		return nil, nil, err
 	}
-	chains, err := e.check(keys)
+	var chains *opt.Chains
+	e, err := readExport(bytes.NewReader(text))
+	if err == nil {
+		chains, err = e.check(keys)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
 	}

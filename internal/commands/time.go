@@ -9,8 +9,11 @@ import (
 	"longhaul/opt"
 )
 
-// timeText returns a time for people, in a time zone; "" is UTC.
+// timeText returns a time for people, in a time zone; "" is UTC. The zero time is "".
 func timeText(at a2a.Time, zone string) string {
+	if at.IsZero() {
+		return ""
+	}
 	in, err := time.LoadLocation(zone)
 	if err != nil {
 		in = time.UTC
