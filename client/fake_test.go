@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -170,7 +171,7 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // lines says what a stream yielded, one line each.
-func lines(events func(func(client.Event, error) bool)) []string {
+func lines(events iter.Seq2[client.Event, error]) []string {
 	var out []string
 	for e, err := range events {
 		switch {

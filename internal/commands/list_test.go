@@ -124,15 +124,7 @@ func TestGet(t *testing.T) {
 	f := newFakeAgent(t, sendResult(task))
 	f.want(f.run(&getCommand{Task: gateID}), 0, `
 Task `+stepID+`
-
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL `+gateID+` accept
-  longhaul answer --url URL `+gateID+` reject "what is wrong"
-`)
+`+shipIt)
 	f = newFakeAgent(t, sendResult(bareTask(stepID, strings.Replace(approvalGate, `"taskId"`, `"nextStep":{"kind":"expire","at":"2026-03-05T09:30:00.000Z","action":"reject"},"taskId"`, 1))))
 	if out := f.run(&getCommand{Task: gateID}).stdout.String(); !strings.Contains(out, "\nWithout an answer: expire (reject) at 2026-03-05 09:30:00 UTC\nThe task waits for a decision.") {
 		t.Errorf("the next step is missing in\n%s", out)
@@ -212,15 +204,7 @@ func TestSend_watch(t *testing.T) {
 Task `+rootID+`
 
 Working.
-
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL `+gateID+` accept
-  longhaul answer --url URL `+gateID+` reject "what is wrong"
-
+`+shipIt+`
 Working.
 Completed.
 `)

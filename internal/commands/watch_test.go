@@ -143,6 +143,17 @@ func wireObjective(research, search, approve, writing, write string) string {
 
 const approvalGate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","description":"It is for tea","actions":["accept","reject"]}}`
 
+// shipIt is how approvalGate is shown.
+const shipIt = `
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
+`
+
 // run runs a command of this package, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := &process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr}
@@ -226,15 +237,7 @@ Working.
 Research: waiting
 Research / Search: completed
 Research / Approve: waiting
-
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
-
+`+shipIt+`
 Research: working
 Research / Approve: completed
 Working.
@@ -271,15 +274,7 @@ func bareTask(id, metadata string) string {
 	return strings.Replace(task, `"id":"`+rootID, `"id":"`+id, 1)
 }
 
-const twoQuestions = `
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
-
+const twoQuestions = shipIt + `
 Which color?
 
 The task waits for an answer. To answer:
