@@ -128,9 +128,6 @@ func (l *live) showWaiting(open func() []*opt.Gate) {
 	l.draw()
 }
 
-// note implements [display].
-func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.aboveTree(out), text) }
-
 // end implements [display]. The drawn lines stay.
 func (l *live) end() {
 	l.mu.Lock()

@@ -37,8 +37,6 @@ type printer struct {
 
 func (p *printer) end() {}
 
-func (p *printer) note(out io.Writer, text string) { fmt.Fprint(out, text) }
-
 // sanitize returns text without characters that control a terminal, if the output is
 // one.
 func (p *printer) sanitize(text string) string {

@@ -477,7 +477,7 @@ func TestWatching_remark(t *testing.T) {
 		{"working", a2a.Working, false, ""},
 	} {
 		var out bytes.Buffer
-		w := taskWatcher{display: rawDisplay{}, notes: &out, outage: &outage{startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		w := taskWatcher{display: rawDisplay{}, outage: &outage{out: &out, startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
 		for range 3 * idleTicks {
 			w.printIdle()
 		}
