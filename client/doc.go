@@ -21,5 +21,5 @@
 // [HasReason] reports whether it has a reason.
 //
 // What the agent adds to A2A stands in the metadata of its tasks: [Gate], [Decided],
-// [ObjectiveOf], [PlanOf], [ChangeOf] and [PositionOf] read it.
+// [ObjectiveOf] and [ChangeOf] read it.
 package client

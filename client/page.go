@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt"
 	"longhaul/opt/wire"
 )
@@ -22,6 +24,12 @@ type (
 	ScheduleRun    = wire.ScheduleRun
 	Triggered      = wire.Triggered
 )
+
+// CardPath is where the card of an agent is, below its URL.
+const CardPath = "/.well-known/agent-card.json"
+
+// A Card is the card of an agent.
+type Card = codec.Card
 
 func pathOf(parts ...string) string {
 	path := "/v1"
@@ -92,8 +100,26 @@ func (c *Client) Read(ctx context.Context, path string) (json.RawMessage, error)
 
 // Card returns the agent's card.
 func (c *Client) Card(ctx context.Context) (*Card, error) {
-	var card Card
-	return result(&card, c.caller.repeat(ctx, get("/.well-known/agent-card.json", nil), &card))
+	raw, err := c.Read(ctx, CardPath)
+	if err != nil {
+		return nil, err
+	}
+	card, err := codec.ReadCard(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the card of the agent: %w", err)
+	}
+	return &card, nil
+}
+
+// Endpoint returns the URL of the first interface on a card that this package supports; ok
+// is false if there is none.
+func Endpoint(c *Card) (url string, ok bool) {
+	for _, i := range c.Interfaces {
+		if i.Binding == codec.BindingRPC && i.Version == version {
+			return i.URL, true
+		}
+	}
+	return "", false
 }
 
 // InterruptOptions select open gates. Zero members select everything.

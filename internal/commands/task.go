@@ -147,13 +147,13 @@ type cardCommand struct {
 }
 
 func (c *cardCommand) Run(p *process.Process, r *remote) error {
+	if c.JSON {
+		raw, err := r.client.Read(p.Ctx, client.CardPath)
+		return printRaw(p, raw, err)
+	}
 	card, err := r.client.Card(p.Ctx)
 	if err != nil {
 		return err
-	}
-	if c.JSON {
-		process.RawLine(p.Stdout, card.Raw)
-		return nil
 	}
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintln(p.Stdout, a2a.Visible(fmt.Sprintf(format, args...)))
