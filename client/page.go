@@ -42,7 +42,7 @@ func pathOf(parts ...string) string {
 // A Page is a page of a list.
 type Page[T any] struct {
 	Items []T               `json:"-"`
-	Raw   []json.RawMessage `json:"-"` // the items as they came; decisions so are for [opt.Chains]
+	Raw   []json.RawMessage `json:"-"` // the items as they came, as [opt.Chains] checks decisions
 
 	NextPageToken string            `json:"nextPageToken"`      // "" on the last page; a page of a search may have one and no items
 	TotalSize     int               `json:"totalSize"`          // on all pages

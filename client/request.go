@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strings"
 	"sync/atomic"
 
 	"longhaul/a2a"
@@ -173,10 +172,4 @@ func (r request) readResult(res *http.Response, result any) error {
 		return fmt.Errorf("read the result of %s: %w", r.method, err)
 	}
 	return nil
-}
-
-// isType reports whether the content of res has a media type.
-func isType(res *http.Response, want string) bool {
-	got, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(got), want)
 }

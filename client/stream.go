@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -50,7 +51,7 @@ func (c *caller) open(ctx context.Context, method string, params any, after stri
 
 // checkHeader checks that the answer is a stream.
 func (s *stream) checkHeader() error {
-	if !isType(s.res, typeStream) {
+	if kind, _, _ := mime.ParseMediaType(s.res.Header.Get("Content-Type")); kind != typeStream {
 		if err := (request{}).readResult(s.res, &json.RawMessage{}); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
@@ -205,12 +204,8 @@ func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error
 		}
 		if judged {
 			c.pending.CompareAndDelete(gateID, messageID)
-		} else {
-			select {
-			case <-time.After(c.caller.cfg.Backoff(attempt)):
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
+		} else if err := sleep(ctx, c.caller.cfg.Backoff(attempt)); err != nil {
+			return nil, err
 		}
 		if t, err = c.Get(ctx, t.ID, -1); err != nil {
 			return nil, err
