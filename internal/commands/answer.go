@@ -102,42 +102,35 @@ func (c *answerCommand) message(ctx context.Context, r *remote) (a2a.Message, er
 	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
 	text := strings.Join(c.Text, " ")
 	decided := c.setDecision(&reply)
+	var err error
 	switch {
 	case text != "" && len(c.Set) > 0:
-		return a2a.Message{}, process.Usagef("give one kind of answer: a decision, a text, or --set")
+		err = process.Usagef("give one kind of answer: a decision, a text, or --set")
 	case c.Seen != "" && !decided:
-		return a2a.Message{}, process.Usagef("--seen is only for a decision about an object")
+		err = process.Usagef("--seen is only for a decision about an object")
 	case decided:
-		if err := c.checkDecision(reply.Action, r); err != nil {
-			return a2a.Message{}, err
-		}
-		if err := c.setObject(ctx, r.client, taskID, &reply); err != nil {
-			return a2a.Message{}, err
+		if err = c.checkDecision(reply.Action, r); err == nil {
+			err = c.setObject(ctx, r.client, taskID, &reply)
 		}
 	case len(c.Set) > 0:
-		g, _, err := readGate(ctx, r.client, taskID, reply.GateID)
-		if err == nil {
-			reply.Answers, err = c.answers(g)
-		}
-		if err != nil {
-			return a2a.Message{}, err
+		var g *opt.Gate
+		if g, _, err = readGate(ctx, r.client, taskID, reply.GateID); err == nil {
+			reply.Answers, err = answersTo(g.Questions, c.Set)
 		}
 	case text != "" && reply.GateID == "":
 		m := reply.Message(taskID)
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
 	case text != "":
-		q, err := onlyQuestion(ctx, r.client, taskID, reply.GateID)
-		if err != nil {
-			return a2a.Message{}, err
+		var q opt.Question
+		if q, err = onlyQuestion(ctx, r.client, taskID, reply.GateID); err == nil {
+			reply.Answers, err = answersTo([]opt.Question{q}, map[string]string{q.ID: text})
 		}
-		a, err := answerTo(q, text)
-		if err != nil {
-			return a2a.Message{}, err
-		}
-		reply.Answers = []opt.Answer{a}
 	default:
-		return a2a.Message{}, process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+		err = process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+	}
+	if err != nil {
+		return a2a.Message{}, err
 	}
 	return reply.Message(taskID), nil
 }
@@ -150,33 +143,21 @@ func (c *answerCommand) gateID() string {
 	return c.Gate
 }
 
-// answers returns what --set says, going by the questions of g, which may be nil. The
-// agent refuses answers to other questions.
-func (c *answerCommand) answers(g *opt.Gate) (list []opt.Answer, err error) {
-	for _, id := range slices.Sorted(maps.Keys(c.Set)) {
-		q := opt.Question{ID: id}
-		if g != nil {
-			if i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
-				q = g.Questions[i]
-			}
+// answersTo returns texts, by the ids of questions, as answers to these: JSON, such as a number,
+// where a question takes no text. The agent refuses answers to other questions.
+func answersTo(questions []opt.Question, texts map[string]string) (list []opt.Answer, err error) {
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		var form json.RawMessage
+		if i := slices.IndexFunc(questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
+			form = questions[i].Schema
 		}
-		a, err := answerTo(q, c.Set[id])
+		raw, err := schema.FromText(form, texts[id])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the answer to %s is not valid: %w", id, err)
 		}
-		list = append(list, a)
+		list = append(list, opt.Answer{ID: id, Answer: raw})
 	}
 	return list, nil
-}
-
-// answerTo returns a text as the answer to q: JSON, such as a number, where q takes no
-// text.
-func answerTo(q opt.Question, text string) (opt.Answer, error) {
-	raw, err := schema.FromText(q.Schema, text)
-	if err != nil {
-		return opt.Answer{}, fmt.Errorf("the answer to %s is not valid: %w", q.ID, err)
-	}
-	return opt.Answer{ID: q.ID, Answer: raw}, nil
 }
 
 // setDecision sets the decision of r; ok is false if the answer is no decision.
@@ -236,7 +217,7 @@ func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, tas
 	if err == nil && r.Action == opt.EditAccept {
 		r.Edited, err = replacementJSON(object, text)
 	}
-	if g != nil && c.Seen == "" {
+	if err == nil && c.Seen == "" {
 		r.Digest = g.ObjectDigest
 	}
 	return err
@@ -292,8 +273,8 @@ func shownBy(taskID, gateID string) string {
 	return taskID
 }
 
-// readGate returns the gate at which a task waits, and its object. It returns nil if gateID is
-// not "" and names another gate.
+// readGate returns the gate at which a task waits, and its object. The gate is empty if there is
+// none, or if gateID is not "" and names another one.
 func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
 	t, err := agent.Get(ctx, shownBy(taskID, gateID), 0)
 	if err != nil {
@@ -301,7 +282,7 @@ func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) 
 	}
 	g, ok := client.Gate(t.Metadata)
 	if !ok || gateID != "" && g.ID != gateID {
-		return nil, nil, nil
+		return &opt.Gate{}, nil, nil
 	}
 	return g, objectOf(g, t.Status.Message), nil
 }
@@ -312,7 +293,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 	switch {
 	case err != nil:
 		return q, err
-	case g == nil:
+	case g.ID == "":
 		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
 		return q, process.Usagef("the task waits for an approval: answer with accept or reject")
