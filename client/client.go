@@ -3,6 +3,7 @@ package client
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,11 +24,8 @@ type Config struct {
 
 // A Client talks to one agent. Its methods may be called concurrently.
 type Client struct {
-	*caller
-	objectives
-	interrupts
-	schedules
-	answers *answers
+	caller  *caller
+	pending sync.Map // ids of messages with answers that the agent has stored and not judged, by gate
 }
 
 // New returns a client. It connects when it is used.
@@ -45,8 +43,7 @@ func New(cfg Config) *Client {
 	defaultToMinute(&cfg.Patience)
 	defaultToMinute(&cfg.Timeout)
 	defaultToMinute(&cfg.Silence)
-	c := &caller{cfg: cfg}
-	return &Client{c, objectives{c}, interrupts{c}, schedules{c}, &answers{}}
+	return &Client{caller: &caller{cfg: cfg}}
 }
 
 func defaultToMinute(d *time.Duration) {

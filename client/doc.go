@@ -6,7 +6,8 @@
 // yields an [Event] for each change; [Client.Subscribe] follows a task that exists.
 // [Client.Get], [Client.List] and [Client.Cancel] are about tasks. Objectives, plans and
 // their tasks, open gates, decisions and schedules have methods of the same kind.
-// [Client.Call] calls any other method.
+// [Client.Call] calls any other method, and [Client.Read] reads any other page. Lists come as
+// a [Page] at a time.
 //
 // The usual sequence is [Client.Send], or [Client.CreateObjective] and [Client.Start]; then
 // [Client.Wait], which returns when the task has ended or waits for a person, and
@@ -20,5 +21,5 @@
 // [HasReason] reports whether it has a reason.
 //
 // What the agent adds to A2A stands in the metadata of its tasks: [Gate], [Decided],
-// [ObjectiveOf], [PlanOf], [ChangeOf] and [PositionOf] read it.
+// [ObjectiveOf] and [ChangeOf] read it.
 package client

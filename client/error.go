@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,10 +90,7 @@ func newError(e *codec.Error, res *http.Response) *Error {
 
 // notA2A returns the error of an answer that is not JSON-RPC.
 func notA2A(res *http.Response) *Error {
-	kind := res.Header.Get("Content-Type")
-	if kind == "" {
-		kind = "no content type"
-	}
+	kind := cmp.Or(res.Header.Get("Content-Type"), "no content type")
 	return &Error{
 		Message: fmt.Sprintf("%s answered %s with %s, which is not A2A", res.Request.URL.Redacted(), res.Status, kind),
 		Status:  res.StatusCode,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,8 +53,13 @@ func (a *agent) answer(w http.ResponseWriter, r *http.Request) {
 		Method  string          `json:"method"`
 		Params  json.RawMessage `json:"params"`
 	}
-	if r.Method == http.MethodPost && (json.Unmarshal(body, &rpc) != nil || rpc.JSONRPC != "2.0" || rpc.ID == 0) {
+	if r.URL.Path != "/" {
+		rpc.Method, rpc.Params = r.Method+" "+r.URL.RequestURI(), body
+	} else if json.Unmarshal(body, &rpc) != nil || rpc.JSONRPC != "2.0" || rpc.ID == 0 {
 		a.t.Errorf("not a JSON-RPC request: %s", body)
+	}
+	if kind := r.Header.Get("Content-Type"); (kind == "application/json") != (len(body) > 0) {
+		a.t.Errorf("%s has content of the type %q: %s", rpc.Method, kind, body)
 	}
 	a.mu.Lock()
 	a.calls = append(a.calls, call{rpc.Method, string(rpc.Params), r.Header})
@@ -70,13 +76,13 @@ func (a *agent) answer(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-// seen lists the methods called and their params.
+// seen lists the methods called and their params, and the pages requested and their content.
 func (a *agent) seen() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var out []string
 	for _, c := range a.calls {
-		line := c.method + " " + c.params
+		line := strings.TrimSpace(c.method + " " + c.params)
 		if after := c.header.Get("Last-Event-ID"); after != "" {
 			line += " after " + after
 		}
@@ -165,7 +171,7 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // lines says what a stream yielded, one line each.
-func lines(events func(func(client.Event, error) bool)) []string {
+func lines(events iter.Seq2[client.Event, error]) []string {
 	var out []string
 	for e, err := range events {
 		switch {

@@ -135,7 +135,7 @@ func (f *follower) noteEvent(e Event) {
 // err.
 func (f *follower) yieldEnded(ctx context.Context, yield func(Event, error) bool, err error) error {
 	var raw json.RawMessage
-	if err := f.c.call(ctx, "GetTask", taskParams{ID: f.taskID, HistoryLength: historyLength(0)}, &raw); err != nil {
+	if err := f.c.once(ctx, request{method: "GetTask", content: taskParams{ID: f.taskID, HistoryLength: historyLength(0)}}, &raw); err != nil {
 		return err
 	}
 	e, readErr := readEvent("", json.RawMessage(`{"task":`+string(raw)+`}`))

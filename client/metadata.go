@@ -1,47 +1,9 @@
 package client
 
 import (
-	"encoding/json"
-
 	"longhaul/a2a"
 	"longhaul/opt"
 )
-
-// A Position is the place of a task in its objective.
-type Position struct {
-	ObjectiveID  string
-	PlanID       string
-	TaskIndex    int
-	Dependencies []string // ids of plan tasks
-}
-
-// PositionOf reads the position in the metadata of a task or of its updates. ok
-// is false if it names no objective or no plan: then the task is not in a plan.
-func PositionOf(m a2a.Metadata) (p Position, ok bool) {
-	p.ObjectiveID, _ = m.String(opt.KeyObjectiveID)
-	p.PlanID, _ = m.String(opt.KeyPlanID)
-	if p.ObjectiveID == "" || p.PlanID == "" {
-		return Position{}, false
-	}
-	if m.Decode(opt.KeyTaskIndex, &p.TaskIndex) != nil {
-		p.TaskIndex = 0
-	}
-	if m.Decode(opt.KeyDependencies, &p.Dependencies) != nil {
-		p.Dependencies = nil
-	}
-	return p, true
-}
-
-// In returns a copy of m with the position added. Without dependencies it has no
-// key for them.
-func (p Position) In(m a2a.Metadata) a2a.Metadata {
-	m = m.With(opt.KeyObjectiveID, p.ObjectiveID).With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.TaskIndex)
-	if len(p.Dependencies) > 0 {
-		return m.With(opt.KeyDependencies, p.Dependencies)
-	}
-	delete(m, opt.KeyDependencies)
-	return m
-}
 
 // Gate returns the gate that a waiting task shows, given its metadata or that of
 // its update; ok is false if it shows none.
@@ -95,21 +57,8 @@ func ChangeOf(m a2a.Metadata) (c Change, ok bool) {
 // ObjectiveOf returns the objective in the metadata of a task or a message; ok
 // is false if there is none.
 func ObjectiveOf(m a2a.Metadata) (o *Objective, ok bool) {
-	return decodeObject[Objective](m, opt.KeyObjective)
-}
-
-// PlanOf returns the plan in the metadata of a message; ok is false if there is
-// none.
-func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return decodeObject[Plan](m, opt.KeyPlan) }
-
-func decodeObject[T any](m a2a.Metadata, key string) (*T, bool) {
-	var members map[string]json.RawMessage
-	if m.Decode(key, &members) != nil || members == nil {
+	if m.Decode(opt.KeyObjective, &o) != nil || o == nil {
 		return nil, false
 	}
-	v := new(T)
-	if m.Decode(key, v) != nil {
-		return nil, false
-	}
-	return v, true
+	return o, true
 }

@@ -12,11 +12,10 @@ import (
 
 // The objects of the extension.
 type (
-	Objective     = wire.Objective
-	Plan          = wire.Plan
-	PlanTask      = wire.PlanTask
-	MovedTask     = wire.MovedTask
-	ObjectivePage = wire.ObjectivePage
+	Objective = wire.Objective
+	Plan      = wire.Plan
+	PlanTask  = wire.PlanTask
+	MovedTask = wire.MovedTask
 )
 
 // NewObjective asks for an objective.
@@ -55,22 +54,18 @@ type idParams struct {
 	ID string `json:"id"`
 }
 
-// objectives is the part of a Client that calls the methods of the OPT extension, and
-// lists decisions.
-type objectives struct{ *caller }
-
 // CreateObjective creates an objective, which does not start by itself: see [Client.Start].
 // It is repeated only if o has a Key, since a repeat without one would create a second
 // objective.
-func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
+func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r wire.ObjectiveResult
-	return result(&r.Objective, c.callWithKey(ctx, o.Key, "objectives/create", o, &r))
+	return result(&r.Objective, c.caller.change(ctx, o.Key, "objectives/create", o, &r))
 }
 
 // GetObjective returns an objective with its plans and their tasks.
-func (c objectives) GetObjective(ctx context.Context, id string) (*Objective, error) {
+func (c *Client) GetObjective(ctx context.Context, id string) (*Objective, error) {
 	var r wire.ObjectiveResult
-	return result(&r.Objective, c.repeat(ctx, "objectives/get", idParams{id}, &r))
+	return result(&r.Objective, c.caller.call(ctx, "objectives/get", idParams{id}, &r))
 }
 
 // ObjectiveOptions select objectives. Zero members select everything.
@@ -88,19 +83,16 @@ type ObjectiveOptions struct {
 }
 
 // ListObjectives returns a page of objectives, the newest first.
-func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
-	var page ObjectivePage
-	return result(&page, c.repeat(ctx, "objectives/list", o, &page))
+func (c *Client) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Page[Objective], error) {
+	return listOf[Objective](ctx, c.caller, request{method: "objectives/list", content: o}, "objectives")
 }
 
 // Start makes the agent work on an objective that waits to be started, and returns it. The
 // task to wait for has the id of the objective. Starting an objective that works already
 // changes nothing, so the call is repeated while the agent cannot be reached; one that has
 // ended is refused with the Reason [ReasonMove].
-func (c objectives) Start(ctx context.Context, objectiveID string) (*Objective, error) {
-	var r wire.ObjectiveResult
-	change := objectiveChange{objectiveID, ObjectiveChange{Status: opt.ObjectiveWorking}}
-	return result(&r.Objective, c.callWithKey(ctx, NewKey(), "objectives/update", change, &r))
+func (c *Client) Start(ctx context.Context, objectiveID string) (*Objective, error) {
+	return c.UpdateObjective(ctx, objectiveID, ObjectiveChange{Key: NewKey(), Status: opt.ObjectiveWorking})
 }
 
 // result returns v, which a call has read, unless the call failed.
@@ -116,15 +108,15 @@ func NewKey() string { return "key-" + strings.ToLower(rand.Text()) }
 
 // CreatePlan adds a plan to an objective. Like CreateObjective it is repeated only if p
 // has a Key.
-func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
+func (c *Client) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 	var r wire.PlanResult
-	return result(&r.Plan, c.callWithKey(ctx, p.Key, "plans/create", p, &r))
+	return result(&r.Plan, c.caller.change(ctx, p.Key, "plans/create", p, &r))
 }
 
 // GetPlan returns a plan with its tasks.
-func (c objectives) GetPlan(ctx context.Context, id string) (*Plan, error) {
+func (c *Client) GetPlan(ctx context.Context, id string) (*Plan, error) {
 	var r wire.PlanResult
-	return result(&r.Plan, c.repeat(ctx, "plans/get", idParams{id}, &r))
+	return result(&r.Plan, c.caller.call(ctx, "plans/get", idParams{id}, &r))
 }
 
 // An ObjectiveChange says what to change of an objective. Zero members change
@@ -142,15 +134,15 @@ type ObjectiveChange struct {
 // another revision, the error has the Reason [ReasonStale]. It is repeated only if
 // the change has a Key: the agent then recognizes it, also if another client has made a
 // change meanwhile.
-func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
+func (c *Client) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r wire.ObjectiveResult
-	return result(&r.Objective, c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r))
+	return result(&r.Objective, c.caller.change(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r))
 }
 
 // Replan asks for plans in place of those that have not ended.
-func (c objectives) Replan(ctx context.Context, id, reason string) (*Objective, error) {
+func (c *Client) Replan(ctx context.Context, id, reason string) (*Objective, error) {
 	var r wire.ObjectiveResult
-	return result(&r.Objective, c.call(ctx, "objectives/replan", replanParams{id, reason}, &r))
+	return result(&r.Objective, c.caller.change(ctx, "", "objectives/replan", replanParams{id, reason}, &r))
 }
 
 // A PlanChange says what to change of a plan. Zero members change nothing. Key is like
@@ -167,29 +159,29 @@ type PlanChange struct {
 
 // UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its
 // objective.
-func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
+func (c *Client) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
 	var r wire.PlanResult
-	return result(&r.Plan, c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r))
+	return result(&r.Plan, c.caller.change(ctx, change.Key, "plans/update", planChange{id, change}, &r))
 }
 
 // AddTasks adds tasks to a plan. In their Dependencies, "task-0" is the first task
 // that the plan has already.
-func (c objectives) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
+func (c *Client) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
 	var r wire.PlanResult
-	return result(&r.Plan, c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r))
+	return result(&r.Plan, c.caller.change(ctx, "", "plans/addTasks", addTasksParams{planID, tasks}, &r))
 }
 
 // LinkTask makes another A2A task stand in for a plan task that has not begun.
-func (c objectives) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
+func (c *Client) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
 	var r wire.TaskResult
-	return result(&r.Task, c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r))
+	return result(&r.Task, c.caller.change(ctx, "", "tasks/link", linkParams{id, a2aTaskID}, &r))
 }
 
 // UpdateTaskStatus moves a plan task by hand; text is the message of its status,
 // "" for none. The states of its plan and its objective follow.
-func (c objectives) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
+func (c *Client) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
 	var r MovedTask
-	return result(&r, c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r))
+	return result(&r, c.caller.change(ctx, "", "tasks/updateStatus", statusParams{id, status, text}, &r))
 }
 
 // The params of the calls above.

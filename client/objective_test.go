@@ -38,7 +38,7 @@ func TestClient_objectives(t *testing.T) {
 	}
 	page, err := c.ListObjectives(t.Context(), client.ObjectiveOptions{Status: opt.ObjectiveSubmitted, PageSize: 1, PageToken: "p1", Plans: true, Tasks: true})
 	check(t, "ListObjectives", err)
-	if len(page.Objectives) != 1 || page.Objectives[0].Plans != nil || page.TotalSize != 3 || page.NextPageToken != "p2" {
+	if len(page.Items) != 1 || page.Items[0].Plans != nil || page.TotalSize != 3 || page.NextPageToken != "p2" {
 		t.Errorf("ListObjectives gave %+v", page)
 	}
 	plan, err := c.CreatePlan(t.Context(), client.NewPlan{
@@ -126,54 +126,15 @@ func check(t *testing.T, what string, err error) {
 	}
 }
 
-func TestPosition(t *testing.T) {
-	full := `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2,"opt/v1/dependencies":["task-1"],"mine":1.0}`
-	tests := []struct {
-		name, json string
-		want       client.Position
-		ok         bool
-	}{
-		{"everything", full, client.Position{"obj-1", "plan-1", 2, []string{"task-1"}}, true},
-		{"index left out", `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1"}`, client.Position{ObjectiveID: "obj-1", PlanID: "plan-1"}, true},
-		{"index no number", `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":"2","opt/v1/dependencies":"x"}`, client.Position{ObjectiveID: "obj-1", PlanID: "plan-1"}, true},
-		{"no objective", `{"opt/v1/planId":"plan-1","opt/v1/taskIndex":0}`, client.Position{}, false},
-		{"no plan", `{"opt/v1/objectiveId":"obj-1","opt/v1/taskIndex":0}`, client.Position{}, false},
-		{"no text", `{"opt/v1/objectiveId":1,"opt/v1/planId":"plan-1"}`, client.Position{}, false},
-		{"nothing", `null`, client.Position{}, false},
-	}
-	for _, tt := range tests {
-		got, ok := client.PositionOf(metadata(t, tt.json))
-		if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
-			t.Errorf("%s: ok %v, want %v (-want +got):\n%s", tt.name, ok, tt.ok, diff)
-		}
-	}
-	p, _ := client.PositionOf(metadata(t, full))
-	if got := encode(t, p.In(metadata(t, `{"mine":1.0}`))); got != `{"mine":1.0,"opt/v1/dependencies":["task-1"],"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
-		t.Errorf("written %s", got)
-	}
-	p.Dependencies = []string{}
-	if got := encode(t, p.In(metadata(t, full))); got != `{"mine":1.0,"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
-		t.Errorf("without dependencies, written %s", got)
-	}
-}
-
 func TestObjectiveOf(t *testing.T) {
 	o := client.Objective{Name: "Tea", Plans: []client.Plan{{Name: "Research", Tasks: []client.PlanTask{{Name: "Search"}}}}}
-	m := o.In(o.Plans[0].In(metadata(t, `{"mine":1}`)))
-	got, ok := client.ObjectiveOf(m)
+	got, ok := client.ObjectiveOf(metadata(t, `{"mine":1}`).With(opt.KeyObjective, o))
 	if diff := cmp.Diff(&o, got); diff != "" || !ok {
 		t.Errorf("objective: ok %v (-want +got):\n%s", ok, diff)
 	}
-	plan, ok := client.PlanOf(m)
-	if diff := cmp.Diff(&o.Plans[0], plan); diff != "" || !ok {
-		t.Errorf("plan: ok %v (-want +got):\n%s", ok, diff)
-	}
 	for _, value := range []string{`"obj-1"`, `null`, `[]`, `7`, `{"name":7}`} {
-		m := metadata(t, `{"opt/v1/objective":`+value+`,"opt/v1/plan":`+value+`}`)
-		_, isObjective := client.ObjectiveOf(m)
-		_, isPlan := client.PlanOf(m)
-		if isObjective || isPlan {
-			t.Errorf("%s is read as an objective or a plan", value)
+		if _, ok := client.ObjectiveOf(metadata(t, `{"opt/v1/objective":`+value+`}`)); ok {
+			t.Errorf("%s is read as an objective", value)
 		}
 	}
 	if _, ok := client.ObjectiveOf(nil); ok {
@@ -190,6 +151,23 @@ func TestGate(t *testing.T) {
 		if _, ok := client.Gate(metadata(t, text)); ok {
 			t.Errorf("%s has a gate", text)
 		}
+	}
+}
+
+func TestDecided(t *testing.T) {
+	metadata := func(text string) a2a.Metadata { return a2a.Metadata{opt.KeyInterrupt: []byte(text)} }
+	want := &opt.Decided{GateID: "g:1", Action: opt.Reject, DecidedBy: "ann", At: a2a.AtMillis(1_000), Feedback: "no"}
+	got, ok := client.Decided(metadata(`{"decision":{"interruptId":"g:1","action":"reject","decidedBy":"ann","decidedAt":"1970-01-01T00:00:01.000Z","feedback":"no"}}`))
+	if diff := cmp.Diff(want, got); diff != "" || !ok {
+		t.Errorf("%v (-want +got):\n%s", ok, diff)
+	}
+	for _, m := range []a2a.Metadata{nil, metadata(`{}`), metadata(`[]`), metadata(`{"decision":{}}`), metadata(`{"interrupt":{"interruptId":"g:1"}}`)} {
+		if d, ok := client.Decided(m); ok {
+			t.Errorf("%s has %+v", m, d)
+		}
+	}
+	if g, ok := client.Gate(metadata(`{"decision":{"interruptId":"g:1"}}`)); ok {
+		t.Errorf("a decision is taken for the gate %+v", g)
 	}
 }
 
@@ -216,50 +194,18 @@ func TestReplyPending(t *testing.T) {
 func TestCard(t *testing.T) {
 	a := newAgent(t, text(200, "application/json", `{"name":"Longhaul","description":"d","version":"1","supportedInterfaces":[
 		{"url":"grpc:443","protocolBinding":"GRPC","protocolVersion":"1.0"},{"url":"http://h/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"http://h/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}],
-		"capabilities":{"streaming":true,"extensions":[{"uri":"urn:other"},{"uri":"https://github.com/zeroasterisk/a2a-opt/v1","required":false,"params":{"maxPlansPerObjective":7,"persistenceEnabled":true}}]},
-		"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]}`))
+		"capabilities":{"streaming":true},"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]}`))
 	card, err := a.client().Card(t.Context())
 	check(t, "Card", err)
-	params, ok := card.OPT()
-	if want := (client.OPTParams{MaxPlansPerObjective: 7, MaxTasksPerPlan: 50, PersistenceEnabled: true}); !ok || params != want {
-		t.Errorf("OPT: %+v, %v, want %+v", params, ok, want)
-	}
-	if url, ok := card.Endpoint(); !ok || url != "http://h/a2a" || !card.Capabilities.Streaming || card.Skills[0].ID != "s" {
+	if url, ok := client.Endpoint(card); !ok || url != "http://h/a2a" || !card.Capabilities.Streaming || card.Skills[0].ID != "s" {
 		t.Errorf("endpoint %q, %v, card %+v", url, ok, card)
 	}
-	card.Capabilities.Extensions[1].Params = nil
-	if params, ok := card.OPT(); !ok || params != (client.OPTParams{MaxPlansPerObjective: 10, MaxTasksPerPlan: 50}) {
-		t.Errorf("OPT without params: %+v, %v", params, ok)
+	if _, ok := client.Endpoint(&client.Card{}); ok {
+		t.Error("an empty card has an endpoint")
 	}
-	card.Capabilities.Extensions, card.Interfaces = card.Capabilities.Extensions[:1], nil
-	_, opt := card.OPT()
-	if _, ok := card.Endpoint(); ok || opt {
-		t.Error("an empty card has an endpoint or the extension")
-	}
-	if _, err := newAgent(t, text(404, "text/html", "")).client().Card(t.Context()); err == nil {
-		t.Error("no card: no error")
-	}
-}
-
-func TestHasOPT(t *testing.T) {
-	uri := a2a.ExtensionOPT
-	for name, tt := range map[string]struct {
-		header map[string]string
-		want   bool
-	}{
-		"alone":         {map[string]string{"A2A-Extensions": uri}, true},
-		"among several": {map[string]string{"A2A-Extensions": "urn:x, " + uri + " ,urn:y"}, true},
-		"any case":      {map[string]string{"a2a-EXTENSIONS": uri}, true},
-		"older name":    {map[string]string{"X-A2A-Extensions": uri}, true},
-		"longer URI":    {map[string]string{"A2A-Extensions": uri + "0"}, false},
-		"absent":        {nil, false},
-	} {
-		h := http.Header{}
-		for k, v := range tt.header {
-			h.Set(k, v)
-		}
-		if got := client.HasOPT(h); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
+	for _, answer := range []http.HandlerFunc{text(404, "text/html", ""), text(200, "application/json", "[]")} {
+		if _, err := newAgent(t, answer).client().Card(t.Context()); err == nil {
+			t.Error("no card: no error")
 		}
 	}
 }
@@ -269,11 +215,4 @@ func metadata(t *testing.T, text string) a2a.Metadata {
 	var m a2a.Metadata
 	check(t, "decode "+text, json.Unmarshal([]byte(text), &m))
 	return m
-}
-
-func encode(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	check(t, "encode", err)
-	return string(b)
 }

@@ -81,12 +81,15 @@ func (r *retry) wait(ctx context.Context, failure error) error {
 		return fmt.Errorf("gave up after %s: %w", waited.Round(time.Second), failure)
 	}
 	r.c.cfg.Retrying(failure, pause)
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
+	return sleep(ctx, pause)
+}
+
+// sleep waits, unless ctx ends before that.
+func sleep(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	}
 }

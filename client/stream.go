@@ -3,9 +3,11 @@ package client
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -36,7 +38,7 @@ func (c *caller) open(ctx context.Context, method string, params any, after stri
 		header.Set("Last-Event-ID", after)
 	}
 	var err error
-	if s.res, err = c.post(s.ctx, method, params, header); err == nil {
+	if s.res, err = c.send(s.ctx, request{method: method, content: params, header: header}); err == nil {
 		err = s.checkHeader()
 	}
 	if err != nil {
@@ -49,8 +51,8 @@ func (c *caller) open(ctx context.Context, method string, params any, after stri
 
 // checkHeader checks that the answer is a stream.
 func (s *stream) checkHeader() error {
-	if !isType(s.res, typeStream) {
-		if _, err := readAnswer(s.res); err != nil {
+	if kind, _, _ := mime.ParseMediaType(s.res.Header.Get("Content-Type")); kind != typeStream {
+		if err := (request{}).readResult(s.res, &json.RawMessage{}); err != nil {
 			return err
 		}
 		return errors.New("the agent answered without a stream")

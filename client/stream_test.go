@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"strings"
 	"syscall"
@@ -132,13 +133,19 @@ func TestClient_Stream(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, tt.answers...)
-			if diff := cmp.Diff(tt.want, lines(a.client().Stream(t.Context(), hello(), again))); diff != "" {
-				t.Errorf("events mismatch (-want +got):\n%s", diff)
-			}
+			a.yields(a.client().Stream(t.Context(), hello(), again), tt.want...)
 			if diff := cmp.Diff(tt.calls, a.seen()); diff != "" {
 				t.Errorf("calls mismatch (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// yields checks what a stream yields.
+func (a *agent) yields(events iter.Seq2[client.Event, error], want ...string) {
+	a.t.Helper()
+	if diff := cmp.Diff(want, lines(events)); diff != "" {
+		a.t.Errorf("events mismatch (-want +got):\n%s", diff)
 	}
 }
 
@@ -153,10 +160,7 @@ func TestClient_Stream_once(t *testing.T) {
 		t.Errorf("%v after %d calls, want an error after 1", err, len(a.seen()))
 	}
 	a = newAgent(t, broken(snapshot("1", "WORKING")), events(update("2", "FAILED")))
-	want := []string{"1 task working", "2 failed"}
-	if diff := cmp.Diff(want, lines(a.client().Stream(t.Context(), hello(), client.SendOptions{}))); diff != "" {
-		t.Errorf("events mismatch (-want +got):\n%s", diff)
-	}
+	a.yields(a.client().Stream(t.Context(), hello(), client.SendOptions{}), "1 task working", "2 failed")
 }
 
 func TestClient_Subscribe(t *testing.T) {
@@ -201,9 +205,7 @@ func TestClient_Subscribe(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, tt.answers...)
-			if diff := cmp.Diff(tt.want, lines(a.client().Subscribe(t.Context(), "t1", tt.after))); diff != "" {
-				t.Errorf("events mismatch (-want +got):\n%s", diff)
-			}
+			a.yields(a.client().Subscribe(t.Context(), "t1", tt.after), tt.want...)
 			if diff := cmp.Diff(tt.calls, a.seen()); diff != "" {
 				t.Errorf("calls mismatch (-want +got):\n%s", diff)
 			}
@@ -218,10 +220,7 @@ func TestClient_Subscribe_silence(t *testing.T) {
 	cfg.Silence = time.Second // within which the third connection has its event
 	var troubles []string
 	cfg.Retrying = func(err error, _ time.Duration) { troubles = append(troubles, err.Error()) }
-	want := []string{"1 task working", "2 completed"}
-	if diff := cmp.Diff(want, lines(client.New(cfg).Subscribe(t.Context(), "t1", ""))); diff != "" {
-		t.Errorf("events mismatch (-want +got):\n%s", diff)
-	}
+	a.yields(client.New(cfg).Subscribe(t.Context(), "t1", ""), "1 task working", "2 completed")
 	if diff := cmp.Diff([]string{"the stream sent nothing for too long", "the stream sent nothing for too long"}, troubles); diff != "" {
 		t.Errorf("troubles mismatch (-want +got):\n%s", diff)
 	}
@@ -266,10 +265,7 @@ func TestClient_Subscribe_restart(t *testing.T) {
 			first.Close()
 		}
 	}
-	want := []string{"1 task working", "2 + a", "3 + b", "4 completed"}
-	if diff := cmp.Diff(want, lines(client.New(cfg).Subscribe(t.Context(), "t1", ""))); diff != "" {
-		t.Errorf("events mismatch (-want +got):\n%s", diff)
-	}
+	second.yields(client.New(cfg).Subscribe(t.Context(), "t1", ""), "1 task working", "2 + a", "3 + b", "4 completed")
 	if diff := cmp.Diff([]string{subscribed + " after 2"}, second.seen()); diff != "" || refused != 1 {
 		t.Errorf("refused %d times, calls mismatch (-want +got):\n%s", refused, diff)
 	}

@@ -1,15 +1,124 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"iter"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
+	"longhaul/opt"
 )
+
+// SendOptions say how to send a message.
+type SendOptions struct {
+	// ReturnImmediately has the agent answer at once, not when the task has ended
+	// or waits for a person. Streams always begin at once.
+	ReturnImmediately bool
+	// History is how many messages of the task's history to return; negative: the
+	// agent's default.
+	History int
+	// Retry sends the message again, with the same id, while the agent cannot be
+	// reached. Use it for agents that recognize a repeated message by its id, as
+	// Longhaul does; others might do the work twice.
+	Retry bool
+}
+
+// params returns the params of a send.
+func (o SendOptions) params(m a2a.Message) any {
+	if m.MessageID == "" {
+		m.MessageID = NewMessageID()
+	}
+	if m.Role == "" {
+		m.Role = a2a.RoleUser
+	}
+	return codec.V10.Send(codec.Send{Message: m, ReturnAtOnce: o.ReturnImmediately, History: historyLength(o.History)})
+}
+
+func historyLength(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// NewMessageID returns a random, unique id for a message.
+func NewMessageID() string { return "msg-" + strings.ToLower(rand.Text()) }
+
+// Send sends a message and returns the task or the message in the answer. A
+// message without an id gets a new one, one without a role is the user's.
+func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event, error) {
+	send := c.caller.once
+	if o.Retry {
+		send = c.caller.repeat
+	}
+	var raw json.RawMessage
+	if err := send(ctx, request{method: "SendMessage", content: o.params(m)}, &raw); err != nil {
+		return Event{}, err
+	}
+	return readEvent("", raw)
+}
+
+// Answer sends r to a waiting task and returns the task as it then is; "" is the task of
+// the gate that r names. While the agent cannot be reached, the same answer is sent again,
+// and counts once. If no worker is available, the answer is stored: the task that is
+// returned shows [ReplyPending], and [Client.Wait] of this client waits for the verdict.
+//
+// The error is an [*Error] with [CodeUnsupported] if the task does not wait or the gate was
+// closed meanwhile, with [CodeInvalidParams] if the gate does not take such an answer, and
+// with the Reason [ReasonObject] if r has a Digest and the object has changed.
+func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task, error) {
+	if taskID == "" {
+		taskID, _ = opt.TaskOfGate(r.GateID)
+	}
+	if taskID == "" {
+		return nil, errors.New("an answer needs the id of its task, or of a gate")
+	}
+	m := r.Message(taskID)
+	e, err := c.Send(ctx, m, SendOptions{ReturnImmediately: true, Retry: true})
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Task == nil:
+		return nil, errors.New("the agent answered with a message and no task")
+	}
+	if gateID := cmp.Or(r.GateID, gateOf(e.Task)); ReplyPending(e.Task.Metadata) {
+		c.pending.Store(gateID, m.MessageID)
+	} else {
+		c.pending.Delete(gateID)
+	}
+	return e.Task, nil
+}
+
+// Stream sends a message, like Send, and yields what happens: either one message,
+// or the task and then its events. After a broken connection the stream resumes
+// at the last event; if the agent does not have that position any more, the
+// current task comes first. The stream ends when the task has ended or needs
+// input, or with an error, which comes last.
+func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
+	params := o.params(m)
+	return func(yield func(Event, error) bool) {
+		f := follower{c: c.caller, retry: c.caller.retry(), send: params, mayResend: o.Retry}
+		f.run(ctx, yield)
+	}
+}
+
+// Subscribe yields the task and then its events until it has ended. If after is
+// the ID of an event, only later events are yielded; if the agent does not have
+// that position any more, the current task comes first. A broken connection
+// resumes in the same way. For a task that has already ended, the task is
+// yielded. An error comes last.
+func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := follower{c: c.caller, retry: c.caller.retry(), taskID: taskID, after: after}
+		f.run(ctx, yield)
+	}
+}
 
 type taskParams struct {
 	ID            string `json:"id"`
@@ -35,7 +144,7 @@ func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
 
 func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task, error) {
 	var raw json.RawMessage
-	if err := c.repeat(ctx, method, params, &raw); err != nil {
+	if err := c.caller.call(ctx, method, params, &raw); err != nil {
 		return nil, err
 	}
 	return readTask(method, raw)
@@ -85,28 +194,32 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error) {
 	for attempt := 1; waitsForPerson(t); attempt++ {
 		gateID := gateOf(t)
-		messageID := c.answers.pendingMessage(gateID)
-		if messageID == "" {
+		messageID, pending := c.pending.Load(gateID)
+		if !pending {
 			return t, nil
 		}
-		judged, err := c.hasDecision(ctx, gateID, messageID)
+		judged, err := c.hasDecision(ctx, gateID, messageID.(string))
 		if err != nil {
 			return nil, err
 		}
 		if judged {
-			c.answers.forget(gateID, messageID)
-		} else {
-			select {
-			case <-time.After(c.cfg.Backoff(attempt)):
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
+			c.pending.CompareAndDelete(gateID, messageID)
+		} else if err := sleep(ctx, c.caller.cfg.Backoff(attempt)); err != nil {
+			return nil, err
 		}
 		if t, err = c.Get(ctx, t.ID, -1); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
+}
+
+// gateOf returns the id of the gate that t shows, "" for none.
+func gateOf(t *a2a.Task) string {
+	if g, ok := Gate(t.Metadata); ok {
+		return g.ID
+	}
+	return ""
 }
 
 // waitsForPerson reports whether t waits for a person. A root task shows its former state for a
@@ -119,63 +232,40 @@ func waitsForPerson(t *a2a.Task) bool {
 
 // ListOptions select tasks. Zero members select everything.
 type ListOptions struct {
-	ContextID string
-	State     a2a.TaskState
-	Since     a2a.Time // status not older than this
-	PageSize  int      // zero: the agent's default
-	PageToken string   // of a TaskPage
-	History   int      // messages of each task; negative: the agent's default
-	Artifacts bool
+	ContextID string        `json:"contextId,omitempty"`
+	State     a2a.TaskState `json:"-"`
+	Since     a2a.Time      `json:"statusTimestampAfter,omitzero"` // status not older than this
+	PageSize  int           `json:"pageSize,omitzero"`             // zero: the agent's default
+	PageToken string        `json:"pageToken,omitempty"`           // of a Page
+	History   int           `json:"-"`                             // messages of each task; negative: the agent's default
+	Artifacts bool          `json:"includeArtifacts,omitempty"`
 }
 
+// listParams are the params of a list: its options, those as A2A writes them that are named
+// otherwise or have other words there.
 type listParams struct {
-	ContextID        string   `json:"contextId,omitempty"`
-	Status           string   `json:"status,omitempty"`
-	Since            a2a.Time `json:"statusTimestampAfter,omitzero"`
-	PageSize         int      `json:"pageSize,omitzero"`
-	PageToken        string   `json:"pageToken,omitempty"`
-	HistoryLength    *int     `json:"historyLength,omitempty"`
-	IncludeArtifacts bool     `json:"includeArtifacts,omitempty"`
-}
-
-// A TaskPage is a page of a list of tasks.
-type TaskPage struct {
-	Tasks         []a2a.Task
-	Raw           []json.RawMessage // the tasks as they came
-	NextPageToken string            // "" on the last page
-	TotalSize     int               // on all pages
+	ListOptions
+	Status        string `json:"status,omitempty"`
+	HistoryLength *int   `json:"historyLength,omitempty"`
 }
 
 // List returns a page of tasks, latest status change first.
-func (c *Client) List(ctx context.Context, o ListOptions) (*TaskPage, error) {
-	var page struct {
-		Tasks         []json.RawMessage `json:"tasks"`
-		NextPageToken string            `json:"nextPageToken"`
-		TotalSize     int               `json:"totalSize"`
-	}
-	state := ""
+func (c *Client) List(ctx context.Context, o ListOptions) (*Page[a2a.Task], error) {
+	params := listParams{ListOptions: o, HistoryLength: historyLength(o.History)}
 	if o.State != "" {
-		state = codec.V10.State(o.State)
+		params.Status = codec.V10.State(o.State)
 	}
-	params := listParams{o.ContextID, state, o.Since, o.PageSize, o.PageToken, historyLength(o.History), o.Artifacts}
-	if err := c.repeat(ctx, "ListTasks", params, &page); err != nil {
-		return nil, err
-	}
-	out := &TaskPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize, Raw: page.Tasks}
-	for _, raw := range page.Tasks {
-		t, err := readTask("ListTasks", raw)
-		if err != nil {
-			return nil, err
-		}
-		out.Tasks = append(out.Tasks, *t)
-	}
-	return out, nil
+	l := list[a2a.Task]{member: "tasks", read: func(raw json.RawMessage) (a2a.Task, error) {
+		t, err := codec.Peer.Task(raw)
+		return t.Task, err
+	}}
+	return result(&l.Page, c.caller.call(ctx, "ListTasks", params, &l))
 }
 
 // Call calls any method and returns its result as it came. It is repeated while
 // the agent cannot be reached, so use it for idempotent methods.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	var raw json.RawMessage
-	err := c.repeat(ctx, method, params, &raw)
+	err := c.caller.call(ctx, method, params, &raw)
 	return raw, err
 }

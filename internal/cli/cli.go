@@ -31,7 +31,7 @@ type program struct {
 }
 
 func newProgram(ctx context.Context, stdout, stderr io.Writer, b serve.Build) *program {
-	return &program{Process: process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr, Name: nameOf(b), Command: commandOf(b), Embeds: b.Embed != nil}, build: b}
+	return &program{Process: process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr, Name: nameOf(b), Command: commandOf(b), Embeds: b.Embed != nil, Check: checkCommand}, build: b}
 }
 
 // A grammar has the commands of every program.
@@ -60,27 +60,22 @@ type devGrammar struct {
 
 // start runs the command that args name.
 func (p *program) start(args []string) error {
-	parser, err := p.newParser()
-	if err != nil {
-		return err
-	}
-	if err := checkCommand(parser.Model, args); err != nil {
-		return err
-	}
-	return p.files.at(p.Run(parser, args))
+	return p.files.at(p.Start(args, p.grammar(), p.options()...))
 }
 
-// newParser returns the parser of the arguments of p.
-func (p *program) newParser() (*kong.Kong, error) {
-	var commands any = &grammar{}
+func (p *program) grammar() any {
 	if p.build.Embed != nil {
-		commands = &devGrammar{}
+		return &devGrammar{}
 	}
-	return p.Parser(commands,
-		kong.Description(cmp.Or(p.build.Description, "An A2A agent server with durable tasks.")+"\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
+	return &grammar{}
+}
+
+func (p *program) options() []kong.Option {
+	return []kong.Option{
+		kong.Description(cmp.Or(p.build.Description, "An A2A agent server with durable tasks.") + "\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
 		kong.Vars{"version": versionLine(p.build), "agent": cmp.Or(p.build.Name, "Longhaul"), "program": p.Name.String()},
 		kong.Bind(p, p.build),
 		kong.Configuration(p.files.read, defaultConfigFile),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	}
 }

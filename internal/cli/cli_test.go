@@ -52,3 +52,11 @@ func TestRun_namesItsCommands(t *testing.T) {
 		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
 	}
 }
+
+func TestRun_version(t *testing.T) {
+	for _, arg := range []string{"version", "--version"} {
+		if got := show(t, arg); got != "longhaul "+process.Version+"\n" {
+			t.Errorf("%s: %q", arg, got)
+		}
+	}
+}

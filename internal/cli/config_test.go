@@ -15,16 +15,8 @@ import (
 // The output of config is a configuration file with the same settings.
 func TestRun_config(t *testing.T) {
 	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull)
-	show := func(args ...string) string {
-		t.Helper()
-		var stdout strings.Builder
-		if code := Run(t.Context(), append([]string{"config"}, args...), &stdout, io.Discard, serve.Build{}); code != 0 {
-			t.Fatalf("exit code %d of config %v", code, args)
-		}
-		return stdout.String()
-	}
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "true")
-	changed := show("--no-console", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
+	changed := show(t, "config", "--no-console", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
 		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--auth", "keys,oidc", "--blocking-wait", "1m")
 	for _, want := range []string{
 		"no-console: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
@@ -40,7 +32,7 @@ func TestRun_config(t *testing.T) {
 	if err := os.Unsetenv("LONGHAUL_LENIENT_VERSION"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(changed, show("--config", file)); diff != "" {
+	if diff := cmp.Diff(changed, show(t, "config", "--config", file)); diff != "" {
 		t.Errorf("read again (-printed +read):\n%s", diff)
 	}
 }
@@ -49,11 +41,7 @@ func TestRun_config(t *testing.T) {
 func TestRun_configHidesSecrets(t *testing.T) {
 	t.Setenv("LONGHAUL_SECRET_KEYS", "canary-4c1d")
 	t.Setenv("LONGHAUL_PAYLOAD_KEYS", "canary-4c1d")
-	var stdout strings.Builder
-	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, serve.Build{}); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	if got := stdout.String(); strings.Contains(got, "canary") || !strings.Contains(got, `secret-keys: "" # it has a value`) {
+	if got := show(t, "config"); strings.Contains(got, "canary") || !strings.Contains(got, `secret-keys: "" # it has a value`) {
 		t.Errorf("the secret is printed, or not mentioned:\n%s", got)
 	}
 }
@@ -61,9 +49,8 @@ func TestRun_configHidesSecrets(t *testing.T) {
 // Durations of settings may have days.
 func TestRun_days(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{{"7d", "idle-ttl: 168h0m0s"}, {"1d12h", "idle-ttl: 36h0m0s"}} {
-		var out, errs strings.Builder
-		if code := Run(t.Context(), []string{"config", "--idle-ttl", tt.value}, &out, &errs, serve.Build{}); code != 0 || !strings.Contains(out.String(), tt.want) {
-			t.Errorf("%s: exit code %d: %s", tt.value, code, errs.String())
+		if got := show(t, "config", "--idle-ttl", tt.value); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: no %s in\n%s", tt.value, tt.want, got)
 		}
 	}
 	var errs strings.Builder
@@ -115,17 +102,14 @@ func TestRun_configOfTemporal(t *testing.T) {
 	t.Setenv("TEMPORAL_CONFIG_FILE", writeFile(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))
 	t.Setenv("TEMPORAL_PROFILE", "prod")
 	t.Setenv("TEMPORAL_GRPC_META_X_KEY", "canary-2")
-	var stdout strings.Builder
-	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, serve.Build{}); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	got := show(t, "config")
 	for _, want := range []string{"#   address    prod.example.com:7233 (profile prod in ", "#   api key    set (profile prod in "} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("no %q in\n%s", want, &stdout)
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(stdout.String(), "canary") {
-		t.Errorf("a secret in\n%s", &stdout)
+	if strings.Contains(got, "canary") {
+		t.Errorf("a secret in\n%s", got)
 	}
 }
 

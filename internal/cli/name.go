@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,4 +26,16 @@ func commandOf(b serve.Build) process.Name {
 		return "go run ."
 	}
 	return process.Name(b.Called)
+}
+
+func versionLine(b serve.Build) string {
+	return nameOf(b).String() + " " + process.NewRelease(b.Version).String()
+}
+
+// versionCommand is "longhaul version".
+type versionCommand struct{}
+
+func (versionCommand) Run(p *program) error {
+	_, err := fmt.Fprintln(p.Stdout, versionLine(p.build))
+	return err
 }

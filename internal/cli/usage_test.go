@@ -77,23 +77,25 @@ func TestRun_withoutTemporal(t *testing.T) {
 
 // The command help shows what the flag --help shows.
 func TestRun_help(t *testing.T) {
-	show := func(args ...string) string {
-		t.Helper()
-		var stdout, stderr strings.Builder
-		if code := Run(t.Context(), args, &stdout, &stderr, serve.Build{}); code != 0 {
-			t.Fatalf("%s: exit code %d\n%s", args, code, stderr.String())
-		}
-		return stdout.String()
-	}
-	if all := show("help"); all != show("--help") || !strings.Contains(all, "Exit codes: 0 done, 1 failed, 2 wrong arguments") {
+	if all := show(t, "help"); all != show(t, "--help") || !strings.Contains(all, "Exit codes: 0 done, 1 failed, 2 wrong arguments") {
 		t.Errorf("help shows\n%s", all)
 	}
 	for _, command := range [][]string{{"send"}, {"keys", "create"}} {
-		got, want := show(append([]string{"help"}, command...)...), show(append(command, "--help")...)
+		got, want := show(t, append([]string{"help"}, command...)...), show(t, append(command, "--help")...)
 		if got != want || !strings.Contains(got, "Usage: longhaul "+strings.Join(command, " ")) {
 			t.Errorf("help %s shows\n%s\nwant\n%s", command, got, want)
 		}
 	}
+}
+
+// show returns what a command prints.
+func show(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	if code := Run(t.Context(), args, &stdout, &stderr, serve.Build{}); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s", args, code, stderr.String())
+	}
+	return stdout.String()
 }
 
 // The usage of each command is named, also after another one has made the same mistake.

@@ -60,18 +60,14 @@ func (c *answerCommand) Run(p *process.Process, r *remote) error {
 // the gate was closed, and which gate is open now, as far as the task shows that.
 func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID string, refused error) error {
 	gateID := c.gateID()
-	at := taskID // shows the gate
-	if of := taskIDOf(gateID); of != gateID {
-		at = of
-	}
 	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
-	t, failed := r.noRepeat.Get(ctx, at, 0)
+	t, failed := r.noRepeat.Get(ctx, shownBy(taskID, gateID), 0)
 	if failed != nil {
 		return err
 	}
 	d, ok := client.Decided(t.Metadata)
 	if ok && (gateID == "" || d.GateID == gateID) {
-		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
+		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), timeText(d.At, ""), refused)
 	}
 	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
 		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)
@@ -106,42 +102,35 @@ func (c *answerCommand) message(ctx context.Context, r *remote) (a2a.Message, er
 	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
 	text := strings.Join(c.Text, " ")
 	decided := c.setDecision(&reply)
+	var err error
 	switch {
 	case text != "" && len(c.Set) > 0:
-		return a2a.Message{}, process.Usagef("give one kind of answer: a decision, a text, or --set")
+		err = process.Usagef("give one kind of answer: a decision, a text, or --set")
 	case c.Seen != "" && !decided:
-		return a2a.Message{}, process.Usagef("--seen is only for a decision about an object")
+		err = process.Usagef("--seen is only for a decision about an object")
 	case decided:
-		if err := c.checkDecision(reply.Action, r); err != nil {
-			return a2a.Message{}, err
-		}
-		if err := c.setObject(ctx, r.client, taskID, &reply); err != nil {
-			return a2a.Message{}, err
+		if err = c.checkDecision(reply.Action, r); err == nil {
+			err = c.setObject(ctx, r.client, taskID, &reply)
 		}
 	case len(c.Set) > 0:
-		g, _, err := readGate(ctx, r.client, taskID, reply.GateID)
-		if err == nil {
-			reply.Answers, err = c.answers(g)
-		}
-		if err != nil {
-			return a2a.Message{}, err
+		var g *opt.Gate
+		if g, _, err = readGate(ctx, r.client, taskID, reply.GateID); err == nil {
+			reply.Answers, err = answersTo(g.Questions, c.Set)
 		}
 	case text != "" && reply.GateID == "":
 		m := reply.Message(taskID)
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
 	case text != "":
-		q, err := onlyQuestion(ctx, r.client, taskID, reply.GateID)
-		if err != nil {
-			return a2a.Message{}, err
+		var q opt.Question
+		if q, err = onlyQuestion(ctx, r.client, taskID, reply.GateID); err == nil {
+			reply.Answers, err = answersTo([]opt.Question{q}, map[string]string{q.ID: text})
 		}
-		a, err := answerTo(q, text)
-		if err != nil {
-			return a2a.Message{}, err
-		}
-		reply.Answers = []opt.Answer{a}
 	default:
-		return a2a.Message{}, process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+		err = process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+	}
+	if err != nil {
+		return a2a.Message{}, err
 	}
 	return reply.Message(taskID), nil
 }
@@ -154,33 +143,21 @@ func (c *answerCommand) gateID() string {
 	return c.Gate
 }
 
-// answers returns what --set says, going by the questions of g, which may be nil. The
-// agent refuses answers to other questions.
-func (c *answerCommand) answers(g *opt.Gate) (list []opt.Answer, err error) {
-	for _, id := range slices.Sorted(maps.Keys(c.Set)) {
-		q := opt.Question{ID: id}
-		if g != nil {
-			if i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
-				q = g.Questions[i]
-			}
+// answersTo returns texts, by the ids of questions, as answers to these: JSON, such as a number,
+// where a question takes no text. The agent refuses answers to other questions.
+func answersTo(questions []opt.Question, texts map[string]string) (list []opt.Answer, err error) {
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		var form json.RawMessage
+		if i := slices.IndexFunc(questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
+			form = questions[i].Schema
 		}
-		a, err := answerTo(q, c.Set[id])
+		raw, err := schema.FromText(form, texts[id])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the answer to %s is not valid: %w", id, err)
 		}
-		list = append(list, a)
+		list = append(list, opt.Answer{ID: id, Answer: raw})
 	}
 	return list, nil
-}
-
-// answerTo returns a text as the answer to q: JSON, such as a number, where q takes no
-// text.
-func answerTo(q opt.Question, text string) (opt.Answer, error) {
-	raw, err := schema.FromText(q.Schema, text)
-	if err != nil {
-		return opt.Answer{}, fmt.Errorf("the answer to %s is not valid: %w", q.ID, err)
-	}
-	return opt.Answer{ID: q.ID, Answer: raw}, nil
 }
 
 // setDecision sets the decision of r; ok is false if the answer is no decision.
@@ -240,30 +217,31 @@ func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, tas
 	if err == nil && r.Action == opt.EditAccept {
 		r.Edited, err = replacementJSON(object, text)
 	}
-	if g != nil && c.Seen == "" {
+	if err == nil && c.Seen == "" {
 		r.Digest = g.ObjectDigest
 	}
 	return err
+}
+
+// readInput reads a file; - is standard input.
+func readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(name)
 }
 
 // replacementText returns the replacement of the object of a gate, as the user gave it.
 func (c *answerCommand) replacementText() (string, error) {
 	text, from := strings.Join(c.Text[1:], " "), "the text"
 	if c.File != "" {
-		in := io.Reader(os.Stdin)
-		if from = "standard input"; c.File != "-" {
-			f, err := os.Open(c.File)
-			if err != nil {
-				return "", fmt.Errorf("read the edited object: %w", err)
-			}
-			defer f.Close()
-			in, from = f, c.File
-		}
-		raw, err := io.ReadAll(in)
+		raw, err := readInput(c.File)
 		if err != nil {
 			return "", fmt.Errorf("read the edited object: %w", err)
 		}
-		text = string(raw)
+		if text, from = string(raw), c.File; from == "-" {
+			from = "standard input"
+		}
 	}
 	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
 		return "", process.Usagef("%s is empty: say what replaces the object, or send it back with refine", from)
@@ -287,20 +265,24 @@ func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-// readGate returns the gate at which a task waits, and its object. It returns nil if gateID is
-// not "" and names another gate.
-func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
-	at := taskID // shows the gate
+// shownBy returns the task that shows a gate: its own, or the given one if the id of the gate does not name it.
+func shownBy(taskID, gateID string) string {
 	if of := taskIDOf(gateID); of != gateID {
-		at = of
+		return of
 	}
-	t, err := agent.Get(ctx, at, 0)
+	return taskID
+}
+
+// readGate returns the gate at which a task waits, and its object. The gate is empty if there is
+// none, or if gateID is not "" and names another one.
+func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
+	t, err := agent.Get(ctx, shownBy(taskID, gateID), 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	g, ok := client.Gate(t.Metadata)
 	if !ok || gateID != "" && g.ID != gateID {
-		return nil, nil, nil
+		return &opt.Gate{}, nil, nil
 	}
 	return g, objectOf(g, t.Status.Message), nil
 }
@@ -311,7 +293,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 	switch {
 	case err != nil:
 		return q, err
-	case g == nil:
+	case g.ID == "":
 		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
 		return q, process.Usagef("the task waits for an approval: answer with accept or reject")

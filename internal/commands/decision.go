@@ -2,10 +2,12 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -33,35 +35,29 @@ type decisionExport struct {
 
 func (c *decisionsCommand) Run(p *process.Process, r *remote) error {
 	r.page = page{"decisions", "/v1/objectives/ID/decisions"}
-	id := objectiveIDOf(c.ID)
-	all := decisionExport{ObjectiveID: id, Decisions: []json.RawMessage{}}
-	var table [][]string
-	for o := (client.DecisionOptions{PageSize: listPage}); ; {
-		page, err := r.client.Decisions(p.Ctx, id, o)
-		if err != nil {
-			return err
-		}
-		all.Decisions, all.Head = append(all.Decisions, page.Raw...), &page.Head
-		for _, d := range page.Decisions {
-			table = append(table, rowOf(d))
-		}
-		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Raw) == 0 {
-			break
-		}
-	}
+	all := decisionExport{ObjectiveID: objectiveIDOf(c.ID), Decisions: []json.RawMessage{}}
+	out := p.Stdout
 	if c.JSON {
-		raw, err := json.Marshal(all)
-		if err == nil {
-			process.RawLine(p.Stdout, raw)
-		}
+		out = io.Discard // the export is printed as a whole
+	}
+	table, err := listing[opt.Decision]{
+		limit: math.MaxInt, none: "No decisions.", head: []string{"WHEN", "GATE", "WHO", "ACTION", "VERDICT"}, row: rowOf,
+		read: func(size int, token string) (*client.Page[opt.Decision], error) {
+			page, err := r.client.Decisions(p.Ctx, all.ObjectiveID, client.DecisionOptions{PageSize: size, PageToken: token})
+			if err == nil {
+				all.Decisions, all.Head = append(all.Decisions, page.Raw...), page.Head
+			}
+			return page, err
+		},
+	}.print(out)
+	switch {
+	case err != nil:
 		return err
+	case c.JSON:
+		return process.PrintJSON(p.Stdout, all)
+	case table:
+		_, err = all.check(nil)
 	}
-	if len(table) == 0 {
-		fmt.Fprintln(p.Stdout, "No decisions.")
-		return nil
-	}
-	process.WriteTable(p.Stdout, []string{"WHEN", "GATE", "WHO", "ACTION", "VERDICT"}, table)
-	_, err := all.check(nil)
 	return err
 }
 
@@ -73,11 +69,7 @@ func rowOf(d opt.Decision) []string {
 	if d.Closed {
 		verdict += ", closed the gate"
 	}
-	action := string(d.Action)
-	if action == "" {
-		action = "-"
-	}
-	return []string{d.DecidedAt.Time().UTC().Format("2006-01-02 15:04:05 MST"), d.GateID, d.DecidedBy, action, verdict}
+	return []string{timeText(d.DecidedAt, ""), d.GateID, d.DecidedBy, cmp.Or(string(d.Action), "-"), verdict}
 }
 
 // check checks the decisions and the head of e, whose signature has to be by one of the
@@ -189,20 +181,15 @@ func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*deci
 
 // verifyFile reads the decisions in a file and checks them.
 func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error) {
-	in := io.Reader(os.Stdin)
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	e, err := readExport(in)
+	text, err := readInput(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
+		return nil, nil, err
 	}
-	chains, err := e.check(keys)
+	var chains *opt.Chains
+	e, err := readExport(bytes.NewReader(text))
+	if err == nil {
+		chains, err = e.check(keys)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %s", name, a2a.VisibleLine(err.Error()))
 	}

@@ -1,12 +1,12 @@
 package commands
 
 import (
-	"fmt"
 	"io"
+	"os"
+
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
-	"os"
 )
 
 // A display shows what happens to a task.
@@ -15,8 +15,6 @@ type display interface {
 	progress(o *client.Objective)
 	// showWaiting prints what the task waits for, and each open gate, once.
 	showWaiting(open func() []*opt.Gate)
-	// note prints text that is not about the task to out.
-	note(out io.Writer, text string)
 	end()
 }
 
@@ -55,5 +53,3 @@ func (d rawDisplay) event(e client.Event) {
 func (rawDisplay) progress(*client.Objective)     {}
 func (rawDisplay) showWaiting(func() []*opt.Gate) {}
 func (rawDisplay) end()                           {}
-
-func (rawDisplay) note(out io.Writer, text string) { fmt.Fprint(out, text) }

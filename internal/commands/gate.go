@@ -95,7 +95,7 @@ func (p *printer) printDetails(g *opt.Gate) {
 		}
 	}
 	if g.Next != nil {
-		p.printLines("Without an answer: %s at %s", p.sanitize(g.Next.String()), utc(g.Next.At.Time()))
+		p.printLines("Without an answer: %s at %s", p.sanitize(g.Next.String()), timeText(g.Next.At, ""))
 	}
 }
 
@@ -165,7 +165,7 @@ func (p *printer) printDecided(m a2a.Metadata) {
 	}
 	text := decidedText(d, opened)
 	if p.showTimes && !d.At.Time().IsZero() {
-		text += " (" + utc(d.At.Time()) + ")"
+		text += " (" + timeText(d.At, "") + ")"
 	}
 	if name != "" {
 		text = process.OneLine(name, objectWidth) + ": " + text
@@ -200,20 +200,16 @@ func replyCommands(g *opt.Gate, state a2a.TaskState, command func(string) string
 	switch {
 	case g.Kind != opt.Clarification:
 		var lines string
-		if g.Allows(opt.Accept) {
-			lines += answer + id + " accept\n"
-		}
-		if g.Allows(opt.Refine) {
-			lines += answer + id + " refine \"what to make better\"\n"
-		}
-		if g.Allows(opt.EditAccept) {
-			lines += answer + id + " edit-accept --file " + editedName(g) + "\n"
-		}
-		if g.Allows(opt.Ask) {
-			lines += answer + id + " ask \"a question about it\"\n"
-		}
-		if g.Allows(opt.Reject) {
-			lines += answer + id + " reject \"what is wrong\"\n"
+		for _, d := range []struct {
+			action opt.Action
+			words  string
+		}{
+			{opt.Accept, "accept"}, {opt.Refine, `refine "what to make better"`}, {opt.EditAccept, "edit-accept --file " + editedName(g)},
+			{opt.Ask, `ask "a question about it"`}, {opt.Reject, `reject "what is wrong"`},
+		} {
+			if g.Allows(d.action) {
+				lines += answer + id + " " + d.words + "\n"
+			}
 		}
 		return lines
 	case len(g.Questions) == 1:

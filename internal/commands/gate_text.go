@@ -30,40 +30,32 @@ func whoText(g *opt.Gate) string {
 	if r == nil {
 		return ""
 	}
-	var who, rules []string
+	var who []string
 	if len(r.Principals) > 0 {
 		who = append(who, strings.Join(r.Principals, ", "))
 	}
-	switch {
-	case len(r.Groups) == 1:
+	switch len(r.Groups) {
+	case 0:
+	case 1:
 		who = append(who, "the group "+r.Groups[0])
-	case len(r.Groups) > 1:
+	default:
 		who = append(who, "the groups "+strings.Join(r.Groups, ", "))
 	}
-	all := len(who) == 0
-	if all {
-		who = []string{"everyone"}
-	}
-	if r.NotRequester {
-		who = append(who, "but not who requested the work")
-	} else if all && !r.Several() {
+	text := "Who may answer: " + cmp.Or(strings.Join(who, " or "), "everyone")
+	switch {
+	case r.NotRequester:
+		text += ", but not who requested the work"
+	case len(who) == 0 && !r.Several():
 		return ""
 	}
+	text += "."
 	if r.Several() {
-		rules = append(rules, fmt.Sprintf(" %d have to accept.", r.Accepts))
+		text += fmt.Sprintf(" %d have to accept.", r.Accepts)
 		if r.NoVeto {
-			rules = append(rules, fmt.Sprintf(" It takes %d to reject.", r.Accepts))
+			text += fmt.Sprintf(" It takes %d to reject.", r.Accepts)
 		}
 	}
-	text := strings.Join(who[:len(who)-1], " or ")
-	if last := who[len(who)-1]; text == "" {
-		text = last
-	} else if r.NotRequester {
-		text += ", " + last
-	} else {
-		text += " or " + last
-	}
-	return "Who may answer: " + text + "." + strings.Join(rules, "")
+	return text
 }
 
 // votesText returns the votes at g, such as "1 of 2 have accepted: ann", "" for none.
@@ -133,9 +125,6 @@ func respondersText(r *opt.Responders) string {
 	}
 	return cmp.Or(strings.Join(slices.Concat(r.Principals, r.Groups), ", "), "others")
 }
-
-// utc returns a time for people.
-func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // Limits of the object of a gate in a terminal or a pipe.
 const (

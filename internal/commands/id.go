@@ -1,16 +1,12 @@
 package commands
 
-import (
-	"longhaul/opt"
-	"strings"
-)
+import "longhaul/opt"
 
 // taskIDOf returns the task of id, which may be that of a gate.
 func taskIDOf(id string) string {
-	if i := strings.LastIndexByte(id, ':'); i > 0 {
-		if _, ok := opt.ParseID(id[:i]); ok {
-			return id[:i]
-		}
+	taskID, _ := opt.TaskOfGate(id)
+	if _, ok := opt.ParseID(taskID); ok {
+		return taskID
 	}
 	return id
 }

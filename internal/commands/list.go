@@ -1,9 +1,9 @@
 package commands
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"longhaul/client"
@@ -11,38 +11,49 @@ import (
 	"longhaul/opt"
 )
 
-// A listing prints entries: each as a line of JSON, or all as a table.
-type listing struct {
-	out  io.Writer
-	json bool
-	none string // in place of a table without rows
-	head []string
-	rows [][]string
+// A listing prints a list of the agent: each item as a line of JSON, or all as a table.
+type listing[T any] struct {
+	json  bool
+	limit int    // of items; 0 reads one page
+	none  string // in place of a table without rows
+	head  []string
+	row   func(T) []string
+	read  func(size int, token string) (*client.Page[T], error) // a page of at most size items
 }
 
-// add adds an entry. raw is its JSON.
-func (l *listing) add(raw json.RawMessage, row ...string) {
-	if l.json {
-		process.RawLine(l.out, raw)
+// listPage is how many items a list asks for at a time.
+const listPage = 100
+
+// print reads and prints the list, and reports whether it has printed a table.
+func (l listing[T]) print(out io.Writer) (table bool, err error) {
+	var rows [][]string
+	for left, token := l.limit, ""; ; {
+		page, err := l.read(min(left, listPage), token)
+		if err != nil {
+			return false, err
+		}
+		for i, item := range page.Items {
+			if l.json {
+				process.RawLine(out, page.Raw[i])
+				continue
+			}
+			rows = append(rows, l.row(item))
+		}
+		left, token = left-len(page.Items), page.NextPageToken
+		if token == "" || left <= 0 || len(page.Items) == 0 {
+			break
+		}
 	}
-	l.rows = append(l.rows, row)
-}
-
-// end prints the table, and reports whether there is one.
-func (l *listing) end() bool {
 	switch {
 	case l.json:
-		return false
-	case len(l.rows) == 0:
-		fmt.Fprintln(l.out, l.none)
-		return false
+		return false, nil
+	case len(rows) == 0:
+		fmt.Fprintln(out, l.none)
+		return false, nil
 	}
-	process.WriteTable(l.out, l.head, l.rows)
-	return true
+	process.WriteTable(out, l.head, rows)
+	return true, nil
 }
-
-// listPage is how many entries a list asks for at a time.
-const listPage = 100
 
 // listCommand is "longhaul list".
 type listCommand struct {
@@ -56,34 +67,17 @@ func (c *listCommand) Run(p *process.Process, r *remote) error {
 	if c.Limit < 1 {
 		return process.Usagef("--limit must be 1 or more")
 	}
-	l := listing{out: p.Stdout, json: c.JSON, none: "No objectives.", head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"}}
-	now, left, token := time.Now(), c.Limit, ""
-	for {
-		raw, err := r.client.Call(p.Ctx, "objectives/list", client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: min(left, listPage), PageToken: token})
-		if err != nil {
-			return err
-		}
-		var page struct {
-			Objectives    []json.RawMessage `json:"objectives"`
-			NextPageToken string            `json:"nextPageToken"`
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return fmt.Errorf("read the list of objectives: %w", err)
-		}
-		for _, raw := range page.Objectives {
-			var o client.Objective
-			if err := json.Unmarshal(raw, &o); err != nil {
-				return fmt.Errorf("read an objective: %w", err)
-			}
-			l.add(raw, o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time()))+" ago", o.Name)
-		}
-		left, token = left-len(page.Objectives), page.NextPageToken
-		if token == "" || left <= 0 || len(page.Objectives) == 0 {
-			break
-		}
-	}
-	l.end()
-	return nil
+	now := time.Now()
+	_, err := listing[client.Objective]{
+		json: c.JSON, limit: c.Limit, none: "No objectives.", head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"},
+		read: func(size int, token string) (*client.Page[client.Objective], error) {
+			return r.client.ListObjectives(p.Ctx, client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: size, PageToken: token})
+		},
+		row: func(o client.Objective) []string {
+			return []string{o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name}
+		},
+	}.print(p.Stdout)
+	return err
 }
 
 // inboxCommand is "longhaul inbox".
@@ -97,26 +91,22 @@ type inboxCommand struct {
 
 func (c *inboxCommand) Run(p *process.Process, r *remote) error {
 	r.page = page{"open gates", "/v1/interrupts"}
-	l := listing{out: p.Stdout, json: c.JSON, none: "Nothing waits for a person.", head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}}
 	now := time.Now()
-	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: listPage}); ; {
-		page, err := r.client.Interrupts(p.Ctx, o)
-		if err != nil {
-			return err
-		}
-		for i, g := range page.Interrupts {
+	table, err := listing[client.Interrupt]{
+		json: c.JSON, limit: math.MaxInt, none: "Nothing waits for a person.", head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"},
+		read: func(size int, token string) (*client.Page[client.Interrupt], error) {
+			return r.client.Interrupts(p.Ctx, client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: size, PageToken: token})
+		},
+		row: func(g client.Interrupt) []string {
 			next := "-"
 			if g.Next != nil {
 				next = fmt.Sprintf("%s in %s", g.Next, durationText(max(0, g.Next.At.Time().Sub(now))))
 			}
-			l.add(page.Raw[i], g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt())
-		}
-		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Interrupts) == 0 {
-			break
-		}
-	}
-	if l.end() {
+			return []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt()}
+		},
+	}.print(p.Stdout)
+	if table {
 		fmt.Fprintf(p.Stdout, "\nTo see one whole, and how to answer it:\n\n  %s ID\n", r.command("get"))
 	}
-	return nil
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,11 +24,10 @@ type live struct {
 	printer *printer // of questions and results
 	now     func() time.Time
 
-	taskID    string
-	state     a2a.TaskState
-	pieces    int // of artifacts so far
-	objective *client.Objective
-	times     map[string]timing // by id of plan task
+	taskID string
+	state  a2a.TaskState
+	pieces int               // of artifacts so far
+	times  map[string]timing // by id of plan task
 }
 
 func newLive(out *os.File, size func() (int, int), p *printer) *live {
@@ -44,7 +42,7 @@ func (l *live) event(e client.Event) {
 		l.taskID = id
 	}
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
-		l.objective = o
+		l.printer.objective = o
 	}
 	if e.Artifact != nil {
 		l.pieces++
@@ -73,7 +71,6 @@ func (l *live) printDecided(m a2a.Metadata) {
 	}
 	l.screen.clear()
 	l.printer.blankLine, l.printer.tail = false, "\n"
-	l.printer.objective = l.objective
 	l.printer.printDecided(m)
 }
 
@@ -81,7 +78,7 @@ func (l *live) printDecided(m a2a.Metadata) {
 func (l *live) progress(o *client.Objective) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.objective = o
+	l.printer.objective = o
 	if !l.state.Terminal() {
 		l.draw()
 	}
@@ -128,9 +125,6 @@ func (l *live) showWaiting(open func() []*opt.Gate) {
 	l.draw()
 }
 
-// note implements [display].
-func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.aboveTree(out), text) }
-
 // end implements [display]. The drawn lines stay.
 func (l *live) end() {
 	l.mu.Lock()
@@ -143,8 +137,8 @@ func (l *live) draw() {
 	columns, rows := l.size()
 	var lines []string
 	switch {
-	case l.objective != nil:
-		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, paint: l.printer.paint}.lines(l.objective)
+	case l.printer.objective != nil:
+		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, paint: l.printer.paint}.lines(l.printer.objective)
 	case l.taskID != "":
 		lines = []string{oneLineKept(l.taskID+"  "+string(l.state), columns-1)}
 	default:
@@ -183,22 +177,19 @@ type screen struct {
 }
 
 // clear removes the drawn lines.
-func (s *screen) clear() {
-	if s.drawn > 0 {
-		io.WriteString(s.out, "\x1b["+strconv.Itoa(s.drawn)+"A\r\x1b[J")
-	}
-	s.drawn = 0
-}
+func (s *screen) clear() { s.draw(nil) }
 
-// draw replaces the drawn lines. No line may be wider than the terminal.
+// draw replaces the drawn lines, at once. No line may be wider than the terminal.
 func (s *screen) draw(lines []string) {
 	var text strings.Builder
 	if s.drawn > 0 {
-		text.WriteString("\x1b[" + strconv.Itoa(s.drawn) + "A\r\x1b[J")
+		fmt.Fprintf(&text, "\x1b[%dA\r\x1b[J", s.drawn)
 	}
 	for _, l := range lines {
 		text.WriteString(l + "\n")
 	}
-	io.WriteString(s.out, text.String())
+	if text.Len() > 0 {
+		io.WriteString(s.out, text.String())
+	}
 	s.drawn = len(lines)
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -36,8 +37,6 @@ type printer struct {
 }
 
 func (p *printer) end() {}
-
-func (p *printer) note(out io.Writer, text string) { fmt.Fprint(out, text) }
 
 // sanitize returns text without characters that control a terminal, if the output is
 // one.
@@ -137,14 +136,13 @@ func (p *printer) printChange(id, status, first, line string) {
 
 // artifact prints the new part of an artifact.
 func (p *printer) artifact(a a2a.Artifact, more bool) {
-	text, before := p.sanitize(partsText(a.Parts)), p.shown[a.ArtifactID]
-	_, known := p.shown[a.ArtifactID]
+	whole := p.sanitize(partsText(a.Parts))
+	before, known := p.shown[a.ArtifactID]
 	if !known {
 		p.order = append(p.order, a.ArtifactID)
 	}
-	whole := text
 	if more {
-		whole = before + text
+		whole = before + whole
 	}
 	p.shown[a.ArtifactID] = whole
 	if p.quiet || whole == before {
@@ -155,12 +153,8 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 		rest = whole
 	}
 	if p.openArtifact != a.ArtifactID || !grown {
-		name := a.Name
-		if name == "" {
-			name = a.ArtifactID
-		}
 		p.blankLine = true
-		p.printProgress("[%s]", p.sanitize(name))
+		p.printProgress("[%s]", p.sanitize(cmp.Or(a.Name, a.ArtifactID)))
 		p.openArtifact, p.blankLine = a.ArtifactID, true
 	}
 	p.write(rest)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"longhaul/internal/process"
@@ -51,16 +50,23 @@ const (
 )
 
 func (c *proveCommand) Run(p *process.Process) error {
-	cfg, printed, err := c.config(p)
+	cfg, err := c.config(p)
 	if err != nil {
 		return err
 	}
-	defer printed.close()
+	printed, err := c.openLog()
+	if err != nil {
+		return fmt.Errorf("open the file for what the server prints: %w", err)
+	}
+	defer func() { _ = printed.Close() }() // it is a log
+	if c.Run_ != "" {
+		cfg.Server, cfg.Runs = &prove.Process{Line: c.Run_, Log: printed}, true
+	}
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
 	card, err := prove.Run(ctx, cfg)
 	if err != nil {
-		if tail := printed.tail(); tail != "" {
+		if tail := lastPrinted(printed); tail != "" {
 			err = fmt.Errorf("%w\nThe server printed at last:\n%s", err, tail)
 		}
 		if errors.Is(err, context.Canceled) {
@@ -79,11 +85,10 @@ func (c *proveCommand) Run(p *process.Process) error {
 	return nil
 }
 
-func (c *proveCommand) config(p *process.Process) (prove.Config, *serverOutput, error) {
-	out := &serverOutput{}
+func (c *proveCommand) config(p *process.Process) (prove.Config, error) {
 	http, err := c.httpClient()
 	if err != nil {
-		return prove.Config{}, out, err
+		return prove.Config{}, err
 	}
 	cfg := prove.Config{
 		URL: c.Agent, Protocol: c.Protocol, Token: c.Token, HTTP: http,
@@ -93,26 +98,21 @@ func (c *proveCommand) config(p *process.Process) (prove.Config, *serverOutput, 
 	}
 	switch {
 	case c.Rounds < 1 || c.Rounds > maxProveRounds:
-		return cfg, out, process.Usagef("--rounds must be between 1 and %d", maxProveRounds)
+		return cfg, process.Usagef("--rounds must be between 1 and %d", maxProveRounds)
 	case c.Tasks < 2 || c.Tasks > maxProveTasks:
-		return cfg, out, process.Usagef("--tasks must be between 2 and %d", maxProveTasks)
+		return cfg, process.Usagef("--tasks must be between 2 and %d", maxProveTasks)
 	case c.Timeout <= 0 || c.Down < 0:
-		return cfg, out, process.Usagef("--timeout must be above zero, and --down not below it")
+		return cfg, process.Usagef("--timeout must be above zero, and --down not below it")
 	case c.Run_ != "" && (c.Kill != "" || c.Start != "" || c.Stop != ""):
-		return cfg, out, process.Usagef("--run starts and kills the server itself: leave out --kill, --start and --stop")
+		return cfg, process.Usagef("--run starts and kills the server itself: leave out --kill, --start and --stop")
 	case (c.Kill == "") != (c.Start == ""), c.Stop != "" && c.Kill == "":
-		return cfg, out, process.Usagef("--kill and --start belong together: prove kills the server and has to start it again")
-	case c.Run_ != "":
-		if err := out.open(c.Log); err != nil {
-			return cfg, out, err
-		}
-		cfg.Server, cfg.Runs = &prove.Process{Line: c.Run_, Log: out}, true
+		return cfg, process.Usagef("--kill and --start belong together: prove kills the server and has to start it again")
 	case c.Kill != "":
 		cfg.Server = prove.Commands{StartLine: c.Start, KillLine: c.Kill, StopLine: c.Stop}
-	default:
+	case c.Run_ == "":
 		fmt.Fprintln(p.Stderr, "Without --run, or --kill and --start, the server is not killed: only the network is broken.")
 	}
-	return cfg, out, nil
+	return cfg, nil
 }
 
 // write writes the scorecard in all its forms.
@@ -140,47 +140,24 @@ func (c *proveCommand) write(p *process.Process, card *prove.Scorecard) error {
 	return os.WriteFile(c.Picture, picture.Bytes(), 0o644)
 }
 
-// serverOutput is what a server prints: its last lines, and all of it in a file if there is
-// one.
-type serverOutput struct {
-	mu   sync.Mutex
-	file io.WriteCloser
-	last []byte
+// openLog opens the file for what the server of --run prints. Without --log it has no name any
+// more, so that nothing is left of it.
+func (c *proveCommand) openLog() (*os.File, error) {
+	if c.Log != "" && c.Run_ != "" {
+		return os.Create(c.Log)
+	}
+	f, err := os.CreateTemp("", "prove-*.log")
+	if err == nil {
+		err = os.Remove(f.Name())
+	}
+	return f, err
 }
 
-const printedTail = 2000 // bytes
-
-func (o *serverOutput) open(path string) (err error) {
-	if path != "" {
-		if o.file, err = os.Create(path); err != nil {
-			return fmt.Errorf("open the file of --log: %w", err)
-		}
-	}
-	return nil
-}
-
-// Write implements [io.Writer].
-func (o *serverOutput) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.last = append(o.last, p...)
-	if extra := len(o.last) - printedTail; extra > 0 {
-		o.last = bytes.Clone(o.last[extra:])
-	}
-	if o.file != nil {
-		return o.file.Write(p)
-	}
-	return len(p), nil
-}
-
-func (o *serverOutput) tail() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(bytes.TrimSpace(o.last))
-}
-
-func (o *serverOutput) close() {
-	if o.file != nil {
-		_ = o.file.Close() // it is a log
-	}
+// lastPrinted returns the end of a log.
+func lastPrinted(log *os.File) string {
+	const most = 2000 // bytes
+	size, _ := log.Seek(0, io.SeekEnd)
+	text := make([]byte, min(size, most))
+	n, _ := log.ReadAt(text, size-int64(len(text)))
+	return string(bytes.TrimSpace(text[:n]))
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +38,12 @@ func (s scheduleRemote) ProvideRemote(p *process.Process) (*remote, error) {
 		r.page = page{"schedules", "/v1/schedules"}
 	}
 	return r, err
+}
+
+// A oneSchedule is the schedule that a command is about, and its agent.
+type oneSchedule struct {
+	scheduleRemote
+	ID string `arg:"" help:"Id of the schedule."`
 }
 
 // scheduleSettings are the members of a schedule. Those that are empty stay as they are.
@@ -119,15 +127,6 @@ func printNext(p *process.Process, r *remote, x *client.Schedule) {
 	}
 }
 
-// timeText returns a time for people, in a time zone.
-func timeText(at a2a.Time, zone string) string {
-	in, err := time.LoadLocation(zone)
-	if err != nil {
-		in = time.UTC
-	}
-	return at.Time().In(in).Format("2006-01-02 15:04:05 MST")
-}
-
 // scheduleListCommand is "longhaul schedule list".
 type scheduleListCommand struct {
 	scheduleRemote
@@ -135,24 +134,20 @@ type scheduleListCommand struct {
 }
 
 func (c *scheduleListCommand) Run(p *process.Process, r *remote) error {
-	list, err := r.client.Schedules(p.Ctx)
-	if err != nil {
-		return err
-	}
-	l := listing{
-		out: p.Stdout, json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
-		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
-	}
 	now := time.Now()
-	for _, s := range list {
-		latest := "-"
-		if len(s.Runs) > 0 {
-			latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
-		}
-		l.add(s.Raw, s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text))
-	}
-	l.end()
-	return nil
+	_, err := listing[client.Schedule]{
+		json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
+		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
+		read: func(int, string) (*client.Page[client.Schedule], error) { return r.client.Schedules(p.Ctx) },
+		row: func(s client.Schedule) []string {
+			latest := "-"
+			if len(s.Runs) > 0 {
+				latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
+			}
+			return []string{s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text)}
+		},
+	}.print(p.Stdout)
+	return err
 }
 
 // timesText returns when a schedule starts objectives, for people.
@@ -162,22 +157,6 @@ func timesText(s client.Schedule) string {
 		parts = append(parts[:len(parts):len(parts)], "every "+shortDuration(s.Every))
 	}
 	return strings.TrimSpace(strings.Join(parts, "; ") + " " + s.TimeZone)
-}
-
-// shortDuration returns a duration without the parts that are zero: 2h in place of 2h0m0s.
-func shortDuration(duration string) string {
-	d, err := time.ParseDuration(duration)
-	switch {
-	case err != nil:
-		return duration
-	case d >= time.Hour && d%time.Hour == 0:
-		return opt.Span(d)
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
 }
 
 func nextText(s client.Schedule, now time.Time) string {
@@ -203,49 +182,39 @@ func runText(r client.ScheduleRun) string {
 
 // scheduleShowCommand is "longhaul schedule show".
 type scheduleShowCommand struct {
-	scheduleRemote
-	ID   string `arg:"" help:"Id of the schedule."`
-	JSON bool   `help:"Print the schedule as JSON, as /v1/schedules has it."`
+	oneSchedule
+	JSON bool `help:"Print the schedule as JSON, as /v1/schedules has it."`
 }
 
 func (c *scheduleShowCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.Schedule(p.Ctx, c.ID)
-	switch {
-	case err != nil:
-		return err
-	case c.JSON:
-		process.RawLine(p.Stdout, s.Raw)
-		return nil
+	if c.JSON {
+		raw, err := r.client.Read(p.Ctx, "/v1/schedules/"+url.PathEscape(c.ID))
+		return printRaw(p, raw, err)
 	}
-	line := func(name, value string) {
-		if value != "" && value != "0" {
+	s, err := r.client.Schedule(p.Ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, line := range [][2]string{
+		{"schedule", s.ID}, {"text", s.Text}, {"name", s.Name}, {"playbook", s.Skill}, {"context", s.ContextID},
+		{"when", timesText(*s)}, {"jitter", shortDuration(s.Jitter)}, {"from", timeText(s.From, s.TimeZone)}, {"until", timeText(s.Until, s.TimeZone)},
+		{"overlap", string(s.Overlap)}, {"catch-up", shortDuration(s.CatchUp)}, {"principal", s.Principal}, {"declared", s.Playbook}, {"note", s.Note},
+		{"skipped", countText(s.Skipped)}, {"missed", countText(s.Missed)},
+	} {
+		if name, value := line[0], line[1]; value != "" {
 			fmt.Fprintf(p.Stdout, "%-10s %s\n", name, a2a.Visible(value))
 		}
 	}
-	line("schedule", s.ID)
-	line("text", s.Text)
-	line("name", s.Name)
-	line("playbook", s.Skill)
-	line("context", s.ContextID)
-	line("when", timesText(*s))
-	line("jitter", shortDuration(s.Jitter))
-	for _, bound := range []struct {
-		name string
-		at   a2a.Time
-	}{{"from", s.From}, {"until", s.Until}} {
-		if !bound.at.IsZero() {
-			line(bound.name, timeText(bound.at, s.TimeZone))
-		}
-	}
-	line("overlap", string(s.Overlap))
-	line("catch-up", shortDuration(s.CatchUp))
-	line("principal", s.Principal)
-	line("declared", s.Playbook)
-	line("note", s.Note)
-	line("skipped", fmt.Sprint(s.Skipped))
-	line("missed", fmt.Sprint(s.Missed))
 	c.printHistory(p, r, s)
 	return nil
+}
+
+// countText returns a number for people, "" for zero.
+func countText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // shownTimes is how many of the next times are shown.
@@ -319,8 +288,7 @@ func updateSchedule(p *process.Process, r *remote, id string, change client.Sche
 
 // schedulePauseCommand is "longhaul schedule pause".
 type schedulePauseCommand struct {
-	scheduleRemote
-	ID   string `arg:"" help:"Id of the schedule."`
+	oneSchedule
 	Note string `help:"Why." placeholder:"TEXT"`
 }
 
@@ -334,10 +302,7 @@ func (c *schedulePauseCommand) Run(p *process.Process, r *remote) error {
 }
 
 // scheduleResumeCommand is "longhaul schedule resume".
-type scheduleResumeCommand struct {
-	scheduleRemote
-	ID string `arg:"" help:"Id of the schedule."`
-}
+type scheduleResumeCommand struct{ oneSchedule }
 
 func (c *scheduleResumeCommand) Run(p *process.Process, r *remote) error {
 	return updateSchedule(p, r, c.ID, client.ScheduleChange{Paused: new(bool)})
@@ -345,8 +310,7 @@ func (c *scheduleResumeCommand) Run(p *process.Process, r *remote) error {
 
 // scheduleTriggerCommand is "longhaul schedule trigger".
 type scheduleTriggerCommand struct {
-	scheduleRemote
-	ID      string `arg:"" help:"Id of the schedule."`
+	oneSchedule
 	Overlap string `help:"In place of the policy of the schedule: skip, buffer-one, buffer-all, cancel-other or allow-all." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
 }
 
@@ -369,8 +333,7 @@ func (c *scheduleTriggerCommand) Run(p *process.Process, r *remote) error {
 
 // scheduleBackfillCommand is "longhaul schedule backfill".
 type scheduleBackfillCommand struct {
-	scheduleRemote
-	ID      string `arg:"" help:"Id of the schedule."`
+	oneSchedule
 	From    string `required:"" help:"First time, such as 2026-12-01T00:00:00Z." placeholder:"TIME"`
 	Until   string `help:"Last time; now by default." placeholder:"TIME"`
 	Overlap string `help:"How the objectives run: one after another (buffer-all, the default), at the same time (allow-all), or as another policy of schedules says." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
@@ -416,10 +379,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 }
 
 // scheduleDeleteCommand is "longhaul schedule delete".
-type scheduleDeleteCommand struct {
-	scheduleRemote
-	ID string `arg:"" help:"Id of the schedule."`
-}
+type scheduleDeleteCommand struct{ oneSchedule }
 
 func (c *scheduleDeleteCommand) Run(p *process.Process, r *remote) error {
 	if err := r.client.DeleteSchedule(p.Ctx, c.ID); err != nil {

@@ -49,8 +49,12 @@ func (c *sendCommand) Run(p *process.Process, r *remote) error {
 	}
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
-	w := taskWatcher{display: r.display(c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: c.Watch}
-	state, err := w.run(ctx, func(ctx context.Context) eventStream { return c.stream(ctx, r.client, m) })
+	w := taskWatcher{display: r.display(c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, askAtOnce: c.Watch}
+	state, err := w.run(ctx, func(ctx context.Context) eventStream { return r.client.Stream(ctx, m, client.SendOptions{Retry: true}) })
+	if err == nil && c.Watch && w.taskID != "" && !state.Terminal() {
+		state, err = w.run(ctx, func(ctx context.Context) eventStream { return r.client.Subscribe(ctx, w.taskID, w.last) })
+	}
+	w.display.end()
 	switch {
 	case errors.Is(err, context.Canceled) && w.taskID == "":
 		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
@@ -60,32 +64,6 @@ func (c *sendCommand) Run(p *process.Process, r *remote) error {
 		w.ask(p.Ctx)
 	}
 	return exitForState(state)
-}
-
-// stream sends m and returns what happens: until the task has ended or waits for a
-// person, or with --watch always until it has ended.
-func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Message) eventStream {
-	sent := agent.Stream(ctx, m, client.SendOptions{Retry: true})
-	if !c.Watch {
-		return sent
-	}
-	return func(yield func(client.Event, error) bool) {
-		var taskID, last string
-		var state a2a.TaskState
-		for e, err := range sent {
-			if !yield(e, err) || err != nil {
-				return
-			}
-			taskID, last = cmp.Or(e.TaskID(), taskID), cmp.Or(e.ID, last)
-			if s, ok := e.TaskStatus(); ok {
-				state = s.State
-			}
-		}
-		if taskID == "" || state.Terminal() {
-			return
-		}
-		agent.Subscribe(ctx, taskID, last)(yield)
-	}
 }
 
 // message returns the message to send.

@@ -66,15 +66,7 @@ func TestSend_noWait(t *testing.T) {
 func TestSend_waits(t *testing.T) {
 	const gate = `"openwop":{"interrupt":{"kind":"%","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"About the tea"#}}`
 	tests := []struct{ name, state, text, metadata, want string }{
-		{"an approval", "INPUT_REQUIRED", "", approvalGate, `
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL GATE accept
-  longhaul answer --url URL GATE reject "what is wrong"
-`},
+		{"an approval", "INPUT_REQUIRED", "", approvalGate, shipIt},
 		{"one question", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?"}]`), `
 About the tea
 Which?

@@ -16,6 +16,11 @@ import (
 // callAndPrint calls a method and prints its result as JSON.
 func (r *remote) callAndPrint(p *process.Process, method string, params any) error {
 	raw, err := r.client.Call(p.Ctx, method, params)
+	return printRaw(p, raw, err)
+}
+
+// printRaw prints what a call has returned as JSON.
+func printRaw(p *process.Process, raw json.RawMessage, err error) error {
 	if err == nil {
 		process.RawLine(p.Stdout, raw)
 	}
@@ -115,10 +120,10 @@ func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
 		var result struct {
 			Objective json.RawMessage `json:"objective"`
 		}
-		if err == nil && json.Unmarshal(raw, &result) == nil {
-			process.RawLine(p.Stdout, result.Objective)
+		if err == nil {
+			err = json.Unmarshal(raw, &result)
 		}
-		return err
+		return printRaw(p, result.Objective, err)
 	}
 	o, err := r.client.GetObjective(p.Ctx, id)
 	if err != nil {
@@ -142,13 +147,13 @@ type cardCommand struct {
 }
 
 func (c *cardCommand) Run(p *process.Process, r *remote) error {
+	if c.JSON {
+		raw, err := r.client.Read(p.Ctx, client.CardPath)
+		return printRaw(p, raw, err)
+	}
 	card, err := r.client.Card(p.Ctx)
 	if err != nil {
 		return err
-	}
-	if c.JSON {
-		process.RawLine(p.Stdout, card.Raw)
-		return nil
 	}
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintln(p.Stdout, a2a.Visible(fmt.Sprintf(format, args...)))

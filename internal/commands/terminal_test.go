@@ -175,15 +175,7 @@ func TestWatch_onATerminal(t *testing.T) {
 	code := run(t.Context(), []string{"watch", "--url", f.URL, rootID}, terminal.File, terminal.File)
 	got := strings.ReplaceAll(terminal.end(), f.URL, "URL")
 	want := `
-
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
-
+` + shipIt + `
 Tea
 obj-aaaaaaaaaaaaaaaaaaaaaaaaaa  completed
 ├─ ✓ Research                                                                 completed

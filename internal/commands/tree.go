@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,27 +79,24 @@ func (t tree) lines(o *client.Objective) []string {
 func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTask) bool) []branch {
 	var out []branch
 	for i, p := range o.Plans {
-		lead, below := "├─ ", "│  "
-		if i == len(o.Plans)-1 {
-			lead, below = "└─ ", "   "
-		}
+		lead, below := leads(i == len(o.Plans)-1)
 		look, reason := shownStatus(p)
 		out = append(out, branch{lead, p.Name, look, strings.TrimPrefix(reason, " ")})
-		var tasks []client.PlanTask
-		for _, task := range p.Tasks {
-			if show(p, task) {
-				tasks = append(tasks, task)
-			}
-		}
+		tasks := slices.DeleteFunc(slices.Clone(p.Tasks), func(task client.PlanTask) bool { return !show(p, task) })
 		for j, task := range tasks {
-			lead := below + "├─ "
-			if j == len(tasks)-1 {
-				lead = below + "└─ "
-			}
-			out = append(out, branch{lead, task.Name, task.Status.Look(), t.detail(task)})
+			lead, _ := leads(j == len(tasks)-1)
+			out = append(out, branch{below + lead, task.Name, task.Status.Look(), t.detail(task)})
 		}
 	}
 	return out
+}
+
+// leads returns the beginning of a line, and that of the lines below it.
+func leads(last bool) (line, below string) {
+	if last {
+		return "└─ ", "   "
+	}
+	return "├─ ", "│  "
 }
 
 // detail returns how long a task took, and its attempt if it is not the first.
@@ -170,17 +168,4 @@ func countDone(o *client.Objective) (done, all int) {
 		}
 	}
 	return done, all
-}
-
-// durationText returns a duration for people.
-func durationText(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < 48*time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"time"
 
@@ -39,8 +38,9 @@ func (c *watchCommand) Run(p *process.Process, r *remote) error {
 	c.Task = taskIDOf(c.Task)
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
-	w := taskWatcher{display: r.display(c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, notes: p.Stderr, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
+	w := taskWatcher{display: r.display(c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
 	state, err := w.run(ctx, func(ctx context.Context) eventStream { return r.client.Subscribe(ctx, c.Task, c.After) })
+	w.display.end()
 	if err != nil {
 		return w.interrupted(r.explain(err), r.command("watch"))
 	}
@@ -52,7 +52,6 @@ type taskWatcher struct {
 	display      display
 	noRepeat     *client.Client
 	outage       *outage
-	notes        io.Writer        // for notes that belong to no task; nil for none
 	askAtOnce    bool             // show questions at once, not when the stream is over
 	untilWaiting bool             // stop when the task waits for a person
 	tick         <-chan time.Time // when to read the plans again; nil: every second
@@ -87,7 +86,6 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 		cancel()
 		for range arrivals { // until the goroutine has ended
 		}
-		w.display.end()
 	}()
 	go func() {
 		defer close(arrivals)
@@ -99,14 +97,15 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 			}
 		}
 	}()
-	if w.tick == nil {
+	tick := w.tick
+	if tick == nil {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
-		w.tick = ticker.C
+		tick = ticker.C
 	}
 	for {
 		select {
-		case <-w.tick:
+		case <-tick:
 			w.progress(ctx)
 			w.printIdle()
 		case a, ok := <-arrivals:
@@ -213,7 +212,7 @@ func (w *taskWatcher) progress(ctx context.Context) {
 	w.objective = o
 	if l, ok := w.display.(*live); ok && w.contextID != "" {
 		if page, err := w.noRepeat.List(ctx, client.ListOptions{ContextID: w.contextID, PageSize: 100}); err == nil {
-			l.observe(page.Tasks)
+			l.observe(page.Items)
 		}
 	}
 	w.display.progress(o)
@@ -225,18 +224,18 @@ const idleTicks = 5
 // printIdle prints once that no worker has begun the task, or that another objective of its
 // context has the turn.
 func (w *taskWatcher) printIdle() {
-	if w.state != a2a.Submitted || w.notes == nil {
+	if w.state != a2a.Submitted {
 		w.idle = 0
 		return
 	}
 	if w.idle++; w.idle != idleTicks {
 		return
 	}
+	text := "no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n" + w.outage.startHint
 	if w.queued {
-		w.display.note(w.notes, w.outage.program.String()+": the task waits for its turn in its context\n")
-		return
+		text = "the task waits for its turn in its context\n"
 	}
-	w.display.note(w.notes, w.outage.program.String()+": no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.outage.startHint)
+	fmt.Fprintf(w.outage.out, "%s: %s", w.outage.program, text)
 }
 
 // interrupted returns err, with the command to continue if the task is known. watch is

@@ -143,7 +143,24 @@ func wireObjective(research, search, approve, writing, write string) string {
 
 const approvalGate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","description":"It is for tea","actions":["accept","reject"]}}`
 
-// A run is a command that was run.
+// shipIt is how approvalGate is shown.
+const shipIt = `
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
+`
+
+// run runs a command of this package, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	p := &process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr}
+	return p.Report(p.Start(args, &Commands{}))
+}
+
+// A commandRun is a command that was run.
 type commandRun struct {
 	stdout, stderr bytes.Buffer
 	code           int
@@ -220,15 +237,7 @@ Working.
 Research: waiting
 Research / Search: completed
 Research / Approve: waiting
-
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
-
+`+shipIt+`
 Research: working
 Research / Approve: completed
 Working.
@@ -265,15 +274,7 @@ func bareTask(id, metadata string) string {
 	return strings.Replace(task, `"id":"`+rootID, `"id":"`+id, 1)
 }
 
-const twoQuestions = `
-Ship it?
-It is for tea
-
-The task waits for a decision. To decide:
-
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
-
+const twoQuestions = shipIt + `
 Which color?
 
 The task waits for an answer. To answer:
@@ -476,7 +477,7 @@ func TestWatching_remark(t *testing.T) {
 		{"working", a2a.Working, false, ""},
 	} {
 		var out bytes.Buffer
-		w := taskWatcher{display: rawDisplay{}, notes: &out, outage: &outage{startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		w := taskWatcher{display: rawDisplay{}, outage: &outage{out: &out, startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
 		for range 3 * idleTicks {
 			w.printIdle()
 		}

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -205,11 +204,7 @@ func (c *compareSettings) print(p *process.Process, result any, text func(io.Wri
 		text(p.Stdout)
 		return nil
 	}
-	raw, err := json.Marshal(result)
-	if err == nil {
-		process.RawLine(p.Stdout, raw)
-	}
-	return err
+	return process.PrintJSON(p.Stdout, result)
 }
 
 func printProblems(out io.Writer, s rebuild.Summary) {

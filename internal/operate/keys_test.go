@@ -1,17 +1,20 @@
 package operate
 
 import (
+	"context"
 	"io"
-	"longhaul/api/call"
-	"longhaul/api/identity"
-	"longhaul/internal/journal"
-	"longhaul/internal/serve"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/api/call"
+	"longhaul/api/identity"
+	"longhaul/internal/journal"
+	"longhaul/internal/process"
+	"longhaul/internal/serve"
 )
 
 // A key that was made by the command is accepted until another command revokes it.
@@ -90,4 +93,10 @@ func TestRun_keysRefused(t *testing.T) {
 			t.Errorf("%s: exit code %d, standard error:\n%s", args, code, stderr.String())
 		}
 	}
+}
+
+// run runs a command of this package, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	p := &process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr}
+	return p.Report(p.Start(args, &Commands{}))
 }

@@ -78,3 +78,12 @@ func RawLine(out io.Writer, raw json.RawMessage) {
 		fmt.Fprintln(out, escaped(line.String()))
 	}
 }
+
+// PrintJSON prints v as JSON on one line.
+func PrintJSON(out io.Writer, v any) error {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		RawLine(out, raw)
+	}
+	return err
+}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+
+	"github.com/alecthomas/kong"
 )
 
 // A Process has what every command needs.
@@ -15,6 +17,9 @@ type Process struct {
 	Name           Name // of the program
 	Command        Name // in command lines that people may copy
 	Embeds         bool // the program has a Temporal server inside
+
+	// Check refuses arguments before they are parsed. Nil refuses none.
+	Check func(app *kong.Application, args []string) error
 
 	// Explain adds to an error of a command what to do about it. Nil adds nothing.
 	Explain func(error) error

@@ -28,8 +28,15 @@ func (p *Process) Parser(grammar any, options ...kong.Option) (*kong.Kong, error
 	return parser, nil
 }
 
-// Run runs the command that args name. Its error has what to do about it.
-func (p *Process) Run(parser *kong.Kong, args []string) error {
+// Start runs the command of grammar that args name. Its error has what to do about it.
+func (p *Process) Start(args []string, grammar any, options ...kong.Option) error {
+	parser, err := p.Parser(grammar, options...)
+	if err == nil && p.Check != nil {
+		err = p.Check(parser.Model, args)
+	}
+	if err != nil {
+		return err
+	}
 	parsed, err := parser.Parse(args)
 	if p.helped {
 		return nil

@@ -20,11 +20,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer, b 
 		Worker Worker `cmd:""`
 		Dev    Dev    `cmd:""`
 	}
-	parser, err := p.Parser(&grammar, kong.Bind(b), kong.Vars{"agent": "Longhaul"})
-	if err == nil {
-		err = p.Run(parser, args)
-	}
-	return p.Report(err)
+	return p.Report(p.Start(args, &grammar, kong.Bind(b), kong.Vars{"agent": "Longhaul"}))
 }
 
 // firstKey is a key, in base64.

@@ -60,12 +60,6 @@ type PlanTask struct {
 	Metadata     a2a.Metadata  `json:"metadata,omitzero"`
 }
 
-// In returns a copy of m that holds o, for a message that is about it.
-func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObjective, o) }
-
-// In returns a copy of m that holds p, for a message that asks to work by it.
-func (p Plan) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyPlan, p) }
-
 // An ObjectivePage is a page of a list of objectives.
 type ObjectivePage struct {
 	Objectives    []Objective `json:"objectives"`

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"time"
 
 	"longhaul/a2a"
@@ -32,8 +31,6 @@ type Schedule struct {
 	Runs      []ScheduleRun `json:"runs"`    // the latest, the newest first; in a list only one
 	Skipped   int           `json:"skipped"` // times that were left out because of overlap
 	Missed    int           `json:"missed"`  // times that were left out because of catchUp
-
-	Raw json.RawMessage `json:"-"` // the schedule as it came to a client
 }
 
 // A ScheduleRun is an objective that a schedule has started, or tried to.

@@ -3,7 +3,6 @@
 package schedule_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,19 +69,12 @@ func (in installation) pause(id string) {
 func (in installation) started(id string) map[string]client.Objective {
 	in.Helper()
 	out := map[string]client.Objective{}
-	for token := ""; ; {
-		raw, err := in.Call(in.Context(), "objectives/list", client.ObjectiveOptions{PageSize: 100, PageToken: token})
+	for list := (client.ObjectiveOptions{PageSize: 100}); ; {
+		page, err := in.ListObjectives(in.Context(), list)
 		if err != nil {
 			in.Fatal(err)
 		}
-		var page struct {
-			Objectives    []client.Objective `json:"objectives"`
-			NextPageToken string             `json:"nextPageToken"`
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			in.Fatal(err)
-		}
-		for _, o := range page.Objectives {
+		for _, o := range page.Items {
 			if of, _ := o.Metadata.String(opt.KeySchedule); of != id {
 				continue
 			}
@@ -92,7 +84,7 @@ func (in installation) started(id string) map[string]client.Objective {
 			}
 			out[at] = o
 		}
-		if token = page.NextPageToken; token == "" {
+		if list.PageToken = page.NextPageToken; list.PageToken == "" {
 			return out
 		}
 	}
@@ -152,7 +144,7 @@ func TestSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.completes("tick", len(after)+2)
-	if list, err := in.Schedules(t.Context()); err != nil || len(list) != 2 || list[0].ID != "clock" || list[1].ID != "tick" || len(list[1].Next) == 0 {
+	if list, err := in.Schedules(t.Context()); err != nil || len(list.Items) != 2 || list.Items[0].ID != "clock" || list.Items[1].ID != "tick" || len(list.Items[1].Next) == 0 {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
 	if err := in.DeleteSchedule(t.Context(), "tick"); err != nil {
@@ -331,7 +323,7 @@ func TestSchedule_playbook(t *testing.T) {
 				return err
 			}
 			var got []string
-			for _, x := range list {
+			for _, x := range list.Items {
 				line := fmt.Sprint(x.ID, " ", x.Cron, x.Every, " ", x.TimeZone, " by ", x.Principal)
 				if x.Paused {
 					line += " paused"

@@ -10,6 +10,7 @@
 package completion
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
@@ -33,7 +34,9 @@ func Write(w io.Writer, shell string, app *kong.Node, name string) error {
 	if !ok {
 		return fmt.Errorf("no completion for the shell %q: choose bash, zsh or fish", shell)
 	}
-	t, err := template.New(file).Funcs(template.FuncMap{"sh": quoteShell, "fish": quoteFish}).ParseFS(templates, file)
+	t, err := template.New(file).Funcs(template.FuncMap{
+		"sh": quoteShell, "fish": quoteFish, "help": summary, "shown": shownCommands, "isFile": isFile, "words": words, "kind": kind, "argument": argument,
+	}).ParseFS(templates, file)
 	if err != nil {
 		return fmt.Errorf("read the template of the script: %w", err)
 	}
@@ -49,67 +52,32 @@ type script struct {
 
 // A command is one that words before the cursor may name.
 type command struct {
-	Path     string // its names, separated by spaces; "" for the program itself
-	Children []child
-	Flags    []flag
-	Args     []value
+	Path  string // its names, separated by spaces; "" for the program itself
+	Node  *kong.Node
+	Flags []flag
 }
 
-// A child is a command below another one.
-type child struct{ Name, Help string }
-
-// A flag is a flag with its dashes.
+// A flag is a flag under one of its names, with dashes.
 type flag struct {
-	Name string
-	Help string
-	value
-}
-
-// A value is the value of a flag, or an argument.
-type value struct {
-	Takes bool     // false for a flag that is only given or not
-	Words []string // that it may be; none if anything is possible
-	File  bool     // it names a file or a directory
-	Many  bool     // it may be repeated: the last argument of a command
-}
-
-// Spec is the value in the form of the scripts for bash and zsh: @ for a file, words with
-// bars between them, or a dash if there is nothing to propose. An argument that may be
-// repeated begins with a plus sign.
-func (v value) Spec() string {
-	spec := strings.Join(v.Words, "|")
-	switch {
-	case v.File:
-		spec = "@"
-	case spec == "":
-		spec = "-"
-	}
-	if v.Many {
-		return "+" + spec
-	}
-	return spec
+	Name  string
+	Takes bool // false for a flag that is only given or not
+	*kong.Value
 }
 
 // commandsBelow returns n and everything below it that is not hidden. A command with
 // aliases is there once for each of its names.
 func commandsBelow(n *kong.Node, path string) []command {
-	c := command{Path: path, Flags: flagsOf(n)}
-	for _, p := range n.Positional {
-		v := valueOf(p)
-		v.Many = p.IsCumulative()
-		c.Args = append(c.Args, v)
-	}
-	var below []command
-	for _, sub := range n.Children {
-		if sub.Hidden {
-			continue
-		}
-		c.Children = append(c.Children, child{sub.Name, summary(sub.Help)})
+	all := []command{{path, n, flagsOf(n)}}
+	for _, sub := range shownCommands(n) {
 		for _, name := range append([]string{sub.Name}, sub.Aliases...) {
-			below = append(below, commandsBelow(sub, strings.TrimSpace(path+" "+name))...)
+			all = append(all, commandsBelow(sub, strings.TrimSpace(path+" "+name))...)
 		}
 	}
-	return append([]command{c}, below...)
+	return all
+}
+
+func shownCommands(n *kong.Node) []*kong.Node {
+	return slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden })
 }
 
 // flagsOf returns the flags that may follow n: its own, those of the commands above it,
@@ -120,34 +88,48 @@ func flagsOf(n *kong.Node) []flag {
 		groups = append(groups, d.Flags)
 	}
 	var all []flag
-	for i := range groups {
-		for _, f := range groups[len(groups)-1-i] { // its own first
+	for _, group := range slices.Backward(groups) { // its own first
+		for _, f := range group {
 			if f.Hidden {
 				continue
 			}
-			v := valueOf(f.Value)
-			v.Takes = !f.IsBool() && !f.IsCounter()
-			all = append(all, flag{"--" + f.Name, summary(f.Help), v})
+			takes := !f.IsBool() && !f.IsCounter()
+			all = append(all, flag{"--" + f.Name, takes, f.Value})
 			if f.Short != 0 {
-				all = append(all, flag{"-" + string(f.Short), summary(f.Help), v})
+				all = append(all, flag{"-" + string(f.Short), takes, f.Value})
 			}
 		}
 	}
 	return all
 }
 
-func valueOf(v *kong.Value) value {
-	var words []string
-	for _, w := range v.EnumSlice() {
-		if w != "" {
-			words = append(words, w)
-		}
-	}
+// isFile reports whether a value names a file or a directory.
+func isFile(v *kong.Value) bool {
 	named := v.Tag.PlaceHolder == "FILE" || v.Tag.PlaceHolder == "DIR"
-	if named || slices.Contains([]string{"path", "existingfile", "existingdir", "filecontent"}, v.Tag.Type) {
-		return value{Takes: true, File: true}
+	return named || slices.Contains([]string{"path", "existingfile", "existingdir", "filecontent"}, v.Tag.Type)
+}
+
+// words returns what a value may be, none if anything is possible.
+func words(v *kong.Value) []string {
+	return slices.DeleteFunc(slices.Clone(v.EnumSlice()), func(w string) bool { return w == "" })
+}
+
+// kind is the form of a value in the scripts for bash and zsh: @ for a file, words with bars
+// between them, or a dash if there is nothing to propose.
+func kind(v *kong.Value) string {
+	if isFile(v) {
+		return "@"
 	}
-	return value{Takes: true, Words: words}
+	return cmp.Or(strings.Join(words(v), "|"), "-")
+}
+
+// argument is the kind of an argument, with a plus sign before it if that may be repeated: the
+// last one of a command.
+func argument(v *kong.Value) string {
+	if v.IsCumulative() {
+		return "+" + kind(v)
+	}
+	return kind(v)
 }
 
 // summary is the first sentence of a help text, without its full stop.

@@ -6,13 +6,19 @@
 package manual
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/alecthomas/kong"
 )
+
+//go:embed page.tmpl
+var pageTemplate string
 
 // A Manual has what pages need to know beside the commands.
 type Manual struct {
@@ -25,11 +31,16 @@ type Manual struct {
 // A File is a file or directory that the first page explains.
 type File struct{ Name, Help string }
 
+// Shown returns the commands that the help shows.
+func (m Manual) Shown() []*kong.Node {
+	return slices.DeleteFunc(slices.Clone(m.App.Children), func(c *kong.Node) bool { return c.Hidden })
+}
+
 // Pages returns the commands that have pages, in the order of the help. The page about
 // the program itself is "".
 func (m Manual) Pages() []string {
 	pages := []string{""}
-	for _, c := range shownCommands(m.App) {
+	for _, c := range m.Shown() {
 		pages = append(pages, c.Name)
 	}
 	return pages
@@ -38,120 +49,54 @@ func (m Manual) Pages() []string {
 // FileName is the name of the file for the page about a command.
 func (m Manual) FileName(command string) string { return m.title(command) + ".1" }
 
-// Write writes the page about a command, in the language of man(7).
+func (m Manual) title(command string) string {
+	return strings.TrimSuffix(m.App.Name+"-"+command, "-")
+}
+
+// Write writes the page about a command.
 func (m Manual) Write(w io.Writer, command string) error {
-	out := &page{}
-	n := m.App
+	p := page{m, m.App, m.title(command)}
 	if command != "" {
-		i := slices.IndexFunc(n.Children, func(c *kong.Node) bool { return !c.Hidden && c.Name == command })
+		shown := m.Shown()
+		i := slices.IndexFunc(shown, func(c *kong.Node) bool { return c.Name == command })
 		if i < 0 {
 			return fmt.Errorf("no manual page about %q: name one of the commands %s", command, strings.Join(m.Pages()[1:], ", "))
 		}
-		n = n.Children[i]
+		p.Node = shown[i]
 	}
-	fmt.Fprintf(&out.Builder, ".TH %q 1 %q %q %q\n", strings.ToUpper(escape(m.title(command))), m.Date, escape(m.App.Name+" "+m.Version), escape(m.App.Name)+" manual")
-	// No hyphens, and lines need not fill the width: names and URLs stay whole.
-	out.macro(".nh\n.ad l")
-	if command == "" {
-		m.program(out)
-	} else {
-		m.command(out, n)
+	t, err := template.New("").Funcs(template.FuncMap{
+		"esc": escape, "text": textLines, "short": shortHelp, "usage": usageLine, "words": words, "join": strings.Join, "upper": strings.ToUpper,
+		"name":  fullName,
+		"below": func(n *kong.Node) string { return strings.TrimPrefix(fullName(n), m.App.Name+" ") },
+		"placeholder": func(f *kong.Flag) string {
+			return cmp.Or(f.PlaceHolder, strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
+		},
+	}).Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("read the template of manual pages: %w", err)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return t.ExecuteTemplate(w, "page", p)
 }
 
-func (m Manual) title(command string) string {
-	if command == "" {
-		return m.App.Name
-	}
-	return m.App.Name + "-" + command
+// A page is what the template shows.
+type page struct {
+	Manual
+	Node  *kong.Node // the command, or the program
+	Title string
 }
 
-// program writes the page about the program.
-func (m Manual) program(out *page) {
-	first, rest, _ := strings.Cut(m.App.Help, "\n\n")
-	out.section("NAME")
-	out.text(m.App.Name + " - " + shortHelp(first))
-	out.section("SYNOPSIS")
-	out.synopsis(m.App.Name, "<command> [flags]")
-	out.section("DESCRIPTION")
-	out.text(first)
-	out.macro(".PP")
-	out.text(rest)
-	out.section("COMMANDS")
-	for _, c := range shownCommands(m.App) {
-		out.macro(".TP")
-		out.macro(`.BR ` + escape(m.title(c.Name)) + ` (1)`)
-		out.text(c.Help)
-	}
-	if d := m.App.DefaultCmd; d != nil {
-		out.macro(".PP")
-		out.text("Without a command it does the same as " + m.App.Name + " " + d.Name + ".")
-	}
-	out.section("OPTIONS")
-	out.text("Every command takes these. A flag overrides its variable of the environment, and that the configuration file.")
-	out.flags(m.App.Flags)
-	if len(m.Files) > 0 {
-		out.section("FILES")
-		for _, f := range m.Files {
-			out.macro(".TP")
-			out.macro(".I " + escape(f.Name))
-			out.text(f.Help)
-		}
-	}
-}
+// IsProgram reports whether the page is about the program.
+func (p page) IsProgram() bool { return p.Node == p.App }
 
-// command writes the page about a command, and those below it.
-func (m Manual) command(out *page, n *kong.Node) {
-	out.section("NAME")
-	out.text(m.title(n.Name) + " - " + shortHelp(n.Help))
-	out.section("SYNOPSIS")
-	for i, c := range leafCommands(n) {
-		if i > 0 {
-			out.macro(".br")
-		}
-		out.synopsis(fullName(c), usageLine(c))
-	}
-	out.section("DESCRIPTION")
-	out.text(n.Help)
-	if n == m.App.DefaultCmd {
-		out.macro(".PP")
-		out.text("It is the default: " + m.App.Name + " without a command does the same.")
-	}
-	if n.Leaf() {
-		out.arguments(n)
-		if len(n.Flags) > 0 {
-			out.section("OPTIONS")
-			out.flags(n.Flags)
-		}
-	} else {
-		out.section("COMMANDS")
-		for _, c := range leafCommands(n) {
-			out.macro(".SS \"" + escape(strings.Join(strings.Fields(fullName(c))[1:], " ")) + `"`)
-			out.text(c.Help)
-			if len(c.Aliases) > 0 {
-				out.text("Also: " + strings.Join(c.Aliases, ", ") + ".")
-			}
-			out.arguments(c)
-			out.flags(c.Flags)
-		}
-	}
-	out.section("SEE ALSO")
-	out.macro(".BR " + escape(m.App.Name) + " (1)")
-}
+// Paragraphs are those of the help.
+func (p page) Paragraphs() []string { return strings.SplitN(p.Node.Help, "\n\n", 2) }
 
-// shownCommands returns the commands below n that the help shows.
-func shownCommands(n *kong.Node) []*kong.Node {
-	return slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden })
-}
-
-// leafCommands returns n, or the commands below it that do something.
-func leafCommands(n *kong.Node) []*kong.Node {
-	if n.Leaf() {
-		return []*kong.Node{n}
+// Leaves returns the command, or the commands below it that do something.
+func (p page) Leaves() []*kong.Node {
+	if p.Node.Leaf() {
+		return []*kong.Node{p.Node}
 	}
-	return n.Leaves(true)
+	return p.Node.Leaves(true)
 }
 
 // fullName is the name of a command with those above it.
@@ -179,10 +124,49 @@ func usageLine(n *kong.Node) string {
 // shortHelp is a help text as it follows the name of a page: its first sentence, without a
 // full stop and without a capital at its beginning.
 func shortHelp(help string) string {
+	help, _, _ = strings.Cut(help, "\n\n")
 	help, _, _ = strings.Cut(help, ". ")
 	help = strings.TrimSuffix(help, ".")
 	if len(help) > 1 && strings.ToLower(help[1:2]) == help[1:2] {
 		help = strings.ToLower(help[:1]) + help[1:]
 	}
 	return help
+}
+
+// words returns which words a value may be.
+func words(v *kong.Value) []string {
+	return slices.DeleteFunc(slices.Clone(v.EnumSlice()), func(w string) bool { return w == "" })
+}
+
+// textLines returns a text as lines that are short enough for people who read the source. A
+// text without words has no lines, since an empty one would be shown.
+func textLines(s string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(s) {
+		word = escape(word)
+		switch {
+		case column > 0 && column+1+len(word) <= 78:
+			b.WriteByte(' ')
+			column++
+		case column > 0:
+			b.WriteByte('\n')
+			column = 0
+		}
+		if column == 0 && strings.ContainsAny(word[:1], ".'") {
+			word = `\&` + word // not a macro
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	if column > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// escape writes a text so that no part of it is taken for the language: each hyphen is a
+// minus sign, which people may copy.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(s)
 }

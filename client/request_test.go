@@ -64,16 +64,16 @@ func TestClient_tasks(t *testing.T) {
 	page, err := c.List(t.Context(), client.ListOptions{
 		ContextID: "c1", State: a2a.InputRequired, Since: a2a.At(time.Unix(0, 0)), PageSize: 2, PageToken: "p1", History: -1, Artifacts: true,
 	})
-	if err != nil || len(page.Tasks) != 2 || page.Tasks[1].Status.State != a2a.Failed || page.NextPageToken != "p2" || page.TotalSize != 7 {
+	if err != nil || len(page.Items) != 2 || page.Items[1].Status.State != a2a.Failed || page.NextPageToken != "p2" || page.TotalSize != 7 {
 		t.Errorf("List: %+v, %v", page, err)
 	}
-	if page, err = c.List(t.Context(), client.ListOptions{}); err != nil || len(page.Tasks) != 0 {
+	if page, err = c.List(t.Context(), client.ListOptions{}); err != nil || len(page.Items) != 0 {
 		t.Errorf("List of nothing: %+v, %v", page, err)
 	}
 	want := []string{
 		`GetTask {"id":"t1","historyLength":0}`,
 		`CancelTask {"id":"t1"}`,
-		`ListTasks {"contextId":"c1","status":"TASK_STATE_INPUT_REQUIRED","statusTimestampAfter":"1970-01-01T00:00:00.000Z","pageSize":2,"pageToken":"p1","includeArtifacts":true}`,
+		`ListTasks {"contextId":"c1","statusTimestampAfter":"1970-01-01T00:00:00.000Z","pageSize":2,"pageToken":"p1","includeArtifacts":true,"status":"TASK_STATE_INPUT_REQUIRED"}`,
 		`ListTasks {"historyLength":0}`,
 	}
 	if diff := cmp.Diff(want, a.seen()); diff != "" {

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"longhaul/a2a"
+	"longhaul/a2a/codec"
+	"longhaul/opt"
+	"longhaul/opt/wire"
+)
+
+// What the pages below /v1 are about. Only a Longhaul server has these pages: from another
+// agent, the error is an [*Error] with status 404 or 405. An Interrupt is an open gate with the
+// work that waits at it. A Schedule starts objectives at times, a ScheduleChange has the
+// members of it that clients set, and a ScheduleRun is an objective that it has started.
+type (
+	Interrupt      = wire.Interrupt
+	Schedule       = wire.Schedule
+	ScheduleChange = wire.ScheduleChange
+	ScheduleRun    = wire.ScheduleRun
+	Triggered      = wire.Triggered
+)
+
+// CardPath is where the card of an agent is, below its URL.
+const CardPath = "/.well-known/agent-card.json"
+
+// A Card is the card of an agent.
+type Card = codec.Card
+
+func pathOf(parts ...string) string {
+	path := "/v1"
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
+// A Page is a page of a list.
+type Page[T any] struct {
+	Items []T               `json:"-"`
+	Raw   []json.RawMessage `json:"-"` // the items as they came, as [opt.Chains] checks decisions
+
+	NextPageToken string            `json:"nextPageToken"`      // "" on the last page; a page of a search may have one and no items
+	TotalSize     int               `json:"totalSize"`          // on all pages
+	AtLeast       bool              `json:"totalSizeIsMinimum"` // there may be more than TotalSize
+	Head          *opt.DecisionHead `json:"head"`               // of all decisions, also those on other pages; nil for other lists
+}
+
+// A list reads a page whose items are in a member of the result.
+type list[T any] struct {
+	Page[T]
+	member string
+	read   func(json.RawMessage) (T, error)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *list[T]) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	l.Page = Page[T]{}
+	if err := json.Unmarshal(b, &l.Page); err != nil {
+		return err
+	}
+	if items := members[l.member]; items != nil {
+		if err := json.Unmarshal(items, &l.Raw); err != nil {
+			return err
+		}
+	}
+	for _, raw := range l.Raw {
+		item, err := l.read(raw)
+		if err != nil {
+			return err
+		}
+		l.Items = append(l.Items, item)
+	}
+	return nil
+}
+
+// listOf reads a page of items that are plain JSON.
+func listOf[T any](ctx context.Context, c *caller, r request, member string) (*Page[T], error) {
+	l := list[T]{member: member, read: func(raw json.RawMessage) (v T, err error) {
+		err = json.Unmarshal(raw, &v)
+		return v, err
+	}}
+	return result(&l.Page, c.repeat(ctx, r, &l))
+}
+
+// Read returns a page below the URL of the agent, such as /v1/openapi.json, as it came.
+func (c *Client) Read(ctx context.Context, path string) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.caller.repeat(ctx, get(path, nil), &raw)
+	return raw, err
+}
+
+// Card returns the agent's card.
+func (c *Client) Card(ctx context.Context) (*Card, error) {
+	raw, err := c.Read(ctx, CardPath)
+	if err != nil {
+		return nil, err
+	}
+	card, err := codec.ReadCard(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the card of the agent: %w", err)
+	}
+	return &card, nil
+}
+
+// Endpoint returns the URL of the first interface on a card that this package supports; ok
+// is false if there is none.
+func Endpoint(c *Card) (url string, ok bool) {
+	for _, i := range c.Interfaces {
+		if i.Binding == codec.BindingRPC && i.Version == version {
+			return i.URL, true
+		}
+	}
+	return "", false
+}
+
+// InterruptOptions select open gates. Zero members select everything.
+type InterruptOptions struct {
+	Kind        opt.GateKind
+	ObjectiveID string
+	ContextID   string
+	Mine        bool   // only those that wait for the caller
+	PageSize    int    // zero: the agent's default
+	PageToken   string // of a Page
+}
+
+// Interrupts returns a page of the open gates, the longest wait first.
+func (c *Client) Interrupts(ctx context.Context, o InterruptOptions) (*Page[Interrupt], error) {
+	return listOf[Interrupt](ctx, c.caller, get(pathOf("interrupts"), map[string]any{
+		"kind": o.Kind, "objectiveId": o.ObjectiveID, "contextId": o.ContextID, "mine": o.Mine, "pageSize": o.PageSize, "pageToken": o.PageToken,
+	}), "interrupts")
+}
+
+// DecisionOptions select a page of decisions.
+type DecisionOptions struct {
+	PageSize  int    // zero: the agent's default
+	PageToken string // of a Page
+}
+
+// Decisions returns a page of the decisions at the gates of an objective, in the order in
+// which they were recorded, and the head of them all.
+func (c *Client) Decisions(ctx context.Context, objectiveID string, o DecisionOptions) (*Page[opt.Decision], error) {
+	query := map[string]any{"pageSize": o.PageSize, "pageToken": o.PageToken}
+	return listOf[opt.Decision](ctx, c.caller, get(pathOf("objectives", objectiveID, "decisions"), query), "decisions")
+}
+
+// hasDecision reports whether an answer to a gate has a verdict.
+func (c *Client) hasDecision(ctx context.Context, gateID, messageID string) (bool, error) {
+	taskID, _ := opt.TaskOfGate(gateID)
+	ref, ok := opt.ParseID(taskID)
+	if !ok {
+		return true, nil // another agent's, which has no such list
+	}
+	for o := (DecisionOptions{}); ; {
+		page, err := c.Decisions(ctx, ref.ObjectiveID, o)
+		if err != nil {
+			return false, err
+		}
+		for _, d := range page.Items {
+			if d.MessageID == messageID {
+				return true, nil
+			}
+		}
+		if o.PageToken = page.NextPageToken; o.PageToken == "" {
+			return false, nil
+		}
+	}
+}
+
+// Schedules returns the schedules, in the order of their ids, on one page.
+func (c *Client) Schedules(ctx context.Context) (*Page[Schedule], error) {
+	return listOf[Schedule](ctx, c.caller, get(pathOf("schedules"), nil), "schedules")
+}
+
+// Schedule returns a schedule with its latest runs.
+func (c *Client) Schedule(ctx context.Context, id string) (*Schedule, error) {
+	var s Schedule
+	return result(&s, c.caller.repeat(ctx, get(pathOf("schedules", id), nil), &s))
+}
+
+// CreateSchedule makes a schedule. A repeat with the same id and content returns the
+// existing one.
+func (c *Client) CreateSchedule(ctx context.Context, id string, s ScheduleChange) (*Schedule, error) {
+	var made Schedule
+	r := request{method: http.MethodPost, path: pathOf("schedules"), content: wire.NewSchedule{ID: id, ScheduleChange: s}}
+	return result(&made, c.caller.repeat(ctx, r, &made))
+}
+
+// UpdateSchedule changes a schedule.
+func (c *Client) UpdateSchedule(ctx context.Context, id string, s ScheduleChange) (*Schedule, error) {
+	var changed Schedule
+	r := request{method: http.MethodPatch, path: pathOf("schedules", id), content: s}
+	return result(&changed, c.caller.repeat(ctx, r, &changed))
+}
+
+// DeleteSchedule deletes a schedule. Objectives that it has started are not affected.
+func (c *Client) DeleteSchedule(ctx context.Context, id string) error {
+	return c.caller.once(ctx, request{method: http.MethodDelete, path: pathOf("schedules", id)}, &struct{}{})
+}
+
+// TriggerSchedule starts an objective of a schedule now. overlap replaces that of the
+// schedule, "" keeps it.
+func (c *Client) TriggerSchedule(ctx context.Context, id string, overlap opt.Overlap) (*Triggered, error) {
+	var out Triggered
+	r := request{method: http.MethodPost, path: pathOf("schedules", id, "trigger"), content: wire.TriggerRequest{Overlap: overlap}}
+	return result(&out, c.caller.once(ctx, r, &out))
+}
+
+// BackfillSchedule starts the objectives of a schedule for the times in a span that has
+// passed, both ends of which count. Without an overlap they run one after another. It
+// returns the objectives; those with a status had been started before.
+func (c *Client) BackfillSchedule(ctx context.Context, id string, from, until a2a.Time, overlap opt.Overlap) ([]ScheduleRun, error) {
+	var out wire.Backfilled
+	r := request{method: http.MethodPost, path: pathOf("schedules", id, "backfill"), content: wire.BackfillRequest{From: from, Until: until, Overlap: overlap}}
+	err := c.caller.once(ctx, r, &out)
+	return out.Runs, err
+}
