@@ -127,6 +127,7 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 		j.sources[source][e.N], j.last[source] = content, e.N
 		w.log = append(w.log, logged{w.now, source, objectiveID, content})
 		w.store(source, objectiveID, copied(e)) // the machine keeps using its members
+		w.stored(b, e)
 	}
 	return nil
 }
