@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -22,28 +20,18 @@ func TestJournal_APIKey(t *testing.T) {
 		}
 		bare := opt.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
 		for _, k := range []opt.APIKey{key, bare} {
-			if err := j.APIKeys.AddAPIKey(t.Context(), k); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.APIKeys.AddAPIKey(t.Context(), k))
 		}
 		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
 			t.Error("the same id was taken twice")
 		}
-		got, err := other.APIKeys.APIKeys(t.Context())
-		if diff := cmp.Diff([]opt.APIKey{key, bare}, got); err != nil || diff != "" {
-			t.Errorf("error %v, keys mismatch (-want +got):\n%s", err, diff)
-		}
+		equal(t, "keys", []opt.APIKey{key, bare}, value(other.APIKeys.APIKeys(t.Context()))(t))
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {
-			if err := j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))))
 		}
 		key.RevokedAt = revoked
-		one, err := other.APIKeys.APIKey(t.Context(), "one")
-		if diff := cmp.Diff(key, one); err != nil || diff != "" {
-			t.Errorf("error %v, revoked key mismatch (-want +got):\n%s", err, diff)
-		}
+		equal(t, "revoked key", key, value(other.APIKeys.APIKey(t.Context(), "one"))(t))
 		if _, err := j.APIKeys.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("an unknown key: %v", err)
 		}

@@ -3,8 +3,6 @@ package journal_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -38,15 +36,11 @@ func TestArtifacts(t *testing.T) {
 			{ArtifactID: "b", Parts: []a2a.Part{a2a.TextPart("b")}},
 			{ArtifactID: "c", Parts: []a2a.Part{a2a.TextPart("from nothing")}},
 		}
-		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
-			t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 
 		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
 		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anewand on")}}
-		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
-			t.Errorf("after it was replaced, artifacts mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "after it was replaced, artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
 			t.Errorf("the root task shows %v", v.Task.Artifacts)
 		}
@@ -79,15 +73,9 @@ func TestArtifacts_ofRoot(t *testing.T) {
 		for _, a := range v.Task.Artifacts {
 			got = append(got, a.ArtifactID)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts)); diff != "" {
-			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts)); diff != "" {
-			t.Errorf("artifacts of the task (-want +got):\n%s", diff)
-		}
+		equal(t, "artifacts of the root task", want, got)
+		equal(t, "artifacts of the root task", map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts))
+		equal(t, "artifacts of the task", map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts))
 
 		s.record(again)
 		if got := texts(s.view(s.objective.ID).Task.Artifacts)["0-0-a"]; got != "given again" {

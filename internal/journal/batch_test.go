@@ -47,9 +47,7 @@ func TestRecord_together(t *testing.T) {
 			}
 		}
 		for range 2 {
-			if err := j.Record(t.Context(), opt.Batch{}, added, started, more); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), opt.Batch{}, added, started, more))
 			if v := s.view(s.task(0, 0)); v.State != opt.TaskCompleted || v.Seq != 5 || len(s.events()) != 5 {
 				t.Errorf("%s at %d of %d events, want completed at 5", v.State, v.Seq, len(s.events()))
 			}
@@ -62,10 +60,7 @@ func TestRecord_together(t *testing.T) {
 func TestRecord_contradiction(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.ErrorLevel)
-	j, err := journal.Open(t.Context(), journal.Config{Log: zap.New(core)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := value(journal.Open(t.Context(), journal.Config{Log: zap.New(core)}))(t)
 	t.Cleanup(func() { j.Close() })
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskCompleted))
@@ -84,9 +79,7 @@ func TestRecord_contradiction(t *testing.T) {
 		return b
 	}
 	for _, b := range []opt.Batch{batch("one", "two"), batch("one", "two", "three"), batch("one")} {
-		if err := j.Record(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Record(t.Context(), b))
 	}
 	before := dump(t, j)
 	from := func(b opt.Batch, n int) opt.Batch { b.Events = b.Events[n:]; return b }
@@ -96,9 +89,7 @@ func TestRecord_contradiction(t *testing.T) {
 			t.Errorf("batch %d: %v, %d lines in the log", i, err, logs.Len())
 		}
 	}
-	if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-		t.Errorf("something changed (-before +after):\n%s", diff)
-	}
+	equal(t, "something changed", before, dump(t, j))
 	if err := j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)); err != nil {
 		t.Error(err)
 	}
@@ -120,9 +111,7 @@ func TestRecord_longSource(t *testing.T) {
 			return opt.Batch{ObjectiveID: s.objective.ID, Source: "long", Events: slices.Clone(all[from:to])}
 		}
 		for from, size := 0, 1; from < len(all); from, size = min(from+size, len(all)), size*2%97 {
-			if err := j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))))
 		}
 		before := dump(t, j)
 		if err := j.Record(t.Context(), part(0, len(all))); err != nil || len(s.events()) != 301 {
@@ -135,9 +124,7 @@ func TestRecord_longSource(t *testing.T) {
 				t.Fatalf("event %d with another content: %v", n+1, err)
 			}
 		}
-		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-			t.Errorf("something changed (-before +after):\n%s", diff)
-		}
+		equal(t, "something changed", before, dump(t, j))
 		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
 		if err != nil || kept.Recorded["long"] != 300 {
 			t.Errorf("%d are recorded, %v, want 300", kept.Recorded["long"], err)
@@ -181,9 +168,7 @@ func TestRecord_unknownMembers(t *testing.T) {
 				first, again = older, newer
 			}
 			b := s.batch(first)
-			if err := s.j.Record(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.j.Record(t.Context(), b))
 			before := len(s.events())
 			again.N, again.At = b.Events[0].N, b.Events[0].At
 			if err := s.j.Record(t.Context(), opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: []opt.Event{again}}); err != nil {

@@ -17,16 +17,12 @@ func TestJournal_Blobs(t *testing.T) {
 		}
 		data := bytes.Repeat([]byte{0, 1, 0xff}, 1<<20)
 		for range 2 {
-			if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}))
 		}
 		if err := j.WriteBlobs(ctx, "obj-b", map[string][]byte{"w": data, "x": nil, "y": data}); err == nil {
 			t.Error("a blob without data was written")
 		}
-		if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": {1}, "y": {2}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": {1}, "y": {2}}))
 		for id, want := range map[string][]byte{"x": data, "y": {2}} {
 			if got, err := j.ReadBlob(ctx, "obj-a", id); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("blob %s has %d bytes, %v; want %d", id, len(got), err, len(want))

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
@@ -53,10 +52,7 @@ func eachSealedPlace(t *testing.T, test func(t *testing.T, p sealedPlace)) {
 		t.Parallel()
 		url := database(t)
 		test(t, sealedPlace{opener(journal.Config{URL: url, Migrate: true}), func() []byte {
-			data, err := exec.Command("pg_dump", "--inserts", url).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := value(exec.Command("pg_dump", "--inserts", url).Output())(t)
 			return data
 		}})
 	})
@@ -69,10 +65,7 @@ func boxOf(t *testing.T, keys ...byte) *seal.Box {
 	for _, b := range keys {
 		all = append(all, bytes.Repeat([]byte{b}, 32))
 	}
-	box, err := seal.New(all...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := value(seal.New(all...))(t)
 	return box
 }
 
@@ -99,9 +92,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 	done.Status = agentMessage("two", canary+" second")
 	s.record(opt.Opening{Objective: o, Message: &m}.Event(), plan, said, s.piece(0, 0, "a", canary+" artifact", false), done, s.waits(0, 1, g),
 		opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Status: agentMessage("three", canary+" failure")})
-	if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}))
 	return s
 }
 
@@ -109,10 +100,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 func readings(t *testing.T, s *scribe) string {
 	t.Helper()
 	ctx := t.Context()
-	o, err := s.j.Objective(ctx, tenant, s.objective.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := value(s.j.Objective(ctx, tenant, s.objective.ID))(t)
 	gates, total, listing := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Approval, ObjectiveID: o.ID})
 	none, _, listingNone := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Clarification, ObjectiveID: o.ID})
 	found, searching := s.j.SearchObjectives(ctx, tenant, opt.ObjectiveSearch{Text: "Vogel Objective", ContextID: o.ContextID})
@@ -121,10 +109,7 @@ func readings(t *testing.T, s *scribe) string {
 	if err := errors.Join(listing, listingNone, searching, keeping, blob); err != nil || total != 1 || found.Total != 1 || len(found.Objectives) != 1 || len(none) != 0 {
 		t.Fatalf("%v, %d gates, %d others, %d objectives found", err, total, len(none), found.Total)
 	}
-	text, err := json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " "))(t)
 	return string(text)
 }
 
@@ -148,9 +133,7 @@ func TestSeal(t *testing.T) {
 			j := p.open(true, keys...)
 			for _, s := range []*scribe{plain, sealed} {
 				want := readings(t, s.as(s.source, s.j))
-				if diff := cmp.Diff(want, readings(t, s.as(s.source, j))); diff != "" {
-					t.Errorf("with the keys %v (-before +after):\n%s", keys, diff)
-				}
+				equal(t, fmt.Sprintf("with the keys %v", keys), want, readings(t, s.as(s.source, j)))
 			}
 		}
 	})

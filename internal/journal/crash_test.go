@@ -87,9 +87,7 @@ func kill(t *testing.T, path string) {
 	for round := range 6 {
 		alone := round%2 == 0
 		if alone {
-			if err := s.j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.j.Close())
 		} else {
 			s.j = openWith(t, configAt(path))
 		}
@@ -98,9 +96,7 @@ func kill(t *testing.T, path string) {
 			s.j = openWith(t, configAt(path))
 		}
 		checkAll(t, s, marks)
-		if err := s.j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.j.Close())
 	}
 }
 

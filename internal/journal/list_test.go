@@ -60,18 +60,14 @@ func TestTasks(t *testing.T) {
 			if err != nil || total != test.total {
 				t.Errorf("%s: %d in total, %v, want %d", name, total, err, test.total)
 			}
-			if diff := cmp.Diff(test.want, taskIDs(views)); diff != "" {
-				t.Errorf("%s mismatch (-want +got):\n%s", name, diff)
-			}
+			equal(t, name, test.want, taskIDs(views))
 		}
 		views, _, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{ContextID: context, Want: opt.TaskWant{History: -1, Artifacts: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range views {
-			if diff := cmp.Diff(s.view(v.Task.ID), v); diff != "" {
-				t.Errorf("a listed task is not what it is by itself (-Task +Tasks):\n%s", diff)
-			}
+			equal(t, "a listed task is not what it is by itself", s.view(v.Task.ID), v)
 		}
 	})
 }
@@ -121,10 +117,7 @@ func TestPages(t *testing.T) {
 		for name, list := range lists {
 			seen := map[string]bool{}
 			for after := (opt.Cursor{}); ; {
-				page, err := list(after)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := value(list(after))(t)
 				for _, c := range page {
 					if seen[c.ID] {
 						t.Errorf("%s: %s is listed twice", name, c.ID)
@@ -228,10 +221,7 @@ func TestLists_useIndexes(t *testing.T) {
 	}
 	for index, lists := range explained {
 		for _, explain := range lists {
-			steps, err := explain()
-			if err != nil {
-				t.Fatal(err)
-			}
+			steps := value(explain())(t)
 			if first, _, _ := strings.Cut(steps, "\n"); !strings.Contains(first, index) || strings.Contains(steps, "TEMP B-TREE") || strings.Contains(steps, "SCAN") {
 				t.Errorf("want a search of %s without sorting, got\n%s", index, steps)
 			}

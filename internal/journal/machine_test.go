@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,13 +42,8 @@ func TestMachines(t *testing.T) {
 			if n++; n%6 != 0 || !whole {
 				return
 			}
-			got, err := j.Kept(t.Context(), want.Objective.Tenant, b.ObjectiveID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got, notCompared); diff != "" {
-				t.Errorf("seed %d after %d events (-simulated +read):\n%s", seed, n, diff)
-			}
+			got := value(j.Kept(t.Context(), want.Objective.Tenant, b.ObjectiveID))(t)
+			equal(t, fmt.Sprintf("seed %d after %d events", seed, n), want, got, notCompared)
 			for source, n := range got.Recorded {
 				if n != want.Recorded[source] {
 					t.Errorf("seed %d: %d events of %s are known, want %d", seed, n, source, want.Recorded[source])

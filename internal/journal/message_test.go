@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -34,12 +32,8 @@ func TestHistory(t *testing.T) {
 		root, task := s.objective.ID, s.task(0, 0)
 		check := func(when string, ofRoot, ofTask []string) {
 			t.Helper()
-			if diff := cmp.Diff(ofRoot, ids(s.view(root).Task.History)); diff != "" {
-				t.Errorf("%s, history of the root task (-want +got):\n%s", when, diff)
-			}
-			if diff := cmp.Diff(ofTask, ids(s.view(task).Task.History)); diff != "" {
-				t.Errorf("%s, history of the task (-want +got):\n%s", when, diff)
-			}
+			equal(t, when+", history of the root task", ofRoot, ids(s.view(root).Task.History))
+			equal(t, when+", history of the task", ofTask, ids(s.view(task).Task.History))
 		}
 		g := gate(task, opt.Approval, 1)
 		rootWaits := s.rootMoved(opt.TaskInputRequired)
@@ -127,8 +121,6 @@ func TestJudgement(t *testing.T) {
 				t.Errorf("%s of %s: %+v, %v, %v, want %+v", test.id, test.principal, got, ok, err, test.want)
 			}
 		}
-		if diff := cmp.Diff([]string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History)); diff != "" {
-			t.Errorf("history (-want +got):\n%s", diff)
-		}
+		equal(t, "history", []string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History))
 	})
 }

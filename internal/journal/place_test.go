@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
@@ -41,10 +40,7 @@ func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64
 
 func comparePlace(t *testing.T, j *journal.Journal, p opt.Place, want opt.Placed) {
 	t.Helper()
-	got, err := j.Place(t.Context(), p)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-		t.Errorf("%v, place mismatch (-want +got):\n%s", err, diff)
-	}
+	equal(t, "place", want, value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
 }
 
 func since(millis int64) (t a2a.Time) {

@@ -56,9 +56,7 @@ func TestPurge_whileWritersWrite(t *testing.T) {
 		const writers = 4
 		journals := []*journal.Journal{open(), open()}
 		model := brief(t, journals[0], crowd-1)
-		if err := journals[0].Fill(t.Context(), model.objective.ID, crowd-1, time.Millisecond, "messages", "artifacts", "events", "sources"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, journals[0].Fill(t.Context(), model.objective.ID, crowd-1, time.Millisecond, "messages", "artifacts", "events", "sources"))
 		var living []*scribe
 		done := make(chan struct{})
 		var wg sync.WaitGroup

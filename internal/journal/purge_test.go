@@ -28,9 +28,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
-		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}))
 	}
 	return s
 }
@@ -119,12 +117,8 @@ func TestPurge(t *testing.T) {
 		rich(t, j, newObjective())
 		begin(t, j, newObjective())
 		rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 100)
-		if err := errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := j.Key(t.Context(), "tokens"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))))
+		value(j.Key(t.Context(), "tokens"))(t)
 		before := dump(t, j)
 		for _, s := range old {
 			if n := len(rows(before, true, s)); n < 20 {
@@ -139,9 +133,7 @@ func TestPurge(t *testing.T) {
 		for _, s := range old {
 			s.gone(j)
 		}
-		if diff := cmp.Diff(rows(before, false, old...), rows(dump(t, j), false)); diff != "" {
-			t.Errorf("rows that should stay (-want +got):\n%s", diff)
-		}
+		equal(t, "rows that should stay", rows(before, false, old...), rows(dump(t, j), false))
 		_, tasks, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{})
 		if want := 4*3 + 1 + 1; tasks != want || err != nil { // a root and two tasks each, a root alone, one root more
 			t.Errorf("%d tasks in total, %v, want %d", tasks, err, want)
@@ -182,10 +174,7 @@ func TestPurge_oldestFirst(t *testing.T) {
 // TestPurge_plan checks that no statement of a purge reads a whole table.
 func TestPurge_plan(t *testing.T) {
 	inFile(t, func(t *testing.T, open func() *journal.Journal) {
-		steps, err := open().ExplainPurge(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		steps := value(open().ExplainPurge(t.Context()))(t)
 		for step := range strings.Lines(steps) {
 			if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && step != "SCAN l\n" { // the few in leftovers
 				t.Errorf("%s in\n%s", step, steps)
@@ -210,9 +199,7 @@ func TestPurge_bitByBit(t *testing.T) {
 		s.end(opt.ObjectiveCompleted, 10)
 		whole, steps := s.view(s.objective.ID), 0
 		for done := false; !done; steps++ {
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Close())
 			j = open()
 			s.j = j
 			v, err := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: -1, Artifacts: true})
@@ -238,16 +225,12 @@ func TestPurge_comesBack(t *testing.T) {
 		for _, first := range []string{"opened", "blob"} {
 			j := open()
 			s := rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
-			if _, err := j.PurgeStep(t.Context(), at(100).Time()); err != nil {
-				t.Fatal(err)
-			}
+			value(j.PurgeStep(t.Context(), at(100).Time()))(t)
 			if left := rows(dump(t, j), true, s); len(left) < 10 {
 				t.Fatalf("%d rows are left after the first step", len(left))
 			}
 			if first == "blob" {
-				if err := j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}))
 			}
 			again := begin(t, j, s.objective)
 			if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 0 || err != nil {
@@ -325,9 +308,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 			awaitSignal(t, w)
 			w.Close()
 			again.end(opt.ObjectiveCompleted, 10)
-			if _, err := here.Purge(t.Context(), at(100).Time(), 10); err != nil {
-				t.Fatal(err)
-			}
+			value(here.Purge(t.Context(), at(100).Time(), 10))(t)
 		}
 	})
 }
@@ -336,10 +317,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 // recorded again by the same process.
 func TestPurge_watchedAgain(t *testing.T) {
 	t.Parallel()
-	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := value(journal.Open(t.Context(), journal.Config{}))(t)
 	defer j.Close()
 	o := newObjective()
 	w := j.Watch(o.ID)

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/opt"
@@ -32,10 +30,7 @@ func openPush(t testing.TB, path string, c *clock) *journal.Journal {
 // openPushWith is openPush with a key made of one number.
 func openPushWith(t testing.TB, path string, c *clock, key byte) *journal.Journal {
 	t.Helper()
-	box, err := seal.New(bytes.Repeat([]byte{key}, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := value(seal.New(bytes.Repeat([]byte{key}, 32)))(t)
 	return openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: box, Now: c.Now})
 }
 
@@ -62,18 +57,13 @@ func config(taskID, id string) opt.PushConfig {
 
 func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
 	t.Helper()
-	if _, err := j.Pushes.PutPush(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	value(j.Pushes.PutPush(t.Context(), p))(t)
 }
 
 // lines returns the deliveries of a task, one short text each.
 func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
 	t.Helper()
-	all, err := j.Pushes.Deliveries(t.Context(), tenant, taskID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
 	for _, d := range all {
 		list = append(list, fmt.Sprint(d.ConfigID, " ", d.State, " ", d.GateID, " ", d.Status, " ", d.Tries))
 	}
@@ -82,9 +72,7 @@ func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
 
 func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, lines(t, j, taskID)); diff != "" {
-		t.Errorf("deliveries mismatch (-want +got):\n%s", diff)
-	}
+	equal(t, "deliveries", want, lines(t, j, taskID))
 }
 
 func TestJournal_PutPush(t *testing.T) {
@@ -110,13 +98,8 @@ func TestJournal_PutPush(t *testing.T) {
 	for i := range want {
 		want[i].ObjectiveID, want[i].Fingerprint = root, got[i].Fingerprint
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("configs mismatch (-want +got):\n%s", diff)
-	}
-	one, err := j.Pushes.Push(t.Context(), tenant, root, "a")
-	if diff := cmp.Diff(got[1], one); diff != "" || err != nil {
-		t.Errorf("config mismatch (-want +got):\n%s%v", diff, err)
-	}
+	equal(t, "configs", want, got)
+	equal(t, "config", got[1], value(j.Pushes.Push(t.Context(), tenant, root, "a"))(t))
 }
 
 // undo restores the earlier config, but reverts no later change of others.
@@ -144,10 +127,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 		if tc.before != nil {
 			put(t, j, with(tc.before))
 		}
-		undo, err := j.Pushes.PutPush(t.Context(), with(tc.put))
-		if err != nil {
-			t.Fatal(err)
-		}
+		undo := value(j.Pushes.PutPush(t.Context(), with(tc.put)))(t)
 		if tc.others != nil {
 			put(t, j, with(tc.others))
 		}
@@ -205,9 +185,7 @@ func TestJournal_RemovePush(t *testing.T) {
 		t.Errorf("by another tenant: %v, want ErrUnknown", err)
 	}
 	for range 2 {
-		if err := j.Pushes.RemovePush(t.Context(), tenant, root, "a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
 	}
 	if _, err := j.Pushes.Push(t.Context(), tenant, root, "a"); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("read after it: %v, want ErrUnknown", err)
@@ -297,19 +275,14 @@ func TestJournal_PutPush_seals(t *testing.T) {
 	if !ok || err != nil || next.Token != p.Token || next.Credentials != p.Credentials {
 		t.Fatalf("next delivery %v, %v, %v, want one with the secrets", d, ok, err)
 	}
-	if _, err := j.Pushes.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
-		t.Fatal(err)
-	}
+	value(j.Pushes.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue))(t)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%d files, %v, want the journal and its log", len(files), err)
 	}
 	var found bool
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := value(os.ReadFile(filepath.Join(dir, f.Name())))(t)
 		found = found || bytes.Contains(data, []byte(p.URL))
 		if bytes.Contains(data, []byte("canary")) {
 			t.Errorf("%s has a secret", f.Name())
@@ -343,9 +316,7 @@ func TestJournal_Purge_pushes(t *testing.T) {
 			kept = append(append(kept, line...), '\n')
 		}
 	}
-	if diff := cmp.Diff(before, string(bytes.TrimSpace(kept))); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	equal(t, "left", before, string(bytes.TrimSpace(kept)))
 }
 
 // A config whose key is gone delivers nothing, and can be seen, replaced and

@@ -18,10 +18,7 @@ import (
 func eachSealed(t *testing.T, test func(t *testing.T, open func(now func() time.Time, keys ...[]byte) *journal.Journal)) {
 	opener := func(cfg journal.Config) func(now func() time.Time, keys ...[]byte) *journal.Journal {
 		return func(now func() time.Time, keys ...[]byte) *journal.Journal {
-			box, err := seal.New(keys...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			box := value(seal.New(keys...))(t)
 			cfg.Sealer, cfg.Now = box, now
 			return openWith(t, cfg)
 		}
@@ -49,10 +46,7 @@ func signedIn(id string, expires int64) opt.Session {
 
 func sessionRows(t *testing.T, j *journal.Journal) string {
 	t.Helper()
-	text, err := j.SessionRows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(j.SessionRows(t.Context()))(t)
 	return text
 }
 
@@ -62,13 +56,8 @@ func TestJournal_Session(t *testing.T) {
 		j, other := open(now, oneKey), open(now, oneKey)
 		one, two := signedIn("one", 100), opt.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
 		for _, s := range []opt.Session{one, two} {
-			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
-			got, err := other.Sessions.Session(t.Context(), s.ID, at(99).Time())
-			if diff := cmp.Diff(s, got); err != nil || diff != "" {
-				t.Errorf("error %v, session mismatch (-want +got):\n%s", err, diff)
-			}
+			must(t, j.Sessions.OpenSession(t.Context(), s))
+			equal(t, "session", s, value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
 		}
 		if err := j.Sessions.OpenSession(t.Context(), one); err == nil {
 			t.Error("the same id was taken twice")
@@ -80,9 +69,7 @@ func TestJournal_Session(t *testing.T) {
 			t.Errorf("a session that has expired: %v", err)
 		}
 		for range 2 {
-			if err := j.Sessions.CloseSession(t.Context(), "one"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Sessions.CloseSession(t.Context(), "one"))
 		}
 		if _, err := other.Sessions.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("a session that was closed: %v", err)
@@ -100,9 +87,7 @@ func TestJournal_Session(t *testing.T) {
 func TestJournal_Session_keys(t *testing.T) {
 	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
 		now := func() time.Time { return at(0).Time() }
-		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), signedIn("one", 100)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, open(now, oneKey).Sessions.OpenSession(t.Context(), signedIn("one", 100)))
 		if _, err := open(now, otherKey, oneKey).Sessions.Session(t.Context(), "one", at(0).Time()); err != nil {
 			t.Errorf("with a new key before the old one: %v", err)
 		}
@@ -117,9 +102,7 @@ func TestJournal_RenewSession(t *testing.T) {
 	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
 		now := func() time.Time { return at(0).Time() }
 		s := signedIn("one", 100)
-		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, open(now, oneKey).Sessions.OpenSession(t.Context(), s))
 		const processes = 4
 		claimed := s
 		claimed.RenewAt, claimed.Credential = at(70), "another-credential"
@@ -154,9 +137,7 @@ func TestJournal_Session_expired(t *testing.T) {
 		j := open(func() time.Time { return clock.Time() }, oneKey)
 		add := func(s opt.Session) {
 			t.Helper()
-			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Sessions.OpenSession(t.Context(), s))
 		}
 		has := func(id string) bool { return strings.Contains(sessionRows(t, j), id) }
 		add(signedIn("session-1", 10))
@@ -167,9 +148,7 @@ func TestJournal_Session_expired(t *testing.T) {
 			t.Errorf("when another session is opened, the expired one is there: %v, the other: %v", has("session-1"), has("session-2"))
 		}
 		clock = at(20)
-		if _, err := j.Purge(t.Context(), at(0).Time(), 1); err != nil {
-			t.Fatal(err)
-		}
+		value(j.Purge(t.Context(), at(0).Time(), 1))(t)
 		if has("session-2") || !has("session-3") {
 			t.Errorf("after a purge, the expired session is there: %v, the other: %v", has("session-2"), has("session-3"))
 		}
