@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -32,11 +31,7 @@ func TestJournal_APIKey(t *testing.T) {
 		}
 		key.RevokedAt = revoked
 		equal(t, "revoked key", key, value(other.APIKeys.APIKey(t.Context(), "one"))(t))
-		if _, err := j.APIKeys.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("an unknown key: %v", err)
-		}
-		if err := j.APIKeys.RevokeAPIKey(t.Context(), "none", at); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("revoking an unknown key: %v", err)
-		}
+		fails(t, "an unknown key", opt.ErrUnknown)(j.APIKeys.APIKey(t.Context(), "none"))
+		fails(t, "revoking an unknown key", opt.ErrUnknown)(j.APIKeys.RevokeAPIKey(t.Context(), "none", at))
 	})
 }

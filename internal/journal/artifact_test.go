@@ -83,39 +83,3 @@ func TestArtifacts_ofRoot(t *testing.T) {
 		}
 	})
 }
-
-// TestArtifacts_zombie checks that events from replaced workers are left out,
-// though they count as recorded.
-func TestArtifacts_zombie(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
-		attempts := map[int]*scribe{1: s.as("one", s.j), 2: s.as("two", s.j)}
-		send := func(attempt int, text string, more bool) {
-			t.Helper()
-			e := s.piece(0, 0, "a", text, more)
-			e.Round, e.Attempt = 1, attempt
-			attempts[attempt].record(e)
-		}
-		check := func(when, text string, seq int64, attempt int) {
-			t.Helper()
-			v := s.view(s.task(0, 0))
-			if got := texts(v.Task.Artifacts)["a"]; got != text || v.Seq != seq || v.Attempt != attempt || int64(len(s.events())) != seq {
-				t.Errorf("%s: %q at seq %d in attempt %d, %d events; want %q, %d, %d", when, got, v.Seq, v.Attempt, len(s.events()), text, seq, attempt)
-			}
-		}
-		send(1, "slow", false)
-		check("the first attempt began", "slow", 4, 1)
-		send(2, "quick", false)
-		check("the second took over", "quick", 5, 2)
-		send(1, "and dead", true)
-		check("the first goes on", "quick", 5, 2)
-		send(2, "and done", true)
-		send(1, "still here", true) // refused as a gap if the one before did not count
-		check("both go on", "quickand done", 6, 2)
-
-		s.record(s.piece(0, 0, "a", "from the plan", true), s.moved(0, 0, opt.TaskCompleted))
-		send(2, "too late", true)
-		check("after the end", "quickand donefrom the plan", 8, 0)
-	})
-}

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"longhaul/internal/journal"
@@ -12,9 +11,7 @@ import (
 func TestJournal_Blobs(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, ctx := open(), t.Context()
-		if _, err := j.ReadBlob(ctx, "obj-a", "x"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("a blob that is not there: %v", err)
-		}
+		fails(t, "a blob that is not there", opt.ErrUnknown)(j.ReadBlob(ctx, "obj-a", "x"))
 		data := bytes.Repeat([]byte{0, 1, 0xff}, 1<<20)
 		for range 2 {
 			must(t, j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}))
@@ -29,9 +26,7 @@ func TestJournal_Blobs(t *testing.T) {
 			}
 		}
 		for _, id := range []string{"w", "x", "y"} {
-			if _, err := j.ReadBlob(ctx, "obj-b", id); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("blob %s of another objective: %v", id, err)
-			}
+			fails(t, "blob "+id+" of another objective", opt.ErrUnknown)(j.ReadBlob(ctx, "obj-b", id))
 		}
 	})
 }

@@ -16,50 +16,32 @@ import (
 	"longhaul/opt"
 )
 
-// A sealedPlace opens one journal with and without encryption.
-type sealedPlace struct {
-	open func(seal bool, keys ...byte) *journal.Journal
-	raw  func() []byte // all that a thief of the database has
+// sealing returns cfg with encryption, or without, and with keys if there are some.
+func sealing(t *testing.T, cfg journal.Config, on bool, keys ...byte) journal.Config {
+	if cfg.Seal = on; len(keys) > 0 {
+		cfg.Sealer = boxOf(t, keys...)
+	}
+	return cfg
 }
 
-// eachSealedPlace runs a test on every database.
-func eachSealedPlace(t *testing.T, test func(t *testing.T, p sealedPlace)) {
-	opener := func(cfg journal.Config) func(bool, ...byte) *journal.Journal {
-		return func(on bool, keys ...byte) *journal.Journal {
-			cfg := cfg
-			if cfg.Seal = on; len(keys) > 0 {
-				cfg.Sealer = boxOf(t, keys...)
-			}
-			return openWith(t, cfg)
-		}
+// raw returns all that a thief of the database has.
+func raw(t *testing.T, cfg journal.Config) (all []byte) {
+	t.Helper()
+	if cfg.URL != "" {
+		return value(exec.Command("pg_dump", "--inserts", cfg.URL).Output())(t)
 	}
-	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		path := file(t)
-		test(t, sealedPlace{opener(journal.Config{Path: path, Sync: "normal"}), func() (all []byte) {
-			for _, end := range []string{"", "-wal"} {
-				data, err := os.ReadFile(path + end)
-				if err != nil && !errors.Is(err, os.ErrNotExist) {
-					t.Fatal(err)
-				}
-				all = append(all, data...)
-			}
-			return all
-		}})
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		url := database(t)
-		test(t, sealedPlace{opener(journal.Config{URL: url, Migrate: true}), func() []byte {
-			data := value(exec.Command("pg_dump", "--inserts", url).Output())(t)
-			return data
-		}})
-	})
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(cfg.Path + end)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return all
 }
 
 // boxOf returns a box with keys of which each is one byte over and over.
-func boxOf(t *testing.T, keys ...byte) *seal.Box {
+func boxOf(t testing.TB, keys ...byte) *seal.Box {
 	t.Helper()
 	var all [][]byte
 	for _, b := range keys {
@@ -115,22 +97,22 @@ func readings(t *testing.T, s *scribe) string {
 
 // With encryption, none of the contents is in the database, and all are read as without.
 func TestSeal(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		sealed := sing(t, p.open(true, 1))
-		if raw := p.raw(); bytes.Contains(raw, []byte(canary)) || len(raw) < 1000 {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		sealed := sing(t, openWith(t, sealing(t, cfg, true, 1)))
+		if raw := raw(t, cfg); bytes.Contains(raw, []byte(canary)) || len(raw) < 1000 {
 			i := bytes.Index(raw, []byte(canary))
 			t.Errorf("the database has the content in %q", raw[max(0, i-300):max(0, i)])
 		}
 		if n := strings.Count(readings(t, sealed), canary); n < 20 {
 			t.Errorf("%d contents are read", n)
 		}
-		plain := sing(t, p.open(false))
-		if raw := p.raw(); !bytes.Contains(raw, []byte(canary)) {
+		plain := sing(t, openWith(t, sealing(t, cfg, false)))
+		if raw := raw(t, cfg); !bytes.Contains(raw, []byte(canary)) {
 			t.Error("the content is not found where it is not sealed")
 		}
 		// Both kinds of rows are read by all that have the key.
 		for _, keys := range [][]byte{{1}, {2, 1}} {
-			j := p.open(true, keys...)
+			j := openWith(t, sealing(t, cfg, true, keys...))
 			for _, s := range []*scribe{plain, sealed} {
 				want := readings(t, s.as(s.source, s.j))
 				equal(t, fmt.Sprintf("with the keys %v", keys), want, readings(t, s.as(s.source, j)))
@@ -141,9 +123,9 @@ func TestSeal(t *testing.T) {
 
 // Without the key the error says what to do, and writing is refused without any.
 func TestSeal_withoutKey(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		s := sing(t, p.open(true, 1))
-		for name, j := range map[string]*journal.Journal{"none": p.open(false), "another": p.open(true, 2)} {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		s := sing(t, openWith(t, sealing(t, cfg, true, 1)))
+		for name, j := range map[string]*journal.Journal{"none": openWith(t, sealing(t, cfg, false)), "another": openWith(t, sealing(t, cfg, true, 2))} {
 			_, err := j.Objective(t.Context(), tenant, s.objective.ID)
 			if err == nil || !strings.Contains(err.Error(), "--secret-keys") || !errors.Is(err, opt.ErrUnavailable) {
 				t.Errorf("%s: %v, want an advice", name, err)
@@ -155,7 +137,7 @@ func TestSeal_withoutKey(t *testing.T) {
 		o := newObjective()
 		m := userMessage("m", "x")
 		batch := (&scribe{t: t, objective: o, source: o.ID}).batch(opt.Opening{Objective: o, Message: &m}.Event())
-		if err := p.open(true).Record(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
+		if err := openWith(t, sealing(t, cfg, true)).Record(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
 			t.Errorf("recorded without a key: %v", err)
 		}
 	})
@@ -163,9 +145,9 @@ func TestSeal_withoutKey(t *testing.T) {
 
 // A text that begins as a sealed one does is a text, with encryption and without.
 func TestSeal_marks(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		for _, on := range []bool{false, true} {
-			j := p.open(on, 1)
+			j := openWith(t, sealing(t, cfg, on, 1))
 			for _, name := range []string{"\x01longhaul sealed AAAA", "\x01longhaul plain x", "\x01", "\x01longhaul"} {
 				o := newObjective()
 				o.Name = name

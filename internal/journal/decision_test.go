@@ -81,19 +81,6 @@ func TestDecisions_unknown(t *testing.T) {
 	equal(t, "without decisions", want, value(s.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
 }
 
-// A batch that is recorded again changes nothing.
-func TestDecisions_again(t *testing.T) {
-	t.Parallel()
-	j := openFile(t, "")
-	s := begin(t, j, newObjective())
-	var chain opt.Chain
-	b := s.batch(planAdded(s.objective, 0, 1), s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.decided(&chain, 0, 0, "ann", opt.Accepted))
-	must(t, j.Record(t.Context(), b))
-	want := dump(t, j)
-	must(t, j.Record(t.Context(), b))
-	equal(t, "recording again changed something", want, dump(t, j))
-}
-
 // How a gate was closed is shown at its task and at the root task. Replies that close
 // no gate are not.
 func TestTask_decided(t *testing.T) {

@@ -54,20 +54,6 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 	}
 }
 
-// A repeat of a batch, and one that another process records, makes no second
-// delivery.
-func TestJournal_Record_deliversOnce(t *testing.T) {
-	t.Parallel()
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	put(t, j, config(s.objective.ID, "a"))
-	b := s.batch(s.rootMoved(opt.TaskFailed))
-	for range 2 {
-		must(t, j.Record(t.Context(), b))
-	}
-	wantLines(t, j, s.objective.ID, "a failed  due 0")
-}
-
 // A retry has its own root task: configs stay with the task that they were
 // made for.
 func TestJournal_Record_retryHasNoConfigs(t *testing.T) {

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"slices"
 	"testing"
 
 	"longhaul/a2a"
@@ -64,26 +63,6 @@ func TestHistory(t *testing.T) {
 		end.Status = agentMessage("end", "It broke.")
 		s.record(end)
 		check("ended", []string{"m-open", "m-1"}, []string{g.ID, "m-1", "m-2"})
-	})
-}
-
-func TestHistory_limit(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		all := []string{"m-open"}
-		for _, id := range []string{"m-1", "m-2", "m-3"} {
-			s.record(said(s.objective.ID, "", id, opt.Noted))
-			all = append(all, id)
-		}
-		for _, test := range []struct {
-			limit int
-			want  []string
-		}{{-1, all}, {0, nil}, {1, all[3:]}, {3, all[1:]}, {4, all}, {9, all}} {
-			v, err := s.j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: test.limit})
-			if got := ids(v.Task.History); err != nil || !slices.Equal(got, test.want) {
-				t.Errorf("history of %d: %v, %v, want %v", test.limit, got, err, test.want)
-			}
-		}
 	})
 }
 

@@ -2,26 +2,17 @@ package journal_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
-	"longhaul/internal/seal"
 	"longhaul/opt"
 )
 
 // openChannels opens a journal that makes notices for channels.
 func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Journal {
 	t.Helper()
-	box := value(seal.New(make([]byte, 32)))(t)
-	j := value(journal.Open(t.Context(), journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: box}))(t)
-	t.Cleanup(func() {
-		preparedOnce(t, j)
-		_ = j.Close()
-	})
-	return j
+	return openWith(t, journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: boxOf(t, 7)})
 }
 
 // notices returns the notices about a task: channel, kind, gate and status.
@@ -168,24 +159,5 @@ func TestJournal_NextNotice(t *testing.T) {
 	must(t, j.Pushes.Redeliver(t.Context(), tenant, task, id, 9))
 	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
-	}
-}
-
-// Notices go with their objective, also those that are due.
-func TestJournal_Purge_notices(t *testing.T) {
-	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
-	s := begin(t, j, newObjective())
-	s.record(planAdded(s.objective, 0, 1), s.atGate(s.task(0, 0), "g1"), s.moved(0, 0, opt.TaskCanceled))
-	before := len(rows(dump(t, j), true, s))
-	s.end(opt.ObjectiveCanceled, 20)
-	for range 2 {
-		value(j.Purge(t.Context(), epoch.Add(time.Hour), 10))(t)
-	}
-	if left := rows(dump(t, j), true, s); len(left) != 0 || before == 0 {
-		t.Errorf("of %d rows are left:\n%s", before, strings.Join(left, "\n"))
-	}
-	if due, err := j.Pushes.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
-		t.Errorf("due: %v, %v", due, err)
 	}
 }

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -40,13 +39,9 @@ func TestKept(t *testing.T) {
 		second.Notes = []a2a.Message{noteOf("ann", "m-6")}
 		equal(t, "kept", want, value(s.j.Kept(t.Context(), tenant, o.ID))(t), cmpopts.EquateEmpty())
 		for _, who := range []string{"globex", tenant} {
-			if _, err := s.j.Kept(t.Context(), who, newObjective().ID); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("of no objective: %v", err)
-			}
+			fails(t, "of no objective", opt.ErrUnknown)(s.j.Kept(t.Context(), who, newObjective().ID))
 		}
-		if _, err := s.j.Kept(t.Context(), "globex", o.ID); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("for another tenant: %v", err)
-		}
+		fails(t, "for another tenant", opt.ErrUnknown)(s.j.Kept(t.Context(), "globex", o.ID))
 	})
 }
 
@@ -81,9 +76,7 @@ func TestLinks(t *testing.T) {
 		check("globex")
 		s.record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCompleted))
 		check(tenant, "b")
-		if err := s.j.Record(t.Context(), s.as("x", s.j).batch(link(9, "d", true))); !errors.Is(err, journal.ErrEarly) {
-			t.Errorf("a link of a task that is not there: %v", err)
-		}
+		fails(t, "a link of a task that is not there", journal.ErrEarly)(s.j.Record(t.Context(), s.as("x", s.j).batch(link(9, "d", true))))
 	})
 }
 

@@ -130,33 +130,6 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 	})
 }
 
-// TestSearchObjectives_useIndexes checks that no search sorts, or reads the whole journal.
-func TestSearchObjectives_useIndexes(t *testing.T) {
-	t.Parallel()
-	j := openFile(t, file(t))
-	position := opt.Cursor{At: at(2), ID: "x"}
-	for _, f := range []opt.ObjectiveSearch{
-		{}, {Text: "x"}, {ContextID: "x"}, {Planner: "x"}, {Since: at(1)}, {Since: at(1), Until: at(3), Text: "x", ContextID: "y", Planner: "z"},
-		{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveWorking, After: position}, Text: "x"},
-	} {
-		for _, reached := range []opt.Cursor{{}, position} {
-			index := "objectives_by_time"
-			switch {
-			case f.ContextID != "":
-				index = "objectives_by_context"
-			case f.Planner != "":
-				index = "objectives_by_planner"
-			case f.Status != "":
-				index = "objectives_by_status"
-			}
-			steps := value(j.ExplainSearch(t.Context(), tenant, f, reached))(t)
-			if first, _, _ := strings.Cut(steps, "\n"); !strings.Contains(first, index) || strings.Contains(steps, "TEMP B-TREE") || strings.Contains(steps, "SCAN") {
-				t.Errorf("want a search of %s without sorting, got\n%s", index, steps)
-			}
-		}
-	}
-}
-
 func TestStandings(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

@@ -175,21 +175,6 @@ func told(events []opt.Recorded, seq int64) string {
 	return fmt.Sprint(pieces, " pieces, ", messages, " messages, ", len(gates), " gates")
 }
 
-// The link of a task is read with the task.
-func TestPlan_link(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 2))
-		for _, follow := range []bool{true, false} {
-			s.record(opt.Event{Kind: opt.TaskLinked, PlanID: s.plan(0), TaskID: s.task(0, 1), Link: "other", Follow: follow})
-			p := value(s.j.Plan(t.Context(), tenant, s.plan(0)))(t)
-			if p.Tasks[0].Link != "" || p.Tasks[1].Link != "other" || p.Tasks[1].Follow != follow {
-				t.Errorf("tasks are %+v and %+v", p.Tasks[0], p.Tasks[1])
-			}
-		}
-	})
-}
-
 // Changed dependencies of a plan are read with the plan.
 func TestPlan_reordered(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {

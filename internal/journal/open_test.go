@@ -74,9 +74,7 @@ func TestOpen_memory(t *testing.T) {
 	}()
 	follow(t, s.j, s.objective.ID, 102)
 	<-done
-	if _, err := openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("another journal in memory knows the task: %v", err)
-	}
+	fails(t, "another journal in memory knows the task", opt.ErrUnknown)(openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}))
 }
 
 // TestOpen_together has several processes make the journal.
@@ -259,9 +257,11 @@ func TestOpen_template(t *testing.T) {
 	t.Parallel()
 	template := value(journal.NewTemplate(t.Context()))(t)
 	t.Cleanup(func() { must(t, template.Close()) })
-	open := func(cfg journal.Config) (schema string, key []byte) {
+	open := func(cfg journal.Config) (schema []string, key []byte) {
 		j := openWith(t, cfg)
-		return value(j.Schema(t.Context()))(t), value(j.Key(t.Context(), "pages"))(t)
+		schema = value(j.Column(t.Context(), `SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
+			FROM sqlite_schema`))(t)
+		return schema, value(j.Key(t.Context(), "pages"))(t)
 	}
 	made, key := open(journal.Config{})
 	for range 2 {

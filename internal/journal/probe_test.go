@@ -50,7 +50,7 @@ func TestPing_often(t *testing.T) {
 			j.AskAgain()
 			must(t, j.Ping(t.Context()))
 		}
-		if n, err := j.ProbeRows(t.Context()); n != 1 || err != nil {
+		if n, err := j.CountRows(t.Context(), "probes"); n != 1 || err != nil {
 			t.Errorf("%d rows are left, %v", n, err)
 		}
 	})

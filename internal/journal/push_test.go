@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
-	"longhaul/internal/seal"
 	"longhaul/opt"
 )
 
@@ -24,14 +23,7 @@ func newClock() *clock                    { return &clock{epoch} }
 // openPush opens a journal that can keep secrets.
 func openPush(t testing.TB, path string, c *clock) *journal.Journal {
 	t.Helper()
-	return openPushWith(t, path, c, 7)
-}
-
-// openPushWith is openPush with a key made of one number.
-func openPushWith(t testing.TB, path string, c *clock, key byte) *journal.Journal {
-	t.Helper()
-	box := value(seal.New(bytes.Repeat([]byte{key}, 32)))(t)
-	return openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: box, Now: c.Now})
+	return openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: boxOf(t, 7), Now: c.Now})
 }
 
 // pushed returns a journal with an objective, whose root task has push configs with
@@ -166,9 +158,7 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 		{"no such plan task", plan, opt.ErrUnknown},
 		{"no id of ours", config("1", "x"), opt.ErrUnknown},
 	} {
-		if _, err := j.Pushes.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
-			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
-		}
+		fails(t, tc.name, tc.want)(j.Pushes.PutPush(t.Context(), tc.config))
 	}
 	without := openFile(t, file(t))
 	o := begin(t, without, newObjective()).objective
@@ -181,22 +171,14 @@ func TestJournal_RemovePush(t *testing.T) {
 	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
-	if err := j.Pushes.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("by another tenant: %v, want ErrUnknown", err)
-	}
+	fails(t, "by another tenant", opt.ErrUnknown)(j.Pushes.RemovePush(t.Context(), "other", root, "a"))
 	for range 2 {
 		must(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
 	}
-	if _, err := j.Pushes.Push(t.Context(), tenant, root, "a"); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("read after it: %v, want ErrUnknown", err)
-	}
-	if err := j.Pushes.RemovePush(t.Context(), tenant, newObjective().ID, "a"); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("of no task: %v, want ErrUnknown", err)
-	}
+	fails(t, "read after it", opt.ErrUnknown)(j.Pushes.Push(t.Context(), tenant, root, "a"))
+	fails(t, "of no task", opt.ErrUnknown)(j.Pushes.RemovePush(t.Context(), tenant, newObjective().ID, "a"))
 	wantLines(t, j, root, "a failed  abandoned 0")
-	if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", 2); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("again without its config: %v, want ErrUnknown", err)
-	}
+	fails(t, "again without its config", opt.ErrUnknown)(j.Pushes.Redeliver(t.Context(), tenant, root, "a", 2))
 }
 
 func TestJournal_Pushes_otherTenant(t *testing.T) {
@@ -226,9 +208,7 @@ func TestJournal_PutPush_beforeItsTask(t *testing.T) {
 	put(t, openPush(t, path, c), early)
 
 	j := openPush(t, path, c)
-	if _, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("read before the task is there: %v, want ErrUnknown", err)
-	}
+	fails(t, "read before the task is there", opt.ErrUnknown)(j.Pushes.Pushes(t.Context(), tenant, o.ID))
 	s := begin(t, j, o)
 	s.record(s.rootMoved(opt.TaskWorking), s.rootMoved(opt.TaskCompleted))
 	wantLines(t, j, o.ID, "a submitted  due 0", "a working  due 0", "a completed  due 0")
@@ -293,32 +273,6 @@ func TestJournal_PutPush_seals(t *testing.T) {
 	}
 }
 
-func TestJournal_Purge_pushes(t *testing.T) {
-	t.Parallel()
-	j := openPush(t, "", newClock())
-	before := dump(t, j)
-	s := begin(t, j, newObjective())
-	put(t, j, config(s.objective.ID, "a"))
-	s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, From: "submitted", To: "failed"})
-	p, d, _, err := j.Pushes.NextDelivery(t.Context(), s.objective.ID, "a")
-	if err == nil {
-		_, err = j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := j.Purge(t.Context(), epoch.Add(time.Hour), 10); n != 1 || err != nil {
-		t.Fatalf("purged %d, %v, want 1", n, err)
-	}
-	var kept []byte
-	for _, line := range bytes.Split([]byte(dump(t, j)), []byte("\n")) {
-		if !bytes.HasPrefix(line, []byte("keys ")) {
-			kept = append(append(kept, line...), '\n')
-		}
-	}
-	equal(t, "left", before, string(bytes.TrimSpace(kept)))
-}
-
 // A config whose key is gone delivers nothing, and can be seen, replaced and
 // removed.
 func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
@@ -329,7 +283,7 @@ func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
 	put(t, s.j, config(root, "a"))
 	s.record(s.rootMoved(opt.TaskFailed))
 
-	j := openPushWith(t, path, c, 8)
+	j := openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: boxOf(t, 8), Now: c.Now})
 	got, err := j.Pushes.Push(t.Context(), tenant, root, "a")
 	if err != nil || got.URL != "https://example.com/a" || got.Token != "" || got.Fingerprint == "" {
 		t.Errorf("%+v, %v, want it without its secrets", got, err)

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -44,31 +43,6 @@ func TestRestore(t *testing.T) {
 		}
 		if now, err := lost.Objective(t.Context(), tenant, s.objective.ID); err != nil || cmp.Diff(want, now) != "" {
 			t.Errorf("restored again: error %v\n%s", err, cmp.Diff(want, now))
-		}
-	})
-}
-
-// A source continues after the restored events, and fails before they are recorded.
-func TestRestore_sourceGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1))
-		lost := openFile(t, "")
-		next := s.batch(s.rootMoved(opt.TaskWorking))
-		if err := lost.Record(t.Context(), next); err == nil {
-			t.Error("recorded an event of an objective that is not there")
-		}
-		var all []opt.Event
-		for _, e := range s.events() {
-			all = append(all, e.Event)
-		}
-		value(lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all[:1]}))(t)
-		if err := lost.Record(t.Context(), next); !errors.Is(err, journal.ErrGap) {
-			t.Errorf("with a gap: error %v, want %v", err, journal.ErrGap)
-		}
-		value(lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all}))(t)
-		if err := lost.Record(t.Context(), next); err != nil {
-			t.Errorf("after the gap was closed: %v", err)
 		}
 	})
 }
@@ -119,9 +93,7 @@ func TestCompact(t *testing.T) {
 		s.record(s.rootMoved(opt.TaskWorking))
 		end := s.rootMoved(opt.TaskCompleted)
 		s.record(end, opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
-		if n, err := j.Purge(t.Context(), at(1<<40).Time(), 10); n != 1 || err != nil {
-			t.Fatalf("purged %d, error %v", n, err)
-		}
+		purge(t, j, 1<<40, 1)
 		before := value(j.Maintenance.Size(t.Context()))(t)
 		must(t, j.Maintenance.Compact(t.Context()))
 		after, err := j.Maintenance.Size(t.Context())

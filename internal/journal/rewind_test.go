@@ -45,9 +45,7 @@ func TestRecord_planRewound(t *testing.T) {
 		if v := s.view(s.task(0, 1)); v.State != opt.TaskPending || len(v.Gates) != 0 {
 			t.Errorf("the second task is %s with %d gates, want pending", v.State, len(v.Gates))
 		}
-		if _, err := s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("the task that was added is there: %v", err)
-		}
+		fails(t, "the task that was added is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}))
 		if n := len(s.events()); n != 13 {
 			t.Errorf("%d events, want those from before and two more", n)
 		}
@@ -59,9 +57,7 @@ func TestRecord_planRewound(t *testing.T) {
 			t.Errorf("an event of the epoch before: %v, want a refusal with epoch 2", refused)
 		}
 		gap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.plan(0) + "@3", Events: stale.Events}
-		if err := s.j.Record(t.Context(), gap); !errors.Is(err, journal.ErrGap) {
-			t.Errorf("an epoch without its beginning: %v", err)
-		}
+		fails(t, "an epoch without its beginning", journal.ErrGap)(s.j.Record(t.Context(), gap))
 		equal(t, "something changed", before, dump(t, s.j))
 		again.record(s.moved(0, 0, opt.TaskWorking))
 		kept, err := s.j.Kept(t.Context(), tenant, s.objective.ID)
@@ -98,9 +94,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		if v := s.view(s.task(0, 0)); len(v.Task.Artifacts) != 0 {
 			t.Error("the task still has its artifact")
 		}
-		if _, err := s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("the task of the other plan is there: %v", err)
-		}
+		fails(t, "the task of the other plan is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}))
 		if _, found, err := s.j.Answer(t.Context(), o.ID, "c-1"); !found || err != nil {
 			t.Errorf("the answer to a command is gone, error %v", err)
 		}

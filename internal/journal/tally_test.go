@@ -200,19 +200,6 @@ func TestMigrate_whileOthersWrite(t *testing.T) {
 	}
 }
 
-// The numbers are those of the transaction that changed the rows.
-func TestTallies_undone(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		s := begin(t, j, newObjective())
-		bad := s.batch(s.rootMoved(opt.TaskCompleted), opt.Event{Kind: opt.TaskMoved, TaskID: "task-unknown", To: "completed"})
-		if err := j.Record(t.Context(), bad); !errors.Is(err, journal.ErrEarly) {
-			t.Fatalf("got %v, want %v", err, journal.ErrEarly)
-		}
-		compareTotals(t, j)
-	})
-}
-
 // Recount corrects what a restore without triggers, or a hand, has made wrong.
 func TestRecount(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {

@@ -141,19 +141,6 @@ func TestTask_statusTime(t *testing.T) {
 	})
 }
 
-func TestPeek(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1))
-		for id, want := range map[string]opt.TaskState{s.objective.ID: opt.TaskSubmitted, s.task(0, 0): opt.TaskPending} {
-			state, seq, err := s.j.Peek(t.Context(), tenant, id)
-			if err != nil || state != want || seq != 2 {
-				t.Errorf("%s: %s, seq %d, %v; want %s, seq 2", id, state, seq, err, want)
-			}
-		}
-	})
-}
-
 // TestTenants checks that the id of another tenant and an unknown id give the
 // same answer.
 func TestTenants(t *testing.T) {

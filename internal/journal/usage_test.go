@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,17 +62,15 @@ func TestJournal_Usage(t *testing.T) {
 		}
 		check("is purged", [3]int64{})
 		equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
-		if _, err := j.Usage(t.Context(), tenant, opt.RunningTasks); !errors.Is(err, opt.ErrMalformed) {
-			t.Errorf("running tasks: %v", err)
-		}
+		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, opt.RunningTasks))
 	})
 }
 
 // An encrypted journal counts what it stores, for events as for large contents.
 func TestJournal_Usage_sealed(t *testing.T) {
 	const block = 16 << 10
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		j := p.open(true, 1)
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		j := openWith(t, sealing(t, cfg, true, 1))
 		o := newObjective()
 		s := begin(t, j, o)
 		s.record(planAdded(o, 0, 1))
@@ -82,28 +79,6 @@ func TestJournal_Usage_sealed(t *testing.T) {
 			t.Errorf("%d blocks are counted, want 17", got/block)
 		}
 	})
-}
-
-// What a tenant uses is read in indexes, however much has ended: 100,000 objectives do not make
-// it slow.
-func TestJournal_Usage_large(t *testing.T) {
-	t.Parallel()
-	const objectives = 100_000
-	j := openFile(t, file(t))
-	s := brief(t, j, 1)
-	begin(t, j, newObjective())
-	must(t, j.Fill(t.Context(), s.objective.ID, objectives, time.Second))
-	plan, err := j.ExplainUsage(t.Context())
-	if scans := strings.ReplaceAll(plan, "SCAN CONSTANT ROW", ""); err != nil || strings.Contains(scans, "SCAN") || strings.Count(plan, "USING") < 4 {
-		t.Errorf("plan:\n%s%v", plan, err)
-	}
-	began := time.Now()
-	for range 10 {
-		if got := used(t, j, tenant); got[0] != 1 || got[2] < objectives*16<<10 {
-			t.Fatalf("used %v", got)
-		}
-	}
-	t.Logf("the use of a tenant is read in %v, by\n%s", time.Since(began)/10, plan)
 }
 
 // A tenant has as many notices in an hour as its limit says, also if several processes send
