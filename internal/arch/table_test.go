@@ -110,7 +110,7 @@ var rooms = []room{
 	{name: "internal/journal/record", imports: []string{"a2a", "opt", "internal/journal/db"}}, // what writes events
 	{name: "internal/journal/push", imports: []string{"a2a", "opt", "internal/journal/db"}},   // push configs and deliveries
 	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db", "internal/journal/record", "internal/journal/push"},
-		tests: []string{"opt/machine", // whose events it stores
+		tests: []string{"opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
 	{name: "internal/needs", imports: []string{"internal/pgserver"}},    // knows where PostgreSQL is

@@ -1,11 +1,8 @@
 package journal_test
 
 import (
-	"errors"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
@@ -22,33 +19,19 @@ func TestJournal_APIKey(t *testing.T) {
 		}
 		bare := opt.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
 		for _, k := range []opt.APIKey{key, bare} {
-			if err := j.APIKeys.AddAPIKey(t.Context(), k); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.APIKeys.AddAPIKey(t.Context(), k))
 		}
 		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
 			t.Error("the same id was taken twice")
 		}
-		got, err := other.APIKeys.APIKeys(t.Context())
-		if diff := cmp.Diff([]opt.APIKey{key, bare}, got); err != nil || diff != "" {
-			t.Errorf("error %v, keys mismatch (-want +got):\n%s", err, diff)
-		}
+		equal(t, "keys", []opt.APIKey{key, bare}, value(other.APIKeys.APIKeys(t.Context()))(t))
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {
-			if err := j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))))
 		}
 		key.RevokedAt = revoked
-		one, err := other.APIKeys.APIKey(t.Context(), "one")
-		if diff := cmp.Diff(key, one); err != nil || diff != "" {
-			t.Errorf("error %v, revoked key mismatch (-want +got):\n%s", err, diff)
-		}
-		if _, err := j.APIKeys.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("an unknown key: %v", err)
-		}
-		if err := j.APIKeys.RevokeAPIKey(t.Context(), "none", at); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("revoking an unknown key: %v", err)
-		}
+		equal(t, "revoked key", key, value(other.APIKeys.APIKey(t.Context(), "one"))(t))
+		fails(t, "an unknown key", opt.ErrUnknown)(j.APIKeys.APIKey(t.Context(), "none"))
+		fails(t, "revoking an unknown key", opt.ErrUnknown)(j.APIKeys.RevokeAPIKey(t.Context(), "none", at))
 	})
 }

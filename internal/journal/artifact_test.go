@@ -3,8 +3,6 @@ package journal_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -38,15 +36,11 @@ func TestArtifacts(t *testing.T) {
 			{ArtifactID: "b", Parts: []a2a.Part{a2a.TextPart("b")}},
 			{ArtifactID: "c", Parts: []a2a.Part{a2a.TextPart("from nothing")}},
 		}
-		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
-			t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 
 		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
 		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anewand on")}}
-		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
-			t.Errorf("after it was replaced, artifacts mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "after it was replaced, artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
 			t.Errorf("the root task shows %v", v.Task.Artifacts)
 		}
@@ -79,55 +73,13 @@ func TestArtifacts_ofRoot(t *testing.T) {
 		for _, a := range v.Task.Artifacts {
 			got = append(got, a.ArtifactID)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts)); diff != "" {
-			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts)); diff != "" {
-			t.Errorf("artifacts of the task (-want +got):\n%s", diff)
-		}
+		equal(t, "artifacts of the root task", want, got)
+		equal(t, "artifacts of the root task", map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts))
+		equal(t, "artifacts of the task", map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts))
 
 		s.record(again)
 		if got := texts(s.view(s.objective.ID).Task.Artifacts)["0-0-a"]; got != "given again" {
 			t.Errorf("the root task was given its own, and shows %q", got)
 		}
-	})
-}
-
-// TestArtifacts_zombie checks that events from replaced workers are left out,
-// though they count as recorded.
-func TestArtifacts_zombie(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
-		attempts := map[int]*scribe{1: s.as("one", s.j), 2: s.as("two", s.j)}
-		send := func(attempt int, text string, more bool) {
-			t.Helper()
-			e := s.piece(0, 0, "a", text, more)
-			e.Round, e.Attempt = 1, attempt
-			attempts[attempt].record(e)
-		}
-		check := func(when, text string, seq int64, attempt int) {
-			t.Helper()
-			v := s.view(s.task(0, 0))
-			if got := texts(v.Task.Artifacts)["a"]; got != text || v.Seq != seq || v.Attempt != attempt || int64(len(s.events())) != seq {
-				t.Errorf("%s: %q at seq %d in attempt %d, %d events; want %q, %d, %d", when, got, v.Seq, v.Attempt, len(s.events()), text, seq, attempt)
-			}
-		}
-		send(1, "slow", false)
-		check("the first attempt began", "slow", 4, 1)
-		send(2, "quick", false)
-		check("the second took over", "quick", 5, 2)
-		send(1, "and dead", true)
-		check("the first goes on", "quick", 5, 2)
-		send(2, "and done", true)
-		send(1, "still here", true) // refused as a gap if the one before did not count
-		check("both go on", "quickand done", 6, 2)
-
-		s.record(s.piece(0, 0, "a", "from the plan", true), s.moved(0, 0, opt.TaskCompleted))
-		send(2, "too late", true)
-		check("after the end", "quickand donefrom the plan", 8, 0)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -39,17 +38,13 @@ func TestRecord_together(t *testing.T) {
 			"of two objectives":    {[]opt.Batch{added, other}, opt.ErrMalformed},
 			"one without a source": {[]opt.Batch{added, {ObjectiveID: s.objective.ID, Events: started.Events}}, opt.ErrMalformed},
 		} {
-			if err := j.Record(t.Context(), test.batches...); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v, want %v", name, err, test.want)
-			}
+			fails(t, name, test.want)(j.Record(t.Context(), test.batches...))
 			if diff := cmp.Diff(before, dump(t, j)); diff != "" {
 				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
 			}
 		}
 		for range 2 {
-			if err := j.Record(t.Context(), opt.Batch{}, added, started, more); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), opt.Batch{}, added, started, more))
 			if v := s.view(s.task(0, 0)); v.State != opt.TaskCompleted || v.Seq != 5 || len(s.events()) != 5 {
 				t.Errorf("%s at %d of %d events, want completed at 5", v.State, v.Seq, len(s.events()))
 			}
@@ -62,11 +57,7 @@ func TestRecord_together(t *testing.T) {
 func TestRecord_contradiction(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.ErrorLevel)
-	j, err := journal.Open(t.Context(), journal.Config{Log: zap.New(core)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { j.Close() })
+	j := openWith(t, journal.Config{Log: zap.New(core)})
 	s := begin(t, j, newObjective())
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskCompleted))
 	piece := func(text string) opt.Event {
@@ -84,9 +75,7 @@ func TestRecord_contradiction(t *testing.T) {
 		return b
 	}
 	for _, b := range []opt.Batch{batch("one", "two"), batch("one", "two", "three"), batch("one")} {
-		if err := j.Record(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Record(t.Context(), b))
 	}
 	before := dump(t, j)
 	from := func(b opt.Batch, n int) opt.Batch { b.Events = b.Events[n:]; return b }
@@ -96,9 +85,7 @@ func TestRecord_contradiction(t *testing.T) {
 			t.Errorf("batch %d: %v, %d lines in the log", i, err, logs.Len())
 		}
 	}
-	if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-		t.Errorf("something changed (-before +after):\n%s", diff)
-	}
+	equal(t, "something changed", before, dump(t, j))
 	if err := j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)); err != nil {
 		t.Error(err)
 	}
@@ -120,9 +107,7 @@ func TestRecord_longSource(t *testing.T) {
 			return opt.Batch{ObjectiveID: s.objective.ID, Source: "long", Events: slices.Clone(all[from:to])}
 		}
 		for from, size := 0, 1; from < len(all); from, size = min(from+size, len(all)), size*2%97 {
-			if err := j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))))
 		}
 		before := dump(t, j)
 		if err := j.Record(t.Context(), part(0, len(all))); err != nil || len(s.events()) != 301 {
@@ -135,63 +120,10 @@ func TestRecord_longSource(t *testing.T) {
 				t.Fatalf("event %d with another content: %v", n+1, err)
 			}
 		}
-		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-			t.Errorf("something changed (-before +after):\n%s", diff)
-		}
+		equal(t, "something changed", before, dump(t, j))
 		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
 		if err != nil || kept.Recorded["long"] != 300 {
 			t.Errorf("%d are recorded, %v, want 300", kept.Recorded["long"], err)
-		}
-	})
-}
-
-// The API and the workflow record the same opening. The workflow's was decoded
-// and encoded again.
-func TestRecord_encodedAgain(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		o := newObjective()
-		o.Metadata = a2a.Metadata{"k": []byte(`"<&>"`)}
-		s := begin(t, open(), o)
-		o.Metadata = a2a.Metadata{"k": []byte(`"\u003c\u0026\u003e"`)}
-		m := userMessage(o.MessageID, "Ship it, please")
-		o.Digest = m.Digest()
-		workflow := s.as(o.ID, s.j)
-		workflow.record(opt.Opening{Objective: o, Message: &m}.Event(), opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
-		if n := len(s.events()); n != 2 {
-			t.Errorf("%d events, want 2", n)
-		}
-	})
-}
-
-// A program that was rolled back knows fewer members of an event than the one that has
-// recorded it, and a newer one more. Neither contradicts the other, in any order.
-func TestRecord_unknownMembers(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		for _, newerFirst := range []bool{true, false} {
-			s := begin(t, open(), newObjective())
-			s.record(planAdded(s.objective, 0, 1))
-			gate := &opt.Gate{ID: s.task(0, 0) + ":1", Kind: opt.Approval, Title: "Ship?", Description: "All of it."}
-			newer := s.moved(0, 0, opt.TaskInputRequired)
-			newer.Gate, newer.Status, newer.Step = gate, agentMessage(gate.ID, "Ship?"), opt.StepKind("remind")
-			newer.Status.Metadata = a2a.Metadata{"k": []byte("1")}
-			older := newer
-			older.Gate, older.Status, older.Step = &opt.Gate{ID: gate.ID, Kind: gate.Kind}, agentMessage(gate.ID, "Ship it?"), ""
-			first, again := newer, older
-			if !newerFirst {
-				first, again = older, newer
-			}
-			b := s.batch(first)
-			if err := s.j.Record(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-			before := len(s.events())
-			again.N, again.At = b.Events[0].N, b.Events[0].At
-			if err := s.j.Record(t.Context(), opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: []opt.Event{again}}); err != nil {
-				t.Errorf("the newer first %t: repeated with other members: %v", newerFirst, err)
-			}
-			if n := len(s.events()); n != before {
-				t.Errorf("the newer first %t: %d events, want %d", newerFirst, n, before)
-			}
 		}
 	})
 }

@@ -67,53 +67,6 @@ func openBench(b *testing.B, level string) *journal.Journal {
 	return j
 }
 
-// BenchmarkRead reads from a journal of 2,000 objectives with 9 tasks.
-func BenchmarkRead(b *testing.B) {
-	j := openBench(b, "normal")
-	scribes := make([]*scribe, 2000)
-	for i := range scribes {
-		s := begin(b, j, newObjective())
-		scribes[i] = s
-		var events []opt.Event
-		for p := range 2 {
-			events = append(events, planAdded(s.objective, p, 4))
-		}
-		events = append(events,
-			opt.Event{Kind: opt.TaskMoved, TaskID: s.objective.ID, To: string(opt.TaskWorking)},
-			opt.Event{Kind: opt.TaskMoved, PlanID: s.plan(0), TaskID: s.task(0, 0), To: string(opt.TaskWorking)})
-		s.record(events...)
-	}
-	run := func(name string, read func(i int) error) {
-		b.Run(name, func(b *testing.B) {
-			for i := range b.N {
-				if err := read(i * 7 % len(scribes)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	ctx := b.Context()
-	all := opt.TaskWant{History: -1, Artifacts: true}
-	run("Task/root", func(i int) error { _, err := j.Task(ctx, tenant, scribes[i].objective.ID, all); return err })
-	run("Task/plan", func(i int) error { _, err := j.Task(ctx, tenant, scribes[i].task(0, 0), all); return err })
-	run("Peek", func(i int) error { _, _, err := j.Peek(ctx, tenant, scribes[i].objective.ID); return err })
-	run("Events", func(i int) error { _, err := j.Events(ctx, scribes[i].objective.ID, 3, 100); return err })
-	run("Objective", func(i int) error { _, err := j.Objective(ctx, tenant, scribes[i].objective.ID); return err })
-	run("Tasks/context", func(i int) error {
-		_, _, err := j.Tasks(ctx, tenant, opt.TaskFilter{ContextID: scribes[i].objective.ContextID, Limit: 50})
-		return err
-	})
-	run("Tasks/all", func(int) error { _, _, err := j.Tasks(ctx, tenant, opt.TaskFilter{Limit: 50}); return err })
-	run("Tasks/state", func(int) error {
-		_, _, err := j.Tasks(ctx, tenant, opt.TaskFilter{Limit: 50, State: a2a.Submitted})
-		return err
-	})
-	run("Objectives", func(int) error {
-		_, _, err := j.Objectives(ctx, tenant, opt.ObjectiveFilter{Limit: 50})
-		return err
-	})
-}
-
 // BenchmarkRecordAll records objectives of two tasks from beginning to end, in a batch each.
 func BenchmarkRecordAll(b *testing.B) {
 	for name, open := range map[string]func(*testing.B) *journal.Journal{

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"longhaul/internal/journal"
@@ -12,30 +11,22 @@ import (
 func TestJournal_Blobs(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, ctx := open(), t.Context()
-		if _, err := j.ReadBlob(ctx, "obj-a", "x"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("a blob that is not there: %v", err)
-		}
+		fails(t, "a blob that is not there", opt.ErrUnknown)(j.ReadBlob(ctx, "obj-a", "x"))
 		data := bytes.Repeat([]byte{0, 1, 0xff}, 1<<20)
 		for range 2 {
-			if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": data}))
 		}
 		if err := j.WriteBlobs(ctx, "obj-b", map[string][]byte{"w": data, "x": nil, "y": data}); err == nil {
 			t.Error("a blob without data was written")
 		}
-		if err := j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": {1}, "y": {2}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(ctx, "obj-a", map[string][]byte{"x": {1}, "y": {2}}))
 		for id, want := range map[string][]byte{"x": data, "y": {2}} {
 			if got, err := j.ReadBlob(ctx, "obj-a", id); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("blob %s has %d bytes, %v; want %d", id, len(got), err, len(want))
 			}
 		}
 		for _, id := range []string{"w", "x", "y"} {
-			if _, err := j.ReadBlob(ctx, "obj-b", id); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("blob %s of another objective: %v", id, err)
-			}
+			fails(t, "blob "+id+" of another objective", opt.ErrUnknown)(j.ReadBlob(ctx, "obj-b", id))
 		}
 	})
 }

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
@@ -17,62 +16,38 @@ import (
 	"longhaul/opt"
 )
 
-// A sealedPlace opens one journal with and without encryption.
-type sealedPlace struct {
-	open func(seal bool, keys ...byte) *journal.Journal
-	raw  func() []byte // all that a thief of the database has
+// sealing returns cfg with encryption, or without, and with keys if there are some.
+func sealing(t *testing.T, cfg journal.Config, on bool, keys ...byte) journal.Config {
+	if cfg.Seal = on; len(keys) > 0 {
+		cfg.Sealer = boxOf(t, keys...)
+	}
+	return cfg
 }
 
-// eachSealedPlace runs a test on every database.
-func eachSealedPlace(t *testing.T, test func(t *testing.T, p sealedPlace)) {
-	opener := func(cfg journal.Config) func(bool, ...byte) *journal.Journal {
-		return func(on bool, keys ...byte) *journal.Journal {
-			cfg := cfg
-			if cfg.Seal = on; len(keys) > 0 {
-				cfg.Sealer = boxOf(t, keys...)
-			}
-			return openWith(t, cfg)
-		}
+// raw returns all that a thief of the database has.
+func raw(t *testing.T, cfg journal.Config) (all []byte) {
+	t.Helper()
+	if cfg.URL != "" {
+		return value(exec.Command("pg_dump", "--inserts", cfg.URL).Output())(t)
 	}
-	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		path := file(t)
-		test(t, sealedPlace{opener(journal.Config{Path: path, Sync: "normal"}), func() (all []byte) {
-			for _, end := range []string{"", "-wal"} {
-				data, err := os.ReadFile(path + end)
-				if err != nil && !errors.Is(err, os.ErrNotExist) {
-					t.Fatal(err)
-				}
-				all = append(all, data...)
-			}
-			return all
-		}})
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		url := database(t)
-		test(t, sealedPlace{opener(journal.Config{URL: url, Migrate: true}), func() []byte {
-			data, err := exec.Command("pg_dump", "--inserts", url).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return data
-		}})
-	})
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(cfg.Path + end)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return all
 }
 
 // boxOf returns a box with keys of which each is one byte over and over.
-func boxOf(t *testing.T, keys ...byte) *seal.Box {
+func boxOf(t testing.TB, keys ...byte) *seal.Box {
 	t.Helper()
 	var all [][]byte
 	for _, b := range keys {
 		all = append(all, bytes.Repeat([]byte{b}, 32))
 	}
-	box, err := seal.New(all...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := value(seal.New(all...))(t)
 	return box
 }
 
@@ -99,9 +74,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 	done.Status = agentMessage("two", canary+" second")
 	s.record(opt.Opening{Objective: o, Message: &m}.Event(), plan, said, s.piece(0, 0, "a", canary+" artifact", false), done, s.waits(0, 1, g),
 		opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Status: agentMessage("three", canary+" failure")})
-	if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}))
 	return s
 }
 
@@ -109,10 +82,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 func readings(t *testing.T, s *scribe) string {
 	t.Helper()
 	ctx := t.Context()
-	o, err := s.j.Objective(ctx, tenant, s.objective.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := value(s.j.Objective(ctx, tenant, s.objective.ID))(t)
 	gates, total, listing := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Approval, ObjectiveID: o.ID})
 	none, _, listingNone := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Clarification, ObjectiveID: o.ID})
 	found, searching := s.j.SearchObjectives(ctx, tenant, opt.ObjectiveSearch{Text: "Vogel Objective", ContextID: o.ContextID})
@@ -121,36 +91,31 @@ func readings(t *testing.T, s *scribe) string {
 	if err := errors.Join(listing, listingNone, searching, keeping, blob); err != nil || total != 1 || found.Total != 1 || len(found.Objectives) != 1 || len(none) != 0 {
 		t.Fatalf("%v, %d gates, %d others, %d objectives found", err, total, len(none), found.Total)
 	}
-	text, err := json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " "))(t)
 	return string(text)
 }
 
 // With encryption, none of the contents is in the database, and all are read as without.
 func TestSeal(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		sealed := sing(t, p.open(true, 1))
-		if raw := p.raw(); bytes.Contains(raw, []byte(canary)) || len(raw) < 1000 {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		sealed := sing(t, openWith(t, sealing(t, cfg, true, 1)))
+		if raw := raw(t, cfg); bytes.Contains(raw, []byte(canary)) || len(raw) < 1000 {
 			i := bytes.Index(raw, []byte(canary))
 			t.Errorf("the database has the content in %q", raw[max(0, i-300):max(0, i)])
 		}
 		if n := strings.Count(readings(t, sealed), canary); n < 20 {
 			t.Errorf("%d contents are read", n)
 		}
-		plain := sing(t, p.open(false))
-		if raw := p.raw(); !bytes.Contains(raw, []byte(canary)) {
+		plain := sing(t, openWith(t, sealing(t, cfg, false)))
+		if raw := raw(t, cfg); !bytes.Contains(raw, []byte(canary)) {
 			t.Error("the content is not found where it is not sealed")
 		}
 		// Both kinds of rows are read by all that have the key.
 		for _, keys := range [][]byte{{1}, {2, 1}} {
-			j := p.open(true, keys...)
+			j := openWith(t, sealing(t, cfg, true, keys...))
 			for _, s := range []*scribe{plain, sealed} {
 				want := readings(t, s.as(s.source, s.j))
-				if diff := cmp.Diff(want, readings(t, s.as(s.source, j))); diff != "" {
-					t.Errorf("with the keys %v (-before +after):\n%s", keys, diff)
-				}
+				equal(t, fmt.Sprintf("with the keys %v", keys), want, readings(t, s.as(s.source, j)))
 			}
 		}
 	})
@@ -158,9 +123,9 @@ func TestSeal(t *testing.T) {
 
 // Without the key the error says what to do, and writing is refused without any.
 func TestSeal_withoutKey(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		s := sing(t, p.open(true, 1))
-		for name, j := range map[string]*journal.Journal{"none": p.open(false), "another": p.open(true, 2)} {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		s := sing(t, openWith(t, sealing(t, cfg, true, 1)))
+		for name, j := range map[string]*journal.Journal{"none": openWith(t, sealing(t, cfg, false)), "another": openWith(t, sealing(t, cfg, true, 2))} {
 			_, err := j.Objective(t.Context(), tenant, s.objective.ID)
 			if err == nil || !strings.Contains(err.Error(), "--secret-keys") || !errors.Is(err, opt.ErrUnavailable) {
 				t.Errorf("%s: %v, want an advice", name, err)
@@ -172,7 +137,7 @@ func TestSeal_withoutKey(t *testing.T) {
 		o := newObjective()
 		m := userMessage("m", "x")
 		batch := (&scribe{t: t, objective: o, source: o.ID}).batch(opt.Opening{Objective: o, Message: &m}.Event())
-		if err := p.open(true).Record(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
+		if err := openWith(t, sealing(t, cfg, true)).Record(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
 			t.Errorf("recorded without a key: %v", err)
 		}
 	})
@@ -180,9 +145,9 @@ func TestSeal_withoutKey(t *testing.T) {
 
 // A text that begins as a sealed one does is a text, with encryption and without.
 func TestSeal_marks(t *testing.T) {
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		for _, on := range []bool{false, true} {
-			j := p.open(on, 1)
+			j := openWith(t, sealing(t, cfg, on, 1))
 			for _, name := range []string{"\x01longhaul sealed AAAA", "\x01longhaul plain x", "\x01", "\x01longhaul"} {
 				o := newObjective()
 				o.Name = name

@@ -1,13 +1,9 @@
 package journal_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
@@ -49,13 +45,8 @@ func TestDecisions(t *testing.T) {
 		var got []opt.Decision
 		var chains opt.Chains
 		for after, more := opt.DecisionCursor(0), true; more; {
-			p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(head, p.Head); diff != "" {
-				t.Errorf("head after %d (-want +got):\n%s", after, diff)
-			}
+			p := value(s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2))(t)
+			equal(t, fmt.Sprintf("head after %d", after), head, p.Head)
 			if len(p.Decisions) > 2 || len(p.Decisions) == 0 {
 				t.Fatalf("%d on a page", len(p.Decisions))
 			}
@@ -67,9 +58,7 @@ func TestDecisions(t *testing.T) {
 			}
 			after, more = p.Last, p.More
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("decisions (-want +got):\n%s", diff)
-		}
+		equal(t, "decisions", want, got)
 		if err := chains.End(head); err != nil {
 			t.Error(err)
 		}
@@ -89,29 +78,7 @@ func TestDecisions_unknown(t *testing.T) {
 	}
 	none := begin(t, s.j, newObjective())
 	want := opt.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
-	got, err := s.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v, without decisions (-want +got):\n%s", err, diff)
-	}
-}
-
-// A batch that is recorded again changes nothing.
-func TestDecisions_again(t *testing.T) {
-	t.Parallel()
-	j := openFile(t, "")
-	s := begin(t, j, newObjective())
-	var chain opt.Chain
-	b := s.batch(planAdded(s.objective, 0, 1), s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.decided(&chain, 0, 0, "ann", opt.Accepted))
-	if err := j.Record(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	want := dump(t, j)
-	if err := j.Record(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, dump(t, j)); diff != "" {
-		t.Errorf("recording again changed something (-before +after):\n%s", diff)
-	}
+	equal(t, "without decisions", want, value(s.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
 }
 
 // How a gate was closed is shown at its task and at the root task. Replies that close
@@ -122,44 +89,6 @@ func TestTask_decided(t *testing.T) {
 	s, _, _ := ledger(t, j)
 	want := &opt.Decided{GateID: opt.GateID(s.task(0, 0), 1), Action: opt.Accept, DecidedBy: "ann", At: at(7), Feedback: "fine"}
 	for id, want := range map[string]*opt.Decided{s.objective.ID: want, s.task(0, 0): want, s.task(1, 0): nil} {
-		if diff := cmp.Diff(want, s.view(id).Decided); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", id, diff)
-		}
-	}
-}
-
-// A record that was changed in the file is found by those who check it.
-func TestDecisions_altered(t *testing.T) {
-	t.Parallel()
-	s, _, _ := ledger(t, openFile(t, ""))
-	if err := s.j.Script(t.Context(), `UPDATE decisions SET doc = replace(doc, '"not-allowed"', '"accepted"') WHERE n = 2`); err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var chains opt.Chains
-	for _, d := range p.Decisions {
-		if err = chains.Add(a2a.DataPart(d).Data); err != nil {
-			break
-		}
-	}
-	want := &opt.DecisionError{Position: 3}
-	got, _ := errors.AsType[*opt.DecisionError](err)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(opt.DecisionError{}, "Reason")); diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
-// Events that were recorded before there were chains are read as before.
-func TestDecisions_earlierEvents(t *testing.T) {
-	t.Parallel()
-	var e opt.Event
-	if err := json.Unmarshal([]byte(`{"n":1,"kind":"message-added","taskId":"t","reply":{"gateId":"g","decidedBy":"ann","decidedAt":"2026-03-01T09:00:00Z"},"verdict":"accepted"}`), &e); err != nil {
-		t.Fatal(err)
-	}
-	if e.Decision != nil || e.Decided() != nil {
-		t.Errorf("a decision appears: %+v", e.Decision)
+		equal(t, id, want, s.view(id).Decided)
 	}
 }

@@ -54,22 +54,6 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 	}
 }
 
-// A repeat of a batch, and one that another process records, makes no second
-// delivery.
-func TestJournal_Record_deliversOnce(t *testing.T) {
-	t.Parallel()
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	put(t, j, config(s.objective.ID, "a"))
-	b := s.batch(s.rootMoved(opt.TaskFailed))
-	for range 2 {
-		if err := j.Record(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wantLines(t, j, s.objective.ID, "a failed  due 0")
-}
-
 // A retry has its own root task: configs stay with the task that they were
 // made for.
 func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
@@ -139,9 +123,7 @@ func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryS
 	if !ok || err != nil {
 		t.Fatalf("next delivery: %v, %v", ok, err)
 	}
-	if _, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
-		t.Fatal(err)
-	}
+	value(j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s))(t)
 	return d
 }
 
@@ -175,9 +157,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 
 	c.forward(time.Hour)
 	for _, n := range []int64{2, 3, 3} {
-		if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", n))
 	}
 	wantLines(t, j, root, "a input-required g1 due 2", "a completed  due 1")
 	_, d, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
@@ -252,10 +232,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 
 func due(t testing.TB, j *journal.Journal) (list []string) {
 	t.Helper()
-	keys, err := j.Pushes.PushesDue(t.Context(), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := value(j.Pushes.PushesDue(t.Context(), 10))(t)
 	for _, k := range keys {
 		list = append(list, fmt.Sprint(k.ConfigID, " ", k.N))
 	}
@@ -264,16 +241,12 @@ func due(t testing.TB, j *journal.Journal) (list []string) {
 
 func wantDue(t testing.TB, j *journal.Journal, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, due(t, j)); diff != "" {
-		t.Errorf("due mismatch (-want +got):\n%s", diff)
-	}
+	equal(t, "due", want, due(t, j))
 }
 
 func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
 	t.Helper()
-	if err := j.Pushes.PushesHanded(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Pushes.PushesHanded(t.Context(), keys))
 }
 
 func TestJournal_PushesDue(t *testing.T) {
@@ -283,10 +256,7 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
-	keys, err := j.Pushes.PushesDue(t.Context(), 1)
-	if diff := cmp.Diff([]opt.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, keys); diff != "" || err != nil {
-		t.Errorf("at most one (-want +got):\n%s, error %v", diff, err)
-	}
+	equal(t, "at most one", []opt.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, value(j.Pushes.PushesDue(t.Context(), 1))(t))
 	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a", N: 2})
 	s.record(s.rootMoved(opt.TaskCompleted))
 	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "b", N: 2})
@@ -299,9 +269,7 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j, "a 3")
 	c.forward(9 * time.Minute)
 	wantDue(t, j, "a 3", "b 3")
-	if err := j.Pushes.RemovePush(t.Context(), tenant, root, "a"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
 	wantDue(t, j, "b 3")
 }
 
@@ -309,9 +277,7 @@ func TestJournal_PushesDue(t *testing.T) {
 // has done so: that comes after the answer to the call.
 func signalled(t testing.TB, j *journal.Journal) bool {
 	t.Helper()
-	if err := j.Script(t.Context(), "SELECT 1"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Script(t.Context(), "SELECT 1"))
 	select {
 	case <-j.Pushes.PushSignal():
 		return true
@@ -343,9 +309,7 @@ func TestJournal_PushSignal(t *testing.T) {
 	if signalled(t, j) {
 		t.Error("signalled, and nothing has become due")
 	}
-	if err := j.Pushes.Redeliver(t.Context(), tenant, root, "a", 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", 3))
 	if !signalled(t, j) {
 		t.Error("not signalled after a redelivery")
 	}

@@ -3,8 +3,6 @@ package journal_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -15,10 +13,7 @@ func TestJournal_Depth(t *testing.T) {
 		j := open()
 		want := func(when string, want journal.Depth) {
 			t.Helper()
-			got, err := j.Depth(t.Context())
-			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v, depth (-want +got):\n%s", when, err, diff)
-			}
+			equal(t, when+": depth", want, value(j.Depth(t.Context()))(t))
 		}
 		want("at first", journal.Depth{Tasks: map[string]int64{}})
 		queued := newObjective()

@@ -51,33 +51,6 @@ func (j *Journal) Dump(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// Schema returns the mark of the file, the migrations and all tables and indexes, as
-// text.
-func (j *Journal) Schema(ctx context.Context) (text string, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each(`SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
-			FROM sqlite_schema ORDER BY name`, nil, func(row db.Scanner) error {
-			var line string
-			err := row.Scan(&line)
-			text += line + "\n"
-			return err
-		})
-	})
-	return text, err
-}
-
-// Check returns the errors that the database finds in its file, or "ok".
-func (j *Journal) Check(ctx context.Context) (result string, err error) {
-	if _, ok := j.db.Db.(*db.SqliteFile); !ok {
-		return "ok", nil
-	}
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get("PRAGMA integrity_check", nil, &result)
-		return err
-	})
-	return result, err
-}
-
 // Script runs SQL as a write.
 func (j *Journal) Script(ctx context.Context, text string) error {
 	return j.db.Write(ctx, func(c *db.Conn) error { return c.Script(text) })
@@ -108,15 +81,6 @@ func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 // AskAgain has the next Ping try to write.
 func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
 
-// ProbeRows returns how many rows Ping has left.
-func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get("SELECT COUNT(*) FROM probes", nil, &n)
-		return err
-	})
-	return n, err
-}
-
 // Hold makes the writer wait, within a transaction, until release is called.
 // Writes in the meantime become part of that transaction.
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
@@ -138,34 +102,6 @@ func (j *Journal) Hold(ctx context.Context) (release func() error) {
 // Queued returns how many writes wait.
 func (j *Journal) Queued() int { return len(j.db.Writer.Queue) }
 
-// ExplainTasks returns the database's plan for the query of a page.
-func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
-	from, where, a := taskCondition(j.db.Dialect, tenant, f)
-	page, a := pageAfter(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
-	return j.explain(ctx, selectViews(from, page), a)
-}
-
-// ExplainObjectives is ExplainTasks for objectives.
-func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (string, error) {
-	from, where, a := objectiveCondition(j.db.Dialect, tenant, f)
-	page, a := pageAfter(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
-	return j.explain(ctx, selectObjectives(from, page), a)
-}
-
-// ExplainPurge returns the database's plans for the statements of Purge.
-func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
-	text, err := j.explain(ctx, endedLongest(j.db.Dialect), db.Args{0, 1})
-	for _, statement := range removals(j.db.Dialect) {
-		steps, failed := j.explain(ctx, statement, nil)
-		text, err = text+"\n"+steps, errors.Join(err, failed)
-	}
-	for _, b := range record.DependentTables {
-		steps, failed := j.explain(ctx, record.RemoveRemainingSQL(j.db.Dialect, b.Table), db.Args{b.Most})
-		text, err = text+"\n"+steps, errors.Join(err, failed)
-	}
-	return text, err
-}
-
 // PurgeStep does as little of Purge as one transaction may.
 func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
 	p := &purge{before: before.UnixMilli(), most: 1}
@@ -173,27 +109,32 @@ func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, e
 	return p.done, err
 }
 
-// Purges returns how many transactions have removed something.
-func (j *Journal) Purges(ctx context.Context) (n int64, err error) {
+// Explain returns SQLite's plan for a statement.
+func (j *Journal) Explain(ctx context.Context, statement string) (steps []string, err error) {
+	a := make(db.Args, strings.Count(statement, "$")) // more than there are parameters are refused
+	for len(a) > 0 && !strings.Contains(statement, fmt.Sprint("$", len(a))) {
+		a = a[:len(a)-1]
+	}
 	err = j.db.Read(ctx, func(c *db.Conn) error {
-		_, err := c.Get("SELECT n FROM purges", nil, &n)
+		steps, err = db.All(c, "EXPLAIN QUERY PLAN "+statement, a, func(row db.Scanner) (step string, err error) {
+			var id, parent, unused int
+			err = row.Scan(&id, &parent, &unused, &step)
+			return step, err
+		})
 		return err
 	})
-	return n, err
+	return steps, err
 }
 
-func (j *Journal) explain(ctx context.Context, query string, a db.Args) (string, error) {
-	var steps []string
-	err := j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each("EXPLAIN QUERY PLAN "+query, a, func(row db.Scanner) error {
-			var id, parent, unused int
-			var step string
-			err := row.Scan(&id, &parent, &unused, &step)
-			steps = append(steps, step)
-			return err
-		})
-	})
-	return strings.Join(steps, "\n"), err
+// TaskTable returns the table, with its index, that a list reads.
+func (j *Journal) TaskTable(f opt.TaskFilter) string {
+	from, _ := taskCondition(j.db.Dialect, "", f)
+	return from
+}
+
+// ObjectiveTable is TaskTable for objectives.
+func (j *Journal) ObjectiveTable(f opt.ObjectiveSearch) string {
+	return newObjectiveSearch(j.db.Dialect, "", f).from
 }
 
 // Notifications returns the texts that notify other processes of changes.
@@ -277,27 +218,17 @@ func isPostgres(e *db.Engine) bool {
 // FoldAfter is the number of writes after which tallies are folded.
 const FoldAfter = db.FoldAfter
 
-// SessionRows returns the rows of all sessions, as text.
-func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
+// Texts returns the ids and the bytes that a query selects, as text.
+func (j *Journal) Texts(ctx context.Context, query string) (text string, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT id, secrets FROM sessions", nil, func(row db.Scanner) error {
+		return c.Each(query, nil, func(row db.Scanner) error {
 			var id string
-			var secrets []byte
-			err := row.Scan(&id, &secrets)
-			text += fmt.Sprintf("%s %s\n", id, secrets)
+			var data []byte
+			err := row.Scan(&id, &data)
+			text += fmt.Sprintf("%s %s\n", id, data)
 			return err
 		})
 	})
-	return text, err
-}
-
-// ExplainUsage returns the database's plans for the queries of Usage.
-func (j *Journal) ExplainUsage(ctx context.Context) (text string, err error) {
-	queries := usageQueries(j.db.Dialect)
-	for _, quota := range slices.Sorted(maps.Keys(queries)) {
-		steps, failed := j.explain(ctx, queries[quota], db.Args{"acme"})
-		text, err = text+steps+"\n", errors.Join(err, failed)
-	}
 	return text, err
 }
 

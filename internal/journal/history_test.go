@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -20,10 +18,7 @@ func asking(e opt.Event, scope any) opt.Event {
 // scoped reads the history of a task, and to which tasks its messages belong.
 func (s *scribe) scoped(id string, want opt.TaskWant) (messages, tasks []string) {
 	s.t.Helper()
-	v, err := s.j.Task(s.t.Context(), tenant, id, want)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	v := value(s.j.Task(s.t.Context(), tenant, id, want))(s.t)
 	for _, m := range v.Task.History {
 		tasks = append(tasks, m.TaskID)
 	}
@@ -83,9 +78,7 @@ func TestHistory_scope(t *testing.T) {
 			}
 		}
 		_, tasks := s.scoped(s.task(1, 1), opt.TaskWant{History: -1, Scope: opt.ScopeObjective})
-		if diff := cmp.Diff([]string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks); diff != "" {
-			t.Errorf("whose messages they are (-want +got):\n%s", diff)
-		}
+		equal(t, "whose messages they are", []string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks)
 	})
 }
 

@@ -21,21 +21,17 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.db.Box.Box != nil { // some may be sealed
 		return j.filteredInterrupts(ctx, tenant, f)
 	}
-	where, a := interruptCondition(tenant, f)
+	selected := interruptCondition(tenant, f)
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
+		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+selected.where, selected.a, &total); err != nil {
 			return err
 		}
+		page := selected
 		if f.After != (opt.Cursor{}) {
-			a = append(a, f.After.At.Millis(), f.After.ID)
-			where += fmt.Sprintf(" AND (t.status_at, t.id) > ($%d, $%d)", len(a)-1, len(a))
+			page = page.and("(t.status_at, t.id) > (?, ?)", f.After.At.Millis(), f.After.ID)
 		}
-		order := " ORDER BY t.status_at, t.id"
-		if f.Limit > 0 {
-			a = append(a, f.Limit)
-			order += db.LimitParam(len(a))
-		}
-		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate db.Content) error {
+		page.where += " ORDER BY t.status_at, t.id"
+		return eachInterrupt(c, page.limit(f.Limit), func(i opt.Interrupt, gate db.Content) error {
 			err := db.Decode(gate, &i.Gate)
 			list = append(list, i)
 			return err
@@ -46,10 +42,10 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 
 const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id"
 
-// eachInterrupt calls f with the interrupts that rest selects, without their gates, and
+// eachInterrupt calls f with the interrupts that a filter selects, without their gates, and
 // the documents of those.
-func eachInterrupt(c *db.Conn, rest string, a db.Args, f func(i opt.Interrupt, gate db.Content) error) error {
-	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+rest, a, func(row db.Scanner) error {
+func eachInterrupt(c *db.Conn, selected filter, f func(i opt.Interrupt, gate db.Content) error) error {
+	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+selected.where, selected.a, func(row db.Scanner) error {
 		var i opt.Interrupt
 		var at int64
 		var gate, shapers db.Content
@@ -64,24 +60,19 @@ func eachInterrupt(c *db.Conn, rest string, a db.Args, f func(i opt.Interrupt, g
 
 // interruptCondition returns the condition for the tasks that f selects by columns. The kind
 // of a gate is the first member of its document.
-func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a db.Args) {
-	where, a = " WHERE t.tenant = $1 AND t.gate <> '' AND t.plan_id <> ''", db.Args{tenant}
-	add := func(column, value string) {
-		a = append(a, value)
-		where += fmt.Sprintf(" AND %s = $%d", column, len(a))
-	}
+func interruptCondition(tenant string, f opt.InterruptFilter) filter {
+	selected := where("t.tenant = ? AND t.gate <> '' AND t.plan_id <> ''", tenant)
 	if f.Kind != "" {
 		begin := `{"kind":"` + string(f.Kind) + `"`
-		a = append(a, begin)
-		where += fmt.Sprintf(" AND (substr(t.gate, 1, %d) = $%d OR substr(t.gate, 1, 1) = '%s')", len(begin), len(a), db.MarkStart)
+		selected = selected.and(fmt.Sprintf("(substr(t.gate, 1, %d) = ? OR substr(t.gate, 1, 1) = '%s')", len(begin), db.MarkStart), begin)
 	}
 	if f.ObjectiveID != "" {
-		add("t.objective_id", f.ObjectiveID)
+		selected = selected.and("t.objective_id = ?", f.ObjectiveID)
 	}
 	if f.ContextID != "" {
-		add("t.context_id", f.ContextID)
+		selected = selected.and("t.context_id = ?", f.ContextID)
 	}
-	return where, a
+	return selected
 }
 
 // A candidate is an interrupt that a filter is applied to, with the parts of its gate
@@ -94,11 +85,10 @@ type candidate struct {
 // filteredInterrupts is Interrupts with a filter, or an order, by data inside of gates, for
 // which there are no columns. It reads all open gates of the tenant.
 func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
-	where, a := interruptCondition(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate db.Content) error {
+		return eachInterrupt(c, interruptCondition(tenant, f), func(i opt.Interrupt, gate db.Content) error {
 			w := candidate{i, gate}
 			if err := w.readGate(); err != nil {
 				return err

@@ -23,9 +23,7 @@ func waitAt(t *testing.T, j *journal.Journal, since int64, name string, change f
 	change(g)
 	batch := s.batch(s.waits(0, 0, g))
 	batch.Events[0].At = at(since)
-	if err := j.Record(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Record(t.Context(), batch))
 	return g.ID
 }
 
@@ -79,9 +77,7 @@ func TestInterrupts_picked(t *testing.T) {
 			paged = append(paged, last.Gate.ID)
 			f.After = opt.Cursor{At: last.Since, ID: last.TaskID, Due: last.Gate.ExpiresAt}
 		}
-		if diff := cmp.Diff([]string{soon, late, never, bobs, voted}, paged); diff != "" {
-			t.Errorf("by page (-want +got):\n%s", diff)
-		}
+		equal(t, "by page", []string{soon, late, never, bobs, voted}, paged)
 		if list, total, err := j.Interrupts(t.Context(), "globex", opt.InterruptFilter{Urgent: true}); len(list) != 0 || total != 0 || err != nil {
 			t.Errorf("another tenant sees %v, %d, %v", list, total, err)
 		}
@@ -115,9 +111,7 @@ func TestGate(t *testing.T) {
 			}
 			decisions = append(decisions, x.Decision)
 		}
-		if diff := cmp.Diff([]opt.Decision{want[0], want[2], want[3], want[4]}, decisions); diff != "" {
-			t.Errorf("decisions (-want +got):\n%s", diff)
-		}
+		equal(t, "decisions", []opt.Decision{want[0], want[2], want[3], want[4]}, decisions)
 		if !r.Open || r.Gate.Title != "Sure?" || r.ObjectiveID != s.objective.ID || r.Principal != s.objective.Principal || r.Closed().Decision.DecidedBy != "ann" {
 			t.Errorf("the open gate is %+v", r)
 		}
@@ -159,10 +153,7 @@ func TestInterrupts_shapers(t *testing.T) {
 		if diff := cmp.Diff(head.Shapers, kept.Objective.Shapers); diff != "" || err != nil {
 			t.Errorf("kept: %v (-want +got):\n%s", err, diff)
 		}
-		record, err := j.Gate(t.Context(), tenant, g.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		record := value(j.Gate(t.Context(), tenant, g.ID))(t)
 		for who, waits := range map[string]bool{"ann": false, "bob": false, "carol": false, "dave": true} {
 			r := opt.Responder{Principal: who}
 			list, _, err := j.Interrupts(t.Context(), tenant, opt.InterruptFilter{For: &r})

@@ -127,8 +127,5 @@ const DefaultConnections = db.DefaultConnections
 // NewTemplate makes a template by all migrations.
 func NewTemplate(ctx context.Context) (*Template, error) { return db.NewTemplate(ctx) }
 
-// IsPostgres reports whether a URL is that of a PostgreSQL database.
-func IsPostgres(rawURL string) bool { return db.IsPostgres(rawURL) }
-
 // Place names the database of a URL, without secrets.
 func Place(rawURL string) string { return db.Place(rawURL) }

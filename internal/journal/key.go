@@ -21,11 +21,10 @@ func (j Keys) Key(ctx context.Context, name string) ([]byte, error) {
 	_, err := j.db.Get(ctx, "SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
 	if err == nil && text == "" {
 		err = j.db.Write(ctx, func(c *db.Conn) error {
-			if err := c.Do("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey()); err != nil {
-				return err
-			}
-			_, err := c.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
-			return err
+			s := db.Steps{C: c}
+			s.Do("INSERT INTO keys (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, newKey())
+			s.Get("SELECT value FROM keys WHERE name = $1", db.Args{name}, &text)
+			return s.Err
 		})
 	}
 	if err != nil {
@@ -81,12 +80,12 @@ func (j SigningKeys) RenewSigningKey(ctx context.Context, newest string, k opt.S
 		if _, err := c.Get("SELECT id FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1", nil, &last); err != nil || last != newest {
 			return err
 		}
+		s := db.Steps{C: c}
 		for _, id := range remove {
-			if err := c.Do("DELETE FROM signing_keys WHERE id = $1", id); err != nil {
-				return err
-			}
+			s.Do("DELETE FROM signing_keys WHERE id = $1", id)
 		}
-		return c.Do("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
+		s.Do("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
+		return s.Err
 	}, "signing keys")
 }
 

@@ -3,22 +3,61 @@ package journal
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
-// pageAfter completes the query of the page after c, newest first: it adds the
-// condition, the order by the columns of time and id, and the limit.
-func pageAfter(where string, a db.Args, order [2]string, c opt.Cursor, limit int) (string, db.Args) {
-	at, id := order[0], order[1]
+// A filter is the end of a query, with its parameters. It is never changed: each method returns
+// another one.
+type filter struct {
+	where string
+	a     db.Args
+}
+
+// where returns a filter with a condition; see [filter.and].
+func where(condition string, values ...any) filter { return filter{}.add(" WHERE ", condition, values) }
+
+// and adds a condition, which has a question mark for each of its values.
+func (f filter) and(condition string, values ...any) filter { return f.add(" AND ", condition, values) }
+
+func (f filter) add(before, condition string, values []any) filter {
+	out := filter{f.where + before, slices.Clone(f.a)}
+	for i, part := range strings.Split(condition, "?") {
+		if i > 0 {
+			out.a = append(out.a, values[i-1])
+			out.where += fmt.Sprintf("$%d", len(out.a))
+		}
+		out.where += part
+	}
+	return out
+}
+
+// limit adds the limit, none for 0.
+func (f filter) limit(most int) filter {
+	if most <= 0 {
+		most = math.MaxInt32
+	}
+	out := filter{f.where, append(slices.Clone(f.a), most)}
+	out.where += db.LimitParam(len(out.a))
+	return out
+}
+
+// An order is that of a list, newest first, by the columns of a time and an id.
+type order struct{ at, id string }
+
+var (
+	taskOrder      = order{"t.status_at", "t.id"}
+	objectiveOrder = order{"o.created_at", "o.id"}
+)
+
+// page completes f to the query of the page after c.
+func (f filter) page(by order, c opt.Cursor, most int) filter {
 	if c != (opt.Cursor{}) {
-		a = append(a, c.At.Millis(), c.ID)
-		where += fmt.Sprintf(" AND (%s, %s) < ($%d, $%d)", at, id, len(a)-1, len(a))
+		f = f.and(fmt.Sprintf("(%s, %s) < (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
 	}
-	if limit <= 0 {
-		limit = math.MaxInt32
-	}
-	a = append(a, limit)
-	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + db.LimitParam(len(a)), a
+	f.where += fmt.Sprintf(" ORDER BY %s DESC, %s DESC", by.at, by.id)
+	return f.limit(most)
 }

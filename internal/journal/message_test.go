@@ -1,10 +1,7 @@
 package journal_test
 
 import (
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
@@ -34,12 +31,8 @@ func TestHistory(t *testing.T) {
 		root, task := s.objective.ID, s.task(0, 0)
 		check := func(when string, ofRoot, ofTask []string) {
 			t.Helper()
-			if diff := cmp.Diff(ofRoot, ids(s.view(root).Task.History)); diff != "" {
-				t.Errorf("%s, history of the root task (-want +got):\n%s", when, diff)
-			}
-			if diff := cmp.Diff(ofTask, ids(s.view(task).Task.History)); diff != "" {
-				t.Errorf("%s, history of the task (-want +got):\n%s", when, diff)
-			}
+			equal(t, when+", history of the root task", ofRoot, ids(s.view(root).Task.History))
+			equal(t, when+", history of the task", ofTask, ids(s.view(task).Task.History))
 		}
 		g := gate(task, opt.Approval, 1)
 		rootWaits := s.rootMoved(opt.TaskInputRequired)
@@ -70,26 +63,6 @@ func TestHistory(t *testing.T) {
 		end.Status = agentMessage("end", "It broke.")
 		s.record(end)
 		check("ended", []string{"m-open", "m-1"}, []string{g.ID, "m-1", "m-2"})
-	})
-}
-
-func TestHistory_limit(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		all := []string{"m-open"}
-		for _, id := range []string{"m-1", "m-2", "m-3"} {
-			s.record(said(s.objective.ID, "", id, opt.Noted))
-			all = append(all, id)
-		}
-		for _, test := range []struct {
-			limit int
-			want  []string
-		}{{-1, all}, {0, nil}, {1, all[3:]}, {3, all[1:]}, {4, all}, {9, all}} {
-			v, err := s.j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: test.limit})
-			if got := ids(v.Task.History); err != nil || !slices.Equal(got, test.want) {
-				t.Errorf("history of %d: %v, %v, want %v", test.limit, got, err, test.want)
-			}
-		}
 	})
 }
 
@@ -127,8 +100,6 @@ func TestJudgement(t *testing.T) {
 				t.Errorf("%s of %s: %+v, %v, %v, want %+v", test.id, test.principal, got, ok, err, test.want)
 			}
 		}
-		if diff := cmp.Diff([]string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History)); diff != "" {
-			t.Errorf("history (-want +got):\n%s", diff)
-		}
+		equal(t, "history", []string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History))
 	})
 }

@@ -2,43 +2,23 @@ package journal_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
-	"longhaul/internal/seal"
 	"longhaul/opt"
 )
 
 // openChannels opens a journal that makes notices for channels.
 func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Journal {
 	t.Helper()
-	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := journal.Open(t.Context(), journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: box})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		preparedOnce(t, j)
-		_ = j.Close()
-	})
-	return j
+	return openWith(t, journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: boxOf(t, 7)})
 }
 
 // notices returns the notices about a task: channel, kind, gate and status.
 func notices(t *testing.T, j *journal.Journal, taskID string) (out []string) {
 	t.Helper()
-	list, err := j.Pushes.Deliveries(t.Context(), tenant, taskID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
 	for _, d := range list {
 		out = append(out, fmt.Sprint(d.ConfigID, " ", d.Notice, " ", d.GateID, " ", d.Status))
 	}
@@ -76,9 +56,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	again := s.batch(s.ladder()...)
-	if err := j.Record(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Record(t.Context(), again))
 	want := []string{
 		"notice:all opened g1 due", "notice:editors opened g1 due", "notice:opened opened g1 due",
 		"notice:all remind g1 due", "notice:editors remind g1 due",
@@ -86,15 +64,9 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 		"notice:all reassign g1 due", "notice:board reassign g1 due",
 		"notice:all expire g1 due", "notice:board expire g1 due",
 	}
-	if diff := cmp.Diff(want, notices(t, j, task)); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
-	if err := j.Record(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, notices(t, j, task)); diff != "" {
-		t.Errorf("notices after a repeat (-want +got):\n%s", diff)
-	}
+	equal(t, "notices", want, notices(t, j, task))
+	must(t, j.Record(t.Context(), again))
+	equal(t, "notices after a repeat", want, notices(t, j, task))
 	select {
 	case <-j.Pushes.PushSignal():
 	default:
@@ -111,9 +83,7 @@ func TestJournal_SetChannels(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	j.SetChannels([]opt.Channel{{Name: "both"}, {Name: "new"}})
 	s.record(s.atGate(task, "g1"))
-	if diff := cmp.Diff([]string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task)); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
+	equal(t, "notices", []string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task))
 }
 
 // Replies, changes of the task at a gate and root tasks make no notice.
@@ -124,9 +94,7 @@ func TestJournal_Record_noNotice(t *testing.T) {
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking), s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"),
 		s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
-	if diff := cmp.Diff([]string{"notice:all opened g1 due"}, notices(t, j, task)); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
+	equal(t, "notices", []string{"notice:all opened g1 due"}, notices(t, j, task))
 	if got := notices(t, j, s.objective.RootID()); got != nil {
 		t.Errorf("of the root task: %v", got)
 	}
@@ -145,9 +113,7 @@ func TestJournal_Record_notRequester(t *testing.T) {
 	e := s.atGate(s.task(0, 0), "g1")
 	e.Gate.Responders = &opt.Responders{NotRequester: true}
 	s.record(planAdded(s.objective, 0, 1), e)
-	if diff := cmp.Diff([]string{"notice:bob opened g1 due"}, notices(t, j, s.task(0, 0))); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
+	equal(t, "notices", []string{"notice:bob opened g1 due"}, notices(t, j, s.task(0, 0)))
 }
 
 // Notices of a channel come in their order, each with the gate as it was then. They
@@ -161,10 +127,7 @@ func TestJournal_NextNotice(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	s.record(s.ladder()...)
 	id := opt.Channel{Name: "all"}.ConfigID()
-	due, err := j.Pushes.PushesDue(t.Context(), 10)
-	if diff := cmp.Diff([]opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, due); diff != "" || err != nil {
-		t.Errorf("due (-want +got):\n%s%v", diff, err)
-	}
+	equal(t, "due", []opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, value(j.Pushes.PushesDue(t.Context(), 10))(t))
 	var got []string
 	for range 5 {
 		n, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "all")
@@ -186,40 +149,15 @@ func TestJournal_NextNotice(t *testing.T) {
 		`escalate Publish? "The outline" [editors leads]` + rest, `reassign Publish? "The outline" [board]` + rest,
 		`expire Publish? "The outline" [board]` + rest,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
+	equal(t, "notices", want, got)
 	if _, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); ok || err != nil {
 		t.Errorf("after the last one: %v, %v", ok, err)
 	}
 	if err := j.Pushes.Redeliver(t.Context(), "other", task, id, 9); err == nil {
 		t.Error("another tenant had a notice delivered again")
 	}
-	if err := j.Pushes.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Pushes.Redeliver(t.Context(), tenant, task, id, 9))
 	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
-	}
-}
-
-// Notices go with their objective, also those that are due.
-func TestJournal_Purge_notices(t *testing.T) {
-	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
-	s := begin(t, j, newObjective())
-	s.record(planAdded(s.objective, 0, 1), s.atGate(s.task(0, 0), "g1"), s.moved(0, 0, opt.TaskCanceled))
-	before := len(rows(dump(t, j), true, s))
-	s.end(opt.ObjectiveCanceled, 20)
-	for range 2 {
-		if _, err := j.Purge(t.Context(), epoch.Add(time.Hour), 10); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if left := rows(dump(t, j), true, s); len(left) != 0 || before == 0 {
-		t.Errorf("of %d rows are left:\n%s", before, strings.Join(left, "\n"))
-	}
-	if due, err := j.Pushes.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
-		t.Errorf("due: %v, %v", due, err)
 	}
 }

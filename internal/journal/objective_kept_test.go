@@ -1,10 +1,8 @@
 package journal_test
 
 import (
-	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
@@ -33,27 +31,17 @@ func TestKept(t *testing.T) {
 			Request: &m, Given: given, Recorded: map[string]int64{o.ID: 4, s.plan(0): 9},
 			Answered: []string{"c-1"}, Heard: []string{opt.Letter{Principal: "ann", Key: "m-1"}.ID()},
 		}
-		whole, err := s.j.Objective(t.Context(), tenant, o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		want.Objective = *whole
 		first, second := whole.Plans[0].Tasks[0], whole.Plans[0].Tasks[1]
 		first.Artifacts = []a2a.Artifact{{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("onetwo")}}}
 		first.Notes = []a2a.Message{noteOf("ann", "m-2"), noteOf("ann", "m-3")}
 		second.Notes = []a2a.Message{noteOf("ann", "m-6")}
-		got, err := s.j.Kept(t.Context(), tenant, o.ID)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-			t.Errorf("%v, mismatch (-want +got):\n%s", err, diff)
-		}
+		equal(t, "kept", want, value(s.j.Kept(t.Context(), tenant, o.ID))(t), cmpopts.EquateEmpty())
 		for _, who := range []string{"globex", tenant} {
-			if _, err := s.j.Kept(t.Context(), who, newObjective().ID); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("of no objective: %v", err)
-			}
+			fails(t, "of no objective", opt.ErrUnknown)(s.j.Kept(t.Context(), who, newObjective().ID))
 		}
-		if _, err := s.j.Kept(t.Context(), "globex", o.ID); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("for another tenant: %v", err)
-		}
+		fails(t, "for another tenant", opt.ErrUnknown)(s.j.Kept(t.Context(), "globex", o.ID))
 	})
 }
 
@@ -80,10 +68,7 @@ func TestLinks(t *testing.T) {
 		}
 		check := func(tenant string, want ...string) {
 			t.Helper()
-			got, err := s.j.Links(t.Context(), tenant, s.objective.ID)
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-				t.Errorf("%v, links (-want +got):\n%s", err, diff)
-			}
+			equal(t, "links", want, value(s.j.Links(t.Context(), tenant, s.objective.ID))(t), cmpopts.EquateEmpty())
 		}
 		check(tenant)
 		s.record(link(0, "a", true), link(1, "b", true), link(2, "c", false))
@@ -91,9 +76,7 @@ func TestLinks(t *testing.T) {
 		check("globex")
 		s.record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCompleted))
 		check(tenant, "b")
-		if err := s.j.Record(t.Context(), s.as("x", s.j).batch(link(9, "d", true))); !errors.Is(err, journal.ErrEarly) {
-			t.Errorf("a link of a task that is not there: %v", err)
-		}
+		fails(t, "a link of a task that is not there", journal.ErrEarly)(s.j.Record(t.Context(), s.as("x", s.j).batch(link(9, "d", true))))
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"longhaul/a2a"
@@ -34,103 +33,76 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 			return err
 		}
 		var err error
-		if found.Reached, err = s.reached(c, f.After); err != nil {
-			return err
+		if found.Reached, err = s.reached(c, f.After); err == nil {
+			found.Objectives, err = s.page(c, found.Reached)
 		}
-		if found.Objectives, err = s.page(c, found.Reached); err != nil || !f.Plans {
-			return err
-		}
-		for _, o := range found.Objectives {
-			if err := addPlans(c, o); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	return found, err
 }
 
-// page reads the objectives of a page that looks down to a position.
+// page reads the objectives of a page that looks down to a position, with plans if they are wanted.
 func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Objective, err error) {
 	if s.f.Text == "" {
-		page := s.downTo(reached)
-		page.addFilters()
-		where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, s.f.After, s.f.Limit)
-		return objectives(c, s.from, where, a)
-	}
-	ids, err := s.matching(c, reached, s.f.After, s.f.Limit)
-	for _, id := range ids {
-		if err != nil {
-			break
+		list, err = objectives(c, s.from, s.downTo(reached).page(objectiveOrder, s.f.After, s.f.Limit))
+	} else {
+		var ids []string
+		ids, err = s.matching(c, reached, s.f.After, s.f.Limit)
+		for _, id := range ids {
+			one, failed := objectives(c, "objectives o", where("o.id = ?", id))
+			list, err = append(list, one...), errors.Join(err, failed)
 		}
-		var one []*opt.Objective
-		one, err = objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", db.Args{id, s.a[0]})
-		list = append(list, one...)
+	}
+	if err == nil && s.f.Plans {
+		err = addPlans(c, list...)
 	}
 	return list, err
 }
 
-// An objectiveSearch is a query for objectives. Its conditions are those that an index
-// answers; rest adds the others.
+// An objectiveSearch is a query for objectives.
 type objectiveSearch struct {
 	f       opt.ObjectiveSearch
 	from    string
-	where   string
-	a       db.Args
-	filters []func(*objectiveSearch)
+	indexed filter // the conditions that an index answers
+	all     filter // with the others
 }
 
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
 // the same context, and many the same status.
 func newObjectiveSearch(d db.Dialect, tenant string, f opt.ObjectiveSearch) *objectiveSearch {
-	s := &objectiveSearch{f: f, where: " WHERE o.tenant = $1", a: db.Args{tenant}}
+	s := &objectiveSearch{f: f, indexed: where("o.tenant = ?", tenant)}
 	index := "objectives_by_time"
+	if !f.Since.IsZero() {
+		s.indexed = s.indexed.and("o.created_at >= ?", f.Since.Millis())
+	}
+	if !f.Until.IsZero() {
+		s.indexed = s.indexed.and("o.created_at < ?", f.Until.Millis())
+	}
+	s.all = s.indexed
 	for _, by := range []struct{ index, column, value string }{
 		{"objectives_by_context", "o.context_id", f.ContextID},
 		{"objectives_by_planner", "o.planner", f.Planner},
 		{"objectives_by_status", "o.status", string(f.Status)},
 	} {
-		switch {
-		case by.value == "":
-		case index == "objectives_by_time":
-			index = by.index
-			s.addCondition(by.column+" = $%d", by.value)
-		default:
-			s.filters = append(s.filters, func(s *objectiveSearch) { s.addCondition(by.column+" = $%d", by.value) })
+		if by.value == "" {
+			continue
+		}
+		s.all = s.all.and(by.column+" = ?", by.value)
+		if index == "objectives_by_time" {
+			index, s.indexed = by.index, s.all
 		}
 	}
 	s.from = "objectives o" + d.IndexedBy(index)
-	if !f.Since.IsZero() {
-		s.addCondition("o.created_at >= $%d", f.Since.Millis())
-	}
-	if !f.Until.IsZero() {
-		s.addCondition("o.created_at < $%d", f.Until.Millis())
-	}
 	return s
-}
-
-// addCondition adds a condition whose parameter has a value.
-func (s *objectiveSearch) addCondition(condition string, value any) {
-	s.a = append(s.a, value)
-	s.where += " AND " + fmt.Sprintf(condition, len(s.a))
-}
-
-// addFilters adds the conditions that no index answers.
-func (s *objectiveSearch) addFilters() {
-	for _, add := range s.filters {
-		add(s)
-	}
 }
 
 // matching returns the ids of the objectives after a position, down to another one, that
 // have the text; at most as many as most says, all for 0. Texts may be encrypted in the
 // database, and it changes the case of ASCII letters alone: they are compared here.
 func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most int) (ids []string, err error) {
-	page := s.downTo(reached)
-	page.addFilters()
-	where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, from, 0)
+	page := s.downTo(reached).page(objectiveOrder, from, 0)
 	text := strings.ToLower(s.f.Text)
-	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+where, a, func(row db.Scanner) error {
+	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+page.where, page.a, func(row db.Scanner) error {
 		var id string
 		var name, description db.Content
 		if err := row.Scan(&id, &name, &description); err != nil {
@@ -153,32 +125,27 @@ func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most in
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough rows")
 
-// downTo returns a copy of s for the objectives down to a position, all for the zero one.
-func (s *objectiveSearch) downTo(reached opt.Cursor) *objectiveSearch {
-	page := *s
-	page.a = slices.Clone(s.a)
-	if reached != (opt.Cursor{}) {
-		page.a = append(page.a, reached.At.Millis(), reached.ID)
-		page.where += fmt.Sprintf(" AND (o.created_at, o.id) >= ($%d, $%d)", len(page.a)-1, len(page.a))
+// downTo selects what s finds down to a position, all for the zero one.
+func (s *objectiveSearch) downTo(reached opt.Cursor) filter {
+	if reached == (opt.Cursor{}) {
+		return s.all
 	}
-	return &page
+	return s.all.and("(o.created_at, o.id) >= (?, ?)", reached.At.Millis(), reached.ID)
 }
 
 // reached returns the position down to which a page after another position may look, the
 // zero one if it may look at all.
 func (s *objectiveSearch) reached(c *db.Conn, from opt.Cursor) (at opt.Cursor, err error) {
-	if len(s.filters) == 0 && s.f.Text == "" {
+	if s.all.where == s.indexed.where && s.f.Text == "" {
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
-	where, a := pageAfter(s.where, slices.Clone(s.a), [2]string{"o.created_at", "o.id"}, from, 2)
-	var rows []opt.Cursor
-	err = c.Each(fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, where, reach-1), a, func(row db.Scanner) error {
+	page := s.indexed.page(objectiveOrder, from, 2)
+	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.where, reach-1), page.a, func(row db.Scanner) (at opt.Cursor, err error) {
 		var ms int64
-		var id string
-		err := row.Scan(&ms, &id)
-		rows = append(rows, opt.Cursor{At: a2a.AtMillis(ms), ID: id})
-		return err
+		err = row.Scan(&ms, &at.ID)
+		at.At = a2a.AtMillis(ms)
+		return at, err
 	})
 	if len(rows) == 2 { // there is another one behind the last that it looks at
 		at = rows[0]
@@ -199,10 +166,8 @@ func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 		}
 		found.Total = len(ids)
 	} else {
-		all := s.downTo(reached)
-		all.addFilters()
-		all.a = append(all.a, countMost+1)
-		if _, err := c.Get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+db.LimitParam(len(all.a))+") AS found", all.a, &found.Total); err != nil {
+		all := s.downTo(reached).limit(countMost + 1)
+		if _, err := c.Get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+") AS found", all.a, &found.Total); err != nil {
 			return err
 		}
 	}

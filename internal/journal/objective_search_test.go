@@ -84,9 +84,7 @@ func TestSearchObjectives(t *testing.T) {
 			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (opt.Cursor{}) {
 				t.Errorf("%s: %d in total, at least %v, reached %v, %v; want %d", name, got.Total, got.AtLeast, got.Reached, err, test.total)
 			}
-			if diff := cmp.Diff(strings.Fields(test.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) })); diff != "" {
-				t.Errorf("%s mismatch (-want +got):\n%s", name, diff)
-			}
+			equal(t, name, strings.Fields(test.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) }))
 		}
 	})
 }
@@ -109,10 +107,7 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 		f := opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: 10}, Text: "needle", Reach: 4}
 		pages := 0
 		for ; pages < 50; pages++ {
-			page, err := j.SearchObjectives(t.Context(), tenant, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := value(j.SearchObjectives(t.Context(), tenant, f))(t)
 			if !page.AtLeast || page.Total > 4 {
 				t.Errorf("page %d says that there are %d, at least %v", pages, page.Total, page.AtLeast)
 			}
@@ -135,36 +130,6 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 	})
 }
 
-// TestSearchObjectives_useIndexes checks that no search sorts, or reads the whole journal.
-func TestSearchObjectives_useIndexes(t *testing.T) {
-	t.Parallel()
-	j := openFile(t, file(t))
-	position := opt.Cursor{At: at(2), ID: "x"}
-	for _, f := range []opt.ObjectiveSearch{
-		{}, {Text: "x"}, {ContextID: "x"}, {Planner: "x"}, {Since: at(1)}, {Since: at(1), Until: at(3), Text: "x", ContextID: "y", Planner: "z"},
-		{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveWorking, After: position}, Text: "x"},
-	} {
-		for _, reached := range []opt.Cursor{{}, position} {
-			index := "objectives_by_time"
-			switch {
-			case f.ContextID != "":
-				index = "objectives_by_context"
-			case f.Planner != "":
-				index = "objectives_by_planner"
-			case f.Status != "":
-				index = "objectives_by_status"
-			}
-			steps, err := j.ExplainSearch(t.Context(), tenant, f, reached)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first, _, _ := strings.Cut(steps, "\n"); !strings.Contains(first, index) || strings.Contains(steps, "TEMP B-TREE") || strings.Contains(steps, "SCAN") {
-				t.Errorf("want a search of %s without sorting, got\n%s", index, steps)
-			}
-		}
-	}
-}
-
 func TestStandings(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -175,10 +140,7 @@ func TestStandings(t *testing.T) {
 		foreign := newObjective()
 		foreign.Tenant = "globex"
 		begin(t, j, foreign)
-		got, err := j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := value(j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"}))(t)
 		want := map[string]opt.Standing{
 			s.objective.ID:    {Progress: s.view(s.objective.ID).Progress, Waiting: 2},
 			bare.objective.ID: {},
@@ -217,18 +179,13 @@ func TestOverview(t *testing.T) {
 		f := begin(t, j, foreign)
 		f.record(planAdded(f.objective, 0, 1), f.waits(0, 0, gate(f.task(0, 0), opt.Approval, 1)))
 
-		got, err := j.Overview(t.Context(), tenant, hours(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := value(j.Overview(t.Context(), tenant, hours(1)))(t)
 		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
 		want := opt.Overview{
 			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
 			Gates: 2, Oldest: s.view(s.task(0, 0)).Task.Status.At,
 			Ended: []opt.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("overview mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "overview", want, got)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
@@ -27,17 +26,9 @@ func TestObjective(t *testing.T) {
 		second.Plan.UpdatedAt, first.Plan.UpdatedAt = at(2), at(3)
 		check := func(when string) {
 			t.Helper()
-			got, err := s.j.Objective(t.Context(), tenant, o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(&want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s, objective mismatch (-want +got):\n%s", when, diff)
-			}
-			p, err := s.j.Plan(t.Context(), tenant, first.PlanID)
-			if diff := cmp.Diff(want.Plans[1], p, cmpopts.EquateEmpty()); diff != "" || err != nil {
-				t.Errorf("%s, plan mismatch, %v (-want +got):\n%s", when, err, diff)
-			}
+			got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+			equal(t, when+", objective", &want, got, cmpopts.EquateEmpty())
+			equal(t, when+", plan", want.Plans[1], value(s.j.Plan(t.Context(), tenant, first.PlanID))(t), cmpopts.EquateEmpty())
 		}
 		check("planned")
 
@@ -97,10 +88,7 @@ func TestObjective_retried(t *testing.T) {
 			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "submitted", Attempt: 2},
 			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2, Tasks: []*opt.Task{pending}},
 		)
-		got, err := s.j.Objective(t.Context(), tenant, o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		want := s.objective
 		want.Attempt, want.UpdatedAt = 2, at(12) // the head of the former attempt is replaced
 		completed, again := planAdded(o, 0, 1).Plan, planAdded(o, 1, 0).Plan
@@ -108,19 +96,13 @@ func TestObjective_retried(t *testing.T) {
 		again.Run, again.UpdatedAt, again.Tasks = 2, at(13), []*opt.Task{pending}
 		plans := got.Plans
 		got.Plans = nil
-		if diff := cmp.Diff(&want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("objective mismatch (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]*opt.Plan{completed, again}, plans, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("plans mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "objective", &want, got, cmpopts.EquateEmpty())
+		equal(t, "plans", []*opt.Plan{completed, again}, plans, cmpopts.EquateEmpty())
 		if v := s.view(pending.A2AID()); v.State != opt.TaskPending || v.Index != 0 || v.PlanID != s.plan(1) {
 			t.Errorf("the task of the second attempt is %+v", v)
 		}
 		old.Seq, old.RetriedBy = old.Seq+2, opt.RootID(o.ID, 2)
-		if diff := cmp.Diff(old, s.view(o.ID)); diff != "" {
-			t.Errorf("root task of the first attempt mismatch (-before +after):\n%s", diff)
-		}
+		equal(t, "root task of the first attempt", old, s.view(o.ID))
 		v := s.view(opt.RootID(o.ID, 2))
 		if v.State != opt.TaskSubmitted || !v.IsRoot || v.MessageID != old.MessageID || v.Digest != old.Digest || v.Task.Status.At != at(12) {
 			t.Errorf("root task of the second attempt: %+v", v)
@@ -193,24 +175,6 @@ func told(events []opt.Recorded, seq int64) string {
 	return fmt.Sprint(pieces, " pieces, ", messages, " messages, ", len(gates), " gates")
 }
 
-// The link of a task is read with the task.
-func TestPlan_link(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 2))
-		for _, follow := range []bool{true, false} {
-			s.record(opt.Event{Kind: opt.TaskLinked, PlanID: s.plan(0), TaskID: s.task(0, 1), Link: "other", Follow: follow})
-			p, err := s.j.Plan(t.Context(), tenant, s.plan(0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Tasks[0].Link != "" || p.Tasks[1].Link != "other" || p.Tasks[1].Follow != follow {
-				t.Errorf("tasks are %+v and %+v", p.Tasks[0], p.Tasks[1])
-			}
-		}
-	})
-}
-
 // Changed dependencies of a plan are read with the plan.
 func TestPlan_reordered(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
@@ -219,10 +183,7 @@ func TestPlan_reordered(t *testing.T) {
 		name := "Renamed"
 		for _, on := range [][]string{{s.plan(0)}, {}} {
 			s.record(opt.Event{Kind: opt.PlanChanged, PlanID: s.plan(1), Change: &opt.Change{Name: &name, Dependencies: on}})
-			o, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
 			if p := o.Plans[1]; !p.DependsOn(on) || p.Name != name {
 				t.Errorf("the plan is %+v, want it to depend on %v", p, on)
 			}

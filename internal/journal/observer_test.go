@@ -69,9 +69,7 @@ func TestObserver_commits(t *testing.T) {
 	if now := j.Activity(); now.Waiting != 5 || now.Reads != 0 || now.Watches != 0 {
 		t.Errorf("activity %+v, want 5 writes that wait", now)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	wg.Wait()
 	if commits, failed := to.reset(); len(commits) != 1 || commits[0] != 6 || failed != 0 {
 		t.Errorf("commits of %v writes, %d failed, want one of the held write and 5", commits, failed)
@@ -129,9 +127,7 @@ func TestRecord_announces(t *testing.T) {
 	second := s.batch(s.moved(0, 0, opt.TaskCompleted))
 	both := opt.Batch{ObjectiveID: first.ObjectiveID, Source: first.Source, Events: append(first.Events[1:2:2], second.Events...)}
 	for _, b := range []opt.Batch{first, first, both, second} {
-		if err := j.Record(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Record(t.Context(), b))
 	}
 	late := s.batch(s.moved(0, 0, opt.TaskWorking))
 	late.Events[0].N++

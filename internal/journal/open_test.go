@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -21,18 +19,11 @@ func TestOpen_again(t *testing.T) {
 		j := open()
 		s := begin(t, j, newObjective())
 		s.record(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "text", false), said(s.task(0, 0), "", "m-1", opt.Noted))
-		key, err := j.Key(t.Context(), "pages")
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := value(j.Key(t.Context(), "pages"))(t)
 		want := dump(t, j)
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 		s.j = open()
-		if diff := cmp.Diff(want, dump(t, s.j)); diff != "" {
-			t.Errorf("opening again changed something (-before +after):\n%s", diff)
-		}
+		equal(t, "opening again changed something", want, dump(t, s.j))
 		if again, err := s.j.Key(t.Context(), "pages"); err != nil || !bytes.Equal(key, again) {
 			t.Errorf("key %x, then %x, %v", key, again, err)
 		}
@@ -83,9 +74,7 @@ func TestOpen_memory(t *testing.T) {
 	}()
 	follow(t, s.j, s.objective.ID, 102)
 	<-done
-	if _, err := openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("another journal in memory knows the task: %v", err)
-	}
+	fails(t, "another journal in memory knows the task", opt.ErrUnknown)(openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}))
 }
 
 // TestOpen_together has several processes make the journal.
@@ -115,9 +104,7 @@ func TestOpen_migrationBetween(t *testing.T) {
 		j := open()
 		later, between := "CREATE TABLE later (n BIGINT NOT NULL)", "CREATE TABLE between_others (n BIGINT NOT NULL)"
 		for _, more := range []map[int64]string{{9999: later}, {9998: between, 9999: later}} {
-			if err := j.Migrate(t.Context(), more); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Migrate(t.Context(), more))
 		}
 		if err := j.Script(t.Context(), "INSERT INTO later VALUES (1); INSERT INTO between_others VALUES (1)"); err != nil {
 			t.Error(err)
@@ -134,9 +121,7 @@ func TestOpen_refused(t *testing.T) {
 	t.Parallel()
 	file := func(content string) string {
 		path := filepath.Join(t.TempDir(), "journal.db")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	foreign := file("")
@@ -144,19 +129,13 @@ func TestOpen_refused(t *testing.T) {
 	if err == nil {
 		_, err = db.Exec("CREATE TABLE users (id)")
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 	newer := file("")
 	j := openFile(t, newer)
-	if err := errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()))
 	between := file("")
 	j = openFile(t, between)
-	if err := errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1"), j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1"), j.Close()))
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
@@ -189,9 +168,7 @@ func TestOpen_refused(t *testing.T) {
 func TestOpen_newerMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		if err := j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"))
 		read := j.Ping(t.Context())
 		drop := "ROLLBACK" // a committer closes its connection if its transaction has ended
 		if strings.HasSuffix(t.Name(), "/postgres") {
@@ -263,10 +240,7 @@ func TestWriteAheadLog_moves(t *testing.T) {
 	path := file(t)
 	s := begin(t, openFile(t, path), newObjective())
 	size := func() int64 {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := value(os.Stat(path))(t)
 		return info.Size()
 	}
 	for before, until := size(), time.Now().Add(patience); size() < before+1<<16; {
@@ -281,35 +255,18 @@ func TestWriteAheadLog_moves(t *testing.T) {
 // no data of others.
 func TestOpen_template(t *testing.T) {
 	t.Parallel()
-	template, err := journal.NewTemplate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := template.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	open := func(cfg journal.Config) (schema string, key []byte) {
-		j, err := journal.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = j.Close() }()
-		if key, err = j.Key(t.Context(), "pages"); err == nil {
-			schema, err = j.Schema(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return schema, key
+	template := value(journal.NewTemplate(t.Context()))(t)
+	t.Cleanup(func() { must(t, template.Close()) })
+	open := func(cfg journal.Config) (schema []string, key []byte) {
+		j := openWith(t, cfg)
+		schema = value(j.Column(t.Context(), `SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
+			FROM sqlite_schema`))(t)
+		return schema, value(j.Key(t.Context(), "pages"))(t)
 	}
 	made, key := open(journal.Config{})
 	for range 2 {
 		copied, other := open(journal.Config{Template: template})
-		if diff := cmp.Diff(made, copied); diff != "" {
-			t.Errorf("schema (-made +copied):\n%s", diff)
-		}
+		equal(t, "schema", made, copied)
 		if bytes.Equal(key, other) {
 			t.Error("two journals have the same key")
 		}

@@ -35,15 +35,13 @@ func (j objectiveFinder) OpenPlans(ctx context.Context, after, last string) ([]o
 
 // OpenWork returns an objective of any tenant with its plans, without their tasks; nil if it
 // has ended or is not there.
-func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (o *opt.Objective, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.ended = 0", db.Args{objectiveID})
+func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (*opt.Objective, error) {
+		found, err := objectives(c, "objectives o", where("o.id = ? AND o.ended = 0", objectiveID))
 		if err != nil || len(found) == 0 {
-			return err
+			return nil, err
 		}
-		o = found[0]
-		o.Plans, err = plans(c, "p.objective_id = $1", o.ID)
-		return err
+		found[0].Plans, err = plans(c, "p.objective_id = $1", objectiveID)
+		return found[0], err
 	})
-	return o, err
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -26,9 +24,7 @@ func TestRecord_endsTasksOfTerminatedPlans(t *testing.T) {
 		before := len(s.events())
 		end := s.batch(opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), From: "blocked", To: "failed", Reason: opt.Terminated})
 		for range 2 {
-			if err := s.j.Record(t.Context(), end); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.j.Record(t.Context(), end))
 		}
 		var got []string
 		for _, e := range s.events()[before:] {
@@ -38,9 +34,7 @@ func TestRecord_endsTasksOfTerminatedPlans(t *testing.T) {
 			"plan-moved  failed terminated", "task-moved " + s.task(0, 1) + " failed terminated", "task-moved " + s.task(0, 2) + " failed terminated",
 			"task-moved " + s.task(0, 3) + " canceled terminated",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("events mismatch (-want +got):\n%s", diff)
-		}
+		equal(t, "events", want, got)
 		for task, state := range map[string]opt.TaskState{s.task(0, 0): opt.TaskCompleted, s.task(0, 1): opt.TaskFailed, s.task(1, 0): opt.TaskWorking} {
 			if v := s.view(task); v.State != state || len(v.Gates) > 0 {
 				t.Errorf("%s is %s with gates %v, want %s", task, v.State, v.Gates, state)

@@ -134,12 +134,8 @@ type queues struct{ db *db.Engine }
 // Queue returns the open objectives of a context. An objective that waits to be
 // started is not open: no other waits for it. An objective that a message began
 // is open from its creation.
-func (j queues) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		q, err = queue(c, tenant, contextID)
-		return err
-	})
-	return q, err
+func (j queues) Queue(ctx context.Context, tenant, contextID string) (opt.Queue, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (opt.Queue, error) { return queue(c, tenant, contextID) })
 }
 
 // queue reads the open objectives of a context from their rows.

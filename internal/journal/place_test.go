@@ -1,13 +1,11 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
@@ -41,10 +39,7 @@ func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64
 
 func comparePlace(t *testing.T, j *journal.Journal, p opt.Place, want opt.Placed) {
 	t.Helper()
-	got, err := j.Place(t.Context(), p)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-		t.Errorf("%v, place mismatch (-want +got):\n%s", err, diff)
-	}
+	equal(t, "place", want, value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
 }
 
 func since(millis int64) (t a2a.Time) {
@@ -83,9 +78,7 @@ func TestPlace(t *testing.T) {
 		o[1].QueuedAt = at(10)
 		begin(t, j, o[1])
 		checkPlace(t, j, place(o[3], 1, 5), 12, o[0]) // the clock is behind
-		if _, err := j.Place(t.Context(), place(o[4], 1, 20)); !errors.Is(err, opt.ErrQueueFull) {
-			t.Errorf("%v, want the queue to be full", err)
-		}
+		fails(t, "with a full queue", opt.ErrQueueFull)(j.Place(t.Context(), place(o[4], 1, 20)))
 		checkPlace(t, j, place(o[3], 1, 20), 12, o[0]) // it has its place
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, opt.Event{Kind: opt.ObjectiveMoved, To: "blocked"})
 		checkPlace(t, j, place(o[0], 1, 30), 0)
@@ -180,9 +173,7 @@ func TestPlace_purged(t *testing.T) {
 		checkPlace(t, j, place(o, 1, 10), 0)
 		s := begin(t, j, o).end(opt.ObjectiveFailed, 20)
 		checkPlace(t, j, place(o, 2, 30), 0)
-		if n, err := j.Purge(t.Context(), at(40).Time(), 10); n != 1 || err != nil {
-			t.Fatalf("%d were removed, %v", n, err)
-		}
+		purge(t, j, 40, 1)
 		if left := rows(dump(t, j), true, s); len(left) > 0 {
 			t.Errorf("left are %v", left)
 		}

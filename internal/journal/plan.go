@@ -11,29 +11,27 @@ import (
 
 // Plan returns one state of a plan, with its tasks in order. The plans of other
 // tenants are unknown.
-func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
+func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (*opt.Plan, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (*opt.Plan, error) {
+		p, err := db.One(plans(c, "p.id = $1 AND p.tenant = $2", id, tenant))("plan", id)
+		if err != nil {
+			return nil, err
+		}
+		return p, addTasks(c, p.ObjectiveID, []*opt.Plan{p})
+	})
+}
+
+// addPlans adds their plans to objectives, with their tasks.
+func addPlans(c *db.Conn, list ...*opt.Objective) (err error) {
+	for _, o := range list {
+		if o.Plans, err = plans(c, "p.objective_id = $1", o.ID); err == nil {
+			err = addTasks(c, o.ID, o.Plans)
+		}
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return db.Unknown("plan", id)
-		}
-		p = found[0]
-		return addTasks(c, p.ObjectiveID, found)
-	})
-	return p, err
-}
-
-// addPlans adds the plans of o, with their tasks.
-func addPlans(c *db.Conn, o *opt.Objective) error {
-	found, err := plans(c, "p.objective_id = $1", o.ID)
-	if err != nil {
-		return err
 	}
-	o.Plans = found
-	return addTasks(c, o.ID, found)
+	return nil
 }
 
 // plans reads the plans that where selects, in order and without tasks.

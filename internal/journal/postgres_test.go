@@ -25,18 +25,13 @@ import (
 func TestPostgres_restarts(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
-	server, err := pgserver.Start(t.Context(), pgserver.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := value(pgserver.Start(t.Context(), pgserver.Config{}))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := server.Create(t.Context(), "journal"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Create(t.Context(), "journal"))
 	url := server.URL("journal")
 	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
 	s := begin(t, journals[0], newObjective())
@@ -64,9 +59,7 @@ func TestPostgres_restarts(t *testing.T) {
 		for range journal.DefaultConnections { // all connections for reading are made
 			s.events()
 		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, end())
 		var err error
 		for began := time.Now(); err == nil && time.Since(began) < patience; { // sessions end a moment after a server that was killed
 			_, _, err = journals[0].Peek(t.Context(), tenant, s.objective.ID)
@@ -74,9 +67,7 @@ func TestPostgres_restarts(t *testing.T) {
 		if !errors.Is(err, opt.ErrUnavailable) {
 			t.Errorf("round %d: a read without a server: %v, want %v", round, err, opt.ErrUnavailable)
 		}
-		if err := server.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Run(t.Context()))
 		for _, j := range journals { // all its connections were lost
 			if _, err := j.Events(t.Context(), s.objective.ID, 0, 1); err != nil {
 				t.Errorf("round %d: the first read after the start: %v", round, err)
@@ -291,10 +282,7 @@ func TestNotifications(t *testing.T) {
 		seqs[fmt.Sprintf("obj-%026d", i)] = 1_000_000_000 + int64(i)
 		gone = append(gone, fmt.Sprintf("obj-%026d", 5000+i))
 	}
-	texts, err := journal.Notifications(seqs, gone, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texts := value(journal.Notifications(seqs, gone, true))(t)
 	all := strings.Join(texts, "")
 	for id := range seqs {
 		if strings.Count(all, id) != 1 {

@@ -26,9 +26,7 @@ func TestPing_full(t *testing.T) {
 			t.Errorf("asked again at once: %v, want %v", again, err)
 		}
 		s.view(s.objective.ID)
-		if err := j.Script(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Script(t.Context(), "PRAGMA max_page_count = 1000000"))
 		j.AskAgain()
 		if err := j.Ping(t.Context()); err != nil {
 			t.Errorf("with room again: %v", err)
@@ -42,9 +40,7 @@ func TestPing_often(t *testing.T) {
 		j := open()
 		began := time.Now()
 		for range 1000 {
-			if err := j.Ping(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Ping(t.Context()))
 		}
 		most := 1 + int(time.Since(began)/time.Second)
 		if n := runs(t, j, "INSERT INTO probes"); n < 1 || n > most {
@@ -52,11 +48,9 @@ func TestPing_often(t *testing.T) {
 		}
 		for range 3 {
 			j.AskAgain()
-			if err := j.Ping(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Ping(t.Context()))
 		}
-		if n, err := j.ProbeRows(t.Context()); n != 1 || err != nil {
+		if n, err := j.CountRows(t.Context(), "probes"); n != 1 || err != nil {
 			t.Errorf("%d rows are left, %v", n, err)
 		}
 	})

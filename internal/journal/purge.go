@@ -141,28 +141,16 @@ func endedLongest(d db.Dialect) string {
 		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
 }
 
-// removals return the statements that make the objectives in leftovers unknown, with their
-// plans, tasks, places and push configs.
-func removals(d db.Dialect) []string {
-	list := []string{"DELETE FROM objectives WHERE id " + d.In(record.Leftovers)}
-	for _, table := range []string{"plans", "tasks", "places", "push_configs"} {
-		list = append(list, "DELETE FROM "+table+" WHERE objective_id "+d.In(record.Leftovers))
-	}
-	return list
-}
-
-// remove makes objectives unknown. It may be called only if no rows of others
+// remove makes objectives unknown, with their plans, tasks, places and push configs. It may be called only if no rows of others
 // remain.
 func remove(c *db.Conn, ids []string) error {
+	s := db.Steps{C: c}
 	for _, id := range ids {
-		if err := c.Do("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
-			return err
-		}
+		s.Do("INSERT INTO leftovers (objective_id) VALUES ($1)", id)
 	}
-	for _, statement := range removals(c.Dialect) {
-		if err := c.Do(statement); err != nil {
-			return err
-		}
+	s.Do("DELETE FROM objectives WHERE id " + c.Dialect.In(record.Leftovers))
+	for _, table := range []string{"plans", "tasks", "places", "push_configs"} {
+		s.Do("DELETE FROM " + table + " WHERE objective_id " + c.Dialect.In(record.Leftovers))
 	}
-	return nil
+	return s.Err
 }

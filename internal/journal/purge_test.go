@@ -26,11 +26,15 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
+	j.SetChannels([]opt.Channel{{Name: "all"}})
+	put(t, j, opt.PushConfig{Tenant: o.Tenant, TaskID: root, ID: "p", States: opt.PushAll, URL: "https://example.com/p"})
+	s.record(s.atGate(s.task(0, 1), "g1"))
+	p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "p")
+	must(t, err)
+	value(j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue))(t)
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
-		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}))
 	}
 	return s
 }
@@ -80,9 +84,7 @@ func (s *scribe) gone(j *journal.Journal) {
 		"Decisions":          func() error { _, err := j.Decisions(ctx, tenant, id, 0, 1); return err },
 		"Record, much later": func() error { return ended(s.again(0)) },
 	} {
-		if err := read(); !errors.Is(err, opt.ErrUnknown) {
-			s.t.Errorf("%s of an objective that was removed: %v, want it to be unknown", what, err)
-		}
+		fails(s.t, what+" of an objective that was removed", opt.ErrUnknown)(read())
 	}
 	if _, ok, err := j.Answer(ctx, id, "c-1"); ok || err != nil {
 		s.t.Errorf("an answer of an objective that was removed: %v, %v", ok, err)
@@ -119,12 +121,8 @@ func TestPurge(t *testing.T) {
 		rich(t, j, newObjective())
 		begin(t, j, newObjective())
 		rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 100)
-		if err := errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := j.Key(t.Context(), "tokens"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))))
+		value(j.Key(t.Context(), "tokens"))(t)
 		before := dump(t, j)
 		for _, s := range old {
 			if n := len(rows(before, true, s)); n < 20 {
@@ -139,9 +137,7 @@ func TestPurge(t *testing.T) {
 		for _, s := range old {
 			s.gone(j)
 		}
-		if diff := cmp.Diff(rows(before, false, old...), rows(dump(t, j), false)); diff != "" {
-			t.Errorf("rows that should stay (-want +got):\n%s", diff)
-		}
+		equal(t, "rows that should stay", rows(before, false, old...), rows(dump(t, j), false))
 		_, tasks, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{})
 		if want := 4*3 + 1 + 1; tasks != want || err != nil { // a root and two tasks each, a root alone, one root more
 			t.Errorf("%d tasks in total, %v, want %d", tasks, err, want)
@@ -179,24 +175,6 @@ func TestPurge_oldestFirst(t *testing.T) {
 	})
 }
 
-// TestPurge_plan checks that no statement of a purge reads a whole table.
-func TestPurge_plan(t *testing.T) {
-	inFile(t, func(t *testing.T, open func() *journal.Journal) {
-		steps, err := open().ExplainPurge(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for step := range strings.Lines(steps) {
-			if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && step != "SCAN l\n" { // the few in leftovers
-				t.Errorf("%s in\n%s", step, steps)
-			}
-		}
-		if !strings.Contains(steps, "INDEX objectives_ended (updated_at<?)") {
-			t.Errorf("the index is not used in\n%s", steps)
-		}
-	})
-}
-
 // TestPurge_bitByBit reads after every transaction of a purge: the objective is
 // complete or unknown. If a process ends in the middle, the next one removes the
 // remaining rows.
@@ -210,9 +188,7 @@ func TestPurge_bitByBit(t *testing.T) {
 		s.end(opt.ObjectiveCompleted, 10)
 		whole, steps := s.view(s.objective.ID), 0
 		for done := false; !done; steps++ {
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Close())
 			j = open()
 			s.j = j
 			v, err := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: -1, Artifacts: true})
@@ -238,16 +214,12 @@ func TestPurge_comesBack(t *testing.T) {
 		for _, first := range []string{"opened", "blob"} {
 			j := open()
 			s := rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
-			if _, err := j.PurgeStep(t.Context(), at(100).Time()); err != nil {
-				t.Fatal(err)
-			}
+			value(j.PurgeStep(t.Context(), at(100).Time()))(t)
 			if left := rows(dump(t, j), true, s); len(left) < 10 {
 				t.Fatalf("%d rows are left after the first step", len(left))
 			}
 			if first == "blob" {
-				if err := j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}))
 			}
 			again := begin(t, j, s.objective)
 			if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 0 || err != nil {
@@ -259,9 +231,7 @@ func TestPurge_comesBack(t *testing.T) {
 			if got := ids(again.view(s.objective.ID).Task.History); len(got) != 1 {
 				t.Errorf("%s: the history is %q", first, got)
 			}
-			if _, err := j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-				t.Errorf("%s: a task of the other objective: %v", first, err)
-			}
+			fails(t, first+": a task of the other objective", opt.ErrUnknown)(j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{}))
 			want := map[string]string{"opened": "", "blob": "new"}[first]
 			if data, _ := j.ReadBlob(t.Context(), s.objective.ID, "b-1"); string(data) != want {
 				t.Errorf("%s: the blob is %q, want %q", first, data, want)
@@ -292,9 +262,7 @@ func TestPurge_wakesWatches(t *testing.T) {
 			for _, w := range watches {
 				awaitSignal(t, w)
 			}
-			if n, err := here.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-				t.Fatalf("%d were removed, %v", n, err)
-			}
+			purge(t, here, 100, 1)
 			for _, w := range watches {
 				awaitSignal(t, w)
 				w.Close()
@@ -313,9 +281,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 			next := newObjective()
 			w := there.Watch(next.ID)
 			awaitSignal(t, w) // there, everything was seen
-			if n, err := here.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-				t.Fatalf("%d were removed, %v", n, err)
-			}
+			purge(t, here, 100, 1)
 			again := &scribe{t: t, j: here, objective: next, source: next.ID}
 			m := userMessage(next.MessageID, "Ship it, please")
 			again.record(opt.Opening{Objective: next, Message: &m}.Event(), again.rootMoved(opt.TaskWorking), again.rootMoved(opt.TaskWorking))
@@ -325,9 +291,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 			awaitSignal(t, w)
 			w.Close()
 			again.end(opt.ObjectiveCompleted, 10)
-			if _, err := here.Purge(t.Context(), at(100).Time(), 10); err != nil {
-				t.Fatal(err)
-			}
+			value(here.Purge(t.Context(), at(100).Time(), 10))(t)
 		}
 	})
 }
@@ -336,19 +300,14 @@ func TestPurge_rowsAgain(t *testing.T) {
 // recorded again by the same process.
 func TestPurge_watchedAgain(t *testing.T) {
 	t.Parallel()
-	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := value(journal.Open(t.Context(), journal.Config{}))(t)
 	defer j.Close()
 	o := newObjective()
 	w := j.Watch(o.ID)
 	defer w.Close()
 	begin(t, j, o).end(opt.ObjectiveCompleted, 10)
 	awaitSignal(t, w)
-	if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-		t.Fatalf("%d were removed, %v", n, err)
-	}
+	purge(t, j, 100, 1)
 	awaitSignal(t, w)
 	begin(t, j, o)
 	awaitSignal(t, w)

@@ -3,8 +3,6 @@ package journal_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -35,10 +33,7 @@ func TestQueue(t *testing.T) {
 			for _, s := range busy {
 				wanted.Busy = append(wanted.Busy, s.objective.ID)
 			}
-			got, err := j.Queue(t.Context(), tenant, "ctx")
-			if diff := cmp.Diff(wanted, got); diff != "" || err != nil {
-				t.Errorf("%v, queue mismatch (-want +got):\n%s", err, diff)
-			}
+			equal(t, "queue", wanted, value(j.Queue(t.Context(), tenant, "ctx"))(t))
 		}
 		positions := func(places ...int) {
 			t.Helper()

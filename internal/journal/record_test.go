@@ -41,9 +41,7 @@ func TestRecord_events(t *testing.T) {
 			t.Fatalf("got %d events, the first %q", len(got), got[0].Event.Kind)
 		}
 		for i, e := range events {
-			if diff := cmp.Diff(e, got[i+1].Event); diff != "" {
-				t.Errorf("event %d mismatch (-recorded +read):\n%s", i, diff)
-			}
+			equal(t, fmt.Sprintf("event %d", i), e, got[i+1].Event)
 		}
 		some, err := s.j.Events(t.Context(), s.objective.ID, 3, 2)
 		if err != nil || len(some) != 2 || some[0].Seq != 4 || some[1].Seq != 5 {
@@ -59,27 +57,22 @@ func TestRecord_again(t *testing.T) {
 		j := open()
 		s := begin(t, j, newObjective())
 		first := s.batch(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking))
-		second := s.batch(s.piece(0, 0, "a", "one", false), s.piece(0, 0, "a", "two", true))
+		second := s.batch(s.piece(0, 0, "a", "one", false), s.piece(0, 0, "a", "two", true),
+			s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted))
 		overlap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: append(first.Events[1:2:2], second.Events...)}
 		for _, b := range []opt.Batch{first, first, overlap} {
-			if err := j.Record(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), b))
 		}
 		want := dump(t, j)
-		if n := len(s.events()); n != 5 {
-			t.Errorf("%d events, want 5", n)
+		if n := len(s.events()); n != 7 {
+			t.Errorf("%d events, want 7", n)
 		}
 		opening := s.as(s.source, j)
 		m := userMessage(s.objective.MessageID, "Ship it, please")
 		for _, b := range []opt.Batch{overlap, second, first, opening.batch(opt.Opening{Objective: s.objective, Message: &m}.Event())} {
-			if err := j.Record(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Record(t.Context(), b))
 		}
-		if diff := cmp.Diff(want, dump(t, j)); diff != "" {
-			t.Errorf("recording again changed something (-before +after):\n%s", diff)
-		}
+		equal(t, "recording again changed something", want, dump(t, j))
 	})
 }
 
@@ -128,9 +121,7 @@ func TestRecord_refused(t *testing.T) {
 		}
 		want := dump(t, j)
 		for name, test := range tests {
-			if err := j.Record(t.Context(), test.batch); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v, want %v", name, err, test.want)
-			}
+			fails(t, name, test.want)(j.Record(t.Context(), test.batch))
 			if diff := cmp.Diff(want, dump(t, j)); diff != "" {
 				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
 			}
@@ -210,9 +201,7 @@ func TestRecord_groups(t *testing.T) {
 		for j.Queued() < count {
 			runtime.Gosched()
 		}
-		if err := release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, release())
 		wg.Wait()
 		for i, s := range scribes {
 			want, wantErr := opt.TaskCompleted, error(nil)
@@ -252,9 +241,7 @@ func TestRecord_broken(t *testing.T) {
 				t.Errorf("signaled %v, want %v", err, opt.ErrUnavailable)
 			}
 		}
-		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-			t.Errorf("something changed (-before +after):\n%s", diff)
-		}
+		equal(t, "something changed", before, dump(t, j))
 		if err := j.Record(t.Context(), b); err != nil || len(s.events()) != 2 {
 			t.Errorf("another time: %v, %d events, want 2", err, len(s.events()))
 		}
@@ -280,18 +267,12 @@ func TestRecord_canceled(t *testing.T) {
 		if err := <-failed; !errors.Is(err, context.Canceled) { // though the writer is held
 			t.Errorf("canceled while it waited: %v", err)
 		}
-		if err := release(); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
-			t.Errorf("a canceled batch was recorded (-before +after):\n%s", diff)
-		}
+		must(t, release())
+		equal(t, "a canceled batch was recorded", before, dump(t, j))
 		if err := j.Record(t.Context(), b); err != nil {
 			t.Error(err)
 		}
-		if err := j.Record(ctx, b); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled before: %v", err)
-		}
+		fails(t, "canceled before", context.Canceled)(j.Record(ctx, b))
 
 		ctx, cancel = context.WithCancel(t.Context())
 		release = j.Hold(ctx)

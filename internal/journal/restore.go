@@ -48,16 +48,12 @@ func (j Maintenance) Restore(ctx context.Context, after int64, batches ...opt.Ba
 type Difference = record.Difference
 
 // Compare compares the journal with batches of one objective, without a change.
-func (j Maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
+func (j Maintenance) Compare(ctx context.Context, batches ...opt.Batch) (Difference, error) {
 	r, err := record.New(batches, nil)
 	if err != nil || r == nil {
-		return d, err
+		return Difference{}, err
 	}
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		d, err = r.Compare(c)
-		return err
-	})
-	return d, err
+	return db.InSnapshot(ctx, j.db, r.Compare)
 }
 
 // HasBlob reports whether there is a blob.

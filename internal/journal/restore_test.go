@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -26,21 +25,10 @@ func TestRestore(t *testing.T) {
 		if err != nil || added != len(batches) {
 			t.Fatalf("restored %d of %d events, error %v", added, len(batches), err)
 		}
-		want, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := lost.Objective(t.Context(), tenant, s.objective.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("objective (-recorded +restored):\n%s", diff)
-		}
-		events, err := lost.Events(t.Context(), s.objective.ID, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
+		got := value(lost.Objective(t.Context(), tenant, s.objective.ID))(t)
+		equal(t, "objective", want, got)
+		events := value(lost.Events(t.Context(), s.objective.ID, 0, 0))(t)
 		for i, e := range events {
 			want := int64(1)
 			if i > 0 {
@@ -55,35 +43,6 @@ func TestRestore(t *testing.T) {
 		}
 		if now, err := lost.Objective(t.Context(), tenant, s.objective.ID); err != nil || cmp.Diff(want, now) != "" {
 			t.Errorf("restored again: error %v\n%s", err, cmp.Diff(want, now))
-		}
-	})
-}
-
-// A source continues after the restored events, and fails before they are recorded.
-func TestRestore_sourceGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1))
-		lost := openFile(t, "")
-		next := s.batch(s.rootMoved(opt.TaskWorking))
-		if err := lost.Record(t.Context(), next); err == nil {
-			t.Error("recorded an event of an objective that is not there")
-		}
-		var all []opt.Event
-		for _, e := range s.events() {
-			all = append(all, e.Event)
-		}
-		if _, err := lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all[:1]}); err != nil {
-			t.Fatal(err)
-		}
-		if err := lost.Record(t.Context(), next); !errors.Is(err, journal.ErrGap) {
-			t.Errorf("with a gap: error %v, want %v", err, journal.ErrGap)
-		}
-		if _, err := lost.Maintenance.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all}); err != nil {
-			t.Fatal(err)
-		}
-		if err := lost.Record(t.Context(), next); err != nil {
-			t.Errorf("after the gap was closed: %v", err)
 		}
 	})
 }
@@ -117,9 +76,7 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
 			got.Last = nil
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-			}
+			equal(t, tt.name, tt.want, got)
 		}
 	})
 }
@@ -130,24 +87,15 @@ func TestCompact(t *testing.T) {
 		j, other := open(), open()
 		s := begin(t, j, newObjective())
 		for i := range 200 {
-			if err := j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{fmt.Sprint(i): make([]byte, 64<<10)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{fmt.Sprint(i): make([]byte, 64<<10)}))
 		}
 		kept := begin(t, j, newObjective())
 		s.record(s.rootMoved(opt.TaskWorking))
 		end := s.rootMoved(opt.TaskCompleted)
 		s.record(end, opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
-		if n, err := j.Purge(t.Context(), at(1<<40).Time(), 10); n != 1 || err != nil {
-			t.Fatalf("purged %d, error %v", n, err)
-		}
-		before, err := j.Maintenance.Size(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Maintenance.Compact(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		purge(t, j, 1<<40, 1)
+		before := value(j.Maintenance.Size(t.Context()))(t)
+		must(t, j.Maintenance.Compact(t.Context()))
 		after, err := j.Maintenance.Size(t.Context())
 		if err != nil || before.Free > 0 && after.Bytes > before.Bytes-10<<20 {
 			t.Errorf("%+v before, %+v after, error %v; want 10 MiB less", before, after, err)

@@ -36,9 +36,7 @@ func TestRecord_planRewound(t *testing.T) {
 			Kind: opt.MessageAdded, PlanID: s.plan(0), TaskID: s.task(0, 0), Message: new(userMessage("m-1", "Go on")), Verdict: opt.Noted, At: at(51),
 		})
 		for range 2 {
-			if err := s.j.Record(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.j.Record(t.Context(), b))
 		}
 		v := s.view(s.task(0, 0))
 		if v.State != opt.TaskInputRequired || len(v.Gates) != 1 || v.Gates[0].ID != gate.ID || len(v.Task.Artifacts) != 0 || v.Task.Status.Message.Text() != gate.Message("", "").Text() {
@@ -47,9 +45,7 @@ func TestRecord_planRewound(t *testing.T) {
 		if v := s.view(s.task(0, 1)); v.State != opt.TaskPending || len(v.Gates) != 0 {
 			t.Errorf("the second task is %s with %d gates, want pending", v.State, len(v.Gates))
 		}
-		if _, err := s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("the task that was added is there: %v", err)
-		}
+		fails(t, "the task that was added is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}))
 		if n := len(s.events()); n != 13 {
 			t.Errorf("%d events, want those from before and two more", n)
 		}
@@ -61,12 +57,8 @@ func TestRecord_planRewound(t *testing.T) {
 			t.Errorf("an event of the epoch before: %v, want a refusal with epoch 2", refused)
 		}
 		gap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.plan(0) + "@3", Events: stale.Events}
-		if err := s.j.Record(t.Context(), gap); !errors.Is(err, journal.ErrGap) {
-			t.Errorf("an epoch without its beginning: %v", err)
-		}
-		if diff := cmp.Diff(before, dump(t, s.j)); diff != "" {
-			t.Errorf("something changed (-before +after):\n%s", diff)
-		}
+		fails(t, "an epoch without its beginning", journal.ErrGap)(s.j.Record(t.Context(), gap))
+		equal(t, "something changed", before, dump(t, s.j))
 		again.record(s.moved(0, 0, opt.TaskWorking))
 		kept, err := s.j.Kept(t.Context(), tenant, s.objective.ID)
 		if err != nil || kept.Epochs[s.plan(0)] != 2 || kept.Recorded[s.plan(0)+"@2"] != 5 {
@@ -92,10 +84,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
 		s.setBack(o)
 
-		got, err := s.j.Objective(t.Context(), tenant, o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		if got.Status != opt.ObjectiveWorking || got.Attempt != 1 || got.Root != opt.TaskWorking || got.Name != o.Name || len(got.Plans) != 1 {
 			t.Errorf("objective %q %s at attempt %d, root task %s, %d plans", got.Name, got.Status, got.Attempt, got.Root, len(got.Plans))
 		}
@@ -105,9 +94,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		if v := s.view(s.task(0, 0)); len(v.Task.Artifacts) != 0 {
 			t.Error("the task still has its artifact")
 		}
-		if _, err := s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("the task of the other plan is there: %v", err)
-		}
+		fails(t, "the task of the other plan is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}))
 		if _, found, err := s.j.Answer(t.Context(), o.ID, "c-1"); !found || err != nil {
 			t.Errorf("the answer to a command is gone, error %v", err)
 		}
@@ -133,9 +120,7 @@ func TestRecord_resetToBeforeARetry(t *testing.T) {
 			if !ok || !refused.Unknown {
 				t.Errorf("%s: %v, want a refusal for good", what, refused)
 			}
-			if diff := cmp.Diff(was, dump(t, s.j)); diff != "" {
-				t.Errorf("%s has changed something (-before +after):\n%s", what, diff)
-			}
+			equal(t, what+" has changed something", was, dump(t, s.j))
 		}
 		ofObjective := opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &before, Head: before.Head(), Text: before.Text(), At: at(50)}
 		ofPlan := opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: planBefore, PlanHead: planBefore.Head(), At: at(50)}
@@ -190,13 +175,8 @@ func TestRecord_objectiveRewoundAfterAPlan(t *testing.T) {
 		p.Status, p.Reason, p.Started, p.Tasks = head.Status, head.Reason, true, nil
 		o.Status, o.Plans = opt.ObjectiveWorking, []*opt.Plan{p}
 		s.setBack(o)
-		got, err := s.j.Objective(t.Context(), tenant, o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(&head, got.Plans[0].Head()); diff != "" {
-			t.Errorf("head mismatch (-want +got):\n%s", diff)
-		}
+		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+		equal(t, "head", &head, got.Plans[0].Head())
 	})
 }
 
@@ -215,10 +195,7 @@ func TestDecisions_epochs(t *testing.T) {
 		s.as(s.plan(0), s.j).record(decide(&first, 0, "m-1"), decide(&first, 0, "m-2"))
 		p := planAdded(s.objective, 0, 1).Plan
 		s.as(s.plan(0)+"@2", s.j).record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head()}, decide(&second, 2, "m-3"))
-		page, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := value(s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10))(t)
 		var chains opt.Chains
 		for _, d := range page.Decisions {
 			if err := chains.Add(a2a.DataPart(d).Data); err != nil {
@@ -245,20 +222,14 @@ func TestRecord_gateRewound(t *testing.T) {
 		}
 		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), asked, exchange("m-1"))
 		want := gate.Extended(*exchange("m-1").Gate)
-		if diff := cmp.Diff([]*opt.Gate{want}, s.view(gate.TaskID).Gates); diff != "" {
-			t.Errorf("the gate after an exchange (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(opt.GateIn(*want.Message("", "")), opt.GateIn(*s.view(gate.TaskID).Task.Status.Message)); diff != "" {
-			t.Errorf("the message after an exchange (-want +got):\n%s", diff)
-		}
+		equal(t, "the gate after an exchange", []*opt.Gate{want}, s.view(gate.TaskID).Gates)
+		equal(t, "the message after an exchange", opt.GateIn(*want.Message("", "")), opt.GateIn(*s.view(gate.TaskID).Task.Status.Message))
 		p := planAdded(s.objective, 0, 1).Plan
 		p.Started, p.Status, p.Tasks[0].State, p.Tasks[0].Gate = true, opt.PlanBlocked, opt.TaskInputRequired, gate
 		again := s.as(s.plan(0)+"@2", s.j)
 		again.n = 2
 		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head(), At: at(50)}, exchange("m-2"))
-		if diff := cmp.Diff([]*opt.Gate{gate.Extended(*exchange("m-2").Gate)}, s.view(gate.TaskID).Gates); diff != "" {
-			t.Errorf("the gate that was set back (-want +got):\n%s", diff)
-		}
+		equal(t, "the gate that was set back", []*opt.Gate{gate.Extended(*exchange("m-2").Gate)}, s.view(gate.TaskID).Gates)
 	})
 }
 

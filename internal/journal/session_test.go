@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,36 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
-	"longhaul/internal/seal"
 	"longhaul/opt"
 )
 
-// eachSealed runs a test on every database. open opens the same journal each time, with
-// keys for secrets and a clock.
-func eachSealed(t *testing.T, test func(t *testing.T, open func(now func() time.Time, keys ...[]byte) *journal.Journal)) {
-	opener := func(cfg journal.Config) func(now func() time.Time, keys ...[]byte) *journal.Journal {
-		return func(now func() time.Time, keys ...[]byte) *journal.Journal {
-			box, err := seal.New(keys...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.Sealer, cfg.Now = box, now
-			return openWith(t, cfg)
-		}
-	}
-	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, opener(journal.Config{Path: file(t), Sync: "normal"}))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, opener(journal.Config{URL: database(t), Migrate: true}))
-	})
-}
+// at0 returns the time of the beginning.
+func at0() time.Time { return at(0).Time() }
 
-// One key for secrets, and another.
-var oneKey, otherKey = []byte(strings.Repeat("1", 32)), []byte(strings.Repeat("2", 32))
+// withKeys returns cfg with keys for secrets, see [boxOf], and a clock.
+func withKeys(t *testing.T, cfg journal.Config, now func() time.Time, keys ...byte) journal.Config {
+	cfg.Sealer, cfg.Now = boxOf(t, keys...), now
+	return cfg
+}
 
 func signedIn(id string, expires int64) opt.Session {
 	return opt.Session{
@@ -49,26 +29,17 @@ func signedIn(id string, expires int64) opt.Session {
 
 func sessionRows(t *testing.T, j *journal.Journal) string {
 	t.Helper()
-	text, err := j.SessionRows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(j.Texts(t.Context(), "SELECT id, secrets FROM sessions"))(t)
 	return text
 }
 
 func TestJournal_Session(t *testing.T) {
-	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
-		now := func() time.Time { return at(0).Time() }
-		j, other := open(now, oneKey), open(now, oneKey)
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		j, other := openWith(t, withKeys(t, cfg, at0, 1)), openWith(t, withKeys(t, cfg, at0, 1))
 		one, two := signedIn("one", 100), opt.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
 		for _, s := range []opt.Session{one, two} {
-			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
-			got, err := other.Sessions.Session(t.Context(), s.ID, at(99).Time())
-			if diff := cmp.Diff(s, got); err != nil || diff != "" {
-				t.Errorf("error %v, session mismatch (-want +got):\n%s", err, diff)
-			}
+			must(t, j.Sessions.OpenSession(t.Context(), s))
+			equal(t, "session", s, value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
 		}
 		if err := j.Sessions.OpenSession(t.Context(), one); err == nil {
 			t.Error("the same id was taken twice")
@@ -76,17 +47,11 @@ func TestJournal_Session(t *testing.T) {
 		if text := sessionRows(t, j); !strings.Contains(text, "one") || strings.Contains(text, "the-") || strings.Contains(text, "lh_key") {
 			t.Errorf("the journal holds secrets in plain text, or no session:\n%s", text)
 		}
-		if _, err := j.Sessions.Session(t.Context(), "one", at(100).Time()); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("a session that has expired: %v", err)
-		}
+		fails(t, "a session that has expired", opt.ErrUnknown)(j.Sessions.Session(t.Context(), "one", at(100).Time()))
 		for range 2 {
-			if err := j.Sessions.CloseSession(t.Context(), "one"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Sessions.CloseSession(t.Context(), "one"))
 		}
-		if _, err := other.Sessions.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("a session that was closed: %v", err)
-		}
+		fails(t, "a session that was closed", opt.ErrUnknown)(other.Sessions.Session(t.Context(), "one", at(0).Time()))
 		if ok, err := j.Sessions.RenewSession(t.Context(), one, one.RenewAt); ok || err != nil {
 			t.Errorf("renewing a session that was closed: %v, %v", ok, err)
 		}
@@ -98,34 +63,26 @@ func TestJournal_Session(t *testing.T) {
 
 // A session whose key for secrets was removed has ended; one with an older key has not.
 func TestJournal_Session_keys(t *testing.T) {
-	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
-		now := func() time.Time { return at(0).Time() }
-		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), signedIn("one", 100)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := open(now, otherKey, oneKey).Sessions.Session(t.Context(), "one", at(0).Time()); err != nil {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		must(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), signedIn("one", 100)))
+		if _, err := openWith(t, withKeys(t, cfg, at0, 2, 1)).Sessions.Session(t.Context(), "one", at(0).Time()); err != nil {
 			t.Errorf("with a new key before the old one: %v", err)
 		}
-		if _, err := open(now, otherKey).Sessions.Session(t.Context(), "one", at(0).Time()); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("without its key: %v, want that it is unknown", err)
-		}
+		fails(t, "without its key", opt.ErrUnknown)(openWith(t, withKeys(t, cfg, at0, 2)).Sessions.Session(t.Context(), "one", at(0).Time()))
 	})
 }
 
 // Of several processes that renew a session, one succeeds.
 func TestJournal_RenewSession(t *testing.T) {
-	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
-		now := func() time.Time { return at(0).Time() }
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		s := signedIn("one", 100)
-		if err := open(now, oneKey).Sessions.OpenSession(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), s))
 		const processes = 4
 		claimed := s
 		claimed.RenewAt, claimed.Credential = at(70), "another-credential"
 		renewed := make(chan bool, processes)
 		for range processes {
-			j := open(now, oneKey)
+			j := openWith(t, withKeys(t, cfg, at0, 1))
 			go func() {
 				ok, err := j.Sessions.RenewSession(t.Context(), claimed, s.RenewAt)
 				if err != nil {
@@ -140,7 +97,7 @@ func TestJournal_RenewSession(t *testing.T) {
 				n++
 			}
 		}
-		got, err := open(now, oneKey).Sessions.Session(t.Context(), "one", at(0).Time())
+		got, err := openWith(t, withKeys(t, cfg, at0, 1)).Sessions.Session(t.Context(), "one", at(0).Time())
 		if diff := cmp.Diff(claimed, got); n != 1 || err != nil || diff != "" {
 			t.Errorf("%d processes renewed it, error %v, session mismatch (-want +got):\n%s", n, err, diff)
 		}
@@ -149,14 +106,12 @@ func TestJournal_RenewSession(t *testing.T) {
 
 // Expired sessions are removed by a purge, and when another one is opened.
 func TestJournal_Session_expired(t *testing.T) {
-	eachSealed(t, func(t *testing.T, open func(func() time.Time, ...[]byte) *journal.Journal) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		clock := at(0)
-		j := open(func() time.Time { return clock.Time() }, oneKey)
+		j := openWith(t, withKeys(t, cfg, func() time.Time { return clock.Time() }, 1))
 		add := func(s opt.Session) {
 			t.Helper()
-			if err := j.Sessions.OpenSession(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Sessions.OpenSession(t.Context(), s))
 		}
 		has := func(id string) bool { return strings.Contains(sessionRows(t, j), id) }
 		add(signedIn("session-1", 10))
@@ -167,9 +122,7 @@ func TestJournal_Session_expired(t *testing.T) {
 			t.Errorf("when another session is opened, the expired one is there: %v, the other: %v", has("session-1"), has("session-2"))
 		}
 		clock = at(20)
-		if _, err := j.Purge(t.Context(), at(0).Time(), 1); err != nil {
-			t.Fatal(err)
-		}
+		value(j.Purge(t.Context(), at(0).Time(), 1))(t)
 		if has("session-2") || !has("session-3") {
 			t.Errorf("after a purge, the expired session is there: %v, the other: %v", has("session-2"), has("session-3"))
 		}

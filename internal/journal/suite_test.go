@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
@@ -22,15 +24,25 @@ import (
 	"longhaul/opt"
 )
 
-// each runs a test on every database, beside other tests. open opens the same journal each
-// time, as another process would.
-func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+// eachPlace runs a test on every database, beside other tests, with the config of an empty
+// journal there.
+func eachPlace(t *testing.T, test func(t *testing.T, cfg journal.Config)) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) { inFile(t, test) })
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, journal.Config{Path: file(t), Sync: "normal"})
+	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		url := database(t)
-		test(t, func() *journal.Journal { return openURL(t, url) })
+		test(t, journal.Config{URL: database(t), Migrate: true})
+	})
+}
+
+// each is eachPlace for tests that need no more than a journal. open opens the same journal each
+// time, as another process would.
+func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		test(t, func() *journal.Journal { return openWith(t, cfg) })
 	})
 }
 
@@ -153,10 +165,53 @@ func preparedOnce(t testing.TB, j *journal.Journal) {
 		t.Errorf("statements: %v", err)
 	}
 	for _, s := range list {
+		checkPlan(t, j, s.SQL)
 		exempt := slices.ContainsFunc(changing, func(first string) bool { return strings.HasPrefix(s.SQL, first) })
 		if s.Prepared > 0 && !exempt {
 			t.Errorf("prepared again %d times in %d runs: %s", s.Prepared, s.Runs, s.SQL)
 		}
+	}
+}
+
+// checkPlan reports a statement that reads a whole table, or sorts rows that an index has in order:
+// its cost grows with the journal. It looks at each statement once.
+func checkPlan(t testing.TB, j *journal.Journal, statement string) {
+	t.Helper()
+	kind, _, _ := strings.Cut(statement, " ")
+	if !slices.Contains([]string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE"}, strings.TrimSpace(kind)) {
+		return
+	}
+	if _, known := plans.LoadOrStore(statement, true); known {
+		return
+	}
+	steps, err := j.Explain(context.Background(), statement)
+	if err != nil {
+		t.Errorf("explain %s: %v", statement, err)
+	}
+	for _, step := range steps {
+		scans := strings.HasPrefix(step, "SCAN") && step != "SCAN CONSTANT ROW"
+		sorts := strings.Contains(step, "TEMP B-TREE") && !strings.Contains(statement, "objective_id = $1")
+		if (scans || sorts) && !slices.ContainsFunc(small, func(table string) bool { return strings.Contains(statement, table) }) {
+			t.Errorf("%s in the plan of %s", step, statement)
+		}
+	}
+}
+
+// small are parts of statements that read few rows, such as those of open work, or that only
+// operators or tests run.
+var small = []string{
+	"purges", "probes", "leftovers", "sqlite_schema", "pragma_", "migrations", "sessions", "_keys", "tall",
+	"deliveries", "places", "AS found", "GROUP BY 1, 2", "p.started = 1", "active = 1", "queued_at", "stuck <> ''",
+}
+
+// plans are the statements at whose plans a test has looked.
+var plans sync.Map
+
+// sound reports damage of the database.
+func sound(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	if found := value(j.Maintenance.Damage(context.Background()))(t); len(found) > 0 {
+		t.Errorf("damage: %q", found)
 	}
 }
 
@@ -178,6 +233,49 @@ func runs(t testing.TB, j *journal.Journal, first string) (n int) {
 // changing is how the statements begin that run before all tables are there,
 // and those that only tests run.
 var changing = []string{"BEGIN IMMEDIATE", "INSERT INTO migrations", "PRAGMA", "EXPLAIN"}
+
+// must ends a test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns a function that returns v, or ends a test with an error.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+// fails returns a function that reports a last result that is not the error that is wanted.
+func fails(t testing.TB, what string, want error) func(results ...any) {
+	return func(results ...any) {
+		t.Helper()
+		if err, _ := results[len(results)-1].(error); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+}
+
+// purge removes the objectives that did not change since n milliseconds into the test.
+func purge(t testing.TB, j *journal.Journal, n int64, want int) {
+	t.Helper()
+	if n, err := j.Purge(t.Context(), at(n).Time(), 100); n != want || err != nil {
+		t.Fatalf("%d were removed, %v, want %d", n, err, want)
+	}
+}
+
+// equal reports how got differs from want.
+func equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
 
 const tenant = "acme"
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -156,13 +154,9 @@ func TestTallies_byHand(t *testing.T) {
 		j := open()
 		s := brief(t, j, 1)
 		begin(t, j, newObjective())
-		if err := j.Fill(t.Context(), s.objective.ID, 50, time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Fill(t.Context(), s.objective.ID, 50, time.Second))
 		compareTotals(t, j)
-		if err := j.Script(t.Context(), "UPDATE tasks SET shown = 'rejected', ended = 1 WHERE plan_id <> ''; DELETE FROM objectives WHERE id LIKE '%7'"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Script(t.Context(), "UPDATE tasks SET shown = 'rejected', ended = 1 WHERE plan_id <> ''; DELETE FROM objectives WHERE id LIKE '%7'"))
 		compareTotals(t, j)
 	})
 }
@@ -206,35 +200,17 @@ func TestMigrate_whileOthersWrite(t *testing.T) {
 	}
 }
 
-// The numbers are those of the transaction that changed the rows.
-func TestTallies_undone(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		s := begin(t, j, newObjective())
-		bad := s.batch(s.rootMoved(opt.TaskCompleted), opt.Event{Kind: opt.TaskMoved, TaskID: "task-unknown", To: "completed"})
-		if err := j.Record(t.Context(), bad); !errors.Is(err, journal.ErrEarly) {
-			t.Fatalf("got %v, want %v", err, journal.ErrEarly)
-		}
-		compareTotals(t, j)
-	})
-}
-
 // Recount corrects what a restore without triggers, or a hand, has made wrong.
 func TestRecount(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		brief(t, j, 1)
-		if err := j.Script(t.Context(), "DELETE FROM tallies WHERE subject = 'tasks'; DELETE FROM tally_changes WHERE subject = 'tasks'; INSERT INTO tally_changes VALUES ('acme', 'objectives', 'failed', 4)"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Script(t.Context(), "DELETE FROM tallies WHERE subject = 'tasks'; DELETE FROM tally_changes WHERE subject = 'tasks'; INSERT INTO tally_changes VALUES ('acme', 'objectives', 'failed', 4)"))
 		want := []journal.Miscount{
 			{Tenant: tenant, Subject: "objectives", State: "failed", Tallied: 4},
 			{Tenant: tenant, Subject: "tasks", State: "completed", Counted: 3},
 		}
-		got, err := j.Maintenance.Miscounts(t.Context())
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("error %v; mismatch (-want +got):\n%s", err, diff)
-		}
+		equal(t, "miscounts", want, value(j.Maintenance.Miscounts(t.Context()))(t))
 		for _, want := range []int64{2, 0} {
 			if n, err := j.Maintenance.Recount(t.Context()); n != want || err != nil {
 				t.Errorf("corrected %d, %v, want %d", n, err, want)

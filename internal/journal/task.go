@@ -2,8 +2,6 @@ package journal
 
 import (
 	"context"
-	"fmt"
-
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
@@ -45,15 +43,9 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 	}
 	var at moment
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", db.Args{id, tenant}, want)
-		if err != nil {
-			return err
+		if v, err = db.One(tasks(c, "tasks t", where("t.id = ? AND t.tenant = ?", id, tenant), want))("task", id); err == nil {
+			at, err = momentOf(c, v.ObjectiveID)
 		}
-		if len(found) == 0 {
-			return db.Unknown("task", id)
-		}
-		v = found[0]
-		at, err = momentOf(c, v.ObjectiveID)
 		return err
 	})
 	if err == nil {
@@ -77,18 +69,17 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
-	from, where, a := taskCondition(j.db.Dialect, tenant, f)
+	from, selected := taskCondition(j.db.Dialect, tenant, f)
 	err = j.db.Snapshot(ctx, func(c *db.Conn) (err error) {
 		if f.ContextID == "" && f.Since.IsZero() {
 			total, err = taskSubject.count(c, tenant, string(f.State), f.State.Terminal())
 		} else {
-			_, err = c.Get("SELECT COUNT(*) FROM "+from+where, a, &total)
+			_, err = c.Get("SELECT COUNT(*) FROM "+from+selected.where, selected.a, &total)
 		}
 		if err != nil {
 			return err
 		}
-		page, a := pageAfter(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
-		views, err = tasks(c, from, page, a, f.Want)
+		views, err = tasks(c, from, selected.page(taskOrder, f.After, f.Limit), f.Want)
 		return err
 	})
 	return views, total, err
@@ -97,38 +88,26 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 // taskCondition returns the table and the condition for the tasks that f selects. It
 // names the index: the database cannot know that few tasks have the same context
 // and many the same state.
-func taskCondition(d db.Dialect, tenant string, f opt.TaskFilter) (from, where string, a db.Args) {
-	index := "tasks_by_time"
-	where, a = " WHERE t.tenant = $1", db.Args{tenant}
-	add := func(condition string, value any) {
-		a = append(a, value)
-		where += fmt.Sprintf(" AND %s $%d", condition, len(a))
-	}
+func taskCondition(d db.Dialect, tenant string, f opt.TaskFilter) (from string, selected filter) {
+	index, selected := "tasks_by_time", where("t.tenant = ?", tenant)
 	if f.State != "" {
-		index = "tasks_by_state"
-		add("t.shown =", string(f.State))
+		index, selected = "tasks_by_state", selected.and("t.shown = ?", string(f.State))
 	}
 	if f.ContextID != "" {
-		index = "tasks_by_context"
-		add("t.context_id =", f.ContextID)
+		index, selected = "tasks_by_context", selected.and("t.context_id = ?", f.ContextID)
 	}
 	if !f.Since.IsZero() {
-		add("t.status_at >=", f.Since.Millis())
+		selected = selected.and("t.status_at >= ?", f.Since.Millis())
 	}
-	return "tasks t" + d.IndexedBy(index), where, a
+	return "tasks t" + d.IndexedBy(index), selected
 }
 
-// selectViews returns the query for tasks from the table, which scanView reads.
-func selectViews(from, rest string) string {
-	return `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
+// tasks reads the tasks that a filter selects from a table, with the parts that are wanted.
+func tasks(c *db.Conn, from string, f filter, want opt.TaskWant) ([]opt.TaskView, error) {
+	rows, err := db.All(c, `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
 			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
-		FROM ` + from + ` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id` + rest
-}
-
-// tasks reads the tasks that rest selects, with the parts that are wanted.
-func tasks(c *db.Conn, from, rest string, a db.Args, want opt.TaskWant) ([]opt.TaskView, error) {
-	rows, err := db.All(c, selectViews(from, rest), a, scanView)
+		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.where, f.a, scanView)
 	views := make([]opt.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {

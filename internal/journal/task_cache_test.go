@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -33,9 +32,7 @@ func TestTask_again(t *testing.T) {
 		if after := runs(t, s.j, viewQuery); after != before {
 			t.Errorf("the rows were read %d more times", after-before)
 		}
-		if _, err := s.j.Task(t.Context(), "other", id, opt.TaskWant{History: -1, Artifacts: true}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("another tenant: %v", err)
-		}
+		fails(t, "another tenant", opt.ErrUnknown)(s.j.Task(t.Context(), "other", id, opt.TaskWant{History: -1, Artifacts: true}))
 		if v, err := s.j.Task(t.Context(), tenant, id, opt.TaskWant{}); err != nil || len(v.Task.History) > 0 || len(v.Task.Artifacts) > 0 {
 			t.Errorf("more than was wanted: %+v, %v", v.Task, err)
 		}
@@ -56,9 +53,7 @@ func TestTask_afterPurge(t *testing.T) {
 		if s.view(o.ID).State != opt.TaskCompleted {
 			t.Fatal("not completed")
 		}
-		if n, err := other.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-			t.Fatalf("%d were removed, %v", n, err)
-		}
+		purge(t, other, 100, 1)
 		begin(t, other, o).end(opt.ObjectiveFailed, 10)
 		if v := s.view(o.ID); v.State != opt.TaskFailed {
 			t.Errorf("%s, want what came back", v.State)

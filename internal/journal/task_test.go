@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -39,9 +37,7 @@ func TestTask_root(t *testing.T) {
 		}
 		check := func(when string) {
 			t.Helper()
-			if diff := cmp.Diff(want, s.view(id)); diff != "" {
-				t.Errorf("%s, root task mismatch (-want +got):\n%s", when, diff)
-			}
+			equal(t, when+", root task", want, s.view(id))
 		}
 		check("opened")
 
@@ -90,9 +86,7 @@ func TestTask_ofPlan(t *testing.T) {
 		}
 		check := func(when string) {
 			t.Helper()
-			if diff := cmp.Diff(want, s.view(id)); diff != "" {
-				t.Errorf("%s, task mismatch (-want +got):\n%s", when, diff)
-			}
+			equal(t, when+", task", want, s.view(id))
 		}
 		check("added")
 
@@ -147,19 +141,6 @@ func TestTask_statusTime(t *testing.T) {
 	})
 }
 
-func TestPeek(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1))
-		for id, want := range map[string]opt.TaskState{s.objective.ID: opt.TaskSubmitted, s.task(0, 0): opt.TaskPending} {
-			state, seq, err := s.j.Peek(t.Context(), tenant, id)
-			if err != nil || state != want || seq != 2 {
-				t.Errorf("%s: %s, seq %d, %v; want %s, seq 2", id, state, seq, err, want)
-			}
-		}
-	})
-}
-
 // TestTenants checks that the id of another tenant and an unknown id give the
 // same answer.
 func TestTenants(t *testing.T) {
@@ -189,9 +170,7 @@ func TestTenants(t *testing.T) {
 			}
 			tests[i].foreign = test.read("globex", test.id)
 		}
-		if err := j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"))
 		for _, test := range tests {
 			missing := test.read("globex", test.id)
 			if !errors.Is(missing, opt.ErrUnknown) || !errors.Is(test.foreign, opt.ErrUnknown) || missing.Error() != test.foreign.Error() {

@@ -57,22 +57,19 @@ func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, 
 // false, and free is when the next one may be.
 func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit int64) (free a2a.Time, ok bool, err error) {
 	err = j.db.Write(ctx, func(c *db.Conn) error {
-		now := j.now().UnixMilli()
-		if err := c.Do("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour); err != nil {
-			return err
-		}
+		now, s := j.now().UnixMilli(), db.Steps{C: c}
+		s.Do("DELETE FROM notice_places WHERE tenant = $1 AND at <= $2", tenant, now-hour)
 		var oldest, n int64
-		if ok, err = c.Get("SELECT at FROM notice_places WHERE tenant = $1 AND delivery = $2", db.Args{tenant, delivery}, &oldest); ok || err != nil {
-			return err
+		if ok = s.Get("SELECT at FROM notice_places WHERE tenant = $1 AND delivery = $2", db.Args{tenant, delivery}, &oldest); ok {
+			return s.Err
 		}
-		if _, err := c.Get("SELECT COUNT(*), COALESCE(MIN(at), 0) FROM notice_places WHERE tenant = $1", db.Args{tenant}, &n, &oldest); err != nil {
-			return err
-		}
-		if ok = n < limit; !ok {
+		s.Get("SELECT COUNT(*), COALESCE(MIN(at), 0) FROM notice_places WHERE tenant = $1", db.Args{tenant}, &n, &oldest)
+		if ok = n < limit; ok {
+			s.Do("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
+		} else {
 			free = a2a.AtMillis(oldest + hour)
-			return nil
 		}
-		return c.Do("INSERT INTO notice_places (tenant, delivery, at) VALUES ($1, $2, $3)", tenant, delivery, now)
+		return s.Err
 	}, "notices "+tenant)
 	return free, ok, err
 }

@@ -1,13 +1,10 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -41,9 +38,7 @@ func TestJournal_Usage(t *testing.T) {
 		s := begin(t, j, o)
 		check := func(when string, want [3]int64) {
 			t.Helper()
-			if diff := cmp.Diff(want, used(t, j, tenant)); diff != "" {
-				t.Errorf("%s: objectives, gates and bytes (-want +got):\n%s", when, diff)
-			}
+			equal(t, when+": objectives, gates and bytes", want, used(t, j, tenant))
 			if wrong, err := j.Maintenance.Miscounts(t.Context()); err != nil || len(wrong) > 0 {
 				t.Errorf("%s: wrong tallies %+v, %v", when, wrong, err)
 			}
@@ -55,9 +50,7 @@ func TestJournal_Usage(t *testing.T) {
 		s.record(asks)
 		check("asks", [3]int64{1, 1, 4 * block})
 		for range 2 { // a repeat adds nothing
-			if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"late": make([]byte, 2*block)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"late": make([]byte, 2*block)}))
 		}
 		check("has a large content", [3]int64{1, 1, 6 * block})
 		s.record(s.piece(0, 1, "a", strings.Repeat("x", block), false))
@@ -68,20 +61,16 @@ func TestJournal_Usage(t *testing.T) {
 			t.Fatalf("purged %d, %v", n, err)
 		}
 		check("is purged", [3]int64{})
-		if diff := cmp.Diff([3]int64{1, 0, block}, used(t, j, "globex")); diff != "" {
-			t.Errorf("the other tenant (-want +got):\n%s", diff)
-		}
-		if _, err := j.Usage(t.Context(), tenant, opt.RunningTasks); !errors.Is(err, opt.ErrMalformed) {
-			t.Errorf("running tasks: %v", err)
-		}
+		equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
+		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, opt.RunningTasks))
 	})
 }
 
 // An encrypted journal counts what it stores, for events as for large contents.
 func TestJournal_Usage_sealed(t *testing.T) {
 	const block = 16 << 10
-	eachSealedPlace(t, func(t *testing.T, p sealedPlace) {
-		j := p.open(true, 1)
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		j := openWith(t, sealing(t, cfg, true, 1))
 		o := newObjective()
 		s := begin(t, j, o)
 		s.record(planAdded(o, 0, 1))
@@ -90,30 +79,6 @@ func TestJournal_Usage_sealed(t *testing.T) {
 			t.Errorf("%d blocks are counted, want 17", got/block)
 		}
 	})
-}
-
-// What a tenant uses is read in indexes, however much has ended: 100,000 objectives do not make
-// it slow.
-func TestJournal_Usage_large(t *testing.T) {
-	t.Parallel()
-	const objectives = 100_000
-	j := openFile(t, file(t))
-	s := brief(t, j, 1)
-	begin(t, j, newObjective())
-	if err := j.Fill(t.Context(), s.objective.ID, objectives, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := j.ExplainUsage(t.Context())
-	if scans := strings.ReplaceAll(plan, "SCAN CONSTANT ROW", ""); err != nil || strings.Contains(scans, "SCAN") || strings.Count(plan, "USING") < 4 {
-		t.Errorf("plan:\n%s%v", plan, err)
-	}
-	began := time.Now()
-	for range 10 {
-		if got := used(t, j, tenant); got[0] != 1 || got[2] < objectives*16<<10 {
-			t.Fatalf("used %v", got)
-		}
-	}
-	t.Logf("the use of a tenant is read in %v, by\n%s", time.Since(began)/10, plan)
 }
 
 // A tenant has as many notices in an hour as its limit says, also if several processes send
@@ -140,8 +105,6 @@ func TestJournal_TakeNotice(t *testing.T) {
 		now = now.Add(50 * time.Minute)
 		got = append(got, take(tenant, "c"), take(tenant, "d"))
 		want := []string{"a", "b", "a", "waits 50m0s", "c", "c", "waits 10m0s"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("places (-want +got):\n%s", diff)
-		}
+		equal(t, "places", want, got)
 	})
 }

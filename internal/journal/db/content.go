@@ -69,15 +69,32 @@ func (s contents) ToStored(text string) (string, error) {
 	switch {
 	case text == "": // conditions of statements and indexes look for it
 		return "", nil
-	case s.seal && s.Box == nil:
-		return "", errNoContentKey
 	case s.seal:
-		sealed, err := s.Box.Seal([]byte(text), contentsContext)
+		sealed, err := s.sealed([]byte(text))
 		return sealedMark + base64.RawStdEncoding.EncodeToString(sealed), err
 	case hasMark(text):
 		return plainMark + text, nil
 	}
 	return text, nil
+}
+
+// ToStoredBytes is ToStored for data of any kind. The result is not made a text.
+func (s contents) ToStoredBytes(data []byte) ([]byte, error) {
+	switch {
+	case s.seal:
+		sealed, err := s.sealed(data)
+		return append([]byte(sealedMark), sealed...), err
+	case hasMark(string(data[:min(len(data), len(sealedMark))])):
+		return append([]byte(plainMark), data...), nil
+	}
+	return data, nil
+}
+
+func (s contents) sealed(data []byte) ([]byte, error) {
+	if s.Box == nil {
+		return nil, errNoContentKey
+	}
+	return s.Box.Seal(data, contentsContext)
 }
 
 // fromStored returns the text of a stored form.
@@ -89,32 +106,12 @@ func (s contents) fromStored(stored string) (string, error) {
 	if !ok {
 		return stored, nil
 	}
-	if s.Box == nil {
-		return "", errContentKey
-	}
 	sealed, err := base64.RawStdEncoding.DecodeString(rest)
 	if err != nil {
 		return "", fmt.Errorf("open content of the journal: %w", err)
 	}
-	plain, err := s.Box.Open(sealed, contentsContext)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errContentKey, err)
-	}
-	return string(plain), nil
-}
-
-// ToStoredBytes is ToStored for data of any kind. The result is not made a text.
-func (s contents) ToStoredBytes(data []byte) ([]byte, error) {
-	switch {
-	case s.seal && s.Box == nil:
-		return nil, errNoContentKey
-	case s.seal:
-		sealed, err := s.Box.Seal(data, contentsContext)
-		return append([]byte(sealedMark), sealed...), err
-	case hasMark(string(data[:min(len(data), len(sealedMark))])):
-		return append([]byte(plainMark), data...), nil
-	}
-	return data, nil
+	plain, err := s.opened(sealed)
+	return string(plain), err
 }
 
 // FromStoredBytes is fromStored for data of any kind.
@@ -126,10 +123,14 @@ func (s contents) FromStoredBytes(stored []byte) ([]byte, error) {
 	if !ok {
 		return stored, nil
 	}
+	return s.opened(rest)
+}
+
+func (s contents) opened(sealed []byte) ([]byte, error) {
 	if s.Box == nil {
 		return nil, errContentKey
 	}
-	plain, err := s.Box.Open(rest, contentsContext)
+	plain, err := s.Box.Open(sealed, contentsContext)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContentKey, err)
 	}

@@ -130,11 +130,12 @@ func IsPostgres(rawURL string) bool {
 	return strings.HasPrefix(rawURL, "postgres://") || strings.HasPrefix(rawURL, "postgresql://")
 }
 
-// Changes are what one write has changed, for those who wait for it.
+// Changes are what one write has changed, for those who wait for it. In PostgreSQL other processes
+// are notified of them.
 type Changes struct {
-	Seqs map[string]int64 // of the last events, by objective
-	Gone []string         // objectives that were removed
-	Due  bool             // deliveries became due
+	Seqs map[string]int64 `json:"seqs,omitempty"` // of the last events, by objective
+	Gone []string         `json:"gone,omitempty"` // objectives that were removed
+	Due  bool             `json:"due,omitempty"`  // deliveries became due
 }
 
 // Recorded notes that an objective has events up to seq.
@@ -142,5 +143,5 @@ func (ch *Changes) Recorded(objectiveID string, seq int64) {
 	if ch.Seqs == nil {
 		ch.Seqs = map[string]int64{}
 	}
-	ch.Seqs[objectiveID] = seq
+	ch.Seqs[objectiveID] = max(ch.Seqs[objectiveID], seq)
 }

@@ -37,7 +37,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	s := &Engine{Db: db, Box: box, Log: cfg.Log, Dialect: c.Dialect, Pushed: make(chan struct{}, 1)}
 	s.Readers = newPool(db.size().readers, func(ctx context.Context) (*Conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.Pushed) })
-	s.Writer = newWriter(db, c, cfg, s.signalChanges)
+	s.Writer = newWriter(db, c, cfg, s.watches.signal)
 	return s, nil
 }
 
@@ -76,29 +76,12 @@ func (s *Engine) Activity() Activity {
 	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
 }
 
-// signalChanges signals those in this process that wait for a change.
-func (s *Engine) signalChanges(ch Changes) {
-	for id, seq := range ch.Seqs {
-		s.watches.notify(id, seq)
-	}
-	s.watches.notifyRemoved(ch.Gone)
-	if ch.Due {
-		signal(s.Pushed)
-	}
-}
-
 // Write runs do in a transaction and returns after the commit, or returns do's error after
 // undoing its changes. No other write with one of the locks runs meanwhile. do may run several
 // times, of which one takes effect. If ctx ends before it has begun, do never runs; later than
 // that, Write waits for the outcome.
 func (s *Engine) Write(ctx context.Context, do func(*Conn) error, locks ...string) error {
 	return s.Writer.Submit(ctx, do, locks...)
-}
-
-// Read calls f with a connection for reading. Every statement in f sees all
-// earlier commits.
-func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
-	return s.withReader(ctx, f)
 }
 
 // Get is that of a connection of its own.
@@ -112,17 +95,40 @@ func (s *Engine) Get(ctx context.Context, query string, a Args, dest ...any) (ok
 
 // List is All with a connection of its own.
 func List[T any](ctx context.Context, s *Engine, query string, a Args, read func(Scanner) (T, error)) (list []T, err error) {
-	err = s.Read(ctx, func(c *Conn) error {
-		list, err = All(c, query, a, read)
+	return value(ctx, s.Read, func(c *Conn) ([]T, error) { return All(c, query, a, read) })
+}
+
+// value returns what f reads with the connection that call gives it.
+func value[T any](ctx context.Context, call func(context.Context, func(*Conn) error) error, f func(*Conn) (T, error)) (v T, err error) {
+	err = call(ctx, func(c *Conn) error {
+		v, err = f(c)
 		return err
 	})
-	return list, err
+	return v, err
+}
+
+// InSnapshot returns what f reads in one state of the journal.
+func InSnapshot[T any](ctx context.Context, s *Engine, f func(*Conn) (T, error)) (T, error) {
+	return value(ctx, s.Snapshot, f)
+}
+
+// One returns the first of the things that a query has found, or else the error of [Unknown].
+func One[T any](list []T, err error) func(what, id string) (T, error) {
+	return func(what, id string) (one T, _ error) {
+		switch {
+		case err != nil:
+			return one, err
+		case len(list) == 0:
+			return one, Unknown(what, id)
+		}
+		return list[0], nil
+	}
 }
 
 // Snapshot calls f like Read, but all of its statements see the same state of
 // the journal.
 func (s *Engine) Snapshot(ctx context.Context, f func(*Conn) error) error {
-	return s.withReader(ctx, func(c *Conn) error {
+	return s.Read(ctx, func(c *Conn) error {
 		_, err := c.Exec(c.snapshot)
 		if err != nil {
 			return err
@@ -139,9 +145,9 @@ func (s *Engine) Snapshot(ctx context.Context, f func(*Conn) error) error {
 // errUnended is wrapped when a transaction could not be ended.
 var errUnended = errors.New("the transaction has not ended")
 
-// withReader calls f with a connection for reading. If the connection was lost before f read
-// anything, f is called again with another one.
-func (s *Engine) withReader(ctx context.Context, f func(*Conn) error) error {
+// Read calls f with a connection for reading. Every statement in f sees all earlier commits. If
+// the connection was lost before f read anything, f is called again with another one.
+func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
 	for tries := 1; ; tries++ {
 		c, err := s.Readers.borrow(ctx)
 		if err != nil {

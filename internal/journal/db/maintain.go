@@ -6,21 +6,11 @@ import (
 )
 
 // Size returns the size of the journal.
-func (s *Engine) Size(ctx context.Context) (size Size, err error) {
-	err = s.Read(ctx, func(c *Conn) error {
-		size, err = s.Db.Measure(c)
-		return err
-	})
-	return size, err
-}
+func (s *Engine) Size(ctx context.Context) (Size, error) { return value(ctx, s.Read, s.Db.Measure) }
 
 // Damage describes what the database finds damaged in itself, nothing if all is well.
-func (s *Engine) Damage(ctx context.Context) (found []string, err error) {
-	err = s.Read(ctx, func(c *Conn) error {
-		found, err = s.Db.Inspect(c)
-		return err
-	})
-	return found, err
+func (s *Engine) Damage(ctx context.Context) ([]string, error) {
+	return value(ctx, s.Read, s.Db.Inspect)
 }
 
 // Compact gives the room of removed data back: that of a file to the disk, while writers
@@ -41,16 +31,23 @@ func (s *Engine) Unlimited(ctx context.Context, f func(*Conn) error) error {
 // UnlimitedWrite calls do in a transaction like Write, but as Unlimited does.
 func (s *Engine) UnlimitedWrite(ctx context.Context, do func(*Conn) error, locks ...string) error {
 	return s.Unlimited(ctx, func(c *Conn) error {
-		err := s.Db.Begin(c, locks)
-		if err == nil {
-			err = do(c)
-		}
-		if err == nil {
-			return s.Db.Commit(c)
-		}
-		_, _ = c.Exec("ROLLBACK") // the first error is the cause
-		return err
+		return transact(s.Db, c, locks, func() error { return do(c) })
 	})
+}
+
+// transact runs do in a transaction with locks.
+func transact(db transactor, c *Conn, locks []string, do func() error) error {
+	err := db.Begin(c, locks)
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		err = db.Commit(c)
+	}
+	if err != nil {
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
+	}
+	return err
 }
 
 // apart calls f with a connection of its own.

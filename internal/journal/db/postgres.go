@@ -139,9 +139,10 @@ func (d *Postgres) Update(c *Conn, list []Migration) error {
 		return err
 	}
 	c.limit = 0
-	err := d.migrateOnce(c, list)
+	apply := func() error { _, err := Apply(c, list); return err }
+	err := transact(d, c, []string{"migrations"}, apply)
 	for tries := 1; err != nil && d.mayRepeat(c, err) && tries < migrateTries; tries++ {
-		err = d.migrateOnce(c, list)
+		err = transact(d, c, []string{"migrations"}, apply)
 	}
 	if err != nil {
 		return err
@@ -153,24 +154,6 @@ func (d *Postgres) Update(c *Conn, list []Migration) error {
 // migrateTries is how often migrations are tried: while others write, they may not get the
 // locks of their tables in time, or be chosen to end a deadlock.
 const migrateTries = 10
-
-// migrateOnce runs the missing migrations in a transaction.
-func (d *Postgres) migrateOnce(c *Conn, list []Migration) error {
-	_, err := c.Exec("BEGIN")
-	if err == nil {
-		err = c.Lock("migrations")
-	}
-	if err == nil {
-		_, err = Apply(c, list)
-	}
-	if err == nil {
-		_, err = c.Exec("COMMIT")
-	}
-	if err != nil {
-		_, _ = c.Exec("ROLLBACK") // the first error is the cause
-	}
-	return err
-}
 
 // check refuses a database with old tables, or none.
 func (d *Postgres) check(c *Conn) error {

@@ -18,13 +18,6 @@ const (
 	relistenAfter = time.Second     // after a lost connection
 )
 
-// A notification is sent with a transaction, to all processes.
-type notification struct {
-	Seqs map[string]int64 `json:"seqs,omitempty"` // of the last events, by objective
-	Gone []string         `json:"gone,omitempty"` // objectives that were removed
-	Due  bool             `json:"due,omitempty"`  // deliveries became due
-}
-
 // announce implements [transactor].
 func (d *Postgres) announce(c *Conn, list []Changes) error {
 	texts, err := Notifications(list)
@@ -37,14 +30,14 @@ func (d *Postgres) announce(c *Conn, list []Changes) error {
 
 // Notifications returns the texts of notifications of changes, as few as are possible.
 func Notifications(list []Changes) (texts []string, err error) {
-	n, size := notification{}, 0
+	n, size := Changes{}, 0
 	flush := func() error {
 		if len(n.Seqs) == 0 && len(n.Gone) == 0 && !n.Due {
 			return nil
 		}
 		text, err := json.Marshal(n)
 		texts = append(texts, string(text))
-		n, size = notification{}, 0
+		n, size = Changes{}, 0
 		return err
 	}
 	add := func(id string, do func()) error {
@@ -61,12 +54,7 @@ func Notifications(list []Changes) (texts []string, err error) {
 	for _, ch := range list {
 		n.Due = n.Due || ch.Due
 		for id, seq := range ch.Seqs {
-			err = errors.Join(err, add(id, func() {
-				if n.Seqs == nil {
-					n.Seqs = map[string]int64{}
-				}
-				n.Seqs[id] = max(n.Seqs[id], seq)
-			}))
+			err = errors.Join(err, add(id, func() { n.Recorded(id, seq) }))
 		}
 		for _, id := range ch.Gone {
 			err = errors.Join(err, add(id, func() { n.Gone = append(n.Gone, id) }))
@@ -125,18 +113,10 @@ func (d *Postgres) listen(ctx context.Context, ws *watches) (listened bool, err 
 
 // onNotification signals watches on a notification.
 func onNotification(note *pgconn.Notification, ws *watches) error {
-	var n notification
-	if err := json.Unmarshal([]byte(note.Payload), &n); err != nil {
-		return err
-	}
-	for id, seq := range n.Seqs {
-		ws.notify(id, seq)
-	}
-	ws.notifyRemoved(n.Gone)
-	if n.Due {
-		ws.pushed()
-	}
-	return nil
+	var n Changes
+	err := json.Unmarshal([]byte(note.Payload), &n)
+	ws.signal(n)
+	return err
 }
 
 // checkWatched compares the watched objectives with the tables. It also finds out whether the

@@ -130,24 +130,16 @@ func (d *SqliteFile) ready(ctx context.Context) (*Conn, error) {
 // migrate updates the tables and marks the file as a journal. Several processes may
 // do so at a time.
 func (d *SqliteFile) migrate(c *Conn) error {
-	if err := repeatWhileBusy(func() error { _, err := c.Exec("BEGIN IMMEDIATE"); return err }); err != nil {
-		return err
-	}
-	list, err := c.Dialect.Migrations()
-	changed := false
-	if err == nil {
-		changed, err = Apply(c, list)
-	}
-	if err == nil && changed {
-		_, err = c.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
-	}
-	if err == nil {
-		_, err = c.Exec("COMMIT")
-	}
-	if err != nil {
-		_, _ = c.Exec("ROLLBACK") // the first error is the cause
-	}
-	return err
+	return transact(d, c, nil, func() error {
+		list, err := c.Dialect.Migrations()
+		if err != nil {
+			return err
+		}
+		if changed, err := Apply(c, list); err != nil || !changed {
+			return err
+		}
+		return c.Do("PRAGMA application_id = " + strconv.Itoa(applicationID))
+	})
 }
 
 // size implements [connector].

@@ -36,7 +36,7 @@ type topic struct {
 // watches keeps the watches of a journal and a goroutine in which the database looks
 // for the commits of other processes.
 type watches struct {
-	pushed  func()        // called when deliveries of other processes became due
+	pushed  func()        // called when deliveries became due
 	first   chan struct{} // signaled when a watch was added
 	cancel  context.CancelFunc
 	stopped chan struct{}
@@ -81,6 +81,17 @@ func (ws *watches) remove(w *Watch) {
 	}
 	if delete(t.watching, w); len(t.watching) == 0 {
 		delete(ws.topics, w.objective)
+	}
+}
+
+// signal signals those in this process that wait for a change.
+func (ws *watches) signal(ch Changes) {
+	for id, seq := range ch.Seqs {
+		ws.notify(id, seq)
+	}
+	ws.notifyRemoved(ch.Gone)
+	if ch.Due {
+		ws.pushed()
 	}
 }
 

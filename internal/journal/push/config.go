@@ -80,35 +80,24 @@ func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, erro
 
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
 // such config, or the task is another tenant's.
-func (j Store) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
+func (j Store) Push(ctx context.Context, tenant, taskID, id string) (opt.PushConfig, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (p opt.PushConfig, err error) {
 		if err := requireTask(c, tenant, taskID); err != nil {
-			return err
+			return p, err
 		}
-		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(taskID), taskID, id})
-		if err != nil {
-			return err
-		}
-		if len(list) == 0 {
-			return db.Unknown("push config", id)
-		}
-		p = list[0]
-		return nil
+		return db.One(j.configs(c, taskID, " AND c.id = $3", id))("push config", id)
 	})
-	return p, err
 }
 
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
-func (j Store) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
+func (j Store) Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) ([]opt.PushConfig, error) {
 		if err := requireTask(c, tenant, taskID); err != nil {
-			return err
+			return nil, err
 		}
-		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 ORDER BY c.created_at, c.id", db.Args{objectiveOf(taskID), taskID})
-		return err
+		return j.configs(c, taskID, "")
 	})
-	return list, err
 }
 
 // RemovePush removes a config and abandons its deliveries that are due. A config
@@ -131,16 +120,12 @@ func (j Store) RemovePush(ctx context.Context, tenant, taskID, id string) error 
 // removePush removes a config and abandons its deliveries that are due. n is 0 if
 // there is no such config.
 func removePush(c *db.Conn, tenant, taskID, id string) (n int64, err error) {
-	key := db.Args{objectiveOf(taskID), taskID, id}
-	n, err = c.Exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", append(key, tenant)...)
-	if err != nil || n == 0 {
-		return n, err
+	key, s := db.Args{objectiveOf(taskID), taskID, id}, db.Steps{C: c}
+	if n = s.Do("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", append(key, tenant)...); n > 0 {
+		s.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
+		countPushes(&s, objectiveOf(taskID))
 	}
-	err = c.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
-	if err != nil {
-		return n, err
-	}
-	return n, countPushes(c, objectiveOf(taskID))
+	return n, s.Err
 }
 
 // objectiveOf returns the objective of a task, "" for an id in no form of ours.
@@ -156,8 +141,8 @@ func requireTask(c *db.Conn, tenant, id string) error {
 
 // countPushes notes in the row of an objective how many configs it has, so that
 // recording finds out without a look.
-func countPushes(c *db.Conn, objectiveID string) error {
-	return c.Do("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
+func countPushes(s *db.Steps, objectiveID string) {
+	s.Do("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
 }
 
 // A pushPut is a config on its way into the tables.
@@ -172,28 +157,20 @@ type pushPut struct {
 
 func (w *pushPut) run(c *db.Conn) error {
 	w.wrote, w.before = false, nil
-	if err := c.Do("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
-		return err
-	}
-	task, err := w.task(c)
-	if err != nil {
-		return err
-	}
+	s := &db.Steps{C: c}
+	s.Do("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds())
+	task := w.task(s)
 	before, err := w.current(c, w.p)
-	if err != nil || before != nil && samePush(*before, w.p) {
-		return err
-	}
-	if err := w.write(c, !task.exists); err != nil {
-		return err
+	if s.Fail(err); s.Err != nil || before != nil && samePush(*before, w.p) {
+		return s.Err
 	}
 	w.wrote, w.before = true, before
-	if err := countPushes(c, w.p.ObjectiveID); err != nil {
-		return err
+	w.write(s, !task.exists)
+	countPushes(s, w.p.ObjectiveID)
+	if !w.p.Inline && w.p.States.Delivers(a2a.TaskState(task.shown)) {
+		w.deliver(s, task)
 	}
-	if w.p.Inline || !w.p.States.Delivers(a2a.TaskState(task.shown)) {
-		return nil
-	}
-	return w.deliver(c, task)
+	return s.Err
 }
 
 // A pushTask is the state of the task of a config.
@@ -207,18 +184,19 @@ type pushTask struct {
 
 // task reads the task of the config, which need not be there if it is about to
 // begin.
-func (w *pushPut) task(c *db.Conn) (t pushTask, err error) {
+func (w *pushPut) task(s *db.Steps) (t pushTask) {
 	var gate db.Content
-	t.exists, err = c.Get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
+	t.exists = s.Get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
 		WHERE t.id = $1 AND t.tenant = $2`, db.Args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
-	if err != nil || t.exists {
-		return t, errors.Join(err, db.Decode(gate, &t.gate))
+	s.Decode(gate, &t.gate)
+	if t.exists {
+		return t
 	}
-	begun, err := c.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
-	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
-		err = db.Unknown("task", w.p.TaskID)
+	begun := s.Get("SELECT id FROM objectives WHERE id = $1", db.Args{w.p.ObjectiveID}, new(string))
+	if begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID {
+		s.Fail(db.Unknown("task", w.p.TaskID))
 	}
-	return t, err
+	return t
 }
 
 // undo implements the result of PutPush.
@@ -239,7 +217,9 @@ func (w *pushPut) undo(ctx context.Context) error {
 		case err != nil || now == nil || !samePush(*now, w.p):
 			return err
 		case old != nil:
-			return old.write(c, false)
+			s := db.Steps{C: c}
+			old.write(&s, false)
+			return s.Err
 		}
 		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
 		return err
@@ -248,7 +228,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 
 // current returns the stored config with the task and the id of p, nil for none.
 func (j Store) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
-	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", db.Args{objectiveOf(p.TaskID), p.TaskID, p.ID})
+	list, err := j.configs(c, p.TaskID, " AND c.id = $3", p.ID)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -261,18 +241,15 @@ func samePush(a, b opt.PushConfig) bool {
 	return a == b
 }
 
-func (w *pushPut) write(c *db.Conn, pending bool) error {
+func (w *pushPut) write(s *db.Steps, pending bool) {
 	var others int
 	var last int64
-	_, err := c.Get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
+	s.Get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
 		db.Args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &others, &last)
-	if err == nil && others >= opt.MaxPushes {
-		err = opt.ErrPushLimit
+	if others >= opt.MaxPushes {
+		s.Fail(opt.ErrPushLimit)
 	}
-	if err != nil {
-		return err
-	}
-	return c.Do(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
+	s.Do(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
@@ -281,36 +258,34 @@ func (w *pushPut) write(c *db.Conn, pending bool) error {
 }
 
 // deliver makes a delivery of the state that the task is in, unless one is due.
-func (w *pushPut) deliver(c *db.Conn, t pushTask) error {
+func (w *pushPut) deliver(s *db.Steps, t pushTask) {
 	var state, gate string
-	_, err := c.Get(`SELECT state, gate_id FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'
+	s.Get(`SELECT state, gate_id FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'
 		ORDER BY n DESC LIMIT 1`, db.Args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &state, &gate)
-	if err != nil || state == t.shown && gate == t.gate.ID {
-		return err
+	if state == t.shown && gate == t.gate.ID {
+		return
 	}
-	err = c.Do(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+	s.Do(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
-	c.Changes.Due = err == nil
-	return err
+	s.C.Changes.Due = true
 }
 
 const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.version, c.states, c.url, c.scheme, c.secrets, c.fingerprint, c.created_at`
 
-// configs reads the configs that the rest of the query selects. Secrets that cannot
-// be opened are left out, so that such a config can be seen, replaced and removed.
-func (j Store) configs(c *db.Conn, rest string, a db.Args) (list []opt.PushConfig, err error) {
-	err = c.Each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row db.Scanner) error {
-		p, err := j.scan(row)
-		if errors.Is(err, errSecrets) {
-			j.db.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
-			err = nil
-		}
-		list = append(list, p)
-		return err
-	})
-	return list, err
+// configs reads the configs of a task for which a condition holds. Secrets that cannot be opened
+// are left out, so that such a config can be seen, replaced and removed.
+func (j Store) configs(c *db.Conn, taskID, and string, a ...any) ([]opt.PushConfig, error) {
+	return db.All(c, "SELECT "+pushColumns+" FROM push_configs c WHERE c.objective_id = $1 AND c.task_id = $2"+and+" ORDER BY c.created_at, c.id",
+		append(db.Args{objectiveOf(taskID), taskID}, a...), func(row db.Scanner) (opt.PushConfig, error) {
+			p, err := j.scan(row)
+			if errors.Is(err, errSecrets) {
+				j.db.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
+				err = nil
+			}
+			return p, err
+		})
 }
 
 // scan reads a config, and more after its columns.

@@ -93,34 +93,27 @@ func (w *deliveryNote) run(c *db.Conn) error {
 	if latest != nil && !samePush(*latest, w.p) {
 		to, gone = opt.DeliveryDue, false
 	}
-	n, err := c.Exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
+	s := db.Steps{C: c}
+	n := s.Do(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
 		WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, w.d.Tries+1, string(to))...)
-	if err == nil && n > 0 {
-		err = w.attempt(c, key)
+	if n > 0 {
+		w.attempt(&s, key)
 	}
-	if err == nil && gone {
-		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
+	if gone && s.Err == nil {
+		_, s.Err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = c.Get("SELECT status FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4", key, &w.status)
-	return err
+	s.Get("SELECT status FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4", key, &w.status)
+	return s.Err
 }
 
 // attempt records the attempt at the delivery with a key.
-func (w *deliveryNote) attempt(c *db.Conn, key db.Args) error {
+func (w *deliveryNote) attempt(s *db.Steps, key db.Args) {
 	try := w.d.Tries + 1
-	if err := c.Do("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...); err != nil {
-		return err
-	}
-	if err := c.Do("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
-		append(key, try-keptAttempts)...); err != nil {
-		return err
-	}
+	s.Do("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...)
+	s.Do("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5", append(key, try-keptAttempts)...)
 	// A push workflow works for this config: no hand-over is needed soon.
-	return c.Do("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+	s.Do("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
 		key[0], key[1], key[2], w.now)
 }
 
@@ -144,14 +137,12 @@ func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 		return nil
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
+		s := db.Steps{C: c}
 		for _, k := range list {
-			err := c.Do(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
+			s.Do(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
 				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
-			if err != nil {
-				return err
-			}
 		}
-		return nil
+		return s.Err
 	})
 }
 

@@ -3,7 +3,6 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"longhaul/a2a"
@@ -49,26 +48,26 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	if e.Kind == opt.ObjectiveOpened && e.Objective.ID != objectiveID {
 		return nil, fmt.Errorf("%w of kind %s: it is about another objective", opt.ErrMalformed, e.Kind)
 	}
-	var d documents
-	n := &entry{Event: e, doc: d.encode(true, e), givenPlans: d.encode(len(e.Given) > 0, e.Given)}
-	n.status, n.gate, n.message = d.encode(e.Status != nil, e.Status), d.encode(e.Gate != nil, e.Gate), d.encode(e.Message != nil, e.Message)
+	var s db.Steps
+	n := &entry{Event: e, doc: s.Encode(true, e), givenPlans: s.Encode(len(e.Given) > 0, e.Given)}
+	n.status, n.gate, n.message = s.Encode(e.Status != nil, e.Status), s.Encode(e.Gate != nil, e.Gate), s.Encode(e.Message != nil, e.Message)
 	decided := e.Decided()
-	n.decision, n.decided = d.encode(e.Decision != nil, e.Decision), d.encode(decided != nil, decided)
+	n.decision, n.decided = s.Encode(e.Decision != nil, e.Decision), s.Encode(decided != nil, decided)
 	switch e.Kind {
 	case opt.ObjectiveOpened:
-		n.added, n.text = d.encode(true, bareObjective(*e.Objective)), d.text(e.Objective.Text())
+		n.added, n.text = s.Encode(true, bareObjective(*e.Objective)), newText(&s, e.Objective.Text())
 	case opt.PlanAdded:
-		n.added, n.text = d.encode(true, barePlan(*e.Plan)), d.text(e.Plan.Text())
-		n.tasks = d.tasks(e.Plan.Tasks)
+		n.added, n.text = s.Encode(true, barePlan(*e.Plan)), newText(&s, e.Plan.Text())
+		n.tasks = newTasks(&s, e.Plan.Tasks)
 	case opt.ObjectiveChanged, opt.PlanChanged:
-		n.text = d.text(e.Text)
+		n.text = newText(&s, e.Text)
 	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
-		n.tasks = d.tasks(e.Tasks)
+		n.tasks = newTasks(&s, e.Tasks)
 	case opt.ArtifactAdded:
-		n.added = d.encode(true, e.Chunk.Artifact)
+		n.added = s.Encode(true, e.Chunk.Artifact)
 	}
-	if err := errors.Join(d...); err != nil {
-		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
+	if s.Err != nil {
+		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, s.Err)
 	}
 	n.digest = Digest(e)
 	if e.Message != nil {
@@ -96,34 +95,20 @@ func bareTask(t opt.Task) opt.Task {
 	return t
 }
 
-// documents collects the errors of making documents.
-type documents []error
-
-// encode returns v as JSON, "" if exists is false.
-func (d *documents) encode(exists bool, v any) db.Content {
-	if !exists {
-		return ""
-	}
-	doc, err := db.Encode(v)
-	*d = append(*d, err)
-	return doc
-}
-
-func (d *documents) text(t *opt.Text) text {
+func newText(s *db.Steps, t *opt.Text) text {
 	planner, _ := t.Metadata.String(opt.KeyPlanner)
 	return text{
 		planner: planner,
 		name:    db.Content(t.Name), description: db.Content(t.Description),
-		metadata: d.encode(len(t.Metadata) > 0, t.Metadata), dependencies: d.encode(t.Dependencies != nil, t.Dependencies),
+		metadata: s.Encode(len(t.Metadata) > 0, t.Metadata), dependencies: s.Encode(t.Dependencies != nil, t.Dependencies),
 	}
 }
 
-func (d *documents) tasks(list []*opt.Task) []newTask {
-	var out []newTask
+func newTasks(s *db.Steps, list []*opt.Task) (out []newTask) {
 	for _, t := range list {
 		out = append(out, newTask{
-			Task: t, doc: d.encode(true, bareTask(*t)),
-			dependencies: d.encode(t.Dependencies != nil, t.Dependencies), metadata: d.encode(len(t.Metadata) > 0, t.Metadata),
+			Task: t, doc: s.Encode(true, bareTask(*t)),
+			dependencies: s.Encode(t.Dependencies != nil, t.Dependencies), metadata: s.Encode(len(t.Metadata) > 0, t.Metadata),
 		})
 	}
 	return out

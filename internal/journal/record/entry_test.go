@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"testing"
 
@@ -19,6 +20,12 @@ func TestDigest(t *testing.T) {
 		Round: 1, Try: 2, Attempt: 3, Leg: 4, Revision: 5, Link: "l", ForTask: "f", Principal: "ann", Key: "k",
 		Message: &a2a.Message{MessageID: "m"}, Status: &a2a.Message{MessageID: "s"}, Gate: &opt.Gate{ID: "g"}, Answer: &opt.CommandAnswer{CommandID: "c"},
 		Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "x", Parts: []a2a.Part{{Text: &text}}}, Append: true, Last: true},
+	}
+	other := e
+	other.Step, other.Objective, other.Status = "remind", &opt.Objective{Metadata: a2a.Metadata{"k": []byte("1")}}, &a2a.Message{MessageID: "s", Parts: []a2a.Part{{Text: &text}}}
+	other.Gate = &opt.Gate{ID: "g", Kind: opt.Approval, Title: "Ship?"}
+	if !bytes.Equal(record.Digest(e), record.Digest(other)) {
+		t.Error("it covers members that another program may not know, or encodes in another way")
 	}
 	if got, want := hex.EncodeToString(record.Digest(e)), "89c29eebebfec428b7d697d47e0f34c3"; got != want {
 		t.Errorf("digest %s, want %s", got, want)

@@ -33,13 +33,13 @@ const unrecorded = 8
 // their workflows are gone, and a worker that was slow may come with events of before. A plan begins
 // in the epoch of its objective, so that may be an epoch that the journal does not know. The list of
 // epochs has a negative number for a source that is shut up to an epoch and has begun none.
-func shutEpochs(r *rows, planID string) error {
+func shutEpochs(r *rows, planID string) {
 	type plan struct {
 		id     string
 		run    int
 		status opt.PlanStatus
 	}
-	plans, err := db.All(r.c, "SELECT id, run, status FROM plans WHERE objective_id = $1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, planID},
+	plans := db.Rows(&r.Steps, "SELECT id, run, status FROM plans WHERE objective_id = $1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, planID},
 		func(row db.Scanner) (p plan, err error) { return p, row.Scan(&p.id, &p.run, &p.status) })
 	for _, p := range plans {
 		if planID == "" && p.status.Ended() {
@@ -50,11 +50,8 @@ func shutEpochs(r *rows, planID string) error {
 		if r.o.epochs[name] < 1 {
 			epoch = -epoch
 		}
-		if err == nil {
-			err = setEpoch(r, name, epoch)
-		}
+		setEpoch(r, name, epoch)
 	}
-	return err
 }
 
 // WasRewound reports whether a list of epochs has one that a source has begun.
@@ -70,59 +67,50 @@ func WasRewound(epochs db.Content) (bool, error) {
 }
 
 // checkEpoch refuses event n of a source in an epoch before the latest one, or in one that is shut.
-func checkEpoch(r *rows, source string, n int64) error {
+func checkEpoch(r *rows, source string, n int64) {
 	name, epoch := opt.SplitEpoch(source)
 	if latest := epochOf(r, name); epoch < latest || epoch == latest && r.o.epochs[name] < 0 {
-		return fmt.Errorf("%w: %w", ErrContradiction, rewound(r, source, n))
+		r.Fail(fmt.Errorf("%w: %w", ErrContradiction, rewound(r, source, n)))
 	}
-	return nil
 }
 
 // enterEpoch notes the epoch of a source that is about to record e, its first event in it.
-func enterEpoch(r *rows, source string, e *entry) error {
+func enterEpoch(r *rows, source string, e *entry) {
 	name, epoch := opt.SplitEpoch(source)
-	if err := checkEpoch(r, source, e.N); err != nil || epoch == epochOf(r, name) || !r.o.exists {
-		return err
+	if checkEpoch(r, source, e.N); epoch == epochOf(r, name) || !r.o.exists {
+		return
 	}
-	past, err := takesBack(r, e)
-	if past {
+	if takesBack(r, e) {
 		refused := rewound(r, source, e.N)
 		refused.Unknown = true
-		return fmt.Errorf("%w: %w", ErrContradiction, refused)
+		r.Fail(fmt.Errorf("%w: %w", ErrContradiction, refused))
 	}
-	if err != nil {
-		return err
-	}
-	return setEpoch(r, name, epoch)
+	setEpoch(r, name, epoch)
 }
 
 // takesBack reports whether the beginning of an epoch is from before the objective, or one of its
 // plans, was begun again. A reset takes no retry back.
-func takesBack(r *rows, e *entry) (bool, error) {
+func takesBack(r *rows, e *entry) bool {
 	of := e.Objective
 	switch {
 	case e.Kind != opt.SourceRewound:
-		return false, nil
+		return false
 	case e.PlanID != "":
 		of = &opt.Objective{Plans: []*opt.Plan{e.Plan}}
 	case r.o.attempt > e.Head.Attempt:
-		return true, nil
+		return true
 	}
-	again, err := db.All(r.c, "SELECT id, run FROM plans WHERE objective_id = $1 AND run > 1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, e.PlanID},
+	again := db.Rows(&r.Steps, "SELECT id, run FROM plans WHERE objective_id = $1 AND run > 1 AND (id = $2 OR $2 = '')", db.Args{r.objectiveID, e.PlanID},
 		func(row db.Scanner) (p opt.Plan, err error) { return p, row.Scan(&p.ID, &p.Run) })
-	return slices.ContainsFunc(again, func(p opt.Plan) bool { was := of.Plan(p.ID); return was == nil || was.Run < p.Run }), err
+	return slices.ContainsFunc(again, func(p opt.Plan) bool { was := of.Plan(p.ID); return was == nil || was.Run < p.Run })
 }
 
-func setEpoch(r *rows, name string, epoch int) error {
+func setEpoch(r *rows, name string, epoch int) {
 	if r.o.epochs == nil {
 		r.o.epochs = map[string]int{}
 	}
 	r.o.epochs[name] = epoch
-	doc, err := db.Encode(r.o.epochs)
-	if err == nil {
-		err = r.c.Do("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, doc)
-	}
-	return err
+	r.Do("UPDATE objectives SET epochs = $2 WHERE id = $1", r.objectiveID, r.Encode(true, r.o.epochs))
 }
 
 // early returns err, with which event e of b was refused. An event about a plan or a task that is
@@ -132,7 +120,7 @@ func early(r *rows, err error, b batch, e *entry) error {
 	if !errors.Is(err, ErrEarly) || e.PlanID == "" || b.under >= epochOf(r, r.objectiveID) {
 		return err
 	}
-	known, failed := r.c.Get("SELECT 1 FROM plans WHERE id = $1 AND objective_id = $2", db.Args{e.PlanID, r.objectiveID}, new(int))
+	known, failed := r.C.Get("SELECT 1 FROM plans WHERE id = $1 AND objective_id = $2", db.Args{e.PlanID, r.objectiveID}, new(int))
 	if failed != nil {
 		return failed
 	}
@@ -141,10 +129,9 @@ func early(r *rows, err error, b batch, e *entry) error {
 }
 
 // unstick notes that the objective records again.
-func unstick(r *rows) error {
-	if !r.o.stuck {
-		return nil
+func unstick(r *rows) {
+	if r.o.stuck {
+		r.o.stuck = false
+		r.Do("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
 	}
-	r.o.stuck = false
-	return r.c.Do("UPDATE objectives SET stuck = '' WHERE id = $1", r.objectiveID)
 }

@@ -10,18 +10,19 @@ const Leftovers = "SELECT objective_id FROM leftovers"
 // PurgeLock is the lock of those who remove such rows.
 const PurgeLock = "purge"
 
-// DependentTables are the tables with the remaining rows of objectives, and how many
+// dependentTables are the tables with the remaining rows of objectives, and how many
 // rows are removed at once: few if rows are large.
-var DependentTables = []struct {
-	Table string
-	Most  int
+var dependentTables = []struct {
+	table string
+	most  int
 }{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"blobs", 20}}
 
 // RemoveRemaining removes some remaining rows of removed objectives; did is false if none
 // remain.
 func RemoveRemaining(c *db.Conn) (did bool, err error) {
-	for _, b := range DependentTables {
-		if n, err := c.Exec(RemoveRemainingSQL(c.Dialect, b.Table), b.Most); n > 0 || err != nil {
+	for _, b := range dependentTables {
+		some := "SELECT " + c.Dialect.Row() + " FROM " + b.table + " WHERE objective_id " + c.Dialect.In(Leftovers) + db.LimitParam(1)
+		if n, err := c.Exec("DELETE FROM "+b.table+" WHERE "+c.Dialect.Row()+" "+c.Dialect.In(some), b.most); n > 0 || err != nil {
 			return true, err
 		}
 	}
@@ -36,20 +37,10 @@ func RemoveAllRemaining(c *db.Conn, id string) error {
 	if err != nil || !found {
 		return err
 	}
-	if err := c.Lock(PurgeLock); err != nil {
-		return err
+	s := db.Steps{C: c, Err: c.Lock(PurgeLock)}
+	for _, b := range dependentTables {
+		s.Do("DELETE FROM "+b.table+" WHERE objective_id = $1", id)
 	}
-	for _, b := range DependentTables {
-		if err := c.Do("DELETE FROM "+b.Table+" WHERE objective_id = $1", id); err != nil {
-			return err
-		}
-	}
-	return c.Do("DELETE FROM leftovers WHERE objective_id = $1", id)
-}
-
-// RemoveRemainingSQL returns the statement that removes at most $1 remaining rows of
-// removed objectives from a table.
-func RemoveRemainingSQL(d db.Dialect, table string) string {
-	some := "SELECT " + d.Row() + " FROM " + table + " WHERE objective_id " + d.In(Leftovers) + db.LimitParam(1)
-	return "DELETE FROM " + table + " WHERE " + d.Row() + " " + d.In(some)
+	s.Do("DELETE FROM leftovers WHERE objective_id = $1", id)
+	return s.Err
 }

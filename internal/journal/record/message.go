@@ -13,17 +13,15 @@ const (
 	formerStatus   = "status"  // of a former status of the agent
 )
 
-func addMessage(r *rows, e *entry) error {
-	if _, err := readTask(r, e.TaskID); err != nil {
-		return err
-	}
-	return insertMessage(r, e, sentMessage, e.TaskID, e.messageDigest)
+func addMessage(r *rows, e *entry) {
+	readTask(r, e.TaskID)
+	insertMessage(r, e, sentMessage, e.TaskID, e.messageDigest)
 }
 
 // insertMessage adds the message of e to a task. Of messages with the same id,
 // sender and task, the first stays.
-func insertMessage(r *rows, e *entry, kind, taskID, digest string) error {
-	return r.c.Do(`INSERT INTO messages
+func insertMessage(r *rows, e *entry, kind, taskID, digest string) {
+	r.Do(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		r.objectiveID, r.seq(), taskID, e.ForTask, kind, db.Flag(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
@@ -31,8 +29,8 @@ func insertMessage(r *rows, e *entry, kind, taskID, digest string) error {
 }
 
 // insertStatus adds the status message of a task, which is about to be replaced.
-func insertStatus(r *rows, taskID string) error {
-	return r.c.Do(`INSERT INTO messages
+func insertStatus(r *rows, taskID string) {
+	r.Do(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1
 		ON CONFLICT DO NOTHING`, taskID)

@@ -1,62 +1,51 @@
 package record
 
 import (
-	"errors"
-
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
 // noticeMove makes notices about the gate of a plan task if e opens it or takes one of
 // its steps, before e is applied.
-func noticeMove(r *rows, e *entry) error {
+func noticeMove(r *rows, e *entry) {
 	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && e.Step == "" {
-		return nil
+		return
 	}
 	var doc, shapers db.Content
 	var before opt.Gate
 	n := opt.Notice{Kind: opt.NoticeKind(e.Step), Tenant: r.o.tenant}
-	_, err := r.c.Get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
+	r.Get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
 		db.Args{e.TaskID}, &doc, &n.Principal, &shapers)
-	if err = errors.Join(err, db.Decode(doc, &before), db.Decode(shapers, &n.Shapers)); err != nil {
-		return err
-	}
+	r.Decode(doc, &before)
+	r.Decode(shapers, &n.Shapers)
 	switch {
 	case e.Step != "" && e.Gate == nil: // it has closed the gate
 		n.Gate = before
 	case e.Step != "":
 		n.Gate = *e.Gate
 	case e.Gate.ID == before.ID: // a vote or an exchange
-		return nil
+		return
 	default:
 		n.Gate, n.Kind = *e.Gate, opt.Opened
 	}
-	return addNotice(r, e, n)
+	addNotice(r, e, n)
 }
 
 // addNotice makes a delivery of n to each channel that takes it.
-func addNotice(r *rows, e *entry, n opt.Notice) error {
+func addNotice(r *rows, e *entry, n opt.Notice) {
 	some := false
 	for _, c := range r.channels {
 		if !c.Takes(n) {
 			continue
 		}
 		some = true
-		err := r.c.Do(`INSERT INTO deliveries
+		r.Do(`INSERT INTO deliveries
 			(objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, notice, status, since, tries, handed_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'due', $6, 0, 0)`,
 			r.objectiveID, e.TaskID, c.ConfigID(), r.seq(), string(opt.TaskState(e.To).A2A()), e.At.Millis(), string(n.Gate.Kind), n.Gate.ID, string(n.Kind))
-		if err != nil {
-			return err
-		}
 	}
-	if !some {
-		return nil
+	if some {
+		r.C.Changes.Due = true
+		r.Do("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), r.Encode(true, n.Gate.Shown()))
 	}
-	r.c.Changes.Due = true
-	doc, err := db.Encode(n.Gate.Shown())
-	if err == nil {
-		err = r.c.Do("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)
-	}
-	return err
 }

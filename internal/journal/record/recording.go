@@ -65,18 +65,18 @@ func (r *Recording) ObjectiveID() string { return r.objectiveID }
 func (r *Recording) Added() (list []opt.Event, createdAt int64) { return r.added, r.o.createdAt }
 
 // begin begins again, with the state of the objective.
-func (r *Recording) begin(c *db.Conn) error {
-	r.c, r.o, r.knownNumbers, r.added = c, openObjective{}, map[string]numbers{}, nil
-	return r.open()
+func (r *Recording) begin(c *db.Conn) {
+	r.Steps, r.o, r.knownNumbers, r.added = db.Steps{C: c}, openObjective{}, map[string]numbers{}, nil
+	r.open()
 }
 
 // open reads the state of the objective and of the first source. It ignores the
 // remaining rows of a removed objective with the same id.
-func (r *Recording) open() (err error) {
+func (r *Recording) open() {
 	first := r.batches[0].source
 	var n numbers
 	var epochs, stuck db.Content
-	r.o.exists, err = r.c.Get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
+	r.o.exists = r.Get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, o.epochs, o.stuck, COALESCE(s.first, 1), s.digests
 		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
 			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
@@ -84,177 +84,156 @@ func (r *Recording) open() (err error) {
 	if r.o.exists {
 		r.knownNumbers[first], r.o.stuck = n, stuck != ""
 	}
-	return errors.Join(err, db.Decode(epochs, &r.o.epochs))
+	r.Decode(epochs, &r.o.epochs)
 }
 
 // Run applies the batches within a transaction. It may run again if the transaction
 // was undone.
 func (r *Recording) Run(c *db.Conn) error {
-	if err := r.begin(c); err != nil {
-		return err
-	}
+	r.begin(c)
 	before := r.o.seq
 	for _, b := range r.batches {
 		if err := r.recordBatch(b); err != nil {
 			return fmt.Errorf("from %s: %w", b.source, err)
 		}
 	}
-	if r.o.seq == before {
-		return unstick(r.rows)
+	if r.o.seq > before {
+		c.Changes.Recorded(r.objectiveID, r.o.seq)
 	}
-	c.Changes.Recorded(r.objectiveID, r.o.seq)
-	return r.close()
+	r.close()
+	return r.Err
 }
 
 // close writes the state of the objective.
-func (r *Recording) close() error {
-	if err := unstick(r.rows); err != nil {
-		return err
+func (r *Recording) close() {
+	unstick(r.rows)
+	switch {
+	case r.added == nil: // all was known
+	case r.o.head != nil:
+		writeObjectiveHead(r.rows, r.o.head)
+	default:
+		r.Do("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
 	}
-	if r.o.head != nil {
-		return writeObjectiveHead(r.rows, r.o.head)
-	}
-	return r.c.Do("UPDATE objectives SET seq = $2, updated_at = $3, bytes = bytes + $4 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt, r.o.bytes)
 }
 
 // recordBatch applies the events of b that are new.
 func (r *Recording) recordBatch(b batch) error {
-	latest, err := r.latestNumbers(b.source)
-	if err != nil {
-		return err
-	}
+	latest := r.latestNumbers(b.source)
 	first, last := b.entries[0].N, latest.last()
-	begins := begins(r.rows, b, latest)
-	if first > last+1 && !begins {
-		if err := checkEpoch(r.rows, b.source, first); err != nil {
-			return err
-		}
-		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
+	if first > last+1 && !begins(r.rows, b, latest) {
+		checkEpoch(r.rows, b.source, first)
+		r.Fail(fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap))
 	}
 	missing := b.entries
 	if first <= last && len(latest.digests) > 0 {
 		known := min(int(last-first)+1, len(missing))
-		if err := r.checkRepeats(b.source, missing[:known]); err != nil {
-			return err
-		}
+		r.checkRepeats(b.source, missing[:known])
 		missing = missing[known:]
 	}
-	if len(missing) == 0 {
-		return nil
+	if r.Err != nil || len(missing) == 0 {
+		return r.Err
 	}
-	if err := enterEpoch(r.rows, b.source, missing[0]); err != nil {
-		return err
+	if enterEpoch(r.rows, b.source, missing[0]); r.Err != nil {
+		return r.Err
 	}
 	for _, e := range missing {
-		if err := r.recordEvent(e); err != nil {
-			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, early(r.rows, err, b, e))
+		if r.recordEvent(e); r.Err != nil {
+			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, early(r.rows, r.Err, b, e))
 		}
 	}
-	return r.storeNumbers(b.source, missing)
+	r.storeNumbers(b.source, missing)
+	return r.Err
 }
 
 // recordEvent applies e and appends it to the events.
-func (r *Recording) recordEvent(e *entry) error {
-	kept, err := r.apply(e)
-	if err != nil || !kept {
-		return err
+func (r *Recording) recordEvent(e *entry) {
+	if !r.apply(e) {
+		return
 	}
-	if e.Decision != nil {
-		if err := addDecision(r.rows, e); err != nil {
-			return err
-		}
-	}
-	stored, err := r.c.Contents.ToStored(string(e.doc))
-	if err != nil {
-		return err
-	}
-	err = r.c.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
+	addDecision(r.rows, e)
+	stored, err := r.C.Contents.ToStored(string(e.doc))
+	r.Fail(err)
+	r.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
 	r.o.seq++
 	r.o.bytes += len(stored)
 	r.added = append(r.added, e.Event)
-	if err == nil && e.EndsTasks() {
-		err = r.endTasks(e)
+	if e.EndsTasks() {
+		r.endTasks(e)
 	}
-	return err
 }
 
 // endTasks ends the open tasks of the plan that e is about, or of all plans, each with an
 // event of its own.
-func (r *Recording) endTasks(e *entry) error {
+func (r *Recording) endTasks(e *entry) {
 	type task struct {
 		id, planID string
 		state      opt.TaskState
 	}
-	open, err := db.All(r.c, `SELECT id, plan_id, state FROM tasks
+	open := db.Rows(&r.Steps, `SELECT id, plan_id, state FROM tasks
 		WHERE objective_id = $1 AND plan_id <> '' AND (plan_id = $2 OR $2 = '') AND ended = 0 ORDER BY plan_id, idx, id`,
 		db.Args{r.objectiveID, e.PlanID}, func(row db.Scanner) (t task, err error) { return t, row.Scan(&t.id, &t.planID, &t.state) })
-	if err != nil {
-		return err
-	}
 	for _, t := range open {
 		moved := e.TaskEnded(r.o.contextID, t.id, t.state)
 		moved.PlanID = t.planID
 		ended, err := newEntry(r.objectiveID, moved)
-		if err == nil {
-			err = r.recordEvent(ended)
-		}
 		if err != nil {
-			return err
+			r.Fail(err)
+			return
 		}
+		r.recordEvent(ended)
 	}
-	return shutEpochs(r.rows, e.PlanID)
+	shutEpochs(r.rows, e.PlanID)
 }
 
 // apply changes the rows that e is about. kept is false if e came too late to
 // change anything; then readers never see it.
-func (r *Recording) apply(e *entry) (kept bool, err error) {
+func (r *Recording) apply(e *entry) (kept bool) {
 	if !r.o.exists && e.Kind != opt.ObjectiveOpened {
-		return false, fmt.Errorf("objective %s is not there: %w", r.objectiveID, ErrEarly)
+		r.Fail(fmt.Errorf("objective %s is not there: %w", r.objectiveID, ErrEarly))
+		return false
 	}
 	if e.Head != nil {
 		r.o.head, r.o.updatedAt = e.Head, e.At.Millis()
 	}
 	if e.PlanHead != nil {
-		if err := writePlanHead(r.rows, e); err != nil {
-			return false, err
-		}
+		writePlanHead(r.rows, e)
 	}
 	switch e.Kind {
 	case opt.ObjectiveOpened:
 		return addObjective(r.rows, e)
 	case opt.ObjectiveChanged:
-		return true, writeObjectiveText(r.rows, e)
+		writeObjectiveText(r.rows, e)
 	case opt.ObjectiveRetried:
-		return true, retryObjective(r.rows, e)
+		retryObjective(r.rows, e)
 	case opt.PlanAdded:
-		return true, addPlan(r.rows, e)
+		addPlan(r.rows, e)
 	case opt.PlanChanged:
-		return true, writePlanText(r.rows, e)
+		writePlanText(r.rows, e)
 	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
-		return true, addTasks(r.rows, e)
+		addTasks(r.rows, e)
 	case opt.TaskLinked:
-		return true, linkTask(r.rows, e)
+		linkTask(r.rows, e)
 	case opt.TaskMoved:
-		return true, moveTask(r.rows, e)
+		moveTask(r.rows, e)
 	case opt.ExchangeAdded:
-		return true, extendGate(r.rows, e)
+		extendGate(r.rows, e)
 	case opt.TaskTried:
 		return addTry(r.rows, e)
 	case opt.ArtifactAdded:
 		return addArtifact(r.rows, e)
 	case opt.MessageAdded:
-		return true, addMessage(r.rows, e)
+		addMessage(r.rows, e)
 	case opt.CommandAnswered:
-		return true, r.addAnswer(e)
+		r.addAnswer(e)
 	case opt.SourceRewound:
-		return true, rewind(r.rows, e)
+		rewind(r.rows, e)
 	default: // the head has all changes
-		return true, nil
 	}
+	return true
 }
 
 // addAnswer notes which event answers a command. The first answer stays.
-func (r *Recording) addAnswer(e *entry) error {
-	return r.c.Do("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+func (r *Recording) addAnswer(e *entry) {
+	r.Do("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		r.objectiveID, e.Answer.CommandID, r.seq())
 }

@@ -12,37 +12,31 @@ import (
 // Restore is Run for events that were lost, and returns how many it has added. An added event
 // gets a seq above after, unless it opens the objective.
 func (r *Recording) Restore(c *db.Conn, after int64) (added int, err error) {
-	if err := r.begin(c); err != nil {
-		return 0, err
-	}
+	r.begin(c)
 	for _, b := range r.batches {
+		parts := []batch{b}
 		if first := b.entries[0]; first.Kind == opt.ObjectiveOpened && len(b.entries) > 1 {
-			n, err := r.restoreBatch(batch{source: b.source, entries: b.entries[:1]}, after)
+			parts = []batch{{source: b.source, entries: b.entries[:1]}, {source: b.source, entries: b.entries[1:]}}
+		}
+		for _, part := range parts {
+			n, err := r.restoreBatch(part, after)
 			if err != nil {
 				return 0, err
 			}
 			added += n
-			b.entries = b.entries[1:]
 		}
-		n, err := r.restoreBatch(b, after)
-		if err != nil {
-			return 0, err
-		}
-		added += n
 	}
-	if added == 0 {
-		return 0, nil
+	if added == 0 || r.Err != nil {
+		return 0, r.Err
 	}
 	c.Changes.Recorded(r.objectiveID, r.o.seq)
-	return added, r.close()
+	r.close()
+	return added, r.Err
 }
 
 // restoreBatch applies the events of b that are new, and returns how many readers see.
 func (r *Recording) restoreBatch(b batch, after int64) (added int, err error) {
-	latest, err := r.latestNumbers(b.source)
-	if err != nil {
-		return 0, err
-	}
+	latest := r.latestNumbers(b.source)
 	before, existed := r.o.seq, r.o.exists
 	if existed && b.entries[len(b.entries)-1].N > latest.last() {
 		r.o.seq = max(before, after)
@@ -107,21 +101,4 @@ func (d *Difference) compare(b batch, has map[int64]string) {
 		}
 		has[e.N] = string(e.digest)
 	}
-}
-
-// digests returns the digests of the events of a source, by number, for those that the
-// journal has. Without the objective, it has none.
-func digests(c *db.Conn, objectiveID, source string) (map[int64]string, error) {
-	out := map[int64]string{}
-	err := c.Each(`SELECT s.first, s.digests FROM sources s JOIN objectives o ON o.id = s.objective_id
-		WHERE s.objective_id = $1 AND s.source = $2`, db.Args{objectiveID, source}, func(row db.Scanner) error {
-		var n numbers
-		err := row.Scan(&n.first, &n.digests)
-		for digest := range slices.Chunk(n.digests, digestSize) {
-			out[n.first] = string(digest)
-			n.first++
-		}
-		return err
-	})
-	return out, err
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"slices"
 
 	"longhaul/a2a"
@@ -10,150 +9,106 @@ import (
 )
 
 // rewind sets the rows of the objective or the plan to the state in e.
-func rewind(r *rows, e *entry) error {
+func rewind(r *rows, e *entry) {
 	if e.PlanID != "" {
-		return setTasks(r, e, e.Plan)
+		setTasks(r, e, e.Plan)
+		return
 	}
-	return setObjective(r, e)
+	setObjective(r, e)
 }
 
-func setObjective(r *rows, e *entry) error {
-	var d documents
-	e.text = d.text(e.Text)
-	if err := errors.Join(errors.Join(d...), writeObjectiveText(r, e)); err != nil {
-		return err
-	}
+func setObjective(r *rows, e *entry) {
+	e.text = newText(&r.Steps, e.Text)
+	writeObjectiveText(r, e)
 	o := e.Objective
 	r.o.attempt = e.Head.Attempt
-	err := addRoot(r, o.MessageID, o.Digest, e.At)
-	if err == nil {
-		err = setTask(r, e, opt.RootID(r.objectiveID, r.o.attempt), &opt.Task{State: o.Root, Gate: e.Gate, Failure: e.Head.Failure})
+	addRoot(r, o.MessageID, o.Digest, e.At)
+	root := opt.RootID(r.objectiveID, r.o.attempt)
+	setTask(r, e, root, &opt.Task{State: o.Root, Gate: e.Gate, Failure: e.Head.Failure})
+	if !o.Root.Ended() { // it gets its own artifacts at its end
+		r.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, root)
 	}
-	if err == nil && !o.Root.Ended() { // it gets its own artifacts at its end
-		err = r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, opt.RootID(r.objectiveID, r.o.attempt))
-	}
-	if err == nil {
-		err = setPlans(r, e, o.Plans)
-	}
-	return err
+	setPlans(r, e, o.Plans)
 }
 
 // setPlans sets the plans of the objective. Those that have a workflow show their own state,
 // except one that has ended.
-func setPlans(r *rows, e *entry, list []*opt.Plan) error {
-	known, err := db.All(r.c, "SELECT id FROM plans WHERE objective_id = $1 ORDER BY position", db.Args{r.objectiveID}, db.ScanID)
+func setPlans(r *rows, e *entry, list []*opt.Plan) {
+	known := r.IDs("SELECT id FROM plans WHERE objective_id = $1 ORDER BY position", r.objectiveID)
 	for _, id := range known {
-		if err == nil && !slices.ContainsFunc(list, func(p *opt.Plan) bool { return p.ID == id }) {
-			err = removePlan(r, id)
+		if !slices.ContainsFunc(list, func(p *opt.Plan) bool { return p.ID == id }) {
+			removePlan(r, id)
 		}
 	}
 	for i, p := range list {
-		if err == nil {
-			err = setPlan(r, e, i, p, slices.Contains(known, p.ID))
-		}
+		setPlan(r, e, i, p, slices.Contains(known, p.ID))
 	}
-	return err
 }
 
-func removePlan(r *rows, id string) error {
-	ids, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", db.Args{r.objectiveID, id}, db.ScanID)
-	if err == nil {
-		err = removeTasks(r, ids)
-	}
-	if err == nil {
-		err = r.c.Do("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
-	}
-	return err
+func removePlan(r *rows, id string) {
+	removeTasks(r, tasksOf(r, id))
+	r.Do("DELETE FROM plans WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
 }
 
-func setPlan(r *rows, e *entry, position int, p *opt.Plan, known bool) error {
-	var d documents
-	at := &entry{Event: opt.Event{PlanID: p.ID, At: e.At, Plan: p, PlanHead: p.Head()}, text: d.text(p.Text()), added: d.encode(true, barePlan(*p)), tasks: d.tasks(p.Tasks)}
-	err := errors.Join(d...)
-	if err == nil && !known {
-		err = addPlan(r, at)
+// tasksOf returns the ids of the tasks of a plan.
+func tasksOf(r *rows, planID string) []string {
+	return r.IDs("SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", r.objectiveID, planID)
+}
+
+func setPlan(r *rows, e *entry, position int, p *opt.Plan, known bool) {
+	at := &entry{
+		Event: opt.Event{PlanID: p.ID, At: e.At, Plan: p, PlanHead: p.Head()},
+		text:  newText(&r.Steps, p.Text()), added: r.Encode(true, barePlan(*p)), tasks: newTasks(&r.Steps, p.Tasks),
 	}
-	if err == nil {
-		err = writePlanText(r, at)
+	if !known {
+		addPlan(r, at)
 	}
-	if err == nil {
-		err = r.c.Do("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
+	writePlanText(r, at)
+	r.Do("UPDATE plans SET position = $2 WHERE id = $1 AND position <> $2", p.ID, position)
+	if p.Tasks != nil || p.Status.Ended() && !hasEnded(r, p) {
+		writePlanHead(r, at)
 	}
-	write := p.Tasks != nil
-	if err == nil && !write && p.Status.Ended() {
-		ended, failed := hasEnded(r, p)
-		write, err = !ended, failed
+	if p.Tasks != nil {
+		setTasks(r, at, p)
 	}
-	if err == nil && write {
-		err = writePlanHead(r, at)
-	}
-	if err == nil && p.Tasks != nil {
-		err = setTasks(r, at, p)
-	}
-	return err
 }
 
 // hasEnded reports whether a plan has recorded the end that its objective knows.
-func hasEnded(r *rows, p *opt.Plan) (bool, error) {
-	var n int
-	_, err := r.c.Get("SELECT COUNT(*) FROM plans WHERE id = $1 AND status = $2", db.Args{p.ID, string(p.Status)}, &n)
-	return n == 1, err
+func hasEnded(r *rows, p *opt.Plan) bool {
+	return r.Get("SELECT 1 FROM plans WHERE id = $1 AND status = $2", db.Args{p.ID, string(p.Status)}, new(int))
 }
 
 // setTasks sets the tasks of a plan. Earlier attempts at them stay.
-func setTasks(r *rows, e *entry, p *opt.Plan) error {
-	ids, err := db.All(r.c, "SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $2", db.Args{r.objectiveID, p.ID}, db.ScanID)
-	if err != nil {
-		return err
-	}
-	gone := slices.DeleteFunc(ids, func(id string) bool {
+func setTasks(r *rows, e *entry, p *opt.Plan) {
+	removeTasks(r, slices.DeleteFunc(tasksOf(r, p.ID), func(id string) bool {
 		ref, _ := opt.ParseID(id)
 		t := p.Task(ref.TaskID)
 		return t != nil && ref.Attempt <= max(t.Run, 1)
-	})
-	var d documents
-	added := &entry{Event: opt.Event{PlanID: p.ID, At: e.At}, tasks: d.tasks(p.Tasks)}
-	if err := errors.Join(errors.Join(d...), removeTasks(r, gone), addTasks(r, added)); err != nil {
-		return err
-	}
+	}))
+	addTasks(r, &entry{Event: opt.Event{PlanID: p.ID, At: e.At}, tasks: newTasks(&r.Steps, p.Tasks)})
 	for _, t := range p.Tasks {
-		if err := errors.Join(setTask(r, e, t.A2AID(), t), setArtifacts(r, t.A2AID(), t.Artifacts)); err != nil {
-			return err
-		}
+		setTask(r, e, t.A2AID(), t)
+		setArtifacts(r, t.A2AID(), t.Artifacts)
 	}
-	return nil
 }
 
 // removeTasks removes tasks with their artifacts, and abandons their deliveries
 // that are due.
-func removeTasks(r *rows, ids []string) error {
+func removeTasks(r *rows, ids []string) {
 	for _, id := range ids {
-		err := r.c.Do("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
-		if err == nil {
-			err = r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
-		}
-		if err == nil {
-			err = r.c.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
-		}
-		if err != nil {
-			return err
-		}
+		r.Do("DELETE FROM tasks WHERE id = $1 AND objective_id = $2", id, r.objectiveID)
+		r.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2", r.objectiveID, id)
+		r.Do("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND status = 'due'", r.objectiveID, id)
 	}
-	return nil
 }
 
 // setTask sets the state of a task, unless the row has it, and takes events of every attempt
 // at it again.
-func setTask(r *rows, e *entry, id string, t *opt.Task) error {
+func setTask(r *rows, e *entry, id string, t *opt.Task) {
 	var state opt.TaskState
-	var reason string
 	var open db.Content
-	if _, err := r.c.Get("SELECT state, reason, gate FROM tasks WHERE id = $1 AND objective_id = $2", db.Args{id, r.objectiveID}, &state, &reason, &open); err != nil {
-		return err
-	}
-	var d documents
-	gate := d.encode(t.Gate != nil, t.Gate)
-	if state != t.State || open != gate {
+	r.Get("SELECT state, gate FROM tasks WHERE id = $1 AND objective_id = $2", db.Args{id, r.objectiveID}, &state, &open)
+	if gate := r.Encode(t.Gate != nil, t.Gate); state != t.State || open != gate {
 		moved := opt.Event{At: e.At, TaskID: id, From: string(state), To: string(t.State), Reason: t.Reason, Gate: t.Gate}
 		if ref, ok := opt.ParseID(id); ok {
 			moved.PlanID = ref.PlanID
@@ -164,50 +119,25 @@ func setTask(r *rows, e *entry, id string, t *opt.Task) error {
 		case t.Failure != "" && t.State.Ended():
 			moved.Status = &a2a.Message{MessageID: id + ":status", ContextID: r.o.contextID, TaskID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(t.Failure)}}
 		}
-		set := &entry{Event: moved, status: d.encode(moved.Status != nil, moved.Status), gate: gate}
-		if err := errors.Join(errors.Join(d...), moveTask(r, set)); err != nil {
-			return err
-		}
+		moveTask(r, &entry{Event: moved, status: r.Encode(moved.Status != nil, moved.Status), gate: gate})
 	}
-	return r.c.Do("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, db.Flag(t.Follow))
+	r.Do("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, db.Flag(t.Follow))
 }
 
 // setArtifacts sets the artifacts of a task of a plan. The root task shows those that it has
 // shown.
-func setArtifacts(r *rows, taskID string, list []a2a.Artifact) error {
-	ids, err := db.All(r.c, "SELECT DISTINCT artifact_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 ORDER BY artifact_id", db.Args{r.objectiveID, taskID}, db.ScanID)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if slices.ContainsFunc(list, func(a a2a.Artifact) bool { return a.ArtifactID == id }) {
-			continue
-		}
-		if err := r.c.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id); err != nil {
-			return err
+func setArtifacts(r *rows, taskID string, list []a2a.Artifact) {
+	for _, id := range r.IDs("SELECT DISTINCT artifact_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 ORDER BY artifact_id", r.objectiveID, taskID) {
+		if !slices.ContainsFunc(list, func(a a2a.Artifact) bool { return a.ArtifactID == id }) {
+			r.Do("DELETE FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3", r.objectiveID, taskID, id)
 		}
 	}
 	for _, a := range list {
-		var root string
-		if _, err := r.c.Get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
-			db.Args{r.objectiveID, taskID, a.ArtifactID}, &root); err != nil {
-			return err
-		}
-		doc, err := db.Encode(a)
-		if err != nil {
-			return err
-		}
-		whole := &entry{Event: opt.Event{TaskID: taskID, RootID: root, Chunk: &opt.Chunk{Artifact: a}}, added: doc}
-		if replaced, err := replaceArtifact(r, whole); err != nil || replaced {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.c.Do("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
-			r.objectiveID, r.seq(), taskID, root, a.ArtifactID, doc); err != nil {
-			return err
+		whole := &entry{Event: opt.Event{TaskID: taskID, Chunk: &opt.Chunk{Artifact: a}}, added: r.Encode(true, a)}
+		r.Get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
+			db.Args{r.objectiveID, taskID, a.ArtifactID}, &whole.RootID)
+		if !replaceArtifact(r, whole) {
+			insertArtifact(r, whole)
 		}
 	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"fmt"
+
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
@@ -8,7 +10,7 @@ import (
 // rows are what the functions of this package write, each those of its subject: in one
 // transaction, for the next event of one objective.
 type rows struct {
-	c           *db.Conn
+	db.Steps
 	objectiveID string
 	o           openObjective
 	channels    []opt.Channel // for notices
@@ -32,3 +34,10 @@ type openObjective struct {
 
 // seq returns the seq of the event that is being applied.
 func (r *rows) seq() int64 { return r.o.seq + 1 }
+
+// requireRow fails if a thing has no row.
+func requireRow(r *rows, n int64, what, id string) {
+	if n == 0 {
+		r.Fail(fmt.Errorf("%s %s is not there: %w", what, id, ErrEarly))
+	}
+}

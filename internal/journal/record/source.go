@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -26,22 +25,19 @@ func (n numbers) last() int64 {
 }
 
 // latestNumbers returns the latest numbers of a source, at least its last one.
-func (r *Recording) latestNumbers(source string) (numbers, error) {
+func (r *Recording) latestNumbers(source string) numbers {
 	n, read := r.knownNumbers[source]
 	if read || !r.o.exists {
-		return n, nil
+		return n
 	}
-	_, err := r.c.Get("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2 ORDER BY first DESC LIMIT 1",
+	r.Get("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2 ORDER BY first DESC LIMIT 1",
 		db.Args{r.objectiveID, source}, &n.first, &n.digests)
-	return n, err
+	return n
 }
 
 // storeNumbers notes that a source has recorded entries.
-func (r *Recording) storeNumbers(source string, entries []*entry) error {
-	n, err := r.latestNumbers(source)
-	if err != nil {
-		return err
-	}
+func (r *Recording) storeNumbers(source string, entries []*entry) {
+	n := r.latestNumbers(source)
 	if len(n.digests) == 0 || len(n.digests) >= rowNumbers*digestSize {
 		n = numbers{first: entries[0].N}
 	}
@@ -50,32 +46,36 @@ func (r *Recording) storeNumbers(source string, entries []*entry) error {
 		n.digests = append(n.digests, e.digest...)
 	}
 	r.knownNumbers[source] = n
-	return r.c.Do(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
+	r.Do(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (objective_id, source, first) DO UPDATE SET digests = excluded.digests`, r.objectiveID, source, n.first, n.digests)
 }
 
-// checkRepeats returns an error if a source has recorded other events than entries
-// under their numbers.
-func (r *Recording) checkRepeats(source string, entries []*entry) error {
-	known := map[int64][]byte{} // by number
-	err := r.c.Each("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2", db.Args{r.objectiveID, source}, func(row db.Scanner) error {
+// checkRepeats fails if a source has recorded other events than entries under their numbers.
+func (r *Recording) checkRepeats(source string, entries []*entry) {
+	known, err := digests(r.C, r.objectiveID, source)
+	r.Fail(err)
+	for _, e := range entries {
+		if known[e.N] != string(e.digest) {
+			r.Fail(fmt.Errorf("%s: %w: %w", e.Kind, ErrContradiction, rewound(r.rows, source, e.N)))
+		}
+	}
+}
+
+// digests returns the digests of the events of a source that are recorded, by number. Without
+// the objective, there are none.
+func digests(c *db.Conn, objectiveID, source string) (map[int64]string, error) {
+	out := map[int64]string{}
+	err := c.Each(`SELECT s.first, s.digests FROM sources s JOIN objectives o ON o.id = s.objective_id
+		WHERE s.objective_id = $1 AND s.source = $2`, db.Args{objectiveID, source}, func(row db.Scanner) error {
 		var n numbers
 		err := row.Scan(&n.first, &n.digests)
 		for digest := range slices.Chunk(n.digests, digestSize) {
-			known[n.first] = digest
+			out[n.first] = string(digest)
 			n.first++
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !bytes.Equal(known[e.N], e.digest) {
-			return fmt.Errorf("%s: %w: %w", e.Kind, ErrContradiction, rewound(r.rows, source, e.N))
-		}
-	}
-	return nil
+	return out, err
 }
 
 // LastNumbers returns the number of the last event of an objective, by source.

@@ -1,9 +1,6 @@
 package record
 
 import (
-	"errors"
-	"fmt"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
@@ -16,32 +13,25 @@ const insertTask = `INSERT INTO tasks
 	ON CONFLICT (id) DO NOTHING`
 
 // addRoot adds the root task of the current attempt, which a message has begun.
-func addRoot(r *rows, messageID, digest string, at a2a.Time) error {
+func addRoot(r *rows, messageID, digest string, at a2a.Time) {
 	state := opt.TaskSubmitted
-	return r.c.Do(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
+	r.Do(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
 		"", messageID, digest, "", "", "", "", 0, string(state), string(state.A2A()), 0, 0, "", at.Millis())
 }
 
 // addTasks adds the tasks in e to its plan.
-func addTasks(r *rows, e *entry) error {
+func addTasks(r *rows, e *entry) {
 	for _, t := range e.tasks {
-		err := r.c.Do(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
+		r.Do(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
 			db.Content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, db.Flag(t.Follow),
 			string(t.State), string(t.State.A2A()), db.Flag(isActive(t.State)), db.Flag(t.State.Ended()), t.Reason, e.At.Millis())
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // linkTask notes which task stands in for another.
-func linkTask(r *rows, e *entry) error {
-	n, err := r.c.Exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, db.Flag(e.Follow))
-	if err == nil && n == 0 {
-		err = fmt.Errorf("task %s is not there: %w", e.TaskID, ErrEarly)
-	}
-	return err
+func linkTask(r *rows, e *entry) {
+	n := r.Do("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, db.Flag(e.Follow))
+	requireRow(r, n, "task", e.TaskID)
 }
 
 // isActive reports whether a plan task in state s is being worked on.
@@ -57,13 +47,12 @@ type taskRow struct {
 	fence     int64
 }
 
-func readTask(r *rows, id string) (t taskRow, err error) {
-	found, err := r.c.Get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
+// readTask reads a task, which has to be there.
+func readTask(r *rows, id string) (t taskRow) {
+	found := r.Get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
 		db.Args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
-	if err == nil && !found {
-		err = fmt.Errorf("task %s is not there: %w", id, ErrEarly)
-	}
-	return t, err
+	requireRow(r, int64(db.Flag(found)), "task", id)
+	return t
 }
 
 // isLate reports whether e, from an attempt at t, comes too late: the task has
@@ -73,14 +62,10 @@ func (t taskRow) isLate(e *entry) bool { return t.ended || e.Fence() != 0 && e.F
 
 // moveTask moves a plan task or a root task. The replaced status message becomes
 // part of the history, at its own seq.
-func moveTask(r *rows, e *entry) error {
-	t, err := readTask(r, e.TaskID)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(deliverMove(r, e), noticeMove(r, e)); err != nil {
-		return err
-	}
+func moveTask(r *rows, e *entry) {
+	t := readTask(r, e.TaskID)
+	deliverMove(r, e)
+	noticeMove(r, e)
 	to := opt.TaskState(e.To)
 	statusID, statusSeq := "", r.seq()
 	if e.Status != nil {
@@ -89,15 +74,13 @@ func moveTask(r *rows, e *entry) error {
 	if statusID == t.statusID {
 		statusSeq = t.statusSeq
 	} else if t.statusID != "" {
-		if err := insertStatus(r, e.TaskID); err != nil {
-			return err
-		}
+		insertStatus(r, e.TaskID)
 	}
 	at := t.statusAt
 	if e.From != e.To {
 		at = max(at, e.At.Millis()) // a clock may go back
 	}
-	return r.c.Do(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
+	r.Do(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
 			status_at = $9, status_seq = $10, status_id = $11, said = $12, gate = $13
 		WHERE id = $1`,
 		e.TaskID, e.To, string(to.A2A()), db.Flag(t.planID != "" && isActive(to)), db.Flag(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
@@ -106,35 +89,27 @@ func moveTask(r *rows, e *entry) error {
 
 // extendGate adds an exchange to the gate at which a task waits. A gate that an operator has
 // closed with the workflow stays closed.
-func extendGate(r *rows, e *entry) error {
-	if _, err := readTask(r, e.TaskID); err != nil {
-		return err
-	}
+func extendGate(r *rows, e *entry) {
+	readTask(r, e.TaskID)
 	var doc db.Content
 	var g *opt.Gate
-	_, err := r.c.Get("SELECT gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &doc)
-	if err = errors.Join(err, db.Decode(doc, &g)); err != nil || g == nil || g.ID != e.Gate.ID {
-		return err
+	r.Get("SELECT gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &doc)
+	if r.Decode(doc, &g); g != nil && g.ID == e.Gate.ID {
+		g = g.Extended(*e.Gate)
+		r.Do("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, r.Encode(true, g), r.Encode(true, g.Message(r.o.contextID, e.TaskID)))
 	}
-	var d documents
-	g = g.Extended(*e.Gate)
-	gate, said := d.encode(true, g), d.encode(true, g.Message(r.o.contextID, e.TaskID))
-	if err := errors.Join(d...); err != nil {
-		return err
-	}
-	return r.c.Do("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, gate, said)
 }
 
 // addTry notes a new try at a task, unless the event comes too late.
-func addTry(r *rows, e *entry) (bool, error) {
-	t, err := readTask(r, e.TaskID)
-	if err != nil || t.isLate(e) {
-		return false, err
+func addTry(r *rows, e *entry) (kept bool) {
+	if readTask(r, e.TaskID).isLate(e) {
+		return false
 	}
-	return true, showAttempt(r, e)
+	showAttempt(r, e)
+	return true
 }
 
 // showAttempt notes the latest attempt at a task.
-func showAttempt(r *rows, e *entry) error {
-	return r.c.Do("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
+func showAttempt(r *rows, e *entry) {
+	r.Do("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
 }

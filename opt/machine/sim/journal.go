@@ -133,6 +133,7 @@ func (w *World) record(b opt.Batch) *opt.RewoundError {
 		j.sources[source][e.N], j.last[source] = content, e.N
 		w.log = append(w.log, logged{w.now, source, objectiveID, content})
 		w.store(source, objectiveID, event(content)) // the machine keeps using the members of e
+		w.stored(b, e)
 	}
 	return nil
 }

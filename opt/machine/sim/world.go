@@ -35,6 +35,7 @@ type World struct {
 	log       []logged        // the events in the journal, in their order
 	lost      []logged        // those that it has lost, until it is rebuilt
 	again     bool            // events are recorded that the journal had
+	stored    func(opt.Batch, opt.Event)
 
 	n, n2, messages, specs int // names given so far
 
@@ -52,9 +53,26 @@ type Result struct {
 // A violation is a broken invariant.
 type violation struct{ rule, text string }
 
+// A Mirror gets each event that the journal of a world stores, in a batch of its own, so that
+// another journal can record the same. kept returns what the world's has of the objective then,
+// with the numbers of all sources, and false if it has lost events that it had.
+type Mirror func(b opt.Batch, kept func() (opt.Kept, bool))
+
 // Run plays a schedule. With script the result has a script.
-func Run(s Schedule, script bool) Result {
-	w := newWorld(script)
+func Run(s Schedule, script bool) Result { return play(newWorld(script), s) }
+
+// RunMirrored is Run with a mirror.
+func RunMirrored(s Schedule, m Mirror) Result {
+	w := newWorld(false)
+	w.stored = func(b opt.Batch, e opt.Event) {
+		if b.Events = []opt.Event{copied(e)}; !w.again {
+			m(b, func() (opt.Kept, bool) { return w.journal.kept(b.ObjectiveID), len(w.lost) == 0 })
+		}
+	}
+	return play(w, s)
+}
+
+func play(w *World, s Schedule) Result {
 	return w.result(func() {
 		if len(s) > 0 {
 			w.histories, w.replays = s[0][7]%4 == 0, s[0][7]%16 == 0
@@ -72,6 +90,7 @@ func Run(s Schedule, script bool) Result {
 func newWorld(script bool) *World {
 	return &World{
 		now: epoch, latest: map[string]*run{}, journal: newJournal(), used: map[string]bool{}, rules: machine.Rules, facts: newFacts(), verbose: script,
+		stored: func(opt.Batch, opt.Event) {},
 	}
 }
 
