@@ -25,7 +25,7 @@ import (
 func TestPostgres_restarts(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
-	server, err := pgserver.Start(t.Context(), pgserver.Config{})
+	server, err := pgserver.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 	var databases *pgserver.Server // nil for files
 	if s.postgres {
 		var err error
-		if databases, err = pgserver.Start(ctx, pgserver.Config{}); err != nil {
+		if databases, err = pgserver.Start(ctx); err != nil {
 			return err
 		}
 		defer func() { _ = databases.Close() }()

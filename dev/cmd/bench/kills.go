@@ -72,7 +72,7 @@ func (p *splitSite) killOne(ctx context.Context, id, command string, which **ser
 		last = max(last, e.ID)
 	}
 	began := time.Now()
-	(*which).kill()
+	(*which).Kill()
 	started := make(chan error, 1)
 	go func() {
 		restarted, err := p.start(ctx, command)

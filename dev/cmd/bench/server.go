@@ -22,6 +22,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/official"
 	"longhaul/dev/temporald"
+	"longhaul/internal/child"
 	"longhaul/internal/freeport"
 )
 
@@ -98,10 +99,7 @@ func newSite(s settings, name string) (*site, error) {
 func (at *site) client() *harness.Client { return harness.NewClient("http://" + at.addr) }
 
 // A server is one process.
-type server struct {
-	*exec.Cmd
-	ended chan struct{}
-}
+type server struct{ *child.Process }
 
 // start runs a command of Longhaul, or the official server, and waits until it is ready.
 func (at *site) start(ctx context.Context, command string) (*server, error) {
@@ -122,25 +120,16 @@ func (at *site) start(ctx context.Context, command string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(filepath.Join(at.dir, command+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), at.env...)
+	started, err := child.Start(cmd, child.Options{Log: filepath.Join(at.dir, command+".log")})
 	if err != nil {
 		return nil, err
 	}
-	p := &server{exec.Command(self, args...), make(chan struct{})}
-	p.Stdout, p.Stderr, p.SysProcAttr = log, log, harness.Attributes()
-	p.Env = append(os.Environ(), at.env...)
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		_ = p.Wait() // it is killed
-		_ = log.Close()
-		close(p.ended)
-	}()
+	p := &server{started}
 	if err := at.ready(ctx, p, command); err != nil {
-		p.kill()
-		text, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("start %s: %w\n%s", command, err, text[max(0, len(text)-1000):])
+		p.Kill()
+		return nil, fmt.Errorf("start %s: %w\n%s", command, err, p.Tail(1000))
 	}
 	return p, nil
 }
@@ -150,10 +139,8 @@ func (at *site) ready(ctx context.Context, p *server, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return harness.Repeat(ctx, func(ctx context.Context) error {
-		select {
-		case <-p.ended:
+		if !p.Running() {
 			return &harness.RPCError{Message: "it ended"} // which is not repeated
-		default:
 		}
 		switch command {
 		case "worker":
@@ -165,29 +152,16 @@ func (at *site) ready(ctx context.Context, p *server, command string) error {
 			}
 			return err
 		}
-		return harness.Answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
+		return child.Answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
 	})
 }
 
-// kill ends the process with SIGKILL.
-func (p *server) kill() {
-	_ = p.Process.Kill()
-	<-p.ended
-}
-
 // stop asks the process to end, and kills it if it does not.
-func (p *server) stop() {
-	_ = p.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-	case <-time.After(30 * time.Second):
-		p.kill()
-	}
-}
+func (p *server) stop() { _ = p.Stop(syscall.SIGTERM, 30*time.Second) }
 
 // memory returns the resident memory of the process in KiB; 0 where it cannot be read.
 func (p *server) memory() float64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	found := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		return 0

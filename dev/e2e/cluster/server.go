@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/server/tools/common/schema"
 	"go.temporal.io/server/tools/sql"
 
+	"longhaul/dev/e2e/harness"
 	"longhaul/internal/pgserver"
 )
 
@@ -34,7 +35,7 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	services := map[string]config.Service{}
 	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
-		at[name] = free(t)
+		at[name] = netip.MustParseAddrPort(harness.FreeAddr(t))
 		hosts[name] = static.SingleLocalHost(at[name].String())
 		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: int(at[name].Port()), BindOnIP: at[name].Addr().String()}}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/child"
 )
 
 // callTimeout bounds a call whose context does not.
@@ -178,21 +180,18 @@ func answer(res *http.Response) (json.RawMessage, error) {
 }
 
 // Repeat calls f until it returns nil or an error for which MayRepeat is false,
-// or ctx ends. It returns f's last error.
-func Repeat(ctx context.Context, f func(context.Context) error) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := f(ctx)
-		if err == nil || !MayRepeat(err) {
-			return err
+// or ctx ends. The error is f's last one.
+func Repeat(ctx context.Context, f func(context.Context) error) (last error) {
+	err := child.Until(ctx, 50*time.Millisecond, func() error {
+		if last = f(ctx); MayRepeat(last) {
+			return last
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case <-tick.C:
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	return last
 }
 
 // Send sends a message and returns the task that it began or is for.

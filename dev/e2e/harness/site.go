@@ -151,7 +151,7 @@ func (s *Site) end() {
 	}
 	all := s.Started()
 	for _, p := range all[max(0, len(all)-4):] {
-		s.t.Logf("end of the log of %v:\n%s", p, tail(p.LogPath, 6000))
+		s.t.Logf("end of the log of %v:\n%s", p, p.Tail(6000))
 	}
 }
 

@@ -203,7 +203,7 @@ type postgresStore struct {
 func newPostgresStore(t *testing.T) store {
 	t.Helper()
 	needs.Tools(t, "postgres")
-	server, err := pgserver.Start(t.Context(), pgserver.Config{Settings: []string{"fsync=off"}})
+	server, err := pgserver.Start(t.Context(), "fsync=off")
 	if err != nil {
 		t.Fatal(err)
 	}
