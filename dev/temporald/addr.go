@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.temporal.io/server/common/primitives"
+
+	"longhaul/internal/child"
 )
 
 // addrs are the addresses of the services. Only the frontend and the Web UI are
@@ -70,7 +72,7 @@ func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	ctx, cancel := context.WithTimeout(ctx, freeWithin)
 	defer cancel()
 	var failed error
-	_ = poll(ctx, func() error { // its error is about the time
+	_ = child.Until(ctx, pollEvery, func() error { // its error is about the time
 		l, err := net.Listen("tcp", at.String())
 		if errors.Is(err, syscall.EADDRINUSE) {
 			failed = fmt.Errorf("address %v is already in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", at, flag)
