@@ -174,55 +174,60 @@ func (p *server) memory() float64 {
 type contender struct {
 	name   string
 	client *harness.Client
-	site   *site
 	server *server
 }
+
+func (c *contender) String() string { return c.name }
 
 const (
 	longhaulName = "Longhaul"
 	officialName = "official Go server"
 )
 
-// startBoth starts Longhaul, all in one process, and the official server.
-func startBoth(ctx context.Context, s settings) (both [2]*contender, stop func(), err error) {
-	var started []*server
-	stop = func() {
-		for _, p := range slices.Backward(started) {
-			p.stop()
+// besideOfficial measures Longhaul, all in one process, and the official server.
+func besideOfficial(measure func(ctx context.Context, s settings, r *report, both []*contender) error) func(context.Context, settings, *report) error {
+	return func(ctx context.Context, s settings, r *report) error {
+		var both []*contender
+		defer func() {
+			for _, c := range slices.Backward(both) {
+				c.server.stop()
+			}
+		}()
+		for i, c := range []struct{ name, command string }{{longhaulName, "dev"}, {officialName, serveOfficial}} {
+			at, err := newSite(s, fmt.Sprintf("rival-%d-%d", i, time.Now().UnixNano()))
+			if err != nil {
+				return err
+			}
+			p, err := at.start(ctx, c.command)
+			if err != nil {
+				return err
+			}
+			both = append(both, &contender{c.name, at.client(), p})
 		}
+		return measure(ctx, s, r, both)
 	}
-	for i, r := range []struct{ name, command string }{{longhaulName, "dev"}, {officialName, serveOfficial}} {
-		at, err := newSite(s, fmt.Sprintf("rival-%d-%d", i, time.Now().UnixNano()))
-		if err != nil {
-			stop()
-			return both, nil, err
-		}
-		p, err := at.start(ctx, r.command)
-		if err != nil {
-			stop()
-			return both, nil, err
-		}
-		started = append(started, p)
-		both[i] = &contender{r.name, at.client(), at, p}
-	}
-	return both, stop, nil
 }
 
-// alternate measures n rounds of both; the one that begins alternates. Each returns the
-// values of its rounds by name.
-func alternate(ctx context.Context, n int, both [2]*contender, round func(context.Context, *contender, int) (map[string]float64, error)) (values [2]map[string][]float64, err error) {
-	values = [2]map[string][]float64{{}, {}}
+// values are those of the rounds of one side, by name.
+type values map[string][]float64
+
+// alternate measures n rounds of all sides, each round beginning with another one.
+func alternate[S fmt.Stringer](ctx context.Context, n int, sides []S, round func(context.Context, S, int) (map[string]float64, error)) ([]values, error) {
+	all := make([]values, len(sides))
 	for i := range n {
-		for j := range both {
-			k := (i + j) % 2
-			found, err := round(ctx, both[k], i)
+		for j := range sides {
+			k := (i + j) % len(sides)
+			found, err := round(ctx, sides[k], i)
 			if err != nil {
-				return values, fmt.Errorf("%s: %w", both[k].name, err)
+				return nil, fmt.Errorf("%v: %w", sides[k], err)
+			}
+			if all[k] == nil {
+				all[k] = values{}
 			}
 			for name, v := range found {
-				values[k][name] = append(values[k][name], v)
+				all[k][name] = append(all[k][name], v)
 			}
 		}
 	}
-	return values, nil
+	return all, nil
 }
