@@ -126,9 +126,7 @@ func TestTypeScript_canceled(t *testing.T) {
 	c := site.Client()
 	root := sent(t, c, words("m", 600))
 	c.AwaitText(t, within, root, "Counted 1 of 600 words.")
-	if _, err := c.Cancel(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	c.MustCancel(t.Context(), t, root)
 	c.AwaitState(t, within, root, "CANCELED")
 }
 
@@ -163,11 +161,7 @@ func tried(t *testing.T, activity string) *harness.Site {
 // sent sends a message and returns the id of its root task.
 func sent(t *testing.T, c *harness.Client, m harness.Message) string {
 	t.Helper()
-	root, err := c.Send(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root.ID
+	return c.MustSend(t.Context(), t, m).ID
 }
 
 // Temporal repeats an activity that fails, as often as the task may be attempted.
@@ -194,9 +188,7 @@ func TestJavaScript_beats(t *testing.T) {
 	if err != nil || len(task.Artifacts) != 1 || !strings.HasPrefix(task.Artifacts[0].Text, "beat ") {
 		t.Errorf("the artifacts are %+v, %v", task.Artifacts, err)
 	}
-	if _, err := c.Cancel(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	c.MustCancel(t.Context(), t, root)
 	c.AwaitState(t, within, root, "CANCELED")
 }
 
