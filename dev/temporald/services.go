@@ -16,12 +16,13 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"longhaul/dev/temporald/layout"
 	"longhaul/internal/child"
 )
 
 // startServices starts the four services of a Temporal server. stop is there after an
 // error, too.
-func startServices(s stores, at addrs, log *zap.Logger) (stop func() error, err error) {
+func startServices(s stores, at layout.Services, log *zap.Logger) (stop func() error, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -37,9 +38,9 @@ func startServices(s stores, at addrs, log *zap.Logger) (stop func() error, err 
 
 	var services *temporal.ServerImpl
 	server, err := temporal.NewServerFx(fx.Options(temporal.TopLevelModule, fx.Populate(&services)),
-		temporal.WithConfig(serverConfig(s, at)),
+		temporal.WithConfig(at.Config(s.main, s.visibility, 1)), // more shards were not faster
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(at.hosts()),
+		temporal.WithStaticHosts(at.Hosts()),
 		temporal.WithDynamicConfigClient(settings()),
 		temporal.WithLogger(logger),
 		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),

@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 // start does the work of Start.
 func (s *Server) start(ctx context.Context, cfg Config) error {
-	at, err := chooseAddrs(ctx, cfg)
+	at, ui, err := chooseAddrs(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("start Temporal: %w", err)
 	}
-	s.addr = at.frontend.String()
+	s.addr = at.Frontend().String()
 	if err := waitReady(ctx, s.addr, cfg.Namespace); err != nil {
 		return fmt.Errorf("wait for Temporal on %s: %w", s.addr, err)
 	}
@@ -115,13 +115,13 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 	if cfg.UIAddr == "" {
 		return nil
 	}
-	url, stop, err := startUI(at, cfg.Namespace)
+	url, stop, err := startUI(ui, at.Frontend(), cfg.Namespace)
 	if err == nil {
 		s.cleanups, s.uiURL = append(s.cleanups, stop), url
 		err = child.Until(ctx, pollEvery, func() error { return child.Answers(ctx, url+"/healthz") })
 	}
 	if err != nil {
-		return fmt.Errorf("start the Web UI on %v: %w", at.ui, err)
+		return fmt.Errorf("start the Web UI on %v: %w", ui, err)
 	}
 	return nil
 }

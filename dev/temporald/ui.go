@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"reflect"
 	"strings"
 	"time"
@@ -13,11 +14,11 @@ import (
 	"github.com/temporalio/ui-server/v2/server/server_options"
 )
 
-// startUI starts the Web UI at at.ui, for the server at at.frontend, and returns
+// startUI starts the Web UI at an address, for the server at another one, and returns
 // its URL. It does not use the internet.
-func startUI(at addrs, namespace string) (url string, stop func() error, err error) {
+func startUI(at, frontend netip.AddrPort, namespace string) (url string, stop func() error, err error) {
 	ui := server.NewServer(server_options.WithConfigProvider(&config.Config{
-		TemporalGRPCAddress: at.frontend.String(),
+		TemporalGRPCAddress: frontend.String(),
 		EnableUI:            true,
 		DefaultNamespace:    namespace,
 		CORS:                config.CORS{CookieInsecure: true}, // plain HTTP, but it never leaves the machine
@@ -30,14 +31,14 @@ func startUI(at addrs, namespace string) (url string, stop func() error, err err
 	if err != nil {
 		return "", nil, err
 	}
-	l, err := net.Listen("tcp", at.ui.String())
+	l, err := net.Listen("tcp", at.String())
 	if err != nil {
 		return "", nil, err
 	}
 	s := &http.Server{Handler: own(pages), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	return "http://" + at.ui.String(), func() error {
+	return "http://" + at.String(), func() error {
 		err := s.Close()
 		<-served
 		return err

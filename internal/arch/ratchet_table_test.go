@@ -22,7 +22,7 @@ var allowed = map[string]figures{
 	// of more than maxCircle files of a package that use functions of each other, directly or through others
 	"files in circles": {
 		"activities": 4, "activities/agent": 4, "activities/executortest": 6, "activities/llm": 10, "api/console": 13, "api/identity": 4,
-		"opt": 11,
+		"opt":               11,
 		"opt/machine/drive": 4, "opt/machine/sim": 15, "workflows": 6,
 	},
 	// fields, parameters, results and others of a package

@@ -171,7 +171,8 @@ var rooms = []room{
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
 	{name: "dev/topology", imports: []string{"dev/binary", "internal/child", "internal/pgserver"}}, // docker-compose.yml as plain processes
-	{name: "dev/*", imports: []string{".", "dev/*", "internal/child"}},
+	{name: "dev/temporald/layout"}, // the configuration of Temporal that it shares with dev/e2e/cluster
+	{name: "dev/*", imports: []string{".", "dev/*", "dev/temporald/layout", "internal/child"}},
 }
 
 // testers are the rooms that any test may import: the programs that it needs, the suite
@@ -184,7 +185,7 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/namespace", "internal/serve", "internal/operate", "internal/rebuild", "dev", "dev/*", "examples/*",
 		"internal/metrics"}, // the SDK's own
 	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
-	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
+	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
 	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml
