@@ -22,10 +22,7 @@ func TestAgent_inTheService(t *testing.T) {
 		"tck-input-required-1":          "INPUT_REQUIRED",
 	} {
 		for range 2 { // as a kit that reuses ids
-			task, err := c.Send(t.Context(), harness.Message{ID: id, Text: "x", Wait: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := c.MustSend(t.Context(), t, harness.Message{ID: id, Text: "x", Wait: true})
 			if got := outcome(task); got != want {
 				t.Errorf("%s: %q, want %q", id, got, want)
 			}
@@ -43,14 +40,9 @@ func TestAgent_goesOnAfterAReply(t *testing.T) {
 	p := site.Start(harness.AllInOne)
 	c := site.Client()
 
-	task, err := c.Send(t.Context(), harness.Message{ID: "tck-input-required-1", Text: "x", Wait: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(t.Context(), t, harness.Message{ID: "tck-input-required-1", Text: "x", Wait: true})
 	follower := c.Follow(t.Context(), task.ID, 0)
-	if _, err := c.Send(t.Context(), harness.Message{ID: "tck-complete-task-1", TaskID: task.ID, Text: "y"}); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSend(t.Context(), t, harness.Message{ID: "tck-complete-task-1", TaskID: task.ID, Text: "y"})
 	if _, err := follower.UntilState(t.Context(), "COMPLETED"); err != nil {
 		t.Error(err)
 	}

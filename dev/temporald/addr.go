@@ -10,41 +10,30 @@ import (
 	"time"
 
 	"go.temporal.io/server/common/primitives"
+
+	"longhaul/dev/temporald/layout"
+	"longhaul/internal/child"
 )
 
-// addrs are the addresses of the services. Only the frontend and the Web UI are
-// for clients; with a zero ui there is no Web UI.
-type addrs struct {
-	frontend, history, matching, worker netip.AddrPort // gRPC
-	ui                                  netip.AddrPort // HTTP
-}
-
-func (a addrs) byService() map[primitives.ServiceName]netip.AddrPort {
-	return map[primitives.ServiceName]netip.AddrPort{
-		primitives.FrontendService: a.frontend,
-		primitives.HistoryService:  a.history,
-		primitives.MatchingService: a.matching,
-		primitives.WorkerService:   a.worker,
-	}
-}
-
 // chooseAddrs finds addresses for cfg: those that it names, and free ports for
-// the internal services.
-func chooseAddrs(ctx context.Context, cfg Config) (a addrs, err error) {
-	if a.frontend, err = chooseAddr(ctx, cfg.Addr, addrFlag); err != nil {
-		return a, err
+// the internal services. Without a Web UI, that of it is zero.
+func chooseAddrs(ctx context.Context, cfg Config) (at layout.Services, ui netip.AddrPort, err error) {
+	frontend, err := chooseAddr(ctx, cfg.Addr, addrFlag)
+	if err != nil {
+		return nil, ui, err
 	}
 	if cfg.UIAddr != "" {
-		if a.ui, err = chooseAddr(ctx, cfg.UIAddr, uiFlag); err != nil {
-			return a, err
+		if ui, err = chooseAddr(ctx, cfg.UIAddr, uiFlag); err != nil {
+			return nil, ui, err
 		}
 	}
-	for _, at := range []*netip.AddrPort{&a.history, &a.matching, &a.worker} {
-		if *at, err = freeAddr(a.frontend.Addr()); err != nil {
-			return a, err
+	at = layout.Services{primitives.FrontendService: frontend}
+	for _, name := range layout.Names[1:] {
+		if at[name], err = freeAddr(frontend.Addr()); err != nil {
+			return nil, ui, err
 		}
 	}
-	return a, nil
+	return at, ui, nil
 }
 
 // chooseAddr returns the loopback address that s means, with a port that was free
@@ -70,7 +59,7 @@ func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	ctx, cancel := context.WithTimeout(ctx, freeWithin)
 	defer cancel()
 	var failed error
-	_ = poll(ctx, func() error { // its error is about the time
+	_ = child.Until(ctx, pollEvery, func() error { // its error is about the time
 		l, err := net.Listen("tcp", at.String())
 		if errors.Is(err, syscall.EADDRINUSE) {
 			failed = fmt.Errorf("address %v is already in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", at, flag)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"longhaul/internal/child"
 )
 
 // lock locks dir for one Server. The lock ends with its process, so a crash
@@ -26,7 +28,7 @@ func lock(ctx context.Context, dir string) (unlock func() error, err error) {
 	}
 	within, cancel := context.WithTimeout(ctx, freeWithin)
 	defer cancel()
-	_ = poll(within, func() error { // its error is about the time
+	_ = child.Until(within, pollEvery, func() error { // its error is about the time
 		if err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 			return err // its holder may have been killed a moment ago
 		}

@@ -21,6 +21,8 @@ import (
 	"go.temporal.io/server/common/resolver"
 	"go.temporal.io/server/common/searchattribute/sadefs"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"longhaul/dev/temporald/layout"
 )
 
 // ensureNamespace makes the namespace of cfg, or gives an existing one the
@@ -30,14 +32,14 @@ import (
 // the API of a running server would reach each service up to two seconds later,
 // when it next reads the namespaces, and there is no way to wait for that.
 func ensureNamespace(ctx context.Context, db *config.SQL, cfg Config) error {
-	factory := sql.NewFactory(*db, resolver.NewNoopResolver(), clusterName, log.NewNoopLogger(),
+	factory := sql.NewFactory(*db, resolver.NewNoopResolver(), layout.ClusterName, log.NewNoopLogger(),
 		metrics.NoopMetricsHandler, serialization.NewSerializer())
 	defer factory.Close()
 	store, err := factory.NewMetadataStore()
 	if err != nil {
 		return err
 	}
-	m := persistence.NewMetadataManagerImpl(store, serialization.NewSerializer(), log.NewNoopLogger(), clusterName)
+	m := persistence.NewMetadataManagerImpl(store, serialization.NewSerializer(), log.NewNoopLogger(), layout.ClusterName)
 
 	old, err := m.GetNamespace(ctx, &persistence.GetNamespaceRequest{Name: cfg.Namespace})
 	if missing := new(serviceerror.NamespaceNotFound); errors.As(err, &missing) {
@@ -77,8 +79,8 @@ func newNamespace(name string) *persistencespb.NamespaceDetail {
 			VisibilityArchivalState: enumspb.ARCHIVAL_STATE_DISABLED,
 		},
 		ReplicationConfig: &persistencespb.NamespaceReplicationConfig{
-			ActiveClusterName: clusterName,
-			Clusters:          []string{clusterName},
+			ActiveClusterName: layout.ClusterName,
+			Clusters:          []string{layout.ClusterName},
 		},
 		FailoverVersion:             common.EmptyVersion,
 		FailoverNotificationVersion: -1,

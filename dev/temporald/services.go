@@ -2,8 +2,8 @@ package temporald
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/server/common/authorization"
@@ -15,10 +15,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"longhaul/dev/temporald/layout"
+	"longhaul/internal/child"
 )
 
-// startServices starts the four services of a Temporal server.
-func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err error) {
+// startServices starts the four services of a Temporal server. stop is there after an
+// error, too.
+func startServices(s stores, at layout.Services, log *zap.Logger) (stop func() error, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -29,13 +33,14 @@ func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err err
 		}
 	}()
 	logger, quiet := serverLogger(log)
-	down.push(func() error { quiet(zap.FatalLevel); return nil }) // connections that upstream never closes log errors
+	hush := func() error { quiet(zap.FatalLevel); return nil } // connections that upstream never closes log errors
+	stop = hush
 
 	var services *temporal.ServerImpl
 	server, err := temporal.NewServerFx(fx.Options(temporal.TopLevelModule, fx.Populate(&services)),
-		temporal.WithConfig(serverConfig(s, at)),
+		temporal.WithConfig(at.Config(s.main, s.visibility, 1)), // more shards were not faster
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(at.hosts()),
+		temporal.WithStaticHosts(at.Hosts()),
 		temporal.WithDynamicConfigClient(settings()),
 		temporal.WithLogger(logger),
 		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
@@ -43,18 +48,17 @@ func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err err
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
 	)
 	if err != nil {
-		return err
+		return stop, err
 	}
 	if err := server.Start(); err != nil {
 		// A server that failed to start does not stop the services that did.
 		_ = services.Stop(context.Background())
-		return err
+		return stop, err
 	}
-	down.push(func() error {
+	return func() error {
 		quiet(zap.ErrorLevel) // services log warnings when others have stopped
-		return server.Stop()
-	})
-	return nil
+		return errors.Join(server.Stop(), hush())
+	}, nil
 }
 
 // waitReady returns when clients of the namespace get answers at addr.
@@ -64,7 +68,7 @@ func waitReady(ctx context.Context, addr, namespace string) error {
 		return err
 	}
 	defer conn.Close()
-	return poll(ctx, func() error { return ready(ctx, conn, namespace) })
+	return child.Until(ctx, pollEvery, func() error { return ready(ctx, conn, namespace) })
 }
 
 // ready reports why the server is not ready yet.
@@ -83,21 +87,4 @@ func ready(ctx context.Context, conn *grpc.ClientConn, namespace string) error {
 	_, err = workflowservice.NewWorkflowServiceClient(conn).DescribeNamespace(ctx,
 		&workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 	return err
-}
-
-// poll calls f until it returns nil or ctx ends. Then it returns the last error.
-func poll(ctx context.Context, f func() error) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := f()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w (last answer: %w)", context.Cause(ctx), err)
-		}
-	}
 }

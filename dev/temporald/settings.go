@@ -3,22 +3,14 @@ package temporald
 import (
 	"time"
 
-	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
-	"go.temporal.io/server/common/membership/static"
-	"go.temporal.io/server/common/metrics"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
-	"go.temporal.io/server/common/primitives"
 )
 
 // unlimited is a rate that one process never reaches: limits protect shared
 // clusters from their tenants, and here there is one tenant.
 const unlimited = 100_000
-
-// clusterName is the name that upstream's tools give to a cluster without peers.
-// It is stored in the namespace, so it never changes.
-const clusterName = "active"
 
 // settings are the dynamic settings that differ from Temporal's defaults. Most
 // defaults are made for many shards on many machines; the effects were measured
@@ -71,68 +63,6 @@ func settings() dynamicconfig.StaticClient {
 		// The server must not contact its vendor.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 	}
-}
-
-// serverConfig is the static configuration of the four services.
-func serverConfig(s stores, at addrs) *config.Config {
-	const main, visibility = "main", "visibility"
-	return &config.Config{
-		Persistence: config.Persistence{
-			DefaultStore:     main,
-			VisibilityStore:  visibility,
-			NumHistoryShards: 1, // fixed for the life of the files; more were not faster
-			DataStores: map[string]config.DataStore{
-				main:       {SQL: s.main},
-				visibility: {SQL: s.visibility},
-			},
-		},
-		Global: config.Global{
-			Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: at.frontend.Addr().String()},
-			Metrics:    &metrics.Config{},
-		},
-		ClusterMetadata: &cluster.Config{
-			FailoverVersionIncrement: 10,
-			MasterClusterName:        clusterName,
-			CurrentClusterName:       clusterName,
-			ClusterInformation: map[string]cluster.ClusterInformation{
-				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: at.frontend.String()},
-			},
-		},
-		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
-		PublicClient:        config.PublicClient{HostPort: at.frontend.String()},
-		Archival: config.Archival{
-			History:    config.HistoryArchival{State: "disabled"},
-			Visibility: config.VisibilityArchival{State: "disabled"},
-		},
-		NamespaceDefaults: config.NamespaceDefaults{
-			Archival: config.ArchivalNamespaceDefaults{
-				History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
-				Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
-			},
-		},
-		Services: at.services(),
-	}
-}
-
-// services returns the addresses at which the services listen.
-func (a addrs) services() map[string]config.Service {
-	all := make(map[string]config.Service)
-	for name, at := range a.byService() {
-		all[string(name)] = config.Service{
-			RPC: config.RPC{GRPCPort: int(at.Port()), BindOnIP: at.Addr().String()},
-		}
-	}
-	return all
-}
-
-// hosts returns the addresses of all services for each of them. This replaces the gossip
-// protocol, which would take ports and a second at the start.
-func (a addrs) hosts() map[primitives.ServiceName]static.Hosts {
-	all := make(map[primitives.ServiceName]static.Hosts)
-	for name, at := range a.byService() {
-		all[name] = static.SingleLocalHost(at.String())
-	}
-	return all
 }
 
 // sqlConfig is the configuration of one database. More than one connection

@@ -24,38 +24,47 @@ var syncLevels = map[string]string{"full": "2", "normal": "1"}
 // that it does not share a write lock with the histories.
 type stores struct {
 	main, visibility *config.SQL
+	unlock           func() error // nil if they are in memory
 }
 
 // openStores prepares the databases of cfg, in its directory or in memory.
-func openStores(ctx context.Context, cfg Config, down *cleanups) (stores, error) {
+func openStores(ctx context.Context, cfg Config) (s stores, err error) {
 	if cfg.Dir == "" {
 		return memoryStores()
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
-		return stores{}, err
+		return s, err
 	}
 	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return stores{}, fmt.Errorf("make the directory of Temporal: %w", err)
+		return s, fmt.Errorf("make the directory of Temporal: %w", err)
 	}
-	unlock, err := lock(ctx, dir)
-	if err != nil {
-		return stores{}, err
+	if s.unlock, err = lock(ctx, dir); err != nil {
+		return s, err
 	}
-	down.push(unlock)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.unlock())
+		}
+	}()
 	if err := prepare(dir, cfg.Log); err != nil {
-		return stores{}, err
+		return s, err
 	}
-
-	var s stores
 	if s.main, err = fileStore(filepath.Join(dir, mainFile), cfg.Sync); err != nil {
 		return s, err
 	}
-	if s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync); err != nil {
-		return s, err
+	s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync)
+	return s, err
+}
+
+// close moves the write-ahead logs into the database files, so that the directory of a
+// stopped server has only complete files, and unlocks it. A failure loses nothing: the
+// logs are read at the next start.
+func (s stores) close() error {
+	if s.unlock == nil {
+		return nil
 	}
-	down.push(func() error { return errors.Join(checkpoint(s.main), checkpoint(s.visibility)) })
-	return s, nil
+	return errors.Join(checkpoint(s.main), checkpoint(s.visibility), s.unlock())
 }
 
 // memoryStores makes two databases in memory. They live as long as the process:
@@ -93,9 +102,6 @@ func uriPath(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// checkpoint moves the write-ahead log into the database file, so that the
-// directory of a stopped server has only complete files. A failure loses nothing:
-// the log is read at the next start.
 func checkpoint(c *config.SQL) error {
 	db, err := adminDB(c)
 	if err != nil {

@@ -13,12 +13,15 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/common/headers"
 	"go.uber.org/zap"
+
+	"longhaul/internal/child"
 )
 
 // ServerVersion is the version of the Temporal server that this package embeds,
@@ -29,8 +32,9 @@ const (
 	addrFlag = "--temporal-addr"    // the flag that sets Config.Addr, for error messages
 	uiFlag   = "--temporal-ui-addr" // the flag that sets Config.UIAddr
 
-	minRetention = time.Hour          // Temporal refuses less
-	startTimeout = 60 * time.Second   // for a server that does not start
+	minRetention = time.Hour        // Temporal refuses less
+	startTimeout = 60 * time.Second // for a server that does not start
+	pollEvery    = 5 * time.Millisecond
 	dirMode      = os.FileMode(0o700) // histories are private to the user
 )
 
@@ -55,7 +59,8 @@ type Server struct {
 	addr  string
 	uiURL string
 
-	stop func() error // runs the cleanups, once
+	cleanups []func() error // of the steps of the start
+	stop     func() error   // runs them, once
 }
 
 // Start starts a server and returns when it is ready: the namespace exists, its
@@ -73,9 +78,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	defer cancel()
 
 	s := new(Server)
-	var down cleanups
-	s.stop = sync.OnceValue(down.run)
-	if err := s.start(ctx, cfg, &down); err != nil {
+	s.stop = sync.OnceValue(s.cleanUp)
+	if err := s.start(ctx, cfg); err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) { // upstream drops it
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
@@ -84,24 +88,26 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// start does the work of Start. It pushes the cleanup of each step on down at
-// once.
-func (s *Server) start(ctx context.Context, cfg Config, down *cleanups) error {
-	at, err := chooseAddrs(ctx, cfg)
+// start does the work of Start.
+func (s *Server) start(ctx context.Context, cfg Config) error {
+	at, ui, err := chooseAddrs(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	stores, err := openStores(ctx, cfg, down)
+	stores, err := openStores(ctx, cfg)
 	if err != nil {
 		return err
 	}
+	s.cleanups = append(s.cleanups, stores.close)
 	if err := ensureNamespace(ctx, stores.main, cfg); err != nil {
 		return fmt.Errorf("set up namespace %s: %w", cfg.Namespace, err)
 	}
-	if err := startServices(stores, at, cfg.Log, down); err != nil {
+	stop, err := startServices(stores, at, cfg.Log)
+	s.cleanups = append(s.cleanups, stop)
+	if err != nil {
 		return fmt.Errorf("start Temporal: %w", err)
 	}
-	s.addr = at.frontend.String()
+	s.addr = at.Frontend().String()
 	if err := waitReady(ctx, s.addr, cfg.Namespace); err != nil {
 		return fmt.Errorf("wait for Temporal on %s: %w", s.addr, err)
 	}
@@ -109,10 +115,24 @@ func (s *Server) start(ctx context.Context, cfg Config, down *cleanups) error {
 	if cfg.UIAddr == "" {
 		return nil
 	}
-	if s.uiURL, err = startUI(ctx, at, cfg.Namespace, down); err != nil {
-		return fmt.Errorf("start the Web UI on %v: %w", at.ui, err)
+	url, stop, err := startUI(ui, at.Frontend(), cfg.Namespace)
+	if err == nil {
+		s.cleanups, s.uiURL = append(s.cleanups, stop), url
+		err = child.Until(ctx, pollEvery, func() error { return child.Answers(ctx, url+"/healthz") })
+	}
+	if err != nil {
+		return fmt.Errorf("start the Web UI on %v: %w", ui, err)
 	}
 	return nil
+}
+
+// cleanUp undoes the steps of the start, the last one first.
+func (s *Server) cleanUp() error {
+	var errs []error
+	for _, undo := range slices.Backward(s.cleanups) {
+		errs = append(errs, undo())
+	}
+	return errors.Join(errs...)
 }
 
 // Addr is the host:port that clients dial. On loopback they are faster by a
@@ -156,17 +176,4 @@ func TuneGC() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(768 << 20)
 	}
-}
-
-// cleanups are the steps of Stop, run in reverse order.
-type cleanups []func() error
-
-func (c *cleanups) push(f func() error) { *c = append(*c, f) }
-
-func (c *cleanups) run() error {
-	var errs []error
-	for i := len(*c) - 1; i >= 0; i-- {
-		errs = append(errs, (*c)[i]())
-	}
-	return errors.Join(errs...)
 }

@@ -1,10 +1,10 @@
 package temporald
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"reflect"
 	"strings"
 	"time"
@@ -14,11 +14,11 @@ import (
 	"github.com/temporalio/ui-server/v2/server/server_options"
 )
 
-// startUI starts the Web UI at at.ui, for the server at at.frontend, and returns
-// its URL when it answers. It does not use the internet.
-func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (string, error) {
+// startUI starts the Web UI at an address, for the server at another one, and returns
+// its URL. It does not use the internet.
+func startUI(at, frontend netip.AddrPort, namespace string) (url string, stop func() error, err error) {
 	ui := server.NewServer(server_options.WithConfigProvider(&config.Config{
-		TemporalGRPCAddress: at.frontend.String(),
+		TemporalGRPCAddress: frontend.String(),
 		EnableUI:            true,
 		DefaultNamespace:    namespace,
 		CORS:                config.CORS{CookieInsecure: true}, // plain HTTP, but it never leaves the machine
@@ -29,23 +29,20 @@ func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (s
 
 	pages, err := handler(ui)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	l, err := net.Listen("tcp", at.ui.String())
+	l, err := net.Listen("tcp", at.String())
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s := &http.Server{Handler: own(pages), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	down.push(func() error {
+	return "http://" + at.String(), func() error {
 		err := s.Close()
 		<-served
 		return err
-	})
-
-	url := "http://" + at.ui.String()
-	return url, poll(ctx, func() error { return get(ctx, url+"/healthz") })
+	}, nil
 }
 
 // handler returns the handler of a UI server, which has no setting for the check of own, and
@@ -74,22 +71,4 @@ func own(pages http.Handler) http.Handler {
 		}
 		pages.ServeHTTP(w, r)
 	})
-}
-
-// get reports why a GET of url is not answered with 200.
-func get(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	transport := &http.Transport{DisableKeepAlives: true} // no proxy, and nothing left open
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return errors.New(res.Status)
-	}
-	return nil
 }

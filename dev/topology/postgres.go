@@ -8,19 +8,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"longhaul/internal/child"
 )
 
 // prepareDatabase does what the image of PostgreSQL does when its volume is new: it
 // makes the database, with a password for connections over TCP, and runs the scripts of
 // the service in a server that listens on a socket only.
 func (p *Process) prepareDatabase(ctx context.Context) error {
-	if err := p.chown(p.dir()); err != nil {
+	if err := p.chown(p.dir); err != nil {
 		return err
 	}
 	if _, err := os.Stat(p.data()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	password := filepath.Join(p.dir(), "password")
+	password := filepath.Join(p.dir, "password")
 	if err := os.WriteFile(password, []byte(*p.spec.Environment["POSTGRES_PASSWORD"]), 0o600); err != nil {
 		return err
 	}
@@ -32,24 +34,20 @@ func (p *Process) prepareDatabase(ctx context.Context) error {
 }
 
 // runScripts runs the scripts that are mounted for a new database.
-func (p *Process) runScripts(ctx context.Context) error {
-	server, err := p.command([]string{"postgres", "-c", "listen_addresses="}, nil)
+func (p *Process) runScripts(ctx context.Context) (err error) {
+	cmd, err := p.command(ctx, []string{"postgres"}, nil)
 	if err != nil {
 		return err
 	}
 	// The last argument counts.
-	server.Args = append(server.Args, "-c", "listen_addresses=")
-	if err := server.Start(); err != nil {
-		return fmt.Errorf("start PostgreSQL for its scripts: %w", err)
+	cmd.Args = append(cmd.Args, "-c", "listen_addresses=")
+	server, err := child.Start(cmd, child.Options{Log: p.LogPath, As: p.as})
+	if err != nil {
+		return err
 	}
-	defer func() {
-		_ = server.Process.Signal(images[database].stop)
-		_ = server.Wait()
-	}()
-	for p.once(ctx, "pg_isready", "-q", "-h", p.dir()) != nil {
-		if err := pause(ctx); err != nil {
-			return fmt.Errorf("wait for PostgreSQL: %w", err)
-		}
+	defer func() { err = errors.Join(err, server.Stop(images[database].stop, defaultGrace)) }()
+	if err := child.Until(ctx, checkPause, func() error { return p.once(ctx, "pg_isready", "-q", "-h", p.dir) }); err != nil {
+		return err
 	}
 	for _, v := range p.spec.Volumes {
 		if !strings.HasPrefix(v.Target, "/docker-entrypoint-initdb.d/") {
@@ -60,7 +58,7 @@ func (p *Process) runScripts(ctx context.Context) error {
 			return err
 		}
 		// PGHOST is where the image has its socket by default.
-		if err := p.once(ctx, "/bin/sh", "-c", "export PGHOST="+p.dir()+"\n"+string(text)); err != nil {
+		if err := p.once(ctx, "/bin/sh", "-c", "export PGHOST="+p.dir+"\n"+string(text)); err != nil {
 			return fmt.Errorf("run %s: %w", v.Source, err)
 		}
 	}
@@ -69,11 +67,11 @@ func (p *Process) runScripts(ctx context.Context) error {
 
 // once runs a program as the user of the process.
 func (p *Process) once(ctx context.Context, args ...string) error {
-	cmd, err := p.command(args, nil)
+	cmd, err := p.command(ctx, args, nil)
 	if err != nil {
 		return err
 	}
-	if out, err := output(ctx, cmd); err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", args[0], err, out)
 	}
 	return nil
@@ -81,10 +79,10 @@ func (p *Process) once(ctx context.Context, args ...string) error {
 
 // serverArguments say where the files and the socket are.
 func (p *Process) serverArguments() []string {
-	return []string{"-D", p.data(), "-k", p.dir(), "-h", p.IP}
+	return []string{"-D", p.data(), "-k", p.dir, "-h", p.IP}
 }
 
-func (p *Process) data() string { return filepath.Join(p.dir(), "data") }
+func (p *Process) data() string { return filepath.Join(p.dir, "data") }
 
 // chown gives a file to the user of the process.
 func (p *Process) chown(path string) error {

@@ -1,22 +1,27 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/compose-spec/compose-go/v2/types"
+
+	"longhaul/internal/child"
 )
 
-// defaultGrace is the time that Docker gives a container to stop.
-const defaultGrace = 10 * time.Second
+const (
+	defaultGrace = 10 * time.Second       // that Docker gives a container to stop
+	checkPause   = 100 * time.Millisecond // between two looks at a process that is not ready yet
+	tail         = 3000                   // bytes of a log in an error
+)
 
 // A Process runs in place of one container of a service. Its address and directories stay
 // the same after a restart. Its methods may be called from any goroutine.
@@ -26,24 +31,18 @@ type Process struct {
 	IP      string
 	LogPath string // standard error and output of all runs
 
-	topology   *Topology
+	topology   *Topology // whose processes end before it does
+	bin, dir   string    // the programs; the directory that the process has for itself
+	extra      []string  // KEY=value, added to its environment
 	spec       types.ServiceConfig
 	image      image
 	as         *syscall.Credential // nil for the current user
 	translator translator
 
 	mu       sync.Mutex
-	run      *run // the latest, nil before the first
-	wanted   bool // to run: not stopped, not killed
+	run      *child.Process // the latest, nil before the first
+	wanted   bool           // to run: not stopped, not killed
 	restarts int
-}
-
-// A run is one run of a process.
-type run struct {
-	cmd   *exec.Cmd
-	log   *os.File
-	ended chan struct{}
-	err   error // of Wait, once it has ended
 }
 
 // Addr returns the address of a port of the process.
@@ -56,14 +55,14 @@ func (p *Process) PID() int {
 	if p.run == nil {
 		return 0
 	}
-	return p.run.cmd.Process.Pid
+	return p.run.PID()
 }
 
 // Running reports whether the process runs.
 func (p *Process) Running() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.run != nil && !p.run.hasEnded()
+	return p.run != nil && p.run.Running()
 }
 
 // Restarts returns how often the process ended by itself and was started again.
@@ -78,7 +77,7 @@ func (p *Process) Launch() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wanted = true
-	if p.run != nil && !p.run.hasEnded() {
+	if p.run != nil && p.run.Running() {
 		return nil
 	}
 	return p.launch()
@@ -99,86 +98,53 @@ func (p *Process) Signal(signal os.Signal) error {
 	if p.run == nil {
 		return os.ErrProcessDone
 	}
-	return p.run.cmd.Process.Signal(signal)
+	return p.run.Signal(signal)
 }
 
 // Kill ends the process and its children with SIGKILL, and waits for its end. It
 // does nothing if the process does not run.
 func (p *Process) Kill() {
-	p.mu.Lock()
-	p.wanted = false
-	latest := p.run
-	p.mu.Unlock()
-	if latest == nil || latest.hasEnded() {
-		return
+	if latest := p.release(); latest != nil {
+		latest.Kill()
 	}
-	children := descendants(latest.cmd.Process.Pid)
-	_ = latest.cmd.Process.Kill() // it may have ended
-	for _, pid := range children {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	<-latest.ended
 }
 
 // Stop asks the process to end, as Docker does, and kills it if it has not ended
 // within the grace period of its service. The error says so, or how it ended
 // otherwise than well.
 func (p *Process) Stop() error {
-	p.mu.Lock()
-	p.wanted = false
-	latest := p.run
-	p.mu.Unlock()
-	if latest == nil || latest.hasEnded() {
+	latest := p.release()
+	if latest == nil || !latest.Running() {
 		return nil
 	}
-	signal := p.image.stop
-	if signal == 0 {
-		signal = syscall.SIGTERM
-	}
-	_ = latest.cmd.Process.Signal(signal) // it may have ended
 	grace := defaultGrace
 	if p.spec.StopGracePeriod != nil {
 		grace = time.Duration(*p.spec.StopGracePeriod)
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-latest.ended:
-		if latest.err != nil {
-			return fmt.Errorf("%s ended with: %w", p.Name, latest.err)
-		}
-		return nil
-	case <-timer.C:
-		p.Kill()
-		return fmt.Errorf("%s did not stop within %v and was killed", p.Name, grace)
+	if err := latest.Stop(cmp.Or(p.image.stop, syscall.SIGTERM), grace); err != nil {
+		return fmt.Errorf("%s %w", p.Name, err)
 	}
+	return nil
 }
 
-// hasEnded reports whether the run has ended.
-func (r *run) hasEnded() bool {
-	select {
-	case <-r.ended:
-		return true
-	default:
-		return false
-	}
+// release returns the latest run, nil if there was none. It will not be started again.
+func (p *Process) release() *child.Process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wanted = false
+	return p.run
 }
 
 // launch starts a run, with the lock held.
 func (p *Process) launch() error {
-	cmd, err := p.command(p.spec.Entrypoint, p.spec.Command)
+	cmd, err := p.command(context.Background(), p.spec.Entrypoint, p.spec.Command)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	log, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	latest, err := child.Start(cmd, child.Options{Log: p.LogPath, As: p.as})
 	if err != nil {
-		return fmt.Errorf("start %s: %w", p.Name, err)
+		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return errors.Join(fmt.Errorf("start %s: %w", p.Name, err), log.Close())
-	}
-	latest := &run{cmd: cmd, log: log, ended: make(chan struct{})}
 	p.run = latest
 	p.topology.running.Go(func() { p.watch(latest) })
 	return nil
@@ -186,11 +152,10 @@ func (p *Process) launch() error {
 
 // watch waits for the end of a run, and starts another one if the policy of the
 // service says so.
-func (p *Process) watch(r *run) {
-	r.err = errors.Join(r.cmd.Wait(), r.log.Close())
-	close(r.ended)
+func (p *Process) watch(r *child.Process) {
+	err := r.Wait()
 	p.mu.Lock()
-	restart := p.wanted && p.restartable(r.err)
+	restart := p.wanted && p.restartable(err)
 	p.mu.Unlock()
 	if !restart {
 		return
@@ -205,7 +170,7 @@ func (p *Process) watch(r *run) {
 	if p.wanted && p.run == r {
 		p.restarts++
 		if err := p.launch(); err != nil {
-			fmt.Fprintf(p.topology.log, "%s: %v\n", p.Name, err)
+			fmt.Fprintln(p.topology.log, err)
 		}
 	}
 }
@@ -222,42 +187,35 @@ func (p *Process) restartable(err error) bool {
 
 // wait waits for the end of a process that runs to its end.
 func (p *Process) wait(ctx context.Context) error {
-	for {
+	var ended error
+	err := p.until(ctx, func() error {
 		p.mu.Lock()
-		latest := p.run
-		p.mu.Unlock()
-		select {
-		case <-latest.ended:
-		case <-ctx.Done():
-			return fmt.Errorf("%s has not ended: %w\n%s", p.Name, ctx.Err(), p.tail())
+		defer p.mu.Unlock()
+		if p.run.Running() {
+			return errors.New("it has not ended")
 		}
-		p.mu.Lock()
-		last := p.run == latest && !p.restartable(latest.err)
-		p.mu.Unlock()
-		switch {
-		case latest.err == nil:
-			return nil
-		case last:
-			return fmt.Errorf("%s ended with: %w\n%s", p.Name, latest.err, p.tail())
+		if ended = p.run.Wait(); ended != nil && p.restartable(ended) {
+			return ended
 		}
-		if err := pause(ctx); err != nil {
-			return fmt.Errorf("%s ended with: %w\n%s", p.Name, latest.err, p.tail())
-		}
+		return nil
+	})
+	if err == nil && ended != nil {
+		return fmt.Errorf("%s ended with: %w\n%s", p.Name, ended, p.run.Tail(tail))
 	}
+	return err
 }
 
-// tail returns the end of the log.
-func (p *Process) tail() string {
-	data, err := os.ReadFile(p.LogPath)
-	if err != nil {
-		return err.Error()
+// until waits until check returns nil. Otherwise the error has the end of the log.
+func (p *Process) until(ctx context.Context, check func() error) error {
+	if err := child.Until(ctx, checkPause, check); err != nil {
+		return fmt.Errorf("%s: %w\n%s", p.Name, err, p.run.Tail(tail))
 	}
-	return string(data[max(0, len(data)-3000):])
+	return nil
 }
 
 // command returns a command in the environment of the process.
-func (p *Process) command(entrypoint, command []string) (*exec.Cmd, error) {
-	args, err := p.image.arguments(p.topology.bin(), entrypoint, command)
+func (p *Process) command(ctx context.Context, entrypoint, command []string) (*exec.Cmd, error) {
+	args, err := p.image.arguments(p.bin, entrypoint, command)
 	if err != nil {
 		return nil, err
 	}
@@ -267,17 +225,17 @@ func (p *Process) command(entrypoint, command []string) (*exec.Cmd, error) {
 	if imageName(p.spec) == database && filepath.Base(args[0]) == "postgres" {
 		args = append(args, p.serverArguments()...)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = p.dir()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = p.dir
 	cmd.Env = p.environment()
-	cmd.SysProcAttr = attributes(p.as)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
 	return cmd, nil
 }
 
 // environment returns the variables of the process: of the image, of the
 // service, and those that the topology adds.
 func (p *Process) environment() []string {
-	env := environment(p.topology.bin(), p.dir())
+	env := environment(p.bin, p.dir)
 	for _, name := range names(p.image.env) {
 		env = append(env, name+"="+p.translator.variable(name, p.image.env[name]))
 	}
@@ -286,8 +244,5 @@ func (p *Process) environment() []string {
 			env = append(env, name+"="+p.translator.variable(name, *value))
 		}
 	}
-	return slices.Concat(env, p.topology.options.Env[p.Service], p.topology.options.Env[imageName(p.spec)])
+	return append(env, p.extra...)
 }
-
-// dir is the directory that the process has for itself.
-func (p *Process) dir() string { return filepath.Join(p.topology.dir, p.Name) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,7 @@ type Options struct {
 	Scale    map[string]int      // processes by service; others have as many as the file says
 	Env      map[string][]string // KEY=value, added to the environment of a service or of all services with an image
 	Packages map[string]string   // replaces packages of programs, by the name of the program: "longhaul"
-	Publish  bool                // the ports of the file on 127.0.0.1; only one topology at a time can
+	Publish  bool                // services with published ports run at 127.0.0.1, at the ports in the container; only one topology at a time can
 	Log      io.Writer           // what happens, one line each; nil discards it
 }
 
@@ -35,7 +36,6 @@ type Topology struct {
 	dir      string
 	network  *network
 	log      io.Writer
-	forwards *forwards
 	running  sync.WaitGroup // the watchers of processes
 	stopping chan struct{}
 
@@ -117,15 +117,24 @@ func (t *Topology) start(ctx context.Context) error {
 			}
 		}
 	}
-	if err := t.publish(); err != nil {
-		return err
-	}
+	t.publish()
 	for _, name := range services {
 		if err := t.startService(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// publish has texts that name published addresses name those of the processes.
+func (t *Topology) publish() {
+	published := map[string]string{}
+	for _, p := range t.Processes("") {
+		for _, port := range p.spec.Ports {
+			published[net.JoinHostPort(port.HostIP, port.Published)] = p.Addr(int(port.Target))
+		}
+		p.translator.published = published
+	}
 }
 
 // startService starts the processes of a service and waits for them.
@@ -178,6 +187,9 @@ func (t *Topology) add(service string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.options.Publish && len(spec.Ports) > 0 {
+		ip = "127.0.0.1"
+	}
 	number := 1
 	for _, p := range t.processes {
 		if p.Service == service {
@@ -189,7 +201,9 @@ func (t *Topology) add(service string) (*Process, error) {
 	}
 	name := fmt.Sprintf("%s-%d", service, number)
 	p := &Process{
-		Name: name, Service: service, IP: ip, LogPath: filepath.Join(t.dir, "logs", name+".log"), topology: t, spec: spec, image: images[imageName(spec)],
+		Name: name, Service: service, IP: ip, LogPath: filepath.Join(t.dir, "logs", name+".log"), topology: t,
+		bin: t.bin(), dir: filepath.Join(t.dir, name), extra: slices.Concat(t.options.Env[service], t.options.Env[imageName(spec)]),
+		spec: spec, image: images[imageName(spec)],
 	}
 	if imageName(spec) == database {
 		if p.as, err = pgserver.Credential(); err != nil {
@@ -201,7 +215,7 @@ func (t *Topology) add(service string) (*Process, error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(p.image.install(t.bin(), t.options.Packages), os.MkdirAll(p.dir(), 0o700)); err != nil {
+	if err := errors.Join(p.image.install(t.bin(), t.options.Packages), os.MkdirAll(p.dir, 0o700)); err != nil {
 		return nil, err
 	}
 	if p.translator, err = t.translator(p); err != nil {
@@ -217,7 +231,7 @@ func (t *Topology) translator(p *Process) (translator, error) {
 	w := translator{ip: p.IP, hosts: t.hosts, paths: map[string]string{}, published: map[string]string{}}
 	var directories []string
 	for _, at := range p.image.volumes {
-		w.paths[at] = filepath.Join(p.dir(), "volumes", at)
+		w.paths[at] = filepath.Join(p.dir, "volumes", at)
 		directories = append(directories, w.paths[at])
 	}
 	for _, v := range p.spec.Volumes {
@@ -308,7 +322,6 @@ func (t *Topology) Stop() error {
 	}
 	t.mu.Unlock()
 	var errs []error
-	t.forwards.close()
 	for _, p := range slices.Backward(t.Processes("")) {
 		errs = append(errs, p.Stop())
 	}

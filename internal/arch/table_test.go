@@ -113,15 +113,16 @@ var rooms = []room{
 		tests: []string{"opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
-	{name: "internal/needs", imports: []string{"internal/pgserver"}},    // knows where PostgreSQL is
-	{name: "internal/freeport"},                                         // for servers that tests and tools start
-	{name: "internal/pgserver", imports: []string{"internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
-	{name: "internal/seal"},                                             // encrypts stored secrets
-	{name: "internal/schema"},                                           // answers of people
-	{name: "internal/egress", imports: []string{"internal/tracing"}},    // requests carry their trace
-	{name: "internal/metrics"},                                          // for Prometheus
-	{name: "internal/tracing"},                                          // OpenTelemetry
-	{name: "internal/opfile", imports: []string{"opt"}},                 // YAML files of operators; durations in days
+	{name: "internal/needs", imports: []string{"internal/pgserver"}},                      // knows where PostgreSQL is
+	{name: "internal/freeport"},                                                           // for servers that tests and tools start
+	{name: "internal/child"},                                                              // runs these servers
+	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
+	{name: "internal/seal"},                                                               // encrypts stored secrets
+	{name: "internal/schema"},                                                             // answers of people
+	{name: "internal/egress", imports: []string{"internal/tracing"}},                      // requests carry their trace
+	{name: "internal/metrics"},                                                            // for Prometheus
+	{name: "internal/tracing"},                                                            // OpenTelemetry
+	{name: "internal/opfile", imports: []string{"opt"}},                                   // YAML files of operators; durations in days
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
@@ -161,16 +162,17 @@ var rooms = []room{
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
-	{name: "dev/cmd/bench", imports: []string{"*"}},                                   // measures it
-	{name: "dev/cmd/record", imports: []string{"*"}},                                  // runs every shape of work and keeps its history
-	{name: "dev/cmd/recording", imports: []string{"dev/binary", "internal/freeport"}}, // runs the program and draws what it prints
+	{name: "dev/cmd/bench", imports: []string{"*"}},                                                     // measures it
+	{name: "dev/cmd/record", imports: []string{"*"}},                                                    // runs every shape of work and keeps its history
+	{name: "dev/cmd/recording", imports: []string{"dev/binary", "internal/child", "internal/freeport"}}, // runs the program and draws what it prints
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/card", "api/message"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "deploy/release"},    // makes the published files of programs, in a module of its own
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
-	{name: "dev/topology", imports: []string{"dev/binary", "internal/pgserver"}}, // docker-compose.yml as plain processes
-	{name: "dev/*", imports: []string{".", "dev/*"}},
+	{name: "dev/topology", imports: []string{"dev/binary", "internal/child", "internal/pgserver"}}, // docker-compose.yml as plain processes
+	{name: "dev/temporald/layout"}, // the configuration of Temporal that it shares with dev/e2e/cluster
+	{name: "dev/*", imports: []string{".", "dev/*", "dev/temporald/layout", "internal/child"}},
 }
 
 // testers are the rooms that any test may import: the programs that it needs, the suite
@@ -183,7 +185,7 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/namespace", "internal/serve", "internal/operate", "internal/rebuild", "dev", "dev/*", "examples/*",
 		"internal/metrics"}, // the SDK's own
 	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
-	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
+	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
 	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml

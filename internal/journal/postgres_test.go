@@ -25,7 +25,7 @@ import (
 func TestPostgres_restarts(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
-	server := value(pgserver.Start(t.Context(), pgserver.Config{}))(t)
+	server := value(pgserver.Start(t.Context()))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)

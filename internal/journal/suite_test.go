@@ -73,7 +73,7 @@ var (
 	inMemory = sync.OnceValues(func() (*journal.Template, error) { return journal.NewTemplate(context.Background()) })
 	// server is the PostgreSQL server of all tests, started by the first that needs it.
 	server = sync.OnceValues(func() (*pgserver.Server, error) {
-		s, err := pgserver.Start(context.Background(), pgserver.Config{Settings: []string{"fsync=off", "max_connections=300"}})
+		s, err := pgserver.Start(context.Background(), "fsync=off", "max_connections=300")
 		if err == nil {
 			err = s.Create(context.Background(), emptyDatabase)
 		}

@@ -19,34 +19,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"longhaul/internal/child"
 	"longhaul/internal/freeport"
 )
 
 // User owns the server and may do everything.
 const User = "longhaul"
 
-// Config says how a server runs.
-type Config struct {
-	Dir      string   // new or empty, of its data; "" means one that Close removes
-	Settings []string // such as "fsync=off"
-	Log      *os.File // nil discards what it prints
-}
-
 // A Server is a PostgreSQL server that is running, or has been killed.
 type Server struct {
-	cfg  Config
-	port int
-	as   *syscall.Credential
-	temp string
+	settings []string
+	dir      string
+	port     int
+	as       *syscall.Credential
 
 	mu      sync.Mutex
-	process *process // nil while it does not run
-}
-
-// A process is the server's first one.
-type process struct {
-	*exec.Cmd
-	ended chan struct{}
+	process *child.Process // the server's first one; nil while it does not run
 }
 
 const (
@@ -54,10 +42,11 @@ const (
 	stopWithin  = 30 * time.Second
 )
 
-// Start makes an empty database server and starts it. As root it runs as another user,
-// since PostgreSQL refuses root. It ends with this process. Close it in the end.
-func Start(ctx context.Context, cfg Config) (s *Server, err error) {
-	s = &Server{cfg: cfg}
+// Start makes an empty database server with settings, such as "fsync=off", and starts it.
+// As root it runs as another user, since PostgreSQL refuses root. It ends with this process.
+// Close it in the end.
+func Start(ctx context.Context, settings ...string) (s *Server, err error) {
+	s = &Server{settings: settings}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start PostgreSQL: %w", errors.Join(err, s.Close()))
@@ -71,23 +60,20 @@ func Start(ctx context.Context, cfg Config) (s *Server, err error) {
 		return s, err
 	}
 	s.port = int(addr.Port())
-	if cfg.Dir == "" {
-		if s.temp, err = os.MkdirTemp("", "longhaul-postgres-"); err != nil {
-			return s, err
-		}
-		s.cfg.Dir = s.temp
+	if s.dir, err = os.MkdirTemp("", "longhaul-postgres-"); err != nil {
+		return s, err
 	}
 	if s.as != nil {
-		if err := os.Chown(s.cfg.Dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
 			return s, err
 		}
 	}
-	initdb, err := s.command("initdb", "-D", s.data(), "-U", User, "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
+	initdb, err := s.start("initdb", "-D", s.data(), "-U", User, "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
 	if err != nil {
 		return s, err
 	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return s, fmt.Errorf("%w\n%s", err, out)
+	if err := initdb.Wait(); err != nil {
+		return s, fmt.Errorf("%w\n%s", err, s.Log())
 	}
 	return s, s.Run(ctx)
 }
@@ -101,59 +87,28 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	for {
-		if err := s.begin(); err != nil {
-			return err
-		}
-		err := s.await(ctx)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		// After a kill the other processes of the server end a little later, and until
-		// then it refuses to start.
-		s.process = nil
-	}
-}
-
-// begin starts the server's first process.
-func (s *Server) begin() error {
-	args := []string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", s.cfg.Dir}
-	for _, setting := range s.cfg.Settings {
+	args := []string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", s.dir}
+	for _, setting := range s.settings {
 		args = append(args, "-c", setting)
 	}
-	cmd, err := s.command("postgres", args...)
-	if err != nil {
-		return err
-	}
-	if s.cfg.Log != nil {
-		cmd.Stdout, cmd.Stderr = s.cfg.Log, s.cfg.Log
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	s.process = &process{cmd, make(chan struct{})}
-	go func(p *process) {
-		_ = p.Wait() // how it ended is of no interest
-		close(p.ended)
-	}(s.process)
-	return nil
-}
-
-// await waits until the server answers, or has ended.
-func (s *Server) await(ctx context.Context) error {
-	for {
+	err := child.Until(ctx, 20*time.Millisecond, func() (err error) {
+		// After a kill the other processes of the server end a little later, and until
+		// then it refuses to start.
+		if s.process == nil || !s.process.Running() {
+			if s.process, err = s.start("postgres", args...); err != nil {
+				return err
+			}
+		}
 		c, err := pgx.Connect(ctx, s.URL("postgres"))
 		if err == nil {
-			return c.Close(ctx)
+			err = c.Close(ctx)
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-s.process.ended:
-			return errors.New("PostgreSQL has ended, see its log")
-		case <-ctx.Done():
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, s.Log())
 	}
+	return nil
 }
 
 // Kill ends the server as a crash would. Its processes do not end their work.
@@ -165,31 +120,34 @@ func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
 func (s *Server) end(with syscall.Signal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.process == nil {
-		return nil
-	}
 	p := s.process
 	s.process = nil
-	if err := p.Process.Signal(with); err != nil {
-		return err
-	}
-	select {
-	case <-p.ended:
+	switch {
+	case p == nil:
 		return nil
-	case <-time.After(stopWithin):
-		_ = p.Process.Kill()
-		<-p.ended
-		return errors.New("PostgreSQL did not stop")
+	case with == syscall.SIGKILL:
+		p.Kill()
+		return nil
 	}
+	return p.Stop(with, stopWithin)
 }
 
-// Close stops the server and removes its data, unless the directory was given.
+// Close stops the server and removes its data.
 func (s *Server) Close() error {
 	err := s.end(syscall.SIGQUIT)
-	if s.temp != "" {
-		err = errors.Join(err, os.RemoveAll(s.temp))
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return err
+}
+
+// Log returns the end of what the server has printed.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.log())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-20_000):])
 }
 
 // Create makes an empty database.
@@ -215,17 +173,20 @@ func (s *Server) URL(database string) string {
 	return "postgres://" + User + "@" + s.Addr() + "/" + database + "?sslmode=disable"
 }
 
-func (s *Server) data() string { return filepath.Join(s.cfg.Dir, "data") }
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
+
+// start starts a program of PostgreSQL. If this process is killed, the server ends with
+// all of its processes.
+func (s *Server) start(name string, args ...string) (*child.Process, error) {
 	path, err := Program(name)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Dir = s.cfg.Dir
-	cmd.SysProcAttr = attributes(s.as)
-	return cmd, nil
+	cmd.Dir = s.dir
+	return child.Start(cmd, child.Options{Log: s.log(), As: s.as, Last: syscall.SIGQUIT})
 }
 
 // Program returns the path of a program of PostgreSQL. Debian keeps them outside the

@@ -19,14 +19,10 @@ const (
 )
 
 // measureCalls compares single calls with the official server.
-func measureCalls(ctx context.Context, s settings, r *report) error {
-	both, stop, err := startBoth(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func measureCalls(ctx context.Context, s settings, r *report, both []*contender) error {
 	ids := map[*contender]string{}
 	for _, side := range both {
+		var err error
 		for i := range storedTasks {
 			if ids[side], err = sendOne(ctx, side.client, fmt.Sprintf("stored-%d", i)); err != nil {
 				return err
@@ -36,36 +32,38 @@ func measureCalls(ctx context.Context, s settings, r *report) error {
 			return err
 		}
 	}
-	reads := map[string]func(context.Context, *contender) error{
-		"tasks/get": func(ctx context.Context, side *contender) error {
+	for _, read := range []struct {
+		name string
+		call func(context.Context, *contender) error
+	}{
+		{"tasks/get", func(ctx context.Context, side *contender) error {
 			_, err := side.client.Get(ctx, ids[side])
 			return err
-		},
-		"tasks/list, a page of 50": func(ctx context.Context, side *contender) error {
+		}},
+		{"tasks/list, a page of 50", func(ctx context.Context, side *contender) error {
 			_, err := side.client.List(ctx, map[string]any{"pageSize": 50})
 			return err
-		},
-	}
-	for _, name := range []string{"tasks/get", "tasks/list, a page of 50"} {
-		values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, _ int) (map[string]float64, error) {
-			return closedLoop(ctx, s.together, func(ctx context.Context) error { return reads[name](ctx, side) })
+		}},
+	} {
+		found, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, _ int) (map[string]float64, error) {
+			return closedLoop(ctx, callsAtOnce, s.together, func(ctx context.Context) error { return read.call(ctx, side) })
 		})
 		if err != nil {
 			return err
 		}
-		f := r.add(measured{"b", name + ", 16 at a time: rate", "per s", values[0]["rate"], values[1]["rate"], officialName})
+		f := r.compare("b", read.name+", 16 at a time: rate", "per s", found, "rate")
 		f.setAim("ratio ≥ 1.0", f.Ratio >= 1)
-		r.add(measured{"b", name + ", 16 at a time: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+		r.compare("b", read.name+", 16 at a time: p95", "ms", found, "p95")
 	}
-	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
+	found, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
 		return measureSends(ctx, side.client, fmt.Sprintf("round-%d", round))
 	})
 	if err != nil {
 		return err
 	}
-	f := r.add(measured{"b", "a send that returns at once, one at a time: rate while it is answered", "per s", values[0]["rate"], values[1]["rate"], officialName})
+	f := r.compare("b", "a send that returns at once, one at a time: rate while it is answered", "per s", found, "rate")
 	f.setAim("ratio ≥ 1.0", f.Ratio >= 1)
-	r.add(measured{"b", "a send that returns at once: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
+	r.compare("b", "a send that returns at once: p50", "ms", found, "p50")
 	return nil
 }
 
@@ -80,12 +78,23 @@ func sendOne(ctx context.Context, c *harness.Client, id string) (string, error) 
 
 // untilEnded waits for the end of a task.
 func untilEnded(ctx context.Context, c *harness.Client, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	return untilState(ctx, c, id, "")
+}
+
+// endWithin is for thousands of gates that are answered at once.
+const endWithin = 20 * time.Minute
+
+// untilState waits until a task is in a state, "" for any in which it has ended.
+func untilState(ctx context.Context, c *harness.Client, id, state string) error {
+	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	for {
 		task, err := c.Get(ctx, id)
-		if err != nil || task.Ended() {
+		if err != nil || task.State == state || state == "" && task.Ended() {
 			return err
+		}
+		if task.Ended() {
+			return fmt.Errorf("task %s is %s, want %s", id, task.State, state)
 		}
 		_ = activities.Sleep(ctx, 20*time.Millisecond)
 	}
@@ -94,57 +103,63 @@ func untilEnded(ctx context.Context, c *harness.Client, id string) error {
 // measureSends sends messages one at a time, and then waits until their work is done, so that
 // it does not run in the round of the other side.
 func measureSends(ctx context.Context, c *harness.Client, prefix string) (map[string]float64, error) {
-	var took []float64
-	var last []string
-	for i := range sendsInRound {
-		began := time.Now()
+	var sent []string
+	took, err := timed(sendsInRound, func(i int) error {
 		id, err := sendOne(ctx, c, fmt.Sprintf("%s-%d", prefix, i))
-		if err != nil {
-			return nil, err
-		}
-		took, last = append(took, milliseconds(time.Since(began))), append(last, id)
-	}
-	for _, id := range last {
-		if err := untilEnded(ctx, c, id); err != nil {
-			return nil, err
-		}
-	}
-	total := 0.0
-	for _, t := range took {
-		total += t
-	}
-	return map[string]float64{"rate": 1000 * float64(len(took)) / total, "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
-}
-
-// closedLoop calls something, several at a time, until the time is over.
-func closedLoop(ctx context.Context, lasts time.Duration, call func(context.Context) error) (map[string]float64, error) {
-	took, elapsed, err := repeatParallel(ctx, callsAtOnce, lasts, call)
+		sent = append(sent, id)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return map[string]float64{"rate": float64(len(took)) / elapsed.Seconds(), "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
+	total := 0.0
+	for i, id := range sent {
+		if err := untilEnded(ctx, c, id); err != nil {
+			return nil, err
+		}
+		total += took[i]
+	}
+	found := percentiles(took)
+	found["rate"] = 1000 * float64(len(took)) / total
+	return found, nil
 }
 
-// repeatParallel repeats a call for a time, several at once, and returns how long each took, in
-// milliseconds, and all together.
-func repeatParallel(ctx context.Context, parallel int, lasts time.Duration, call func(context.Context) error) (took []float64, elapsed time.Duration, err error) {
+// timed calls something n times, and returns how long each took, in milliseconds.
+func timed(n int, call func(i int) error) (took []float64, err error) {
+	for i := range n {
+		began := time.Now()
+		if err := call(i); err != nil {
+			return nil, err
+		}
+		took = append(took, milliseconds(time.Since(began)))
+	}
+	return took, nil
+}
+
+// closedLoop calls something, several at a time, until the time is over.
+func closedLoop(ctx context.Context, parallel int, lasts time.Duration, call func(context.Context) error) (map[string]float64, error) {
 	var mu sync.Mutex
+	var took []float64
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	for range parallel {
 		group.Go(func() error {
 			for time.Since(began) < lasts {
-				start := time.Now()
-				if err := call(ctx); err != nil {
+				one, err := timed(1, func(int) error { return call(ctx) })
+				if err != nil {
 					return err
 				}
 				mu.Lock()
-				took = append(took, milliseconds(time.Since(start)))
+				took = append(took, one...)
 				mu.Unlock()
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
-	return took, time.Since(began), err
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	found := percentiles(took)
+	found["calls"], found["rate"] = float64(len(took)), float64(len(took))/time.Since(began).Seconds()
+	return found, nil
 }

@@ -32,7 +32,7 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 	var databases *pgserver.Server // nil for files
 	if s.postgres {
 		var err error
-		if databases, err = pgserver.Start(ctx, pgserver.Config{}); err != nil {
+		if databases, err = pgserver.Start(ctx); err != nil {
 			return err
 		}
 		defer func() { _ = databases.Close() }()
@@ -49,43 +49,29 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 		}
 		days = append(days, d)
 	}
-	operations := []struct {
-		name  string
-		round func(context.Context, *day, int) ([]float64, error)
-	}{{"tasks/get", measureGets}, {"tasks/list, the first page of 50", measureLists}, {"a send that returns at once", measureDaySends}}
-	for _, o := range operations {
-		values, err := dayRounds(ctx, days, s.rounds, o.round)
+	for _, o := range []struct {
+		name string
+		run  func(context.Context, *day, int) ([]float64, error)
+	}{{"tasks/get", measureGets}, {"tasks/list, the first page of 50", measureLists}, {"a send that returns at once", measureDaySends}} {
+		found, err := alternate(ctx, s.rounds, days, func(ctx context.Context, d *day, round int) (map[string]float64, error) {
+			took, err := o.run(ctx, d, round)
+			return percentiles(took), err
+		})
 		if err != nil {
 			return fmt.Errorf("%s with %w", o.name, err)
 		}
 		for k, d := range days {
-			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored%s: p50", o.name, d.tasks, databaseName(s)), unit: "ms", ours: values[k]}
+			m := measured{part: "g", name: fmt.Sprintf("%s, %v stored%s: p50", o.name, d, databaseName(s)), unit: "ms", ours: found[k]["p50"]}
 			if k == 0 {
 				r.add(m)
 				continue
 			}
-			m.base, m.baseline = values[0], fmt.Sprintf("%d tasks", days[0].tasks)
+			m.base, m.baseline = found[0]["p50"], days[0].String()
 			f := r.add(m)
 			f.setAim("flat: ratio ≤ 1.5", f.Ratio <= 1.5)
 		}
 	}
 	return nil
-}
-
-// dayRounds runs rounds on all days, each beginning with another day, and returns the
-// medians of the rounds by day.
-func dayRounds(ctx context.Context, days []*day, rounds int, run func(context.Context, *day, int) ([]float64, error)) ([][]float64, error) {
-	values := make([][]float64, len(days))
-	for i := range rounds * len(days) {
-		round := i / len(days)
-		k := (i + round) % len(days)
-		took, err := run(ctx, days[k], round)
-		if err != nil {
-			return nil, fmt.Errorf("%d tasks: %w", days[k].tasks, err)
-		}
-		values[k] = append(values[k], quantile(took, 0.5))
-	}
-	return values, nil
 }
 
 func databaseName(s settings) string {
@@ -102,6 +88,8 @@ type day struct {
 	client *harness.Client
 	server *server
 }
+
+func (d *day) String() string { return fmt.Sprintf("%d tasks", d.tasks) }
 
 // newDay makes a journal with tasks and starts a server on it. The server makes one
 // objective of three tasks, the rows of which are then copied under other ids. Events
@@ -153,39 +141,34 @@ func newDay(ctx context.Context, s settings, databases *pgserver.Server, name st
 	return d, nil
 }
 
-func measureGets(ctx context.Context, d *day, _ int) (took []float64, err error) {
-	for i := range dayGets {
-		began := time.Now()
-		if _, err := d.client.Get(ctx, d.ids[i%len(d.ids)]); err != nil {
-			return nil, err
-		}
-		took = append(took, milliseconds(time.Since(began)))
-	}
-	return took, nil
+func measureGets(ctx context.Context, d *day, _ int) ([]float64, error) {
+	return timed(dayGets, func(i int) error {
+		_, err := d.client.Get(ctx, d.ids[i%len(d.ids)])
+		return err
+	})
 }
 
-func measureLists(ctx context.Context, d *day, _ int) (took []float64, err error) {
-	for range dayLists {
-		began := time.Now()
-		if _, err := d.client.List(ctx, map[string]any{"pageSize": 50}); err != nil {
-			return nil, err
-		}
-		took = append(took, milliseconds(time.Since(began)))
-	}
-	return took, nil
+func measureLists(ctx context.Context, d *day, _ int) ([]float64, error) {
+	return timed(dayLists, func(int) error {
+		_, err := d.client.List(ctx, map[string]any{"pageSize": 50})
+		return err
+	})
 }
 
 func measureDaySends(ctx context.Context, d *day, round int) (took []float64, err error) {
 	for i := range daySends {
-		began := time.Now()
-		id, err := sendOne(ctx, d.client, fmt.Sprintf("day-%d-%d", round, i))
+		var id string
+		one, err := timed(1, func(int) (err error) {
+			id, err = sendOne(ctx, d.client, fmt.Sprintf("day-%d-%d", round, i))
+			return err
+		})
+		if err == nil {
+			err = untilEnded(ctx, d.client, id)
+		}
 		if err != nil {
 			return nil, err
 		}
-		took = append(took, milliseconds(time.Since(began)))
-		if err := untilEnded(ctx, d.client, id); err != nil {
-			return nil, err
-		}
+		took = append(took, one...)
 	}
 	return took, nil
 }
@@ -213,13 +196,12 @@ var (
 	}
 )
 
-// copied are the tables that are copied, and their columns that hold times.
-var copied = map[string][]string{
-	"objectives": {"created_at", "updated_at"},
-	"plans":      {"updated_at"},
-	"tasks":      {"status_at"},
-	"messages":   nil,
-	"artifacts":  nil,
+// copied are the tables that are copied, with their columns that hold times.
+var copied = []struct {
+	table string
+	times []string
+}{
+	{"objectives", []string{"created_at", "updated_at"}}, {"plans", []string{"updated_at"}}, {"tasks", []string{"status_at"}}, {"messages", nil}, {"artifacts", nil},
 }
 
 // id returns the part of the ids of one copy. It is spread over the index, as random
@@ -244,11 +226,13 @@ func (f filling) fill(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	statements := map[string]string{}
-	for table := range copied {
-		if statements[table], err = f.statement(ctx, db, table); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
+	var statements []string
+	for _, c := range copied {
+		statement, err := f.statement(ctx, db, c.table, c.times)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.table, err)
 		}
+		statements = append(statements, statement)
 	}
 	apart := (24 * time.Hour).Milliseconds() / int64(max(1, f.objectives))
 	for from := 0; from < f.objectives; from += fillStep {
@@ -257,9 +241,10 @@ func (f filling) fill(ctx context.Context) error {
 			return err
 		}
 		for n := from; n < min(from+fillStep, f.objectives); n++ {
-			if err := f.copyRows(ctx, tx, statements, n, apart); err != nil {
-				_ = tx.Rollback()
-				return err
+			for _, statement := range statements {
+				if _, err := tx.ExecContext(ctx, statement, f.id(n), int64(n)*apart); err != nil {
+					return errors.Join(err, tx.Rollback())
+				}
 			}
 		}
 		if err := tx.Commit(); err != nil {
@@ -268,17 +253,6 @@ func (f filling) fill(ctx context.Context) error {
 	}
 	_, err = db.ExecContext(ctx, "ANALYZE")
 	return err
-}
-
-// copyRows copies the rows of the model once, as the n-th copy. apart is the time in
-// milliseconds between two copies.
-func (f filling) copyRows(ctx context.Context, tx *sql.Tx, statements map[string]string, n int, apart int64) error {
-	for _, table := range []string{"objectives", "plans", "tasks", "messages", "artifacts"} {
-		if _, err := tx.ExecContext(ctx, statements[table], f.id(n), int64(n)*apart); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
-		}
-	}
-	return nil
 }
 
 // vacuum does at once what PostgreSQL does every minute: it removes the rows that were folded.
@@ -294,7 +268,7 @@ func (f filling) vacuum(ctx context.Context) error {
 
 // statement copies the rows of the model in one table: with another id in every text,
 // and times that are as much earlier as the second argument says.
-func (f filling) statement(ctx context.Context, db *sql.DB, table string) (string, error) {
+func (f filling) statement(ctx context.Context, db *sql.DB, table string, times []string) (string, error) {
 	rows, err := db.QueryContext(ctx, f.columns, table)
 	if err != nil {
 		return "", err
@@ -309,7 +283,7 @@ func (f filling) statement(ctx context.Context, db *sql.DB, table string) (strin
 		}
 		names = append(names, name)
 		switch {
-		case slices.Contains(copied[table], name):
+		case slices.Contains(times, name):
 			values = append(values, "m."+name+" - c.ago")
 		case kind == "text":
 			values = append(values, fmt.Sprintf("replace(m.%s, '%s', c.id)", name, f.model))

@@ -18,7 +18,7 @@ const (
 // A splitSite runs Longhaul as separate processes.
 type splitSite struct {
 	*site
-	temporal, api, worker *server
+	processes map[string]*server // by command
 }
 
 func startSplit(ctx context.Context, s settings, name string) (p *splitSite, err error) {
@@ -26,20 +26,11 @@ func startSplit(ctx context.Context, s settings, name string) (p *splitSite, err
 	if err != nil {
 		return nil, err
 	}
-	p = &splitSite{site: at}
+	p = &splitSite{at, map[string]*server{}}
 	for _, command := range []string{"temporal", "api", "worker"} {
-		started, err := at.start(ctx, command)
-		if err != nil {
+		if p.processes[command], err = at.start(ctx, command); err != nil {
 			p.stop()
 			return nil, err
-		}
-		switch command {
-		case "temporal":
-			p.temporal = started
-		case "api":
-			p.api = started
-		default:
-			p.worker = started
 		}
 	}
 	first, cancel := context.WithTimeout(ctx, time.Minute)
@@ -54,51 +45,45 @@ func startSplit(ctx context.Context, s settings, name string) (p *splitSite, err
 }
 
 func (p *splitSite) stop() {
-	for _, s := range []*server{p.worker, p.api, p.temporal} {
-		if s != nil {
+	for _, command := range []string{"worker", "api", "temporal"} {
+		if s := p.processes[command]; s != nil {
 			s.stop()
 		}
 	}
 }
 
 // measureGates opens gates, measures the memory of a gate, and answers all.
-func measureGates(ctx context.Context, s settings, r *report) error {
+func measureGates(ctx context.Context, s settings, r *report, both []*contender) error {
 	p, err := startSplit(ctx, s, "gates")
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	both, stop, err := startBoth(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	both[0].server.stop() // only the official one is needed
-	kib := map[string]float64{}
-	took := map[string]float64{}
+	kib, took := values{}, values{}
 	for name, side := range map[string]struct {
 		client    *harness.Client
 		processes []*server
-	}{longhaulName: {p.client(), []*server{p.api, p.worker}}, officialName: {both[1].client, []*server{both[1].server}}} {
+	}{longhaulName: {p.client(), []*server{p.processes["api"], p.processes["worker"]}}, officialName: {both[1].client, []*server{both[1].server}}} {
 		before := memory(side.processes)
 		ids, err := openGates(ctx, side.client, s.gates)
 		if err != nil {
 			return fmt.Errorf("%s: open gates: %w", name, err)
 		}
-		kib[name] = (memory(side.processes) - before) / float64(s.gates)
+		kib[name] = []float64{(memory(side.processes) - before) / float64(s.gates)}
 		began := time.Now()
 		if err := answerGates(ctx, side.client, ids); err != nil {
 			return fmt.Errorf("%s: answer gates: %w", name, err)
 		}
-		took[name] = time.Since(began).Seconds()
+		took[name] = []float64{time.Since(began).Seconds()}
 	}
-	f := r.add(measured{"e", fmt.Sprintf("%d open gates: memory of API and worker for each", s.gates), "KiB", []float64{kib[longhaulName]}, []float64{kib[officialName]}, officialName})
+	f := r.add(measured{"e", fmt.Sprintf("%d open gates: memory of API and worker for each", s.gates), "KiB", kib[longhaulName], kib[officialName], officialName})
 	if s.gates >= gatesEnough {
 		f.setAim("< 10 KiB", f.Value < 10)
 	} else {
 		f.Aim, f.Note = "< 10 KiB", fmt.Sprintf("not judged below %d gates: the process itself grows", gatesEnough)
 	}
-	r.add(measured{"e", fmt.Sprintf("%d open gates: all are answered and done after", s.gates), "s", []float64{took[longhaulName]}, []float64{took[officialName]}, officialName})
+	r.add(measured{"e", fmt.Sprintf("%d open gates: all are answered and done after", s.gates), "s", took[longhaulName], took[officialName], officialName})
 	return nil
 }
 

@@ -39,10 +39,10 @@ type part struct {
 
 var parts = []part{
 	{"a", "one plan of three no-op tasks, beside bare Temporal", measureOverhead},
-	{"b", "get, list and a send that returns at once, beside the official Go server in memory", measureCalls},
-	{"c", "from a change of state to the byte at a subscriber", measureStreams},
-	{"d", "from an answer to the work that continues", measureAnswers},
-	{"e", "open gates", measureGates},
+	{"b", "get, list and a send that returns at once, beside the official Go server in memory", besideOfficial(measureCalls)},
+	{"c", "from a change of state to the byte at a subscriber", besideOfficial(measureStreams)},
+	{"d", "from an answer to the work that continues", besideOfficial(measureAnswers)},
+	{"e", "open gates", besideOfficial(measureGates)},
 	{"f", "kill -9 of the worker and of the API", measureKills},
 	{"g", "a growing day", measureDay},
 }

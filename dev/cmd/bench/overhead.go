@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"syscall"
 	"time"
 
@@ -25,21 +24,21 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 		return err
 	}
 	defer bare.Stop()
-	sides := [2]*side{
+	sides := []*side{
 		{name: "bare Temporal", once: bare.Once, log: &bare.Log},
 		{name: "Longhaul", once: service.Once, log: &service.Log},
 	}
 	for _, side := range sides {
 		if err := side.prepare(ctx, s.parallel); err != nil {
-			return fmt.Errorf("%s: %w", side.name, err)
+			return fmt.Errorf("%v: %w", side, err)
 		}
 	}
 	for _, l := range []load{{parallel: 1, lasts: s.alone}, {parallel: s.parallel, lasts: s.together}} {
-		pairs, err := l.measure(ctx, sides, s.rounds)
+		found, err := alternate(ctx, s.rounds, sides, l.round)
 		if err != nil {
 			return err
 		}
-		l.report(r, pairs)
+		l.report(r, found)
 	}
 	for unit, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
 		count := func(k int) []float64 { return []float64{float64(sides[k].median.Count(kind))} }
@@ -49,20 +48,16 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 }
 
 // report adds the figures of one load.
-func (l load) report(r *report, pairs []pair) {
-	figure := func(name, unit string, value func(result) float64) *figure {
-		m := measured{part: "a", name: fmt.Sprintf("%d at a time: %s", l.parallel, name), unit: unit, baseline: "bare Temporal"}
-		for _, p := range pairs {
-			m.base, m.ours = append(m.base, value(p[0])), append(m.ours, value(p[1]))
-		}
-		return r.add(m)
+func (l load) report(r *report, sides []values) {
+	figure := func(name, unit, value string) *figure {
+		return r.add(measured{"a", fmt.Sprintf("%d at a time: %s", l.parallel, name), unit, sides[1][value], sides[0][value], "bare Temporal"})
 	}
-	f := figure("rate", "per s", func(r result) float64 { return r.rate })
+	f := figure("rate", "per s", "rate")
 	f.setAim("ratio ≥ 0.85", f.Ratio >= 0.85)
-	f = figure("p50", "ms", func(r result) float64 { return r.p50 })
+	f = figure("p50", "ms", "p50")
 	f.setAim("ratio ≤ 1.3", f.Ratio <= 1.3)
-	figure("p95", "ms", func(r result) float64 { return r.p95 })
-	figure("CPU of both sides' process for each", "ms", func(r result) float64 { return r.cpu })
+	figure("p95", "ms", "p95")
+	figure("CPU of both sides' process for each", "ms", "cpu")
 }
 
 // A side is one of the two that are compared.
@@ -73,6 +68,8 @@ type side struct {
 	median cost.Cost
 }
 
+func (s *side) String() string { return s.name }
+
 // prepare counts what single objectives of a side cost, and fills its caches.
 func (s *side) prepare(ctx context.Context, parallel int) error {
 	costs, err := s.log.Runs(ctx, 11, s.once)
@@ -80,7 +77,7 @@ func (s *side) prepare(ctx context.Context, parallel int) error {
 		return err
 	}
 	s.median = cost.Median(costs)
-	_, err = load{parallel, time.Second}.round(ctx, s)
+	_, err = load{parallel, time.Second}.round(ctx, s, 0)
 	return err
 }
 
@@ -90,46 +87,16 @@ type load struct {
 	lasts    time.Duration
 }
 
-// A result is what one round of one side measured.
-type result struct {
-	cpu      float64 // milliseconds of the process for each objective, user and system
-	rate     float64 // objectives per second
-	p50, p95 float64 // milliseconds from request to end
-}
-
-// A pair is the results of one round: bare Temporal, Longhaul.
-type pair [2]result
-
-// measure runs rounds of both sides. The side that begins alternates.
-func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, error) {
-	pairs := make([]pair, rounds)
-	for i := range pairs {
-		for j := range sides {
-			k := (i + j) % 2
-			var err error
-			if pairs[i][k], err = l.round(ctx, sides[k]); err != nil {
-				return nil, fmt.Errorf("%s: %w", sides[k].name, err)
-			}
-		}
-	}
-	return pairs, nil
-}
-
 // round runs objectives of one side until the time is over and those that began
 // have ended.
-func (l load) round(ctx context.Context, s *side) (result, error) {
+func (l load) round(ctx context.Context, s *side, _ int) (map[string]float64, error) {
 	runtime.GC() // the garbage of the other side
 	cpu := cpuTime()
-	took, elapsed, err := repeatParallel(ctx, l.parallel, l.lasts, s.once)
-	if err != nil {
-		return result{}, err
+	found, err := closedLoop(ctx, l.parallel, l.lasts, s.once)
+	if err == nil {
+		found["cpu"] = milliseconds(cpuTime()-cpu) / found["calls"]
 	}
-	n := float64(len(took))
-	slices.Sort(took)
-	return result{
-		cpu: milliseconds(cpuTime()-cpu) / n, rate: n / elapsed.Seconds(),
-		p50: took[len(took)/2], p95: took[len(took)*95/100],
-	}, nil
+	return found, err
 }
 
 // cpuTime returns the CPU time of this process: server, worker, API and clients.

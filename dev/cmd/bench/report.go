@@ -76,6 +76,11 @@ func (r *report) add(m measured) *figure {
 	return &r.Figures[len(r.Figures)-1]
 }
 
+// compare adds a figure of Longhaul beside one of the official server.
+func (r *report) compare(part, name, unit string, both []values, value string) *figure {
+	return r.add(measured{part, name, unit, both[0][value], both[1][value], officialName})
+}
+
 // setAim sets an aim and whether it was met.
 func (f *figure) setAim(aim string, met bool) { f.Aim, f.Met = aim, &met }
 
@@ -142,6 +147,11 @@ func quantile(values []float64, share float64) float64 {
 	}
 	s := slices.Sorted(slices.Values(values))
 	return s[min(len(s)-1, int(share*float64(len(s))))]
+}
+
+// percentiles returns those of times in milliseconds.
+func percentiles(took []float64) map[string]float64 {
+	return map[string]float64{"p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}
 }
 
 // sizes are numbers in a flag: 1,100,1000.

@@ -22,6 +22,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/official"
 	"longhaul/dev/temporald"
+	"longhaul/internal/child"
 	"longhaul/internal/freeport"
 )
 
@@ -98,10 +99,7 @@ func newSite(s settings, name string) (*site, error) {
 func (at *site) client() *harness.Client { return harness.NewClient("http://" + at.addr) }
 
 // A server is one process.
-type server struct {
-	*exec.Cmd
-	ended chan struct{}
-}
+type server struct{ *child.Process }
 
 // start runs a command of Longhaul, or the official server, and waits until it is ready.
 func (at *site) start(ctx context.Context, command string) (*server, error) {
@@ -122,25 +120,16 @@ func (at *site) start(ctx context.Context, command string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(filepath.Join(at.dir, command+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), at.env...)
+	started, err := child.Start(cmd, child.Options{Log: filepath.Join(at.dir, command+".log")})
 	if err != nil {
 		return nil, err
 	}
-	p := &server{exec.Command(self, args...), make(chan struct{})}
-	p.Stdout, p.Stderr, p.SysProcAttr = log, log, harness.Attributes()
-	p.Env = append(os.Environ(), at.env...)
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		_ = p.Wait() // it is killed
-		_ = log.Close()
-		close(p.ended)
-	}()
+	p := &server{started}
 	if err := at.ready(ctx, p, command); err != nil {
-		p.kill()
-		text, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("start %s: %w\n%s", command, err, text[max(0, len(text)-1000):])
+		p.Kill()
+		return nil, fmt.Errorf("start %s: %w\n%s", command, err, p.Tail(1000))
 	}
 	return p, nil
 }
@@ -150,10 +139,8 @@ func (at *site) ready(ctx context.Context, p *server, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return harness.Repeat(ctx, func(ctx context.Context) error {
-		select {
-		case <-p.ended:
+		if !p.Running() {
 			return &harness.RPCError{Message: "it ended"} // which is not repeated
-		default:
 		}
 		switch command {
 		case "worker":
@@ -165,29 +152,16 @@ func (at *site) ready(ctx context.Context, p *server, command string) error {
 			}
 			return err
 		}
-		return harness.Answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
+		return child.Answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
 	})
 }
 
-// kill ends the process with SIGKILL.
-func (p *server) kill() {
-	_ = p.Process.Kill()
-	<-p.ended
-}
-
 // stop asks the process to end, and kills it if it does not.
-func (p *server) stop() {
-	_ = p.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-	case <-time.After(30 * time.Second):
-		p.kill()
-	}
-}
+func (p *server) stop() { _ = p.Stop(syscall.SIGTERM, 30*time.Second) }
 
 // memory returns the resident memory of the process in KiB; 0 where it cannot be read.
 func (p *server) memory() float64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	found := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		return 0
@@ -200,55 +174,60 @@ func (p *server) memory() float64 {
 type contender struct {
 	name   string
 	client *harness.Client
-	site   *site
 	server *server
 }
+
+func (c *contender) String() string { return c.name }
 
 const (
 	longhaulName = "Longhaul"
 	officialName = "official Go server"
 )
 
-// startBoth starts Longhaul, all in one process, and the official server.
-func startBoth(ctx context.Context, s settings) (both [2]*contender, stop func(), err error) {
-	var started []*server
-	stop = func() {
-		for _, p := range slices.Backward(started) {
-			p.stop()
+// besideOfficial measures Longhaul, all in one process, and the official server.
+func besideOfficial(measure func(ctx context.Context, s settings, r *report, both []*contender) error) func(context.Context, settings, *report) error {
+	return func(ctx context.Context, s settings, r *report) error {
+		var both []*contender
+		defer func() {
+			for _, c := range slices.Backward(both) {
+				c.server.stop()
+			}
+		}()
+		for i, c := range []struct{ name, command string }{{longhaulName, "dev"}, {officialName, serveOfficial}} {
+			at, err := newSite(s, fmt.Sprintf("rival-%d-%d", i, time.Now().UnixNano()))
+			if err != nil {
+				return err
+			}
+			p, err := at.start(ctx, c.command)
+			if err != nil {
+				return err
+			}
+			both = append(both, &contender{c.name, at.client(), p})
 		}
+		return measure(ctx, s, r, both)
 	}
-	for i, r := range []struct{ name, command string }{{longhaulName, "dev"}, {officialName, serveOfficial}} {
-		at, err := newSite(s, fmt.Sprintf("rival-%d-%d", i, time.Now().UnixNano()))
-		if err != nil {
-			stop()
-			return both, nil, err
-		}
-		p, err := at.start(ctx, r.command)
-		if err != nil {
-			stop()
-			return both, nil, err
-		}
-		started = append(started, p)
-		both[i] = &contender{r.name, at.client(), at, p}
-	}
-	return both, stop, nil
 }
 
-// alternate measures n rounds of both; the one that begins alternates. Each returns the
-// values of its rounds by name.
-func alternate(ctx context.Context, n int, both [2]*contender, round func(context.Context, *contender, int) (map[string]float64, error)) (values [2]map[string][]float64, err error) {
-	values = [2]map[string][]float64{{}, {}}
+// values are those of the rounds of one side, by name.
+type values map[string][]float64
+
+// alternate measures n rounds of all sides, each round beginning with another one.
+func alternate[S fmt.Stringer](ctx context.Context, n int, sides []S, round func(context.Context, S, int) (map[string]float64, error)) ([]values, error) {
+	all := make([]values, len(sides))
 	for i := range n {
-		for j := range both {
-			k := (i + j) % 2
-			found, err := round(ctx, both[k], i)
+		for j := range sides {
+			k := (i + j) % len(sides)
+			found, err := round(ctx, sides[k], i)
 			if err != nil {
-				return values, fmt.Errorf("%s: %w", both[k].name, err)
+				return nil, fmt.Errorf("%v: %w", sides[k], err)
+			}
+			if all[k] == nil {
+				all[k] = values{}
 			}
 			for name, v := range found {
-				values[k][name] = append(values[k][name], v)
+				all[k][name] = append(all[k][name], v)
 			}
 		}
 	}
-	return values, nil
+	return all, nil
 }

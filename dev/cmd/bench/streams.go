@@ -22,22 +22,17 @@ var stamps = regexp.MustCompile(`stamp:(\d+)`)
 
 // measureStreams measures the time from a change to the byte at a subscriber, while many
 // subscribe to the same task.
-func measureStreams(ctx context.Context, s settings, r *report) error {
-	both, stop, err := startBoth(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func measureStreams(ctx context.Context, s settings, r *report, both []*contender) error {
 	for _, n := range s.subscribers {
-		values, err := alternate(ctx, max(1, s.rounds/2), both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
+		found, err := alternate(ctx, max(1, s.rounds/2), both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
 			return subscribers(ctx, side.client, n, fmt.Sprintf("stream-%d-%d", n, round))
 		})
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("a change to the byte at each of %d subscribers", n)
-		r.add(measured{"c", name + ": p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
-		f := r.add(measured{"c", name + ": p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+		r.compare("c", name+": p50", "ms", found, "p50")
+		f := r.compare("c", name+": p95", "ms", found, "p95")
 		if n == 100 {
 			f.setAim("< 50 ms", f.Value < 50)
 		}
@@ -75,7 +70,7 @@ func subscribers(ctx context.Context, c *harness.Client, n int, id string) (map[
 	if len(late) < n {
 		return nil, fmt.Errorf("%d subscribers got %d changes of 20 each", n, len(late))
 	}
-	return map[string]float64{"p50": quantile(late, 0.5), "p95": quantile(late, 0.95)}, nil
+	return percentiles(late), nil
 }
 
 // follow passes on every update of an artifact in the stream of a task, until the stream
@@ -116,13 +111,8 @@ const answersInRound = 8
 
 // measureAnswers measures the time from an answer to a question until the executor runs
 // again.
-func measureAnswers(ctx context.Context, s settings, r *report) error {
-	both, stop, err := startBoth(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
+func measureAnswers(ctx context.Context, s settings, r *report, both []*contender) error {
+	found, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
 		var took []float64
 		for i := range answersInRound {
 			d, err := answerOne(ctx, side.client, fmt.Sprintf("answer-%d-%d", round, i))
@@ -131,13 +121,13 @@ func measureAnswers(ctx context.Context, s settings, r *report) error {
 			}
 			took = append(took, milliseconds(d))
 		}
-		return map[string]float64{"p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
+		return percentiles(took), nil
 	})
 	if err != nil {
 		return err
 	}
-	r.add(measured{"d", "an answer is sent until the work continues: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
-	f := r.add(measured{"d", "an answer is sent until the work continues: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+	r.compare("d", "an answer is sent until the work continues: p50", "ms", found, "p50")
+	f := r.compare("d", "an answer is sent until the work continues: p95", "ms", found, "p95")
 	f.setAim("< 100 ms", f.Value < 100)
 	return nil
 }
@@ -180,23 +170,4 @@ func reply(ctx context.Context, c *harness.Client, taskID string) (sent time.Tim
 		_ = activities.Sleep(ctx, 10*time.Millisecond)
 	}
 	return sent, err
-}
-
-// stateWithin is for thousands of gates that are answered at once.
-const stateWithin = 20 * time.Minute
-
-// untilState waits until a task is in a state.
-func untilState(ctx context.Context, c *harness.Client, id, state string) error {
-	ctx, cancel := context.WithTimeout(ctx, stateWithin)
-	defer cancel()
-	for {
-		task, err := c.Get(ctx, id)
-		if err != nil || task.State == state {
-			return err
-		}
-		if task.Ended() {
-			return fmt.Errorf("task %s is %s, want %s", id, task.State, state)
-		}
-		_ = activities.Sleep(ctx, 20*time.Millisecond)
-	}
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"longhaul/opt"
-	"longhaul/workflows"
 )
 
 // changed are the shapes of work that clients change while it runs.
@@ -62,33 +60,33 @@ var changed = []shape{
 // do sends a command about the n-th plan, and about its m-th task if it is a
 // command for a task, and waits for the answer.
 func do(c opt.Command, n, m int) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		return r.answered(ctx, r.command(c, id, n, m), func(c opt.Command) error { return engine.Command(ctx, c) })
+	return func(ctx context.Context, w work) error {
+		return w.answered(ctx, w.command(c, n, m), func(c opt.Command) error { return w.engine.Command(ctx, c) })
 	}
 }
 
-// command returns c for an objective, with its own id.
-func (r *recorder) command(c opt.Command, id string, n, m int) opt.Command {
-	r.commands++
-	c.ID, c.ObjectiveID = fmt.Sprintf("command-%d", r.commands), id
+// command returns c for the objective, with its own id.
+func (w work) command(c opt.Command, n, m int) opt.Command {
+	w.commands++
+	c.ID, c.ObjectiveID = fmt.Sprintf("command-%d", w.commands), w.id
 	if n > 0 {
-		c.PlanID = opt.PlanID(id, n)
+		c.PlanID = w.plan(n)
 	}
 	if c.Kind == opt.LinkTask || c.Kind == opt.MoveTask || c.Kind == opt.CancelTask {
-		c.TaskID = opt.TaskID(c.PlanID, m)
+		c.TaskID = w.task(n, m)
 	}
 	return c
 }
 
 // answered sends a command and waits until it is answered. A refusal is an error.
-func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Command) error) error {
+func (w work) answered(ctx context.Context, c opt.Command, send func(opt.Command) error) error {
 	if err := send(c); err != nil {
 		return err
 	}
 	var answer opt.CommandAnswer
 	var err error
-	wait := r.untilTrue(ctx, c.ObjectiveID, func() (ok bool) {
-		answer, ok, err = r.journal.Answer(ctx, c.ObjectiveID, c.ID)
+	wait := w.untilTrue(ctx, c.ObjectiveID, func() (ok bool) {
+		answer, ok, err = w.journal.Answer(ctx, c.ObjectiveID, c.ID)
 		return ok || err != nil
 	})
 	if answer.Refusal != nil {
@@ -97,27 +95,18 @@ func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Co
 	return errors.Join(err, wait)
 }
 
-// judged waits until the journal has the verdict on a message of a principal.
-func (r *recorder) judged(ctx context.Context, id, by, messageID string) (err error) {
-	wait := r.untilTrue(ctx, id, func() (ok bool) {
-		_, ok, err = r.journal.Judgement(ctx, id, by, messageID)
-		return ok || err != nil
-	})
-	return errors.Join(err, wait)
-}
-
 // reset resets the workflow of an objective, or of its n-th plan, to its first task, and waits until
 // the journal shows that.
 func reset(n int) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		workflowID := id
+	return func(ctx context.Context, w work) error {
+		workflowID := w.id
 		if n > 0 {
-			workflowID = opt.PlanID(id, n)
+			workflowID = w.plan(n)
 		}
-		if err := r.reset(ctx, workflowID); err != nil {
+		if err := w.reset(ctx, workflowID); err != nil {
 			return err
 		}
-		return r.untilTask(ctx, id, func(v opt.TaskView) bool { return v.Rewound })
+		return w.untilTask(ctx, w.id, func(v opt.TaskView) bool { return v.Rewound })
 	}
 }
 
@@ -131,12 +120,12 @@ func skip(n int) step {
 
 // reorder makes a plan depend on others.
 func reorder(n int, after ...int) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+	return func(ctx context.Context, w work) error {
 		change := &opt.Change{Dependencies: []string{}}
 		for _, m := range after {
-			change.Dependencies = append(change.Dependencies, opt.PlanID(id, m))
+			change.Dependencies = append(change.Dependencies, w.plan(m))
 		}
-		return do(opt.Command{Kind: opt.UpdatePlan, Change: change}, n, 0)(ctx, r, engine, id)
+		return do(opt.Command{Kind: opt.UpdatePlan, Change: change}, n, 0)(ctx, w)
 	}
 }
 
@@ -146,15 +135,15 @@ func link(n, m int, to string, follow bool) step {
 
 // linkOther begins another objective and links a task to it.
 func linkOther(n, m int, script string) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		other := opening(shape{name: "beside " + id, specs: plans(script)})
-		if _, err := engine.Start(ctx, other); err != nil {
+	return func(ctx context.Context, w work) error {
+		other := opening(shape{name: "beside " + w.id, specs: plans(script)})
+		if _, err := w.engine.Start(ctx, other); err != nil {
 			return err
 		}
-		if err := r.untilTask(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
+		if err := w.untilTask(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
 			return err
 		}
-		return link(n, m, other.Objective.ID, true)(ctx, r, engine, id)
+		return link(n, m, other.Objective.ID, true)(ctx, w)
 	}
 }
 
@@ -166,48 +155,45 @@ func ask(to opt.ObjectiveStatus) step {
 	return do(opt.Command{Kind: opt.UpdateObjective, Status: string(to)}, 0, 0)
 }
 
-func start(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-	return ask(opt.ObjectiveWorking)(ctx, r, engine, id)
-}
-
-func replan(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-	return do(opt.Command{Kind: opt.Replan, Text: "another way"}, 0, 0)(ctx, r, engine, id)
-}
+var (
+	start  = ask(opt.ObjectiveWorking)
+	replan = do(opt.Command{Kind: opt.Replan, Text: "another way"}, 0, 0)
+)
 
 // retry waits for the end of an objective and begins a new attempt at it.
 func retry(to opt.ObjectiveStatus) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		if err := r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
+	return func(ctx context.Context, w work) error {
+		if err := w.untilObjective(ctx, w.id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
 			return err
 		}
-		o, err := r.journal.Objective(ctx, tenant, id)
+		o, err := w.journal.Objective(ctx, tenant, w.id)
 		if err != nil {
 			return err
 		}
-		if err := r.rememberRun(ctx, id); err != nil {
+		if err := w.rememberEnd(ctx, w.id); err != nil {
 			return err
 		}
 		for _, p := range o.Plans {
 			if p.Status != opt.PlanCompleted {
-				if err := r.rememberRun(ctx, p.ID); err != nil {
+				if err := w.rememberEnd(ctx, p.ID); err != nil {
 					return err
 				}
 			}
 		}
 		head := *o
 		head.Plans = nil
-		c := r.command(opt.Command{Kind: opt.UpdateObjective, Status: string(to)}, id, 0, 0)
-		return r.answered(ctx, c, func(c opt.Command) error { return engine.Retry(ctx, head, c) })
+		c := w.command(opt.Command{Kind: opt.UpdateObjective, Status: string(to)}, 0, 0)
+		return w.answered(ctx, c, func(c opt.Command) error { return w.engine.Retry(ctx, head, c) })
 	}
 }
 
 // retryPlan begins a new attempt at a plan that failed.
 func retryPlan(n int, to opt.PlanStatus) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		if err := r.rememberRun(ctx, opt.PlanID(id, n)); err != nil {
+	return func(ctx context.Context, w work) error {
+		if err := w.rememberEnd(ctx, w.plan(n)); err != nil {
 			return err
 		}
-		return do(opt.Command{Kind: opt.UpdatePlan, Status: string(to)}, n, 0)(ctx, r, engine, id)
+		return do(opt.Command{Kind: opt.UpdatePlan, Status: string(to)}, n, 0)(ctx, w)
 	}
 }
 
@@ -216,31 +202,17 @@ func optional(p opt.PlanSpec) opt.PlanSpec {
 	return p
 }
 
-// rememberRun waits for the end of a workflow that will begin again, and remembers its
-// run.
-func (r *recorder) rememberRun(ctx context.Context, workflowID string) error {
-	run := r.temporal.GetWorkflow(ctx, workflowID, "")
-	if _ = run.Get(ctx, nil); ctx.Err() != nil {
-		return ctx.Err()
+// untilObjective waits until the objective is as is says.
+func untilObjective(is func(w work, o *opt.Objective) bool) step {
+	return func(ctx context.Context, w work) error {
+		return w.untilObjective(ctx, w.id, func(o *opt.Objective) bool { return is(w, o) })
 	}
-	r.ended[workflowID] = slices.Insert(r.ended[workflowID], 0, run.GetRunID())
-	return nil
 }
 
 func root(state opt.TaskState) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Root == state })
-	}
+	return untilObjective(func(_ work, o *opt.Objective) bool { return o.Root == state })
 }
 
 func planStatus(n int, s opt.PlanStatus) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Plan(opt.PlanID(id, n)).Status == s })
-	}
-}
-
-func inState(n, m int, state opt.TaskState) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return v.State == state })
-	}
+	return untilObjective(func(w work, o *opt.Objective) bool { return o.Plan(w.plan(n)).Status == s })
 }

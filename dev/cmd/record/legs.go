@@ -14,7 +14,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
-	"longhaul/workflows"
 )
 
 // inLegs are the shapes of work that runs in legs.
@@ -81,11 +80,11 @@ func (legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (
 // elsewhereQueue is the queue of the external worker.
 const elsewhereQueue = "recorded-elsewhere"
 
-// startElsewhere starts an external worker.
-func startElsewhere(temporal client.Client) (stop func(), err error) {
+// newElsewhere returns an external worker.
+func newElsewhere(temporal client.Client) sdk.Worker {
 	w := sdk.New(temporal, elsewhereQueue, sdk.Options{DisableWorkflowWorker: true})
 	w.RegisterActivityWithOptions(workElsewhere, activity.RegisterOptions{Name: "Work"})
-	return w.Stop, w.Start()
+	return w
 }
 
 // workElsewhere beats for some seconds, or until it is canceled.
@@ -102,14 +101,12 @@ func workElsewhere(ctx context.Context, script string) (string, error) {
 }
 
 // parked waits until the first task shows the text of its park or of a heartbeat.
-func parked(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-	return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
-}
+var parked = untilTask(1, 0, func(_ string, v opt.TaskView) bool { return v.Task.Status.Message != nil })
 
 // callback sends a callback for the first task.
 func callback(c opt.Callback) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		c.TaskID, c.Round = opt.TaskID(opt.PlanID(id, 1), 0), 1
-		return engine.Callback(ctx, c)
+	return func(ctx context.Context, w work) error {
+		c.TaskID, c.Round = w.task(1, 0), 1
+		return w.engine.Callback(ctx, c)
 	}
 }

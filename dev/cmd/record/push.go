@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -16,14 +14,17 @@ import (
 
 // pushShapes are the courses of deliveries to one config, by the name of the shape,
 // which is the id of the task as well: what the receiver answers to each attempt.
-var pushShapes = []struct {
-	name    string
-	answers []int
-	long    bool // continues as new
-}{
+var pushShapes = []pushShape{
 	{"push", []int{200, 503, 200, 404, 200}, false},
 	{"push-gone", []int{500, 410}, false},
 	{"push-continued", append(repeat(200, 20), 503, 200), true},
+}
+
+// A pushShape is one course of deliveries.
+type pushShape struct {
+	name    string
+	answers []int
+	long    bool // continues as new
 }
 
 func repeat(answer, n int) (list []int) {
@@ -84,27 +85,14 @@ func (h *receivers) push() *activities.Push {
 	return &activities.Push{Journal: h, Sender: h, Notice: func(string, a2a.StatusUpdate) (string, []byte, error) { return "text/plain", nil, nil }}
 }
 
-// recordPushes records the courses of deliveries that are wanted.
-func recordPushes(ctx context.Context, r *recorder, dir string, names []string) error {
-	for _, s := range pushShapes {
-		if !wanted(dir, s.name, names) {
-			continue
-		}
-		engine := r.engine
-		if s.long {
-			engine = r.long
-		}
-		if err := engine.Push(ctx, opt.PushKey{TaskID: s.name, ConfigID: "config"}); err != nil {
-			return fmt.Errorf("shape %s: %w", s.name, err)
-		}
-		id := "push-" + s.name + "-config"
-		if err := r.temporal.GetWorkflow(ctx, id, "").Get(ctx, nil); err != nil {
-			return fmt.Errorf("shape %s: %w", s.name, err)
-		}
-		fmt.Println("recorded", s.name)
-		if err := r.save(ctx, filepath.Join(dir, s.name+".0"), id); err != nil {
-			return err
-		}
+func (s pushShape) run(ctx context.Context, r *recorder) ([]string, error) {
+	engine := r.usual
+	if s.long {
+		engine = r.long
 	}
-	return nil
+	if err := engine.Push(ctx, opt.PushKey{TaskID: s.name, ConfigID: "config"}); err != nil {
+		return nil, err
+	}
+	id := "push-" + s.name + "-config"
+	return []string{id}, r.temporal.GetWorkflow(ctx, id, "").Get(ctx, nil)
 }

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/a2a"
+	"longhaul/internal/child"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -18,73 +18,52 @@ import (
 // context's workflow.
 const queueShape = "queued"
 
-// queue makes one objective wait for a person while the next one works, and
+// runQueue makes one objective wait for a person while the next one works, and
 // continue after that.
-func (r *recorder) queue(ctx context.Context, dir string) error {
+func runQueue(ctx context.Context, r *recorder) (ids []string, err error) {
 	first := opening(shape{name: queueShape + "-first", specs: plans("approve Go on?; say first")})
-	if _, err := r.engine.Start(ctx, first); err != nil {
-		return err
-	}
-	gate := opt.TaskID(opt.PlanID(first.Objective.ID, 1), 0)
-	if err := r.untilTask(ctx, gate, func(v opt.TaskView) bool { return v.State == opt.TaskInputRequired }); err != nil {
-		return err
-	}
 	second := opening(shape{name: queueShape + "-second", specs: plans("work 1s; say second")})
+	before, behind := work{r, r.usual, first.Objective.ID}, work{r, r.usual, second.Objective.ID}
+	if _, err := r.usual.Start(ctx, first); err != nil {
+		return nil, err
+	}
+	if err := waitFor(opt.TaskInputRequired)(ctx, before); err != nil {
+		return nil, err
+	}
 	second.Objective.ContextID, second.Objective.QueuedAt = first.Objective.ContextID, a2a.At(time.Now())
-	placed := opt.Placed{QueuedAt: second.Objective.QueuedAt, Behind: []string{first.Objective.ID}}
-	if err := r.engine.Enter(ctx, second.Objective, placed); err != nil {
-		return err
+	placed := opt.Placed{QueuedAt: second.Objective.QueuedAt, Behind: []string{before.id}}
+	if err := r.usual.Enter(ctx, second.Objective, placed); err != nil {
+		return nil, err
 	}
-	if _, err := r.engine.Start(ctx, second); err != nil {
-		return err
+	if _, err := r.usual.Start(ctx, second); err != nil {
+		return nil, err
 	}
-	works := opt.TaskID(opt.PlanID(second.Objective.ID, 1), 0)
-	if err := r.untilTask(ctx, works, func(v opt.TaskView) bool { return v.State == opt.TaskWorking }); err != nil {
-		return err
+	if err := waitFor(opt.TaskWorking)(ctx, behind); err != nil {
+		return nil, err
 	}
-	if err := reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, r, r.engine, first.Objective.ID); err != nil {
-		return err
+	if err := reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, before); err != nil {
+		return nil, err
 	}
-	var ids []string
-	for _, id := range []string{first.Objective.ID, second.Objective.ID} {
-		if err := r.untilObjective(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
-			return err
+	for _, w := range []work{before, behind} {
+		if err := untilObjective(ended)(ctx, w); err != nil {
+			return nil, err
 		}
-		ids = append(ids, id, opt.PlanID(id, 1))
+		ids = append(ids, w.id, w.plan(1))
 	}
 	contextID, err := r.contextWorkflow(ctx)
-	if err != nil {
-		return err
-	}
-	for i, id := range append(ids, contextID) {
-		if err := r.save(ctx, filepath.Join(dir, fmt.Sprintf("%s.%d", queueShape, i)), id); err != nil {
-			return err
-		}
-	}
-	fmt.Println("recorded", queueShape)
-	return nil
+	return append(ids, contextID), err
 }
 
 // contextWorkflow returns the id of the only Context workflow.
-func (r *recorder) contextWorkflow(ctx context.Context) (string, error) {
-	tick := time.NewTicker(100 * time.Millisecond) // Temporal's lists lag behind
-	defer tick.Stop()
-	for {
-		page, err := r.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Query: fmt.Sprintf("WorkflowType = '%s'", workflows.ContextWorkflow),
-		})
-		if err != nil {
-			return "", err
+func (r *recorder) contextWorkflow(ctx context.Context) (id string, err error) {
+	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Completed'", workflows.ContextWorkflow)
+	err = child.Until(ctx, 100*time.Millisecond, func() error { // Temporal's lists lag behind
+		page, err := r.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+		if len(page.GetExecutions()) == 0 {
+			return errors.Join(errors.New("there is no Context workflow that has completed"), err)
 		}
-		for _, e := range page.Executions {
-			if e.Status == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED {
-				return e.Execution.WorkflowId, nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-tick.C:
-		}
-	}
+		id = page.Executions[0].Execution.WorkflowId
+		return nil
+	})
+	return id, err
 }

@@ -2,29 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/worker"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/child"
 	"longhaul/opt"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
 
 // scheduleShapes are the courses of a time of a schedule, by the id of the schedule.
-var scheduleShapes = []struct {
-	name    string
-	overlap opt.Overlap
-	cancel  bool
-}{
+var scheduleShapes = []scheduleShape{
 	{"scheduled", opt.OverlapSkip, false},
 	{"scheduled-beside", opt.OverlapAllow, false},
 	{"scheduled-canceled", opt.OverlapCancel, true},
+}
+
+// A scheduleShape is one course of a time of a schedule.
+type scheduleShape struct {
+	name    string
+	overlap opt.Overlap
+	cancel  bool
 }
 
 // A testStarter starts no real objectives for schedules. Those to be canceled are open until
@@ -64,59 +69,46 @@ func (d testStarter) C() <-chan struct{} { return d.canceled }
 // Close implements [activities.Watch].
 func (d testStarter) Close() {}
 
-// recordSchedules runs the shapes of schedules that are wanted.
-func recordSchedules(ctx context.Context, r *recorder, dir string, names []string) error {
+// newScheduler returns a worker for schedules.
+func newScheduler(temporal client.Client) sdk.Worker {
 	d := testStarter{canceled: make(chan struct{})}
-	w := worker.NewScheduler(worker.ScheduleConfig{Temporal: r.temporal, Activities: activities.ScheduleConfig{
+	return worker.NewScheduler(worker.ScheduleConfig{Temporal: temporal, Activities: activities.ScheduleConfig{
 		Starter: d, Tasks: d, Watch: func(string) activities.Watch { return d },
 	}})
-	if err := w.Start(); err != nil {
-		return err
+}
+
+func (s scheduleShape) run(ctx context.Context, r *recorder) ([]string, error) {
+	schedule := opt.Schedule{
+		ID: s.name, Tenant: s.name, Principal: principal, Text: "say done", Times: opt.Times{Every: 3600}, Overlap: s.overlap,
+		CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.AtMillis(1772357400000),
 	}
-	defer w.Stop()
-	for _, sh := range scheduleShapes {
-		if !wanted(dir, sh.name, names) {
-			continue
-		}
-		s := opt.Schedule{
-			ID: sh.name, Tenant: sh.name, Principal: principal, Text: "say done", Times: opt.Times{Every: 3600}, Overlap: sh.overlap,
-			CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.AtMillis(1772357400000),
-		}
-		id := "longhaul/" + sh.name + "/" + sh.name + "-2026-03-01T10:00:00Z"
-		run, err := r.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: workflows.TaskQueue}, workflows.ScheduledWorkflow, workflows.ScheduledInput{Schedule: s})
-		if err == nil && sh.cancel {
-			err = cancelAwaiting(ctx, r, id)
-		}
-		if err != nil {
-			return fmt.Errorf("shape %s: %w", sh.name, err)
-		}
-		if err := run.Get(ctx, nil); (err != nil) != sh.cancel {
-			return fmt.Errorf("shape %s: %w", sh.name, err)
-		}
-		if err := r.save(ctx, filepath.Join(dir, sh.name+".0"), id); err != nil {
-			return err
-		}
-		fmt.Println("recorded", sh.name)
+	id := "longhaul/" + s.name + "/" + s.name + "-2026-03-01T10:00:00Z"
+	run, err := r.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: workflows.TaskQueue}, workflows.ScheduledWorkflow, workflows.ScheduledInput{Schedule: schedule})
+	if err == nil && s.cancel {
+		err = cancelAwaiting(ctx, r, id)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	if err := run.Get(ctx, nil); (err != nil) != s.cancel {
+		return nil, fmt.Errorf("it ended with: %w", err)
+	}
+	return []string{id}, nil
 }
 
 // cancelAwaiting cancels a workflow when it awaits its objective.
 func cancelAwaiting(ctx context.Context, r *recorder, id string) error {
-	for {
+	err := child.Until(ctx, 20*time.Millisecond, func() error {
 		found, err := r.temporal.DescribeWorkflowExecution(ctx, id, "")
-		if err != nil {
-			return err
-		}
 		for _, a := range found.GetPendingActivities() {
 			if a.GetActivityType().GetName() == "AwaitObjective" {
-				return r.temporal.CancelWorkflow(ctx, id, "")
+				return nil
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
+		return errors.Join(errors.New("it does not await its objective"), err)
+	})
+	if err != nil {
+		return err
 	}
+	return r.temporal.CancelWorkflow(ctx, id, "")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,7 +33,48 @@ type shape struct {
 }
 
 // A step is something that happens during the work.
-type step func(ctx context.Context, r *recorder, engine *workflows.Client, objectiveID string) error
+type step func(ctx context.Context, w work) error
+
+// A work is a shape of work in progress.
+type work struct {
+	*recorder
+	engine *workflows.Client
+	id     string // of the objective
+}
+
+// plan returns the id of the n-th plan.
+func (w work) plan(n int) string { return opt.PlanID(w.id, n) }
+
+// task returns the id of the m-th task of the n-th plan.
+func (w work) task(n, m int) string { return opt.TaskID(w.plan(n), m) }
+
+// run runs a shape to its end.
+func (s shape) run(ctx context.Context, r *recorder) ([]string, error) {
+	engine := r.usual
+	switch {
+	case s.long:
+		engine = r.long
+	case s.hasty:
+		engine = r.hasty
+	}
+	o := opening(s)
+	if _, err := engine.Start(ctx, o); err != nil {
+		return nil, err
+	}
+	w := work{r, engine, o.Objective.ID}
+	for _, step := range append(s.steps, untilObjective(ended)) {
+		if err := step(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	ids := []string{w.id}
+	for n := range s.plans() {
+		ids = append(ids, w.plan(n+1))
+	}
+	return ids, nil
+}
+
+func ended(_ work, o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }
 
 func (s shape) plans() int {
 	if s.specs == nil && !s.idle {
@@ -180,9 +222,22 @@ func message(id, text string) a2a.Message {
 	return a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
 }
 
-func waitFor(state opt.TaskState) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.State == state })
+func waitFor(state opt.TaskState) step { return inState(1, 0, state) }
+
+func inState(n, m int, state opt.TaskState) step {
+	return untilTask(n, m, func(_ string, v opt.TaskView) bool { return v.State == state })
+}
+
+// reminded waits until the gate of a task has taken a step.
+func reminded(n, m int) step {
+	return untilTask(n, m, func(_ string, v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
+}
+
+// untilTask waits until the journal shows that a task is as is says, which gets its id, too.
+func untilTask(n, m int, is func(id string, v opt.TaskView) bool) step {
+	return func(ctx context.Context, w work) error {
+		id := w.task(n, m)
+		return w.untilTask(ctx, id, func(v opt.TaskView) bool { return is(id, v) })
 	}
 }
 
@@ -191,68 +246,62 @@ func reply(n, m int, answer opt.Reply) step { return replyAgain(n, m, 1, answer)
 
 // replyAgain is reply for the gate of a task with a number.
 func replyAgain(n, m, gate int, answer opt.Reply) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		task := opt.TaskID(opt.PlanID(id, n), m)
+	return func(ctx context.Context, w work) error {
+		task := w.task(n, m)
 		answer.GateID = opt.GateID(task, gate)
-		if err := r.untilTask(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
+		if err := w.untilTask(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
 			return err
 		}
 		text := "reply"
 		if gate > 1 {
 			text = fmt.Sprintf("reply-%d", gate)
 		}
-		return engine.Letter(ctx, opt.Letter{
-			ObjectiveID: id, PlanID: opt.PlanID(id, n), TaskID: task, Message: message(text, "here"), Principal: principal, Reply: &answer,
+		return w.engine.Letter(ctx, opt.Letter{
+			ObjectiveID: w.id, PlanID: w.plan(n), TaskID: task, Message: message(text, "here"), Principal: principal, Reply: &answer,
 		})
 	}
 }
 
-// reminded waits until the gate of a task has taken a step.
-func reminded(n, m int) step {
-	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
-		return r.untilTask(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
+func note(text string) step { return send(message("note-0", text), true) }
+
+// notes returns steps that send messages to the root task.
+func notes(n int) (steps []step) {
+	for i := range n {
+		steps = append(steps, send(message(fmt.Sprintf("note-%d", i), "note"), false))
 	}
+	return steps
 }
 
-func note(text string) step { return notes(1, text)[0] }
+// send sends a message to the root task, which begins work or not.
+func send(m a2a.Message, begins bool) step {
+	return func(ctx context.Context, w work) error {
+		return w.judged(ctx, opt.Letter{ObjectiveID: w.id, TaskID: w.id, Message: m, Principal: principal, Begins: begins})
+	}
+}
 
 // noteBy sends a note of a principal to a task.
 func noteBy(by string, n, m int) step {
-	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		plan := opt.PlanID(id, n)
-		note := message("note-by-"+by, "note")
-		if err := engine.Letter(ctx, opt.Letter{ObjectiveID: id, PlanID: plan, TaskID: opt.TaskID(plan, m), Message: note, Principal: by}); err != nil {
-			return err
-		}
-		return r.judged(ctx, id, by, note.MessageID)
+	return func(ctx context.Context, w work) error {
+		return w.judged(ctx, opt.Letter{ObjectiveID: w.id, PlanID: w.plan(n), TaskID: w.task(n, m), Message: message("note-by-"+by, "note"), Principal: by})
 	}
 }
 
-// notes returns steps that send messages to the root task.
-func notes(n int, text ...string) []step {
-	var out []step
-	for i := range n {
-		out = append(out, func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-			m := message(fmt.Sprintf("note-%d", i), strings.Join(append([]string{"note"}, text...), " "))
-			if len(text) > 0 {
-				m = message(fmt.Sprintf("note-%d", i), text[0])
-			}
-			if err := engine.Letter(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal, Begins: len(text) > 0}); err != nil {
-				return err
-			}
-			return r.judged(ctx, id, principal, m.MessageID)
-		})
+// judged sends a letter and waits until the journal has the verdict on it.
+func (w work) judged(ctx context.Context, l opt.Letter) error {
+	err := w.engine.Letter(ctx, l)
+	if err != nil {
+		return err
 	}
-	return out
+	wait := w.untilTrue(ctx, w.id, func() (ok bool) {
+		_, ok, err = w.journal.Judgement(ctx, w.id, l.Principal, l.Message.MessageID)
+		return ok || err != nil
+	})
+	return errors.Join(err, wait)
 }
 
-func cancel(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-	return engine.Cancel(ctx, id, principal)
-}
+func cancel(ctx context.Context, w work) error { return w.engine.Cancel(ctx, w.id, principal) }
 
-func cancelTask(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-	return do(opt.Command{Kind: opt.CancelTask}, 1, 0)(ctx, r, engine, id)
-}
+var cancelTask = do(opt.Command{Kind: opt.CancelTask}, 1, 0)
 
 func addPlan(script string, start bool) step {
 	added := plan("Added", strings.Split(script, "|")...)

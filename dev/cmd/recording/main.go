@@ -11,15 +11,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"longhaul/dev/binary"
+	"longhaul/internal/child"
 	"longhaul/internal/freeport"
 )
 
@@ -67,7 +68,7 @@ type session struct {
 	dir    string
 	url    string
 	env    []string
-	server *exec.Cmd // nil while none runs
+	server *child.Process // nil while none runs
 	began  time.Time
 	lines  []line
 	ids    map[string]string // the ids in the place of GATE and TASK
@@ -96,38 +97,19 @@ func (s *session) add(text string, k kind) {
 	s.lines = append(s.lines, line{time.Since(s.began), text, k})
 }
 
-// start starts the server in the background.
+// start starts the server in the background, and waits until it accepts work, as a
+// person would.
 func (s *session) start() error {
 	s.add("./longhaul dev >server.log 2>&1 &", typed)
-	s.server = exec.CommandContext(s.ctx, "./longhaul", "dev")
-	s.server.Dir, s.server.Env = s.dir, s.env
-	if err := s.server.Start(); err != nil {
+	cmd := exec.Command("./longhaul", "dev")
+	cmd.Dir, cmd.Env = s.dir, s.env
+	var err error
+	if s.server, err = child.Start(cmd, child.Options{Log: filepath.Join(s.dir, "server.log")}); err != nil {
 		return err
 	}
-	return s.ready()
-}
-
-// ready waits until the server accepts work, as a person would.
-func (s *session) ready() error {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 	defer cancel()
-	for tick := time.NewTicker(50 * time.Millisecond); ; {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		if res, err := http.DefaultClient.Do(req); err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server is not ready: %w", ctx.Err())
-		case <-tick.C:
-		}
-	}
+	return child.Until(ctx, 50*time.Millisecond, func() error { return child.Answers(ctx, s.url+"/readyz") })
 }
 
 // kill kills the server.
@@ -138,12 +120,9 @@ func (s *session) kill() error {
 }
 
 func (s *session) stop() {
-	if s.server == nil {
-		return
+	if s.server != nil {
+		s.server.Kill()
 	}
-	_ = s.server.Process.Kill()
-	_ = s.server.Wait()
-	s.server = nil
 }
 
 var (

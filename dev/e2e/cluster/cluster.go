@@ -7,11 +7,9 @@
 package cluster
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
-	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -26,7 +24,9 @@ import (
 	"go.temporal.io/server/common/authorization"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"longhaul/internal/freeport"
+	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
+	"longhaul/internal/pgserver"
 )
 
 // A Cluster is a running Temporal.
@@ -47,11 +47,30 @@ func Start(t testing.TB) *Cluster {
 	c := &Cluster{CA: issuer.File, issuer: issuer, roles: &roles{byKey: map[string]authorization.Role{}}}
 	c.Addr = c.startServer(t, startPostgres(t))
 	c.admin = c.dial(t)
-	waitUntil(t, "Temporal answers", func(ctx context.Context) error {
-		_, err := c.admin.CheckHealth(ctx, &client.CheckHealthRequest{})
+	harness.Eventually(t, time.Minute, "Temporal answers", func() error {
+		_, err := c.admin.CheckHealth(t.Context(), &client.CheckHealthRequest{})
 		return err
 	})
 	return c
+}
+
+// startPostgres starts PostgreSQL with an empty directory.
+func startPostgres(t testing.TB) *pgserver.Server {
+	t.Helper()
+	needs.Tools(t, "postgres")
+	server, err := pgserver.Start(t.Context(), "fsync=off", "max_connections=200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log of PostgreSQL: %s", server.Log())
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // Certificate returns files with a client certificate that the cluster trusts, and
@@ -75,8 +94,8 @@ func (c *Cluster) Namespace(t testing.TB, name string, retention time.Duration, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "namespace "+name+" is known", func(ctx context.Context) error {
-		_, err := c.admin.WorkflowService().CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: name})
+	harness.Eventually(t, time.Minute, "namespace "+name+" is known", func() error {
+		_, err := c.Count(t, name, "")
 		return err
 	})
 	if len(attributes) > 0 {
@@ -96,7 +115,7 @@ func (c *Cluster) AddAttributes(t testing.TB, namespace string, names ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "search attributes are known", func(context.Context) error {
+	harness.Eventually(t, time.Minute, "search attributes are known", func() error {
 		_, err := c.Count(t, namespace, strings.Join(names, " = 'x' AND ")+" = 'x'")
 		return err
 	})
@@ -161,34 +180,4 @@ func (r *roles) GetClaims(from *authorization.AuthInfo) (*authorization.Claims, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &authorization.Claims{Subject: "key", System: r.byKey[strings.TrimPrefix(from.AuthToken, "Bearer ")]}, nil
-}
-
-// waitUntil calls check until it returns nil. The test fails if that takes too long.
-func waitUntil(t testing.TB, what string, check func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check(ctx)
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("not in time: %s: %v", what, err)
-		}
-	}
-}
-
-// free returns an address on loopback with a free port.
-func free(t testing.TB) netip.AddrPort {
-	t.Helper()
-	addr, err := freeport.Addr()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addr
 }

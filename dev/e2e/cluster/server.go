@@ -3,21 +3,19 @@ package cluster
 import (
 	"net/netip"
 	"testing"
-	"time"
 
 	"go.temporal.io/server/common/authorization"
-	commoncluster "go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/log"
-	"go.temporal.io/server/common/membership/static"
 	"go.temporal.io/server/common/metrics"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql"
-	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
 	"go.temporal.io/server/tools/common/schema"
 	"go.temporal.io/server/tools/sql"
 
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/temporald/layout"
 	"longhaul/internal/pgserver"
 )
 
@@ -30,40 +28,16 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	t.Helper()
 	main := createDatabase(t, database, "temporal", "postgresql/v12/temporal")
 	visibility := createDatabase(t, database, "temporal_visibility", "postgresql/v12/visibility")
-	at := map[primitives.ServiceName]netip.AddrPort{}
-	hosts := map[primitives.ServiceName]static.Hosts{}
-	services := map[string]config.Service{}
-	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
-		at[name] = free(t)
-		hosts[name] = static.SingleLocalHost(at[name].String())
-		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: int(at[name].Port()), BindOnIP: at[name].Addr().String()}}
+	at := layout.Services{}
+	for _, name := range layout.Names {
+		at[name] = netip.MustParseAddrPort(harness.FreeAddr(t))
 	}
-	frontend := at[primitives.FrontendService].String()
+	cfg := at.Config(main, visibility, 4)
+	cfg.Global.TLS = c.encryption(t)
 	server, err := temporal.NewServer(
-		temporal.WithConfig(&config.Config{
-			Persistence: config.Persistence{
-				DefaultStore: "main", VisibilityStore: "visibility", NumHistoryShards: 4,
-				DataStores: map[string]config.DataStore{"main": {SQL: main}, "visibility": {SQL: visibility}},
-			},
-			Global: config.Global{
-				Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: "127.0.0.1"},
-				Metrics:    &metrics.Config{},
-				TLS:        c.encryption(t),
-			},
-			ClusterMetadata: &commoncluster.Config{
-				FailoverVersionIncrement: 10, MasterClusterName: "active", CurrentClusterName: "active",
-				ClusterInformation: map[string]commoncluster.ClusterInformation{"active": {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend}},
-			},
-			DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
-			PublicClient:        config.PublicClient{HostPort: frontend},
-			Archival:            config.Archival{History: config.HistoryArchival{State: "disabled"}, Visibility: config.VisibilityArchival{State: "disabled"}},
-			NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
-				History: config.HistoryArchivalNamespaceDefaults{State: "disabled"}, Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
-			}},
-			Services: services,
-		}),
+		temporal.WithConfig(cfg),
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(hosts),
+		temporal.WithStaticHosts(at.Hosts()),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
 			dynamicconfig.EnableServerVersionCheck.Key():                     false, // it must not contact its vendor
 			dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,  // of 10: tests look often, and would use up what the programs need
@@ -84,7 +58,7 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 			t.Errorf("stop Temporal: %v", err)
 		}
 	})
-	return frontend
+	return at.Frontend().String()
 }
 
 // encryption makes the frontend accept only clients with a certificate.

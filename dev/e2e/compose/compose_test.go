@@ -102,16 +102,13 @@ func works(ctx context.Context, t *testing.T, sender, answerer *harness.Client, 
 	t.Helper()
 	began := time.Now()
 	defer func() { t.Logf("%s took %v", id, time.Since(began)) }()
-	task, err := sender.SendUntil(ctx, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say one", "approve Go on?; say two")})
-	if err != nil {
-		t.Fatalf("%s: %v", id, err)
-	}
+	task := sender.MustSendUntil(ctx, t, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say one", "approve Go on?; say two")})
 	follower := sender.Follow(ctx, task.ID, 0)
 	if _, err := follower.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
 		t.Fatalf("%s: %v", id, err)
 	}
 	var waiting *harness.Task
-	err = harness.Repeat(ctx, func(ctx context.Context) (err error) {
+	err := harness.Repeat(ctx, func(ctx context.Context) (err error) {
 		waiting, err = answerer.Get(ctx, task.ID)
 		return err
 	})

@@ -5,9 +5,7 @@ package console_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -82,16 +80,7 @@ func openOffice(t *testing.T) *office {
 // hire makes an API key for a person.
 func (o *office) hire(name string, args ...string) {
 	o.t.Helper()
-	args = append([]string{"keys", "create", name, "--data-dir", o.site.Dir}, args...)
-	out, err := exec.CommandContext(o.t.Context(), o.site.Binary(), args...).CombinedOutput()
-	if err != nil {
-		o.t.Fatalf("%v: %v\n%s", args, err, out)
-	}
-	for word := range strings.FieldsSeq(string(out)) {
-		if strings.HasPrefix(word, "lh_") {
-			o.keys[name] = word
-		}
-	}
+	o.keys[name] = o.site.Key(name, args...)
 }
 
 // as returns a client of the API with the key of a person.

@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -41,8 +40,5 @@ func testSigning(t *testing.T, o *office) {
 func (o *office) revoke(t *testing.T, name string) {
 	t.Helper()
 	id := strings.Split(o.keys[name], "_")[1]
-	out, err := exec.CommandContext(t.Context(), o.site.Binary(), "keys", "revoke", id, "--data-dir", o.site.Dir).CombinedOutput()
-	if err != nil {
-		t.Fatalf("revoke the key of %s: %v\n%s", name, err, out)
-	}
+	o.site.Run("keys", "revoke", id, "--data-dir", o.site.Dir)
 }

@@ -125,10 +125,7 @@ func TestStopped_temporal(t *testing.T) {
 	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
 		t.Fatal(err)
 	}
-	idle, err := w.c.CreateObjective(ctx, "idle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	idle := w.c.MustCreateObjective(ctx, t, "idle")
 	w.ack(idle.ID, expected{state: "COMPLETED", text: "awake"})
 	processes[harness.Temporal].Stop()
 

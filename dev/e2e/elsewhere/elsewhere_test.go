@@ -92,9 +92,7 @@ func (d *deployment) works(id string) string {
 		d.t.Fatalf("the task is %+v, %v", task, err)
 	}
 	follower := d.Client().Follow(ctx, task.ID, 0)
-	if _, err := d.Client().Send(ctx, harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept")); err != nil {
-		d.t.Fatal(err)
-	}
+	d.Client().MustSend(ctx, d.t, harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept"))
 	if _, err := follower.UntilState(ctx, "COMPLETED"); err != nil {
 		d.t.Fatal(err)
 	}

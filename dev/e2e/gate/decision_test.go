@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -44,10 +43,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "book.yaml")
-	if err := os.WriteFile(path, []byte(book), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := harness.WriteFile(t, t.TempDir(), "book.yaml", book)
 	o := office{t, harness.NewSite(t, harness.Dev, "--auth", "keys", "--playbooks", path, "--push-signing", "--reply-wait=1m"), map[string]string{}}
 	o.hire("ann", "--scopes", "all")
 	for _, name := range []string{"bob", "carol", "dave", "erin", "frank"} {
@@ -62,21 +58,7 @@ func newOffice(t *testing.T) office {
 // hire makes an API key for a caller.
 func (o office) hire(name string, args ...string) {
 	o.t.Helper()
-	for word := range strings.FieldsSeq(o.program(append([]string{"keys", "create", name, "--data-dir", o.site.Dir}, args...)...)) {
-		if strings.HasPrefix(word, "lh_") {
-			o.keys[name] = word
-		}
-	}
-}
-
-// program runs a command of the program and returns its output.
-func (o office) program(args ...string) string {
-	o.t.Helper()
-	out, err := exec.CommandContext(o.t.Context(), harness.Build(o.t, harness.Dev), args...).CombinedOutput()
-	if err != nil {
-		o.t.Fatalf("%v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	o.keys[name] = o.site.Key(name, args...)
 }
 
 func (o office) client(name string) *harness.Client {
@@ -163,15 +145,12 @@ func (o office) verify(ctx context.Context, export []byte, args ...string) strin
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	return o.program(append([]string{"verify", o.saved(export), "--jwks", o.saved(keys)}, args...)...)
+	return o.site.Run(append([]string{"verify", o.saved(export), "--jwks", o.saved(keys)}, args...)...)
 }
 
 func (o office) saved(content []byte) string {
 	o.t.Helper()
-	path := filepath.Join(o.t.TempDir(), "saved.json")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		o.t.Fatal(err)
-	}
+	path := harness.WriteFile(o.t, o.t.TempDir(), "saved.json", string(content))
 	return path
 }
 

@@ -38,11 +38,7 @@ func newPair(t *testing.T, tasks, more string) pair {
 // begin sends a message to the desk and returns its root task.
 func (p pair) begin(t *testing.T) string {
 	t.Helper()
-	task, err := p.desk.Client().SendUntil(t.Context(), harness.Message{ID: "m", Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task.ID
+	return p.desk.Client().MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "x"}).ID
 }
 
 // remote waits until the writers have a task in a state, and returns its id.
@@ -132,9 +128,7 @@ func TestHandoff_approval(t *testing.T) {
 	if root.Gate == nil || root.Gate.Kind != "approval" || !strings.Contains(root.Message, "Agent writers asks: Good?") || !strings.Contains(string(root.Raw), "Dear neighbors") {
 		t.Fatalf("the desk shows %s", root.Raw)
 	}
-	if _, err := p.desk.Client().Send(t.Context(), harness.Reply("reject", root.ID, root.Gate.ID, "reject")); err != nil {
-		t.Fatal(err)
-	}
+	p.desk.Client().MustSend(t.Context(), t, harness.Reply("reject", root.ID, root.Gate.ID, "reject"))
 	if failed := p.desk.Client().AwaitState(t, within, root.ID, "FAILED"); !strings.Contains(failed.Message, "Agent writers failed") {
 		t.Errorf("the desk says %q", failed.Message)
 	}
@@ -242,9 +236,7 @@ func TestHandoff_cancel(t *testing.T) {
 			w.Kill()
 			want = "could not confirm it: its state is unknown"
 		}
-		if _, err := p.desk.Client().Cancel(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		p.desk.Client().MustCancel(t.Context(), t, id)
 		p.desk.Client().AwaitState(t, within, id, "CANCELED")
 		task := p.desk.Client().AwaitState(t, within, "task-"+strings.TrimPrefix(id, "obj-")+"-1-0", "CANCELED")
 		if !strings.Contains(task.Message, want) {

@@ -51,10 +51,7 @@ func js(t *testing.T, version, binding string) string {
 // executor returns one that knows the agent at a URL as "other".
 func executor(t *testing.T, url string) *agent.Executor {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agents.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, "agents: {other: {url: '%s'}}", url), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := harness.WriteFile(t, t.TempDir(), "agents.yaml", fmt.Sprintf("agents: {other: {url: '%s'}}", url))
 	agents, err := agent.Load(path, agent.Reader{Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)

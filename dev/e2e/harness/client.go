@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/child"
 )
 
 // callTimeout bounds a call whose context does not.
@@ -178,21 +180,18 @@ func answer(res *http.Response) (json.RawMessage, error) {
 }
 
 // Repeat calls f until it returns nil or an error for which MayRepeat is false,
-// or ctx ends. It returns f's last error.
-func Repeat(ctx context.Context, f func(context.Context) error) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := f(ctx)
-		if err == nil || !MayRepeat(err) {
-			return err
+// or ctx ends. The error is f's last one.
+func Repeat(ctx context.Context, f func(context.Context) error) (last error) {
+	err := child.Until(ctx, 50*time.Millisecond, func() error {
+		if last = f(ctx); MayRepeat(last) {
+			return last
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case <-tick.C:
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	return last
 }
 
 // Send sends a message and returns the task that it began or is for.
@@ -213,6 +212,33 @@ func (c *Client) SendUntil(ctx context.Context, m Message) (t *Task, err error) 
 		return err
 	})
 	return t, err
+}
+
+// MustSend is Send in a test, which ends if the message is refused.
+func (c *Client) MustSend(ctx context.Context, t testing.TB, m Message) *Task {
+	t.Helper()
+	return must(t, m.ID, c.Send, ctx, m)
+}
+
+// MustSendUntil is SendUntil in a test, which ends if the message is refused.
+func (c *Client) MustSendUntil(ctx context.Context, t testing.TB, m Message) *Task {
+	t.Helper()
+	return must(t, m.ID, c.SendUntil, ctx, m)
+}
+
+// MustCancel is Cancel in a test, which ends if it is refused.
+func (c *Client) MustCancel(ctx context.Context, t testing.TB, id string) *Task {
+	t.Helper()
+	return must(t, id, c.Cancel, ctx, id)
+}
+
+func must[P, R any](t testing.TB, id string, call func(context.Context, P) (R, error), ctx context.Context, p P) R {
+	t.Helper()
+	result, err := call(ctx, p)
+	if err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	return result
 }
 
 // Get returns a task.

@@ -8,8 +8,8 @@
 package harness
 
 import (
-	"bytes"
-	"errors"
+	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"longhaul/dev/binary"
+	"longhaul/internal/child"
 )
 
 // Programs that a Site can run.
@@ -75,38 +76,9 @@ func Start(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 // returns nil. The test fails with its last error if that takes too long.
 func Eventually(t testing.TB, within time.Duration, what string, check func() error) {
 	t.Helper()
-	deadline := time.NewTimer(within)
-	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline.C:
-			t.Fatalf("not within %v: %s: %v", within, what, err)
-		case <-t.Context().Done():
-			t.Fatalf("the test ended before: %s: %v", what, err)
-		case <-tick.C:
-		}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), within, fmt.Errorf("not within %v", within))
+	defer cancel()
+	if err := child.Until(ctx, 20*time.Millisecond, check); err != nil {
+		t.Fatalf("%s: %v", what, err)
 	}
 }
-
-// tail returns the last lines of a file, about so many bytes.
-func tail(path string, size int) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	if len(data) > size {
-		data = data[len(data)-size:]
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			data = data[i+1:]
-		}
-	}
-	return string(data)
-}
-
-var errNotYet = errors.New("not yet")

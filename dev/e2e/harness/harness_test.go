@@ -13,10 +13,7 @@ func TestSite(t *testing.T) {
 	p := site.Start(harness.AllInOne)
 	c := site.Client()
 
-	task, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
 	f := c.Follow(t.Context(), task.ID, 0)
 	e, err := f.UntilState(t.Context(), "INPUT_REQUIRED")
 	if err != nil {
@@ -26,9 +23,7 @@ func TestSite(t *testing.T) {
 	if gate == nil || gate.Kind != "approval" {
 		t.Fatalf("gate = %+v in %s", gate, e.Data)
 	}
-	if _, err := c.Send(t.Context(), harness.Reply("r", task.ID, gate.ID, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSend(t.Context(), t, harness.Reply("r", task.ID, gate.ID, "accept"))
 	events, err := f.Wait(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -58,10 +53,7 @@ func TestControl(t *testing.T) {
 	p := site.Start(harness.AllInOne, control.Env())
 	c := site.Client()
 
-	first, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "await a; say done")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "await a; say done")})
 	f := c.Follow(t.Context(), first.ID, harness.Fresh)
 	if err := control.Await(t.Context(), "a"); err != nil {
 		t.Fatal(err)
@@ -74,10 +66,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("at the door there were %q", got)
 	}
 
-	second, err := c.Send(t.Context(), harness.Message{ID: "n", Text: "await b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := c.MustSend(t.Context(), t, harness.Message{ID: "n", Text: "await b"})
 	if err := control.Await(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"testing"
 )
 
 // An Objective is one as the extension shows it.
@@ -78,6 +79,12 @@ func (c *Client) CreateObjective(ctx context.Context, name string) (*Objective, 
 	}
 	err := c.Call(ctx, "objectives/create", map[string]any{"name": name}, &out)
 	return out.Objective, err
+}
+
+// MustCreateObjective is CreateObjective in a test, which ends if it is refused.
+func (c *Client) MustCreateObjective(ctx context.Context, t testing.TB, name string) *Objective {
+	t.Helper()
+	return must(t, name, c.CreateObjective, ctx, name)
 }
 
 // CreatePlan adds a plan to an objective.

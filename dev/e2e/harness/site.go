@@ -1,10 +1,14 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,6 +96,26 @@ func (s *Site) Hide(texts ...string) {
 	s.secrets.texts = append(s.secrets.texts, texts...)
 }
 
+// Run runs a command of the program beside the processes of the site, and returns what it
+// prints. The test ends if the command fails.
+func (s *Site) Run(args ...string) string {
+	s.t.Helper()
+	var complaints bytes.Buffer
+	cmd := exec.CommandContext(s.t.Context(), s.binary, args...)
+	cmd.Env, cmd.Stderr = slices.Concat(environment(), s.Env), &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, out, &complaints)
+	}
+	return string(out)
+}
+
+// Key makes an API key with flags of "keys create".
+func (s *Site) Key(name string, flags ...string) string {
+	s.t.Helper()
+	return strings.TrimSpace(s.Run(append([]string{"keys", "create", name, "--data-dir", s.Dir}, flags...)...))
+}
+
 // Start runs a command and waits until it is ready. env is added to the
 // environment, as KEY=value.
 func (s *Site) Start(command string, env ...string) *Process {
@@ -119,7 +143,7 @@ func (s *Site) Launch(command string, env ...string) *Process {
 func (s *Site) Started() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*Process(nil), s.processes...)
+	return slices.Clone(s.processes)
 }
 
 // flags returns the arguments of a command.
@@ -151,7 +175,7 @@ func (s *Site) end() {
 	}
 	all := s.Started()
 	for _, p := range all[max(0, len(all)-4):] {
-		s.t.Logf("end of the log of %v:\n%s", p, tail(p.LogPath, 6000))
+		s.t.Logf("end of the log of %v:\n%s", p, p.Tail(6000))
 	}
 }
 

@@ -95,17 +95,9 @@ func (c *Client) Subscribe(ctx context.Context, taskID string, after int64) (*St
 	if after != Fresh {
 		header["Last-Event-ID"] = strconv.FormatInt(after, 10)
 	}
-	return c.stream(ctx, "SubscribeToTask", map[string]any{"id": taskID}, header)
-}
-
-// SendStream sends a message and opens the stream that it answers with.
-func (c *Client) SendStream(ctx context.Context, m Message) (*Stream, error) {
-	return c.stream(ctx, "SendStreamingMessage", m.params(), nil)
-}
-
-func (c *Client) stream(ctx context.Context, method string, params any, header map[string]string) (*Stream, error) {
+	const method = "SubscribeToTask"
 	ctx, cancel := context.WithCancel(ctx)
-	res, err := c.post(ctx, method, params, header)
+	res, err := c.post(ctx, method, map[string]any{"id": taskID}, header)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -296,7 +288,7 @@ func (f *Follower) add(e Event) {
 func (f *Follower) Events() []Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]Event(nil), f.events...)
+	return slices.Clone(f.events)
 }
 
 // Resumes returns how often the stream had to be opened again.

@@ -3,7 +3,6 @@ package hostile_test
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -20,19 +19,12 @@ func TestHostile_echo(t *testing.T) {
 	i.Start(harness.Temporal)
 	worker := i.Start(harness.Worker)
 	api := i.Start(harness.API, "LONGHAUL_AUTH=keys")
-	out, err := exec.CommandContext(t.Context(), i.Binary(), "keys", "create", "ann", "--scopes", "runs:create,runs:read", "--data-dir", i.Dir).Output()
-	if err != nil {
-		t.Fatalf("make a key: %v", err)
-	}
-	c := i.Client().With("X-API-Key", strings.TrimSpace(string(out)))
+	c := i.Client().With("X-API-Key", i.Key("ann", "--scopes", "runs:create,runs:read"))
 	plan := harness.NewPlan("Evil", "work 1h", "approve Pay 10,000 to Eve?")
 	t.Run("plans", func(t *testing.T) { refusesPlans(t, c, plan) })
 	t.Run("messages", func(t *testing.T) {
 		for _, text := range []string{"work 1h", "approve Pay 10,000 to Eve?", "Research tea and write an article"} {
-			task, err := c.Send(t.Context(), harness.Message{ID: text, Text: text})
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := c.MustSend(t.Context(), t, harness.Message{ID: text, Text: text})
 			if ended := c.AwaitEnd(t, within, task.ID); ended.State != "REJECTED" {
 				t.Errorf("%s: %s, want REJECTED", text, ended.Raw)
 			}
@@ -44,10 +36,7 @@ func TestHostile_echo(t *testing.T) {
 
 	api.Stop()
 	i.Start(harness.API, "LONGHAUL_AUTH=keys", "LONGHAUL_ECHO=true")
-	task, err := c.Send(t.Context(), harness.Message{ID: "half", Text: "x", Plan: plan})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(t.Context(), t, harness.Message{ID: "half", Text: "x", Plan: plan})
 	ended := c.AwaitEnd(t, within, task.ID)
 	if ended.State != "FAILED" || !strings.Contains(string(ended.Raw), "the worker has no default") {
 		t.Errorf("echo in the API alone: %s", ended.Raw)
@@ -55,9 +44,7 @@ func TestHostile_echo(t *testing.T) {
 
 	worker.Stop()
 	i.Start(harness.Worker, "LONGHAUL_ECHO=true")
-	if task, err = c.Send(t.Context(), harness.Message{ID: "whole", Text: "x", Plan: harness.NewPlan("Trial", "say hello")}); err != nil {
-		t.Fatal(err)
-	}
+	task = c.MustSend(t.Context(), t, harness.Message{ID: "whole", Text: "x", Plan: harness.NewPlan("Trial", "say hello")})
 	if ended := c.AwaitEnd(t, within, task.ID); ended.State != "COMPLETED" {
 		t.Errorf("echo in both: %s", ended.Raw)
 	}
@@ -65,10 +52,7 @@ func TestHostile_echo(t *testing.T) {
 
 // refusesPlans tries all ways to have tasks of a caller begin.
 func refusesPlans(t *testing.T, c *harness.Client, plan *harness.Plan) {
-	o, err := c.CreateObjective(t.Context(), "work 1h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := c.MustCreateObjective(t.Context(), t, "work 1h")
 	empty, err := c.CreatePlan(t.Context(), o.ID, &harness.Plan{Name: "Empty"})
 	if err != nil {
 		t.Fatal(err)

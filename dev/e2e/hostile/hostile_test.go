@@ -38,15 +38,7 @@ func newInstallation(t *testing.T, args ...string) installation {
 }
 
 // key returns a new API key.
-func (i installation) key(t *testing.T) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), i.Binary(), "keys", "create", "ann", "--scopes", "all", "--data-dir", i.Dir)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("make a key: %v", err)
-	}
-	return strings.TrimSpace(string(out))
-}
+func (i installation) key() string { return i.Key("ann", "--scopes", "all") }
 
 // A page of another site has its own name resolve to this machine.
 func TestHostile_page(t *testing.T) {
@@ -95,11 +87,11 @@ func TestHostile_proxy(t *testing.T) {
 		return nil
 	})
 	for range 5 {
-		key := i.key(t)
+		key := i.key()
 		if got := call(attacker, key); got != http.StatusOK {
 			t.Errorf("a fresh key from the attacker's address: %d, want 200", got)
 		}
-		if got := call(other, i.key(t)); got != http.StatusOK {
+		if got := call(other, i.key()); got != http.StatusOK {
 			t.Errorf("a fresh key from another address: %d, want 200", got)
 		}
 	}
@@ -146,23 +138,17 @@ plans:
   tasks:
   - {name: Pack, executor: http, attempts: 1, input: {endpoint: shop, data: {order: "{{.Message}}"}}}
 `))
-	key := i.key(t)
+	key := i.key()
 	c := i.Client().With("X-API-Key", key)
 	for _, word := range []string{"command", "schema", "reason"} {
-		task, err := c.Send(t.Context(), harness.Message{ID: word, Text: "order " + word})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := c.MustSend(t.Context(), t, harness.Message{ID: word, Text: "order " + word})
 		ended := c.AwaitEnd(t, within, task.ID)
 		text, _ := json.Marshal(ended)
 		if ended.State != "FAILED" || bytes.Contains(text, []byte("touch pwned")) {
 			t.Errorf("%s: %s", word, text)
 		}
 	}
-	task, err := c.Send(t.Context(), harness.Message{ID: "text", Text: "order text"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(t.Context(), t, harness.Message{ID: "text", Text: "order text"})
 	c.AwaitGate(t, within, task.ID)
 	list := exec.CommandContext(t.Context(), i.Binary(), "inbox", "--url", i.URL())
 	list.Env = append(os.Environ(), "LONGHAUL_TOKEN="+key)

@@ -2,8 +2,6 @@ package hostile_test
 
 import (
 	"fmt"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -12,11 +10,7 @@ import (
 // tenant returns a client of a tenant.
 func (i installation) tenant(t *testing.T, name string) *harness.Client {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), i.Binary(), "keys", "create", name, "--tenant", name, "--scopes", "all", "--data-dir", i.Dir).Output()
-	if err != nil {
-		t.Fatalf("make a key: %v", err)
-	}
-	return i.Client().With("X-API-Key", strings.TrimSpace(string(out)))
+	return i.Client().With("X-API-Key", i.Key(name, "--tenant", name, "--scopes", "all"))
 }
 
 // A tenant begins as much work as it may, and more, all of which would occupy the worker for
@@ -29,10 +23,7 @@ func TestHostile_tenant(t *testing.T) {
 	large, small := i.tenant(t, "large"), i.tenant(t, "small")
 	var ids []string
 	for n := range most {
-		task, err := large.Send(t.Context(), harness.Message{ID: fmt.Sprint("long-", n), Text: "work 1h"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := large.MustSend(t.Context(), t, harness.Message{ID: fmt.Sprint("long-", n), Text: "work 1h"})
 		ids = append(ids, task.ID)
 	}
 	for n := range 3 {
@@ -44,10 +35,7 @@ func TestHostile_tenant(t *testing.T) {
 		t.Errorf("a repeat: %+v, %v", again, err)
 	}
 	for n := range 3 {
-		task, err := small.Send(t.Context(), harness.Message{ID: fmt.Sprint("short-", n), Text: "work 1ms; say done"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := small.MustSend(t.Context(), t, harness.Message{ID: fmt.Sprint("short-", n), Text: "work 1ms; say done"})
 		if ended := small.AwaitEnd(t, within, task.ID); ended.State != "COMPLETED" {
 			t.Errorf("the other tenant: %+v", ended)
 		}
@@ -61,10 +49,7 @@ func TestHostile_tenant(t *testing.T) {
 		}
 		large.AwaitEnd(t, within, id)
 	}
-	task, err := large.Send(t.Context(), harness.Message{ID: "last", Text: "work 1ms; say done"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := large.MustSend(t.Context(), t, harness.Message{ID: "last", Text: "work 1ms; say done"})
 	if ended := large.AwaitEnd(t, within, task.ID); ended.State != "COMPLETED" {
 		t.Errorf("after its work has ended: %+v", ended)
 	}

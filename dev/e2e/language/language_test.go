@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/child"
 )
 
 const within = 3 * time.Minute
@@ -35,33 +36,20 @@ func newSite(t *testing.T, playbook string, env ...string) *harness.Site {
 	return site
 }
 
-// A worker is a process that works for a site.
-type worker struct {
-	t   *testing.T
-	cmd *exec.Cmd
-}
-
-// start runs a worker until the test ends.
-func start(t *testing.T, site *harness.Site, dir, program string, args ...string) *worker {
+// start runs a worker for a site until the test ends.
+func start(t *testing.T, site *harness.Site, dir, program string, args ...string) *child.Process {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), site.Env...), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
-	log := filepath.Join(t.TempDir(), "worker.log")
-	out, err := os.Create(log)
+	w, err := child.Start(cmd, child.Options{Log: filepath.Join(t.TempDir(), "worker.log")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w := &worker{t, cmd}
 	t.Cleanup(func() {
-		w.kill()
-		_ = out.Close()
-		if text, err := os.ReadFile(log); err == nil && t.Failed() {
-			t.Logf("%s:\n%s", program, text)
+		w.Kill()
+		if t.Failed() {
+			t.Logf("%s:\n%s", program, w.Tail(20_000))
 		}
 	})
 	return w
@@ -71,12 +59,6 @@ func start(t *testing.T, site *harness.Site, dir, program string, args ...string
 func typeScript(t *testing.T) string {
 	t.Helper()
 	return harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
-}
-
-// kill ends the worker at once.
-func (w *worker) kill() {
-	_ = w.cmd.Process.Kill()
-	_ = w.cmd.Wait()
 }
 
 // words returns a message with n words.
@@ -94,7 +76,7 @@ func TestTypeScript_killed(t *testing.T) {
 	c := site.Client()
 	root := sent(t, c, words("m", 8))
 	c.AwaitText(t, within, root, "Counted 3 of 8 words.")
-	first.kill()
+	first.Kill()
 	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	task := c.AwaitState(t, within, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":8`) {
@@ -144,9 +126,7 @@ func TestTypeScript_canceled(t *testing.T) {
 	c := site.Client()
 	root := sent(t, c, words("m", 600))
 	c.AwaitText(t, within, root, "Counted 1 of 600 words.")
-	if _, err := c.Cancel(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	c.MustCancel(t.Context(), t, root)
 	c.AwaitState(t, within, root, "CANCELED")
 }
 
@@ -181,11 +161,7 @@ func tried(t *testing.T, activity string) *harness.Site {
 // sent sends a message and returns the id of its root task.
 func sent(t *testing.T, c *harness.Client, m harness.Message) string {
 	t.Helper()
-	root, err := c.Send(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root.ID
+	return c.MustSend(t.Context(), t, m).ID
 }
 
 // Temporal repeats an activity that fails, as often as the task may be attempted.
@@ -212,9 +188,7 @@ func TestJavaScript_beats(t *testing.T) {
 	if err != nil || len(task.Artifacts) != 1 || !strings.HasPrefix(task.Artifacts[0].Text, "beat ") {
 		t.Errorf("the artifacts are %+v, %v", task.Artifacts, err)
 	}
-	if _, err := c.Cancel(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	c.MustCancel(t.Context(), t, root)
 	c.AwaitState(t, within, root, "CANCELED")
 }
 

@@ -65,19 +65,13 @@ func begin(t *testing.T, script func(int, llmtest.Request) llmtest.Turn) (*world
 	}
 	dir := t.TempDir()
 	w := &world{t: t, calls: filepath.Join(dir, "calls")}
-	file := filepath.Join(dir, "models.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, models, llmtest.New(t, script).URL, program), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := harness.WriteFile(t, dir, "models.yaml", fmt.Sprintf(models, llmtest.New(t, script).URL, program))
 	w.site = harness.NewSite(t, harness.Dev)
 	w.site.Hide(key)
 	w.site.Env = []string{"LONGHAUL_FALLBACK=reject", "LONGHAUL_MODELS=" + file, "LLM_E2E_KEY=" + key, toolFile + "=" + w.calls}
 	p := w.site.Start(harness.AllInOne)
 	w.c = w.site.Client()
-	task, err := w.c.Send(t.Context(), harness.Message{ID: "request", Text: "Write it down"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := w.c.MustSend(t.Context(), t, harness.Message{ID: "request", Text: "Write it down"})
 	w.task, w.f = task.ID, w.c.Follow(t.Context(), task.ID, 0)
 	return w, p
 }

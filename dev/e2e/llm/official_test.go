@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"longhaul/activities"
 	"longhaul/activities/executortest"
 	"longhaul/activities/llm"
 	"longhaul/activities/llm/llmtest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/child"
 	"longhaul/internal/needs"
 	"longhaul/opt"
 )
@@ -75,35 +75,21 @@ func TestOfficialServers(t *testing.T) {
 // serveEverything runs the server over streamable HTTP and returns its address.
 func serveEverything(t *testing.T, node, program string) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr = harness.FreeAddr(t)
+	_, port, _ := strings.Cut(addr, ":")
+	cmd := exec.Command(node, program, "streamableHttp")
+	cmd.Env = append(os.Environ(), "PORT="+port)
+	server, err := child.Start(cmd, child.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr = l.Addr().String()
-	_, port, err := net.SplitHostPort(addr)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := exec.CommandContext(t.Context(), node, program, "streamableHttp")
-	p.Env = append(os.Environ(), "PORT="+port)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Wait() }) // the context of the test has ended it
-	deadline := time.After(within)
-	for tick := time.Tick(50 * time.Millisecond); ; {
+	t.Cleanup(server.Kill)
+	harness.Eventually(t, within, "the server listens at "+addr, func() error {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
-			_ = conn.Close()
-			return addr
+			err = conn.Close()
 		}
-		select {
-		case <-tick:
-		case <-deadline:
-			t.Fatalf("the server does not listen at %s: %v", addr, err)
-		}
-	}
+		return err
+	})
+	return addr
 }

@@ -31,10 +31,7 @@ func TestSubscribers(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, patience...)
 	site.Start(harness.AllInOne)
 	c := site.Client()
-	task, err := c.Send(ctx, harness.Message{ID: "work", Wait: true, Text: fmt.Sprintf("approve Begin?; stream %d 10ms; say done", pieces)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(ctx, t, harness.Message{ID: "work", Wait: true, Text: fmt.Sprintf("approve Begin?; stream %d 10ms; say done", pieces)})
 
 	seen := make([][]harness.Event, subscribers)
 	there := make(chan bool, subscribers)
@@ -141,18 +138,12 @@ func TestLargeParts(t *testing.T) {
 	first := site.Start(harness.AllInOne)
 	c := site.Client()
 	text := "approve Go on?; say " + strings.Repeat("long ", 1<<20) // 5 MiB
-	task, err := c.Send(ctx, harness.Message{ID: "large", Wait: true, Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(ctx, t, harness.Message{ID: "large", Wait: true, Text: text})
 	first.Kill()
 	site.Start(harness.AllInOne)
 	reply := harness.Reply("go", task.ID, task.Gate.ID, "accept")
 	reply.Wait = true
-	done, err := c.Send(ctx, reply)
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := c.MustSend(ctx, t, reply)
 	if done.State != "COMPLETED" || !strings.Contains(string(done.Raw), strings.Repeat("long ", 1000)) {
 		t.Errorf("the task is %s, with %d bytes", done.State, len(done.Raw))
 	}

@@ -26,10 +26,7 @@ func TestQueues(t *testing.T) {
 	c := site.Client()
 
 	others := site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
-	task, err := c.Send(ctx, harness.Message{ID: "first", Text: "say done"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSend(ctx, t, harness.Message{ID: "first", Text: "say done"})
 	push := map[string]any{"taskId": task.ID, "id": "desk", "url": desk.URL}
 	if err := c.Call(ctx, "CreateTaskPushNotificationConfig", push, nil); err != nil {
 		t.Fatal(err)
@@ -47,9 +44,7 @@ func TestQueues(t *testing.T) {
 	if len(delivered) != 0 {
 		t.Error("a worker without the queue for deliveries made one")
 	}
-	if _, err := c.Send(ctx, harness.Message{ID: "long", Text: "work 1h"}); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSend(ctx, t, harness.Message{ID: "long", Text: "work 1h"})
 	harness.Eventually(t, time.Minute, "the long task runs", func() error {
 		if n := len(harness.Tally(t, tally)); n != 3 {
 			return fmt.Errorf("%d lines", n)
@@ -57,10 +52,7 @@ func TestQueues(t *testing.T) {
 		return nil
 	})
 	site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
-	waits, err := c.Send(ctx, harness.Message{ID: "waits", Text: "say done"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	waits := c.MustSend(ctx, t, harness.Message{ID: "waits", Text: "say done"})
 	if _, err := c.Cancel(ctx, waits.ID); err != nil { // its end is recorded while the slot is in use
 		t.Fatal(err)
 	}
@@ -90,10 +82,7 @@ func TestLimit(t *testing.T) {
 	c := site.Client()
 	var ids []string
 	for i := range tasks {
-		task, err := c.Send(ctx, harness.Message{ID: fmt.Sprint("m-", i), Text: "work 200ms; say done"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := c.MustSend(ctx, t, harness.Message{ID: fmt.Sprint("m-", i), Text: "work 200ms; say done"})
 		ids = append(ids, task.ID)
 	}
 	for _, id := range ids {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,11 +73,7 @@ func newTenants(t *testing.T, flags ...string) *tenants {
 	site.Env = []string{"CRASHABLE_TALLY=" + h.tally, "LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0"}
 	site.Start(harness.AllInOne)
 	client := func(tenant string) *harness.Client {
-		out, err := exec.CommandContext(ctx, site.Binary(), "keys", "create", tenant, "--tenant", tenant, "--scopes", "all", "--data-dir", site.Dir).Output()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return site.Client().With("Authorization", "Bearer "+strings.TrimSpace(string(out)))
+		return site.Client().With("Authorization", "Bearer "+site.Key(tenant, "--tenant", tenant, "--scopes", "all"))
 	}
 	h.large, h.small = client("large"), client("small")
 	return h
@@ -129,10 +124,7 @@ func (h *tenants) few(name string) (median time.Duration, most int) {
 	var waits []time.Duration
 	for i := range tenantFew {
 		sent := time.Now()
-		task, err := h.small.SendUntil(h.ctx, harness.Message{ID: fmt.Sprint(name, "-", i), Text: "work 1ms; say done"})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		task := h.small.MustSendUntil(h.ctx, h.t, harness.Message{ID: fmt.Sprint(name, "-", i), Text: "work 1ms; say done"})
 		h.own[objective(h.t, task.ID)] = true
 		if _, err := h.small.Follow(h.ctx, task.ID, 0).UntilState(h.ctx, "COMPLETED"); err != nil {
 			h.t.Fatal(err)

@@ -100,11 +100,7 @@ func newSite(t *testing.T, hook *receiver, mail *noticetest.MailServer, gate str
 
 func begin(t *testing.T, c *harness.Client) *harness.Task {
 	t.Helper()
-	task, err := c.SendUntil(t.Context(), harness.Message{ID: "m", Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "x"})
 }
 
 func equals(got, want []string) error {

@@ -72,10 +72,7 @@ func TestObserve(t *testing.T) {
 	c.HTTP.Transport = tracing{c.HTTP.Transport}
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	task, err := c.SendUntil(ctx, harness.Message{ID: "m", Text: "tea"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := c.MustSendUntil(ctx, t, harness.Message{ID: "m", Text: "tea"})
 	c.AwaitState(t, within, task.ID, "COMPLETED")
 	outgoing := <-told
 	if !strings.HasPrefix(outgoing, "00-"+traceID+"-") {

@@ -19,13 +19,9 @@ func TestOperator_clocks(t *testing.T) {
 			for n := range 6 {
 				w.begin(n)
 			}
-			o, err := w.c.CreateObjective(t.Context(), "by hand")
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := w.c.MustCreateObjective(t.Context(), t, "by hand")
 			w.roots = append(w.roots, o.ID)
-			_, err = w.c.CreatePlan(t.Context(), o.ID, harness.NewPlan("first", "approve First?; say first"))
-			if err != nil {
+			if _, err := w.c.CreatePlan(t.Context(), o.ID, harness.NewPlan("first", "approve First?; say first")); err != nil {
 				t.Fatal(err)
 			}
 			w.change("objectives/update", o.ID, "working")

@@ -58,10 +58,7 @@ func TestOperator_acts(t *testing.T) {
 	for _, name := range acts {
 		for _, kind := range []string{"objective", "plan"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
-				task, err := w.c.SendUntil(t.Context(), harness.Message{ID: name + kind, Text: "x", Plan: harness.NewPlan("p", "say before", "approve Go on?; say after")})
-				if err != nil {
-					t.Fatal(err)
-				}
+				task := w.c.MustSendUntil(t.Context(), t, harness.Message{ID: name + kind, Text: "x", Plan: harness.NewPlan("p", "say before", "approve Go on?; say after")})
 				w.roots = append(w.roots, task.ID)
 				w.c.AwaitGate(t, within, task.ID)
 				id := task.ID
@@ -135,10 +132,7 @@ func (w *world) begin(n int) {
 		}
 		m.Plan = harness.NewPlan("long", long...)
 	}
-	task, err := w.c.SendUntil(w.Context(), m)
-	if err != nil {
-		w.Fatal(err)
-	}
+	task := w.c.MustSendUntil(w.Context(), w, m)
 	w.roots = append(w.roots, task.ID)
 }
 

@@ -2,7 +2,6 @@ package operator_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,10 +53,7 @@ func (w *world) moreEvents(suffix string) {
 	w.answerGates()
 	for n := range 12 {
 		plan := harness.NewPlan("more", strings.Split(strings.TrimSuffix(strings.Repeat("say x,", 12), ","), ",")...)
-		task, err := w.c.SendUntil(w.Context(), harness.Message{ID: suffix + string(rune('a'+n)), Text: "x", Plan: plan})
-		if err != nil {
-			w.Fatal(err)
-		}
+		task := w.c.MustSendUntil(w.Context(), w, harness.Message{ID: suffix + string(rune('a'+n)), Text: "x", Plan: plan})
 		w.roots = append(w.roots, task.ID)
 		w.c.AwaitEnd(w.T, within, task.ID)
 	}
@@ -96,8 +92,5 @@ func (w *world) restore(copies string, names ...string) {
 // journal runs a command of the journal.
 func (w *world) journal(command string) {
 	w.Helper()
-	cmd := exec.CommandContext(w.Context(), w.site.Binary(), "journal", command, "--data-dir", w.site.Dir, "--temporal-addr", w.site.TemporalAddr)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.Fatalf("journal %s: %v\n%s", command, err, out)
-	}
+	w.site.Run("journal", command, "--data-dir", w.site.Dir, "--temporal-addr", w.site.TemporalAddr)
 }

@@ -14,10 +14,7 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 	w := newWorld(t)
 	w.site.Start(harness.AllInOne)
 	w.connect()
-	task, err := w.c.SendUntil(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := w.c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
 	objective := task.ID
 	w.c.AwaitGate(t, within, objective)
 	w.change("objectives/update", objective, "failed")

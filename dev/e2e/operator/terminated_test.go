@@ -23,10 +23,7 @@ func TestOperator_terminatedTellsOthers(t *testing.T) {
 	w.connect()
 	waits := func(id string) string {
 		t.Helper()
-		task, err := w.c.SendUntil(t.Context(), harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := w.c.MustSendUntil(t.Context(), t, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
 		w.c.AwaitGate(t, within, task.ID)
 		return task.ID
 	}
@@ -61,10 +58,7 @@ func TestOperator_terminatedTellsOthers(t *testing.T) {
 // linked begins an objective whose task is linked to another task.
 func (w *world) linked(to string) (id string) {
 	w.Helper()
-	o, err := w.c.CreateObjective(w.Context(), "for "+to)
-	if err != nil {
-		w.Fatal(err)
-	}
+	o := w.c.MustCreateObjective(w.Context(), w, "for "+to)
 	p, err := w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never"))
 	if err != nil {
 		w.Fatal(err)

@@ -117,10 +117,7 @@ func (s *schedule) open() {
 		plans = append(plans, p)
 	}
 	if s.r.IntN(2) == 0 {
-		task, err := s.c.Send(s.ctx, harness.Message{ID: s.name, Text: randomScript(s.r), Plans: plans})
-		if err != nil {
-			s.Fatal(err)
-		}
+		task := s.c.MustSend(s.ctx, s, harness.Message{ID: s.name, Text: randomScript(s.r), Plans: plans})
 		s.id = task.ID
 		return
 	}

@@ -72,9 +72,7 @@ func (c *client) taskOfServiceIn(from opt.TaskState) subject {
 		}
 	}
 	if from == opt.TaskCanceled {
-		if _, err := c.c.Cancel(c.ctx, s.id); err != nil {
-			c.Fatal(err)
-		}
+		c.c.MustCancel(c.ctx, c, s.id)
 	}
 	c.until(o.ID, "the task is "+string(from), func(o *harness.Objective) bool {
 		status := opt.ObjectiveStatus(o.Status)

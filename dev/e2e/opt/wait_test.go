@@ -134,9 +134,5 @@ func (c *client) root(objectiveID string, attempt int) *harness.Task {
 func (c *client) say(m harness.Message) *harness.Task {
 	c.Helper()
 	m.ID, m.Wait = c.Name()+" "+m.ID, true
-	task, err := c.c.Send(c.ctx, m)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return task
+	return c.c.MustSend(c.ctx, c, m)
 }

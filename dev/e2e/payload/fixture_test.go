@@ -112,19 +112,13 @@ func try(ctx context.Context, work struct {
 // send begins work with the canary in a text of so many bytes.
 func send(t *testing.T, c *harness.Client, id string, size int) string {
 	t.Helper()
-	task, err := c.SendUntil(t.Context(), harness.Message{ID: id, Text: canary + " " + strings.Repeat("x", size)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task.ID
+	return c.MustSendUntil(t.Context(), t, harness.Message{ID: id, Text: canary + " " + strings.Repeat("x", size)}).ID
 }
 
 // reply answers at a gate with the canary.
 func reply(t *testing.T, c *harness.Client, id string, gate *harness.Gate) {
 	t.Helper()
-	if _, err := c.SendUntil(t.Context(), harness.Message{ID: id, TaskID: gate.TaskID, Text: "take " + canary}); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSendUntil(t.Context(), t, harness.Message{ID: id, TaskID: gate.TaskID, Text: "take " + canary})
 }
 
 // histories returns the histories of all workflows, by their ids, and what lists show of

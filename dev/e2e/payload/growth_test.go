@@ -65,15 +65,10 @@ func TestGrowth(t *testing.T) {
 			site.Env = tt.env
 			server := site.Start(harness.AllInOne)
 			c := site.Client()
-			task, err := c.SendUntil(t.Context(), harness.Message{ID: "request", Text: "hello"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := c.MustSendUntil(t.Context(), t, harness.Message{ID: "request", Text: "hello"})
 			for n := range growthNotes {
 				text := fmt.Sprintf("note-%d. %s", n, strings.Repeat("x", growthNote))
-				if _, err := c.SendUntil(t.Context(), harness.Message{ID: fmt.Sprint("note-", n), TaskID: task.ID, Text: text}); err != nil {
-					t.Fatal(err)
-				}
+				c.MustSendUntil(t.Context(), t, harness.Message{ID: fmt.Sprint("note-", n), TaskID: task.ID, Text: text})
 			}
 			close(sent)
 			c.AwaitState(t, 2*time.Minute, task.ID, "COMPLETED")

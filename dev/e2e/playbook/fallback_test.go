@@ -24,10 +24,7 @@ func TestRejects(t *testing.T) {
 		"First sing, then dance": "REJECTED No skill takes this message.",
 		"say hello":              "COMPLETED ",
 	} {
-		task, err := c.Send(ctx, harness.Message{ID: text, Text: text, Wait: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := c.MustSend(ctx, t, harness.Message{ID: text, Text: text, Wait: true})
 		got := task.State + " " + task.Message
 		lists := strings.Contains(got, "\n- research-and-write: ") && strings.Contains(got, "\n- echo: ")
 		if !strings.HasPrefix(got, want) || lists != (task.State == "REJECTED") {

@@ -65,10 +65,7 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before, err := c.Send(ctx, harness.Message{ID: "before", Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := c.MustSend(ctx, t, harness.Message{ID: "before", Text: "x"})
 	gate := c.AwaitState(t, within, before.ID, "INPUT_REQUIRED").Gate
 
 	books.write("new", "  - {name: Say, description: say new}\n")
@@ -92,9 +89,7 @@ func TestReload(t *testing.T) {
 	}
 	made(t, c, "later", "new")
 
-	if _, err := c.Send(ctx, harness.Reply("go", before.ID, gate.ID, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSend(ctx, t, harness.Reply("go", before.ID, gate.ID, "accept"))
 	if task := c.AwaitState(t, within, before.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "old" {
 		t.Errorf("the work that was begun before made %+v", task.Artifacts)
 	}
@@ -124,10 +119,7 @@ func TestRetries(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, "--playbooks", books.path)
 	p := site.Start(harness.AllInOne)
 	c := site.Client()
-	root, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x"})
 	var tasks []harness.TaskOfPlan
 	look := func() error {
 		o, err := c.Objective(t.Context(), root.ID)

@@ -33,10 +33,7 @@ func TestWait_workersKilled(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, "--playbooks", books.path)
 	temporal, api, worker := site.Start(harness.Temporal), site.Start(harness.API), site.Start(harness.Worker)
 	c := site.Client()
-	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := c.MustSend(ctx, t, harness.Message{ID: "m", Text: "x"})
 	gate := c.AwaitState(t, within, root.ID, "INPUT_REQUIRED").Gate
 	f := c.Follow(ctx, gate.TaskID, 0)
 	defer f.Stop()

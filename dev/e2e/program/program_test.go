@@ -56,10 +56,7 @@ func TestNew(t *testing.T) {
 // begin sends a message and returns the task, which waits for approval.
 func begin(ctx context.Context, t *testing.T, site *harness.Site, id string) *harness.Task {
 	t.Helper()
-	task, err := site.Client().Send(ctx, harness.Message{ID: id, Text: "Release version 1.0", Wait: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := site.Client().MustSend(ctx, t, harness.Message{ID: id, Text: "Release version 1.0", Wait: true})
 	if task.Gate == nil || task.Gate.Title != "Release these files?" {
 		t.Fatalf("the task is %s %q, with the gate %+v", task.State, task.Message, task.Gate)
 	}
@@ -68,7 +65,5 @@ func begin(ctx context.Context, t *testing.T, site *harness.Site, id string) *ha
 
 func accept(ctx context.Context, t *testing.T, site *harness.Site, task *harness.Task) {
 	t.Helper()
-	if _, err := site.Client().SendUntil(ctx, harness.Reply("accept-"+task.ID, task.ID, task.Gate.ID, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	site.Client().MustSendUntil(ctx, t, harness.Reply("accept-"+task.ID, task.ID, task.Gate.ID, "accept"))
 }

@@ -48,11 +48,7 @@ func newRoom(t *testing.T, limit time.Duration, flags ...string) *room {
 func (r *room) begin(contextID, script string) *harness.Task {
 	r.t.Helper()
 	r.sent++
-	task, err := r.Send(r.ctx, harness.Message{ID: fmt.Sprint("m-", r.sent), ContextID: contextID, Text: "please", Plan: harness.NewPlan("Plan", script)})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return task
+	return r.MustSend(r.ctx, r.t, harness.Message{ID: fmt.Sprint("m-", r.sent), ContextID: contextID, Text: "please", Plan: harness.NewPlan("Plan", script)})
 }
 
 // until waits until a task is in a state.
@@ -151,9 +147,7 @@ func takeTurns(t *testing.T, maxEvents string) {
 			t.Errorf("%s is listed at place %d, want %d", task.ID, place(t, &task), i+1)
 		}
 	}
-	if _, err := r.Cancel(r.ctx, canceled.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, canceled.ID)
 	r.until(canceled, "CANCELED")
 	if at := place(t, r.until(last, "SUBMITTED")); at != 1 {
 		t.Errorf("after one was canceled, the next is at place %d, want 1", at)
@@ -213,21 +207,15 @@ func TestTurns_ofEveryEnd(t *testing.T) {
 	gate := r.begin("everybody", "approve Go on?")
 	works := r.begin("everybody", "work 10m")
 	last := r.begin("everybody", "say done")
-	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, first.ID)
 	r.until(fails, "FAILED")
 	r.until(gate, "INPUT_REQUIRED")
 	r.runs(works, 1)
 	if state := r.until(last, "SUBMITTED").State; state != "SUBMITTED" {
 		t.Errorf("the last is %s before its turn", state)
 	}
-	if _, err := r.Cancel(r.ctx, gate.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Cancel(r.ctx, works.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, gate.ID)
+	r.MustCancel(r.ctx, t, works.ID)
 	r.until(last, "COMPLETED")
 	r.turns(first, fails, gate, works, last)
 
@@ -258,9 +246,7 @@ func TestTurns_ofNewAttempts(t *testing.T) {
 			t.Errorf("the new attempt is at place %d, want 1", place(t, second))
 		}
 	}
-	if _, err := r.Cancel(r.ctx, works.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, works.ID)
 	for _, task := range []*harness.Task{failed, idle} {
 		r.until(&harness.Task{ID: task.ID + "~2"}, "FAILED")
 	}
@@ -285,14 +271,10 @@ func TestTurns_full(t *testing.T) {
 	if err != nil || repeated.ID != waiting[2].ID {
 		t.Errorf("what waits, sent again: %+v, %v", repeated, err)
 	}
-	if _, err := r.Cancel(r.ctx, waiting[1].ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, waiting[1].ID)
 	r.until(waiting[1], "CANCELED")
 	waiting[1] = r.begin("full", "say w")
-	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, first.ID)
 	for _, task := range waiting {
 		r.until(task, "COMPLETED")
 	}
@@ -315,9 +297,7 @@ func TestDrain(t *testing.T) {
 	if state := r.until(waiting[len(waiting)-1], "SUBMITTED"); place(t, state) != *queued {
 		t.Errorf("the last is at place %d, want %d", place(t, state), *queued)
 	}
-	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	r.MustCancel(r.ctx, t, first.ID)
 	middle := waiting[len(waiting)/2]
 	r.soon(middle, "WORKING")
 	process.Kill()

@@ -215,11 +215,7 @@ func (w *world) keeps(readable bool) {
 // compact gives free space of the journal back.
 func (w *world) compact() {
 	w.Helper()
-	cmd := exec.CommandContext(w.Context(), harness.Build(w.T, harness.Dev), "journal", "compact", "--data-dir", w.site.Dir)
-	cmd.Env = append(os.Environ(), w.site.Env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.Errorf("journal compact: %v\n%s", err, out)
-	}
+	w.site.Run("journal", "compact", "--data-dir", w.site.Dir)
 }
 
 // A lost journal is rebuilt while work runs.

@@ -90,9 +90,7 @@ func TestRestore_temporalOlder(t *testing.T) {
 
 	p = w.site.Start(harness.AllInOne)
 	w.passes("open")
-	if _, err := w.c.SendUntil(t.Context(), harness.Reply("early", w.tasks[1], opt.GateID(w.stepOf(w.tasks[1]), 1), "accept")); err != nil {
-		t.Fatal(err)
-	}
+	w.c.MustSendUntil(t.Context(), t, harness.Reply("early", w.tasks[1], opt.GateID(w.stepOf(w.tasks[1]), 1), "accept"))
 	w.c.AwaitState(t, within, w.tasks[1], "COMPLETED")
 	p.Stop()
 	for name := range w.temporalFiles() {
@@ -161,9 +159,7 @@ func (w *world) passes(key string) {
 		w.Fatalf("%s: no gate: %v", id, err)
 	}
 	first := task.Gate.ID
-	if _, err := w.c.SendUntil(w.Context(), harness.Reply(key+"-first", id, first, "accept")); err != nil {
-		w.Fatal(err)
-	}
+	w.c.MustSendUntil(w.Context(), w, harness.Reply(key+"-first", id, first, "accept"))
 	w.c.Await(w.T, within, id, "waits at the next gate", func(task *harness.Task) bool { return task.Gate != nil && task.Gate.ID != first })
 }
 
@@ -203,7 +199,7 @@ type postgresStore struct {
 func newPostgresStore(t *testing.T) store {
 	t.Helper()
 	needs.Tools(t, "postgres")
-	server, err := pgserver.Start(t.Context(), pgserver.Config{Settings: []string{"fsync=off"}})
+	server, err := pgserver.Start(t.Context(), "fsync=off")
 	if err != nil {
 		t.Fatal(err)
 	}

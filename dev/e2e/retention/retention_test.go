@@ -61,21 +61,14 @@ func TestRetention(t *testing.T) {
 
 	send := func(id, text string) *harness.Task {
 		t.Helper()
-		task, err := c.Send(ctx, harness.Message{ID: id, Text: text, Wait: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return task
+		return c.MustSend(ctx, t, harness.Message{ID: id, Text: text, Wait: true})
 	}
 	short := harness.Message{ID: "short", Text: "say done", Wait: true}
 	done, waits := send("short", "say done"), send("waits", "approve Go on?; say done")
 	if done.State != "COMPLETED" || waits.State != "INPUT_REQUIRED" {
 		t.Fatalf("the tasks are %s and %s", done.State, waits.State)
 	}
-	idle, err := c.CreateObjective(ctx, "Nobody's")
-	if err != nil {
-		t.Fatal(err)
-	}
+	idle := c.MustCreateObjective(ctx, t, "Nobody's")
 	if task := c.AwaitState(t, within, idle.ID, "CANCELED"); task.Message != "No client started this objective within 1s, so it was canceled." {
 		t.Errorf("an objective without a start says %q", task.Message)
 	}

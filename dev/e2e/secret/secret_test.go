@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,7 +37,7 @@ func TestSecrets(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, "--auth", "keys", "--allow-private-egress", "--log-level", "debug", "--push-transitions", "all")
 	key, id := createKey(t, site, "ann")
 	revoked, revokedID := createKey(t, site, "ben")
-	cli(t, site, "keys", "revoke", revokedID)
+	site.Run("keys", "revoke", revokedID, "--data-dir", site.Dir)
 	forged := strings.TrimSuffix(key, key[len(key)-6:]) + "canary"
 	site.Hide(secretOf(key, id), secretOf(revoked, revokedID), "canary-wrong", "canary-token", "canary-bearer", "canary-user:canary-password", "canary-jwt", secretOf(forged, id))
 	process := site.Start(harness.AllInOne)
@@ -156,24 +155,12 @@ func find(t *testing.T, answer, member string) string {
 // createKey makes an API key with all scopes.
 func createKey(t *testing.T, site *harness.Site, principal string) (key, id string) {
 	t.Helper()
-	for word := range strings.FieldsSeq(cli(t, site, "keys", "create", principal, "--scopes", "all")) {
-		if strings.HasPrefix(word, "lh_") {
-			return word, strings.Split(word, "_")[1]
-		}
+	key = site.Key(principal, "--scopes", "all")
+	if !strings.HasPrefix(key, "lh_") {
+		t.Fatal("no key was printed")
 	}
-	t.Fatal("no key was printed")
-	return "", ""
+	return key, strings.Split(key, "_")[1]
 }
 
 // secretOf returns the part of a key that is secret.
 func secretOf(key, id string) string { return strings.TrimPrefix(key, "lh_"+id+"_") }
-
-// cli runs a command in the data directory of a site and returns its output.
-func cli(t *testing.T, site *harness.Site, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), harness.Build(t, harness.Dev), append(args, "--data-dir", site.Dir)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,13 +62,7 @@ func (d *drill) worker(version string) *harness.Process {
 // deployment runs "longhaul deployment" and returns its output.
 func (d *drill) deployment(args ...string) string {
 	d.Helper()
-	args = append([]string{"deployment"}, args...)
-	cmd := exec.CommandContext(d.Context(), d.site.Binary(), append(args, "--deployment", "drill", "--temporal-addr", d.site.TemporalAddr)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		d.Fatalf("longhaul %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
+	return d.site.Run(slices.Concat([]string{"deployment"}, args, []string{"--deployment", "drill", "--temporal-addr", d.site.TemporalAddr})...)
 }
 
 // promote makes a version the current one, as soon as Temporal knows its workers.
@@ -90,10 +85,7 @@ func (d *drill) promote(version string) {
 func (d *drill) begin(n int, version string) (ids []string) {
 	d.Helper()
 	for i := range n {
-		task, err := d.client.SendUntil(d.Context(), harness.Message{ID: fmt.Sprintf("%d-%d", len(d.expects), i), Text: "go"})
-		if err != nil {
-			d.Fatal(err)
-		}
+		task := d.client.MustSendUntil(d.Context(), d, harness.Message{ID: fmt.Sprintf("%d-%d", len(d.expects), i), Text: "go"})
 		ids = append(ids, task.ID)
 		d.expects[task.ID] = version
 	}
@@ -108,9 +100,7 @@ func (d *drill) begin(n int, version string) (ids []string) {
 func (d *drill) finish(ids []string) {
 	d.Helper()
 	for _, id := range ids {
-		if _, err := d.client.SendUntil(d.Context(), harness.Message{ID: "go-" + id, TaskID: d.gates[id], Text: "yes"}); err != nil {
-			d.Fatal(err)
-		}
+		d.client.MustSendUntil(d.Context(), d, harness.Message{ID: "go-" + id, TaskID: d.gates[id], Text: "yes"})
 	}
 	for _, id := range ids {
 		if text := artifacts(d.client.AwaitState(d, within, id, "COMPLETED")); text != d.expects[id] {

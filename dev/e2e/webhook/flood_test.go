@@ -24,10 +24,7 @@ func TestService_sendsManyCallbacks(t *testing.T) {
 	api := s.start(harness.API)
 	s.start(harness.Worker)
 	c := s.Client()
-	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "tea"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := c.MustSend(ctx, t, harness.Message{ID: "m", Text: "tea"})
 	url := shop.next(t, 1).CallbackURL
 	send := func(key, body string) {
 		if got := callback(t, url, key, body); got != http.StatusAccepted {

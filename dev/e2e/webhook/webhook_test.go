@@ -121,10 +121,7 @@ func TestService_sendsCallbacksLater(t *testing.T) {
 	s := newSite(t, shop)
 	api, worker := s.start(harness.API), s.start(harness.Worker)
 	c := s.Client()
-	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "tea"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := c.MustSend(ctx, t, harness.Message{ID: "m", Text: "tea"})
 	w := shop.next(t, 1)
 	c.AwaitText(t, within, root.ID, "Waiting for shop.")
 	worker.Kill()
@@ -179,18 +176,13 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 	s.start(harness.API)
 	s.start(harness.Worker)
 	c := s.Client()
-	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "tea"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := c.MustSend(ctx, t, harness.Message{ID: "m", Text: "tea"})
 	w := shop.next(t, 1)
 	if got := callback(t, w.CallbackURL, "ask", `{"outcome":{"state":"input-required","gate":{"kind":"approval","title":"Send it by air?","actions":["accept","reject"]}}}`); got != http.StatusAccepted {
 		t.Fatalf("the question: %d", got)
 	}
 	gate := c.AwaitGate(t, within, root.ID)
-	if _, err := c.Send(ctx, harness.Reply("r", gate.TaskID, gate.ID, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	c.MustSend(ctx, t, harness.Reply("r", gate.TaskID, gate.ID, "accept"))
 	again := shop.next(t, 2)
 	if again.Key == w.Key || !bytes.Contains(again.Replies, []byte(`"accept"`)) {
 		t.Errorf("the service gets %+v", again)
@@ -199,9 +191,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 		t.Errorf("the outcome of the former round: %d", got)
 	}
 	c.AwaitText(t, within, root.ID, "Waiting for shop.")
-	if _, err := c.Cancel(ctx, root.ID); err != nil {
-		t.Fatal(err)
-	}
+	c.MustCancel(ctx, t, root.ID)
 	if last := shop.next(t, 3); !last.Cancel {
 		t.Errorf("the service gets %+v", last)
 	}

@@ -1,6 +1,7 @@
-package topology
+package child
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +10,9 @@ import (
 	"syscall"
 )
 
-// attributes run a process as a user, nil for the current one, in a group of its own:
-// Ctrl-C must not reach it before us. The kernel ends it with this process.
-func attributes(as *syscall.Credential) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Credential: as, Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// attributes run a process as a user, and end it with this one.
+func attributes(o Options) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: o.As, Setpgid: true, Pdeathsig: cmp.Or(o.Last, syscall.SIGKILL)}
 }
 
 // descendants returns the ids of the children of a process, and of theirs.

@@ -1,0 +1,87 @@
+package child_test
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"longhaul/internal/child"
+)
+
+// start runs a script, whose first line of output has come when it returns.
+func start(t *testing.T, script string) *child.Process {
+	t.Helper()
+	p, err := child.Start(exec.Command("sh", "-c", script), child.Options{Log: filepath.Join(t.TempDir(), "log")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	err = child.Until(t.Context(), time.Millisecond, func() error {
+		if !strings.Contains(p.Tail(100), "\n") {
+			return errors.New("no line yet")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestProcess_Kill(t *testing.T) {
+	p := start(t, "sleep 1000 & echo $!; wait")
+	p.Kill()
+	if p.Running() || p.Wait() == nil {
+		t.Errorf("running: %v, it ended with %v", p.Running(), p.Wait())
+	}
+	// Its child is no child of the test, which has to look for it.
+	grandchild := strings.TrimSpace(p.Tail(100))
+	err := child.Until(t.Context(), time.Millisecond, func() error {
+		if out, _ := exec.Command("ps", "-o", "stat=", "-p", grandchild).Output(); len(out) > 0 && out[0] != 'Z' {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("the child of the process: %v", err)
+	}
+	p.Kill()
+}
+
+func TestProcess_Stop(t *testing.T) {
+	for script, want := range map[string]string{
+		"trap 'exit 0' TERM; echo; while :; do sleep .01; done": "",
+		"trap 'exit 3' TERM; echo; while :; do sleep .01; done": "ended with: exit status 3",
+		"trap '' TERM; echo; while :; do sleep .01; done":       "did not stop within 50ms and was killed",
+	} {
+		within := time.Minute
+		if strings.Contains(want, "50ms") {
+			within = 50 * time.Millisecond
+		}
+		err := start(t, script).Stop(syscall.SIGTERM, within)
+		if err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", script, err, want)
+		}
+	}
+	p := start(t, "echo; exit 4")
+	if err := p.Wait(); err == nil || p.Stop(syscall.SIGTERM, time.Minute) == nil {
+		t.Errorf("a process that failed ended with %v, and is stopped without an error", err)
+	}
+}
+
+func TestUntil(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	late, failed := errors.New("too late"), errors.New("not yet")
+	err := child.Until(ctx, time.Hour, func() error {
+		cancel(late)
+		return failed
+	})
+	if !errors.Is(err, late) || !errors.Is(err, failed) {
+		t.Errorf("error %v, want both", err)
+	}
+}
