@@ -2,6 +2,7 @@ package activities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -118,13 +119,9 @@ func newPusher(cfg Config) *pusher {
 	if p == nil {
 		return nil
 	}
-	most := p.PerHost
-	if most == 0 {
-		most = perHost
-	}
 	return &pusher{
-		Push: *p, log: cfg.Log, hosts: &hosts{most: most, used: map[string]int{}}, outages: outages{open: map[string]bool{}},
-		quotas: cfg.Quotas, held: outages{open: map[string]bool{}}, to: cfg.Observer,
+		Push: *p, log: cfg.Log, hosts: &hosts{most: cmp.Or(p.PerHost, perHost), used: map[string]int{}}, outages: newOutages(),
+		quotas: cfg.Quotas, held: newOutages(), to: cfg.Observer,
 	}
 }
 

@@ -112,16 +112,9 @@ func (a *Agent) prepare(name string, r Reader) error {
 			return fmt.Errorf("url %w", err)
 		}
 	}
-	a.MaxWait, a.Poll, a.Patience = orDefault(a.MaxWait, defaultMaxWait), orDefault(a.Poll, defaultPoll), orDefault(a.Patience, defaultPatience)
-	a.Artifacts, a.Bytes = orDefault(a.Artifacts, defaultArtifacts), orDefault(a.Bytes, defaultBytes)
+	a.MaxWait, a.Poll, a.Patience = cmp.Or(a.MaxWait, defaultMaxWait), cmp.Or(a.Poll, defaultPoll), cmp.Or(a.Patience, defaultPatience)
+	a.Artifacts, a.Bytes = cmp.Or(a.Artifacts, defaultArtifacts), cmp.Or(a.Bytes, defaultBytes)
 	return a.headers(r.Env)
-}
-
-func orDefault[T int | time.Duration](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
-	}
-	return v
 }
 
 // headers fills in the variables of the headers.

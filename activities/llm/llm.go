@@ -13,7 +13,6 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -80,12 +79,11 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, out activities
 	if e.Log == nil {
 		e.Log = zap.NewNop()
 	}
-	t := &task{Executor: e, work: w, out: out}
+	t := &task{Executor: e, work: w, out: out, memo: &memo{}}
 	if problem := t.read(); problem != "" {
 		return activities.Rejected(CodeInput, problem), nil
 	}
-	var err error
-	if t.memo, err = readMemo(w); err != nil {
+	if err := activities.ReadMemo(w, t.memo); err != nil {
 		return activities.Failed(CodeMemo, "The memo of the task cannot be read."), nil
 	}
 	o, err := t.leg(ctx)
@@ -101,9 +99,7 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, out activities
 
 // read reads the input of the task. problem describes a mistake in it, for clients.
 func (t *task) read() (problem string) {
-	d := json.NewDecoder(bytes.NewReader(t.work.Input))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t.in); err != nil {
+	if err := activities.ReadInput(t.work, &t.in); err != nil {
 		return "The input of the task must be an object with a prompt, and may have model, system, schema, tools, budget and maxTurns."
 	}
 	if t.in.Model == "" && len(t.Models.Models) == 1 {
@@ -119,9 +115,7 @@ func (t *task) read() (problem string) {
 	if t.in.Budget.Cost > 0 && t.model.Price == (Price{}) {
 		return fmt.Sprintf("The model %q has no price, so its cost cannot be limited.", t.in.Model)
 	}
-	if t.in.MaxTurns == 0 {
-		t.in.MaxTurns = defaultTurns
-	}
+	t.in.MaxTurns = cmp.Or(t.in.MaxTurns, defaultTurns)
 	if string(t.in.Schema) == "null" {
 		t.in.Schema = nil
 	}
@@ -184,16 +178,7 @@ func (t *task) request() request {
 
 // prompt returns the first message of the user.
 func (t *task) prompt() string {
-	text := t.in.Prompt
-	if text == "" {
-		text = t.work.Description
-	}
-	if text == "" {
-		text = t.work.RequestText()
-	}
-	if text == "" {
-		text = t.work.Name
-	}
+	text := cmp.Or(t.in.Prompt, t.work.Description, t.work.RequestText(), t.work.Name)
 	for _, r := range t.work.Refined {
 		text += "\n\nA person has sent an earlier answer back with this remark: " + r.Remark()
 	}

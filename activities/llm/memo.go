@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"longhaul/activities"
@@ -63,18 +62,6 @@ func withMemo(o activities.Outcome, m *memo) activities.Outcome {
 		return activities.Failed(CodeTooLong, fmt.Sprintf("The conversation with the model has more than %d bytes.", maxMemo))
 	}
 	return o
-}
-
-// readMemo returns the memo of w, an empty one for its first leg.
-func readMemo(w activities.Work) (*memo, error) {
-	m := &memo{}
-	if len(w.Memo) == 0 {
-		return m, nil
-	}
-	if err := json.Unmarshal(w.Memo, m); err != nil {
-		return nil, fmt.Errorf("read the memo of the task: %w", err)
-	}
-	return m, nil
 }
 
 // reply returns the reply to the question in m, nil if there is none yet.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -62,13 +63,7 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	if e.Timeout > LongestTimeout {
 		return fmt.Errorf("timeout must be at most %v: a service that needs longer answers 202 and reports the outcome later", LongestTimeout)
 	}
-	e.name = name
-	if e.Timeout == 0 {
-		e.Timeout = defaultTimeout
-	}
-	if e.Wait == 0 {
-		e.Wait = defaultWait
-	}
+	e.name, e.Timeout, e.Wait = name, cmp.Or(e.Timeout, defaultTimeout), cmp.Or(e.Wait, defaultWait)
 	filled := opfile.Env(lookup).Headers(e.Headers, "Accept", "Idempotency-Key")
 	e.Headers, e.secrets = filled.Headers, activities.Secrets(filled.Values)
 	if len(filled.Wrong) > 0 {
