@@ -73,11 +73,11 @@ func Load(path string, r Reader) (Agents, error) {
 	case len(out.List) == 0:
 		return Agents{}, fmt.Errorf("%s: the file needs agents", path)
 	case out.Hops < 0 || out.Hops > 100:
-		wrong = fmt.Errorf("%s: hops must be 1 to 100", path)
-	case out.Hops == 0:
-		out.Hops = defaultHops
+		wrong = errors.New("hops must be 1 to 100")
 	}
-	return out, errors.Join(wrong, opfile.Each(path, "agent", out.List, func(a *Agent, name string) error { return a.prepare(name, r) }))
+	out.Hops = cmp.Or(out.Hops, defaultHops)
+	wrong = errors.Join(wrong, opfile.Each("agent", out.List, func(a *Agent, name string) error { return a.prepare(name, r) }))
+	return out, opfile.Within(path+": ", wrong)
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -121,10 +121,7 @@ func (a *Agent) prepare(name string, r Reader) error {
 func (a *Agent) headers(env opfile.Env) error {
 	filled := env.Headers(a.Headers, "Accept", "User-Agent", codec.HeaderVersion)
 	a.Headers, a.secrets = filled.Headers, activities.Secrets(filled.Values)
-	if len(filled.Wrong) > 0 {
-		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
-	}
-	return nil
+	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
 }
 
 // allows reports whether requests with the credentials of a may go to a URL: to the host

@@ -64,6 +64,9 @@ func withMemo(o activities.Outcome, m *memo) activities.Outcome {
 	return o
 }
 
+// nextLeg returns the outcome of a leg after which the next one begins.
+func (m *memo) nextLeg() activities.Outcome { return withMemo(activities.Continue(nil), m) }
+
 // reply returns the reply to the question in m, nil if there is none yet.
 func (m *memo) reply(w activities.Work) *opt.Reply {
 	if m.Asked == nil || len(w.Replies) <= m.Asked.Before {

@@ -46,7 +46,7 @@ func Load(path string) (map[string]*Command, error) {
 	if len(form.Commands) == 0 {
 		return nil, fmt.Errorf("%s: the file needs commands", path)
 	}
-	return form.Commands, opfile.Each(path, "command", form.Commands, (*Command).prepare)
+	return form.Commands, opfile.Within(path+": ", opfile.Each("command", form.Commands, (*Command).prepare))
 }
 
 // prepare checks c, sets its defaults and reads its templates.

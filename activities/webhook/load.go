@@ -46,7 +46,8 @@ func Load(path string, lookup func(string) (string, bool), check func(rawURL str
 	if len(form.Endpoints) == 0 {
 		return nil, fmt.Errorf("%s: the file needs endpoints", path)
 	}
-	return form.Endpoints, opfile.Each(path, "endpoint", form.Endpoints, func(e *Endpoint, name string) error { return e.prepare(name, lookup, check) })
+	wrong := opfile.Each("endpoint", form.Endpoints, func(e *Endpoint, name string) error { return e.prepare(name, lookup, check) })
+	return form.Endpoints, opfile.Within(path+": ", wrong)
 }
 
 // prepare checks e and sets its defaults.
@@ -66,8 +67,5 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	e.name, e.Timeout, e.Wait = name, cmp.Or(e.Timeout, defaultTimeout), cmp.Or(e.Wait, defaultWait)
 	filled := opfile.Env(lookup).Headers(e.Headers, "Accept", "Idempotency-Key")
 	e.Headers, e.secrets = filled.Headers, activities.Secrets(filled.Values)
-	if len(filled.Wrong) > 0 {
-		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
-	}
-	return nil
+	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
 }
