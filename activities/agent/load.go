@@ -99,22 +99,28 @@ func (a *Agent) prepare(name string, r Reader) error {
 	case a.Poll > 0 && a.Poll < firstPoll:
 		return fmt.Errorf("poll must be at least %v", firstPoll)
 	}
-	a.name, a.card = name, strings.TrimRight(a.URL, "/")
-	if !strings.HasSuffix(a.card, ".json") {
-		a.card += wellKnown
-	}
-	u, err := url.Parse(a.card)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("url must be the URL of an agent, such as https://agent.example.com")
-	}
-	if r.Allowed != nil {
-		if err := r.Allowed(a.card); err != nil {
-			return fmt.Errorf("url %w", err)
-		}
+	a.name = name
+	if err := a.locate(r.Allowed); err != nil {
+		return err
 	}
 	a.MaxWait, a.Poll, a.Patience = cmp.Or(a.MaxWait, defaultMaxWait), cmp.Or(a.Poll, defaultPoll), cmp.Or(a.Patience, defaultPatience)
 	a.Artifacts, a.Bytes = cmp.Or(a.Artifacts, defaultArtifacts), cmp.Or(a.Bytes, defaultBytes)
 	return a.headers(r.Env)
+}
+
+// locate sets the URL of the card.
+func (a *Agent) locate(allowed func(rawURL string) error) error {
+	a.card = strings.TrimRight(a.URL, "/")
+	if !strings.HasSuffix(a.card, ".json") {
+		a.card += wellKnown
+	}
+	if !opfile.IsURL(a.card) {
+		return errors.New("url must be the URL of an agent, such as https://agent.example.com")
+	}
+	if allowed == nil {
+		return nil
+	}
+	return opfile.Within("url ", allowed(a.card))
 }
 
 // headers fills in the variables of the headers.

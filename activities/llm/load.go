@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,12 +61,6 @@ func (m *Models) checkCost() error {
 	})
 }
 
-// isURL reports whether a text is the URL of a server.
-func isURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
-}
-
 // prepare checks m, sets its defaults and makes its chat.
 func (m *Model) prepare(env opfile.Env) error {
 	if m == nil || m.Model == "" {
@@ -92,7 +85,7 @@ func (m *Model) check() error {
 	switch {
 	case m.Provider != "openai" && m.Provider != "anthropic":
 		return errors.New("provider must be openai or anthropic: whose API its server speaks")
-	case m.URL != "" && !isURL(m.URL):
+	case m.URL != "" && !opfile.IsURL(m.URL):
 		return errors.New("url must be that of an API, such as https://api.example.com/v1")
 	case m.URL == "" && m.Key == "":
 		return errors.New("needs key: the name of the variable that has the API key")
@@ -132,7 +125,7 @@ func (s *Server) check(name string) error {
 	switch {
 	case !serverForm.MatchString(name):
 		return errors.New("a name has 1 to 32 of a-z, 0-9 and -")
-	case s.URL != "" && !isURL(s.URL):
+	case s.URL != "" && !opfile.IsURL(s.URL):
 		return errors.New("url must be that of an MCP server, such as https://tools.example.com/mcp")
 	case s.URL != "" && len(s.Env) > 0, s.URL == "" && len(s.Headers) > 0:
 		return errors.New("env is for a program, headers are for a url")

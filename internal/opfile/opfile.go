@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -75,6 +76,12 @@ func Within(prefix string, err error) error {
 		out = append(out, Within(prefix, one))
 	}
 	return errors.Join(out...)
+}
+
+// IsURL reports whether a text is the URL of a web server.
+func IsURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // Parse returns the YAML document in data, nil if there is none. There must not be two;
