@@ -229,28 +229,46 @@ func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("the URL of the config cannot be read") // the cause holds the URL
-	}
-	r.Header.Set("Content-Type", mediaType)
-	r.Header.Set("User-Agent", "Longhaul")
+	header := map[string]string{}
 	if c.Version != "0.3" {
-		r.Header.Set("A2A-Version", c.Version)
+		header["A2A-Version"] = c.Version
 	}
 	if c.Token != "" {
-		r.Header.Set("X-A2A-Notification-Token", c.Token)
-		r.Header.Set("A2A-Notification-Token", c.Token)
+		header["X-A2A-Notification-Token"], header["A2A-Notification-Token"] = c.Token, c.Token
 	}
 	if c.Scheme != "" {
-		r.Header.Set("Authorization", strings.TrimSpace(c.Scheme+" "+c.Credentials))
+		header["Authorization"] = strings.TrimSpace(c.Scheme + " " + c.Credentials)
 	}
-	r.Header.Set(DeliveryHeader, deliveryID(d))
-	r.Header.Set(AttemptHeader, strconv.Itoa(d.Tries+1))
-	if p.Signer == nil {
+	return Post{URL: c.URL, ContentType: mediaType, Header: header, Body: body, ID: deliveryID(d), TaskID: d.TaskID, N: d.Tries + 1}.Request(ctx, p.Signer)
+}
+
+// A Post is the request of an attempt at a delivery.
+type Post struct {
+	URL, ContentType string
+	Header           map[string]string // besides those of every delivery
+	Body             []byte
+	ID               string // of the delivery
+	TaskID           string
+	N                int // of the attempt, from 1
+}
+
+// Request returns p, signed unless signer is nil.
+func (p Post) Request(ctx context.Context, signer Signer) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body))
+	if err != nil {
+		return nil, fmt.Errorf("the URL cannot be read") // the cause holds the URL
+	}
+	r.Header.Set("User-Agent", "Longhaul")
+	for name, value := range p.Header {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", p.ContentType)
+	r.Header.Set(DeliveryHeader, p.ID)
+	r.Header.Set(AttemptHeader, strconv.Itoa(p.N))
+	if signer == nil {
 		return r, nil
 	}
-	signature, err := p.Signer.Sign(ctx, deliveryID(d), d.TaskID, body)
+	signature, err := signer.Sign(ctx, p.ID, p.TaskID, p.Body)
 	r.Header.Set(SignatureHeader, signature)
 	return r, err
 }
