@@ -229,17 +229,21 @@ func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	header := map[string]string{}
+	r, err := Post{URL: c.URL, ContentType: mediaType, Body: body, ID: deliveryID(d), TaskID: d.TaskID, N: d.Tries + 1}.Request(ctx, p.Signer)
+	if err != nil {
+		return nil, err
+	}
 	if c.Version != "0.3" {
-		header["A2A-Version"] = c.Version
+		r.Header.Set("A2A-Version", c.Version)
 	}
 	if c.Token != "" {
-		header["X-A2A-Notification-Token"], header["A2A-Notification-Token"] = c.Token, c.Token
+		r.Header.Set("X-A2A-Notification-Token", c.Token)
+		r.Header.Set("A2A-Notification-Token", c.Token)
 	}
 	if c.Scheme != "" {
-		header["Authorization"] = strings.TrimSpace(c.Scheme + " " + c.Credentials)
+		r.Header.Set("Authorization", strings.TrimSpace(c.Scheme+" "+c.Credentials))
 	}
-	return Post{URL: c.URL, ContentType: mediaType, Header: header, Body: body, ID: deliveryID(d), TaskID: d.TaskID, N: d.Tries + 1}.Request(ctx, p.Signer)
+	return r, nil
 }
 
 // A Post is the request of an attempt at a delivery.

@@ -220,18 +220,6 @@ func (rec *Recovery) setTimes(open []*sentTask, began time.Time) {
 	}
 }
 
-// sleep waits for d. It returns false if ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 // finishAll takes tasks to their ends.
 func (r *run) finishAll(ctx context.Context, batch []*sentTask) {
 	var group sync.WaitGroup

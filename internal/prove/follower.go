@@ -202,3 +202,15 @@ func (p *pause) wait(ctx context.Context) bool {
 	p.next = min(2*p.next, 500*time.Millisecond)
 	return sleep(ctx, d)
 }
+
+// sleep waits for d. It returns false if ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -32,7 +32,7 @@ type sentTask struct {
 	sentState
 }
 
-// A sentState is what is known of a sentTask at one moment.
+// A sentState is the state of a sentTask at one moment.
 type sentState struct {
 	acknowledged       bool   // before anything was broken
 	asked              bool   // it was seen waiting for its answer
