@@ -178,23 +178,22 @@ func TestRun_limitTurns(t *testing.T) {
 // When the worker stops, a task that waits because of a limit is handed back at once.
 func TestRun_limitWorkerStops(t *testing.T) {
 	stop, began := make(chan struct{}), make(chan struct{})
-	acts := activities.New(activities.Config{
-		Recorder: &recorder{}, Default: "test", Limits: map[string]int{"test": 1},
-		Executors: map[string]activities.Executor{"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
-			close(began)
-			<-ctx.Done()
-			return activities.Completed(), nil
-		})},
+	cfg := config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		close(began)
+		<-ctx.Done()
+		return activities.Completed(), nil
 	})
+	cfg.Limits = map[string]int{"test": 1}
+	w := newWorker(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = acts.Run(ctx, activities.RunInput{Work: work}) // it only uses the limit up
+		_, _ = w.acts.Run(ctx, activities.RunInput{Work: work}) // it only uses the limit up
 	}()
 	<-began
 	close(stop)
-	givesBack(t, acts, stop, work)
+	w.givesBack(t, stop, w.acts.Run, activities.RunInput{Work: work})
 	cancel()
 	<-ended
 }
