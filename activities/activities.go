@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.uber.org/zap"
 
@@ -133,7 +132,7 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 		}
 		r.Message = &whole
 	}
-	within, cancel := a.untilStopped(ctx)
+	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()
 	planned, err = a.cfg.Planner.Plan(within, r)
 	if err != nil && isStopping(ctx) {
@@ -254,7 +253,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	if try > 1 {
 		stream.begin(ctx)
 	}
-	within, cancel := a.untilStopped(ctx)
+	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()
 	out, err = executor.Execute(within, w, stream)
 	switch {
@@ -267,8 +266,10 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	case err != nil:
 		return Outcome{}, finalFailure(err)
 	}
-	if problem := checkGate(out.Gate); problem != nil {
-		out = Failed("invalid-gate", fmt.Sprintf("The task opened an invalid gate: %v.", problem))
+	if out.Gate != nil {
+		if problem := CheckGate(out.Gate); problem != nil {
+			out = Failed("invalid-gate", fmt.Sprintf("The task opened an invalid gate: %v.", problem))
+		}
 	}
 	if out.Code != "" && !opt.IsPlainID(out.Code) {
 		out.Code = ReasonFailed // it is shown and copied
@@ -298,56 +299,6 @@ func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.B
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	return watchHeartbeat(ctx, a.cfg.Heartbeats, w)
-}
-
-// isStopping reports whether the worker is stopping.
-func isStopping(ctx context.Context) bool {
-	select {
-	case <-stopSignal(ctx):
-		return true
-	default:
-		return false
-	}
-}
-
-// stopSignal returns a channel that is closed when the worker begins to stop, nil
-// outside of an activity. The context of an activity ends only after the worker
-// has waited for it.
-func stopSignal(ctx context.Context) <-chan struct{} {
-	if !activity.IsActivity(ctx) {
-		return nil
-	}
-	return activity.GetWorkerStopChannel(ctx)
-}
-
-// untilStopped returns a context that ends when the worker has been stopping for as long
-// as running tasks may continue. The worker stays for a moment longer, so that it can
-// report to Temporal at once that another worker has to repeat the activity.
-func (a *Activities) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	stops := stopSignal(ctx)
-	ctx, cancel := context.WithCancel(ctx)
-	if stops != nil {
-		go func() {
-			select {
-			case <-ctx.Done():
-				return
-			case <-stops:
-			}
-			timer := time.NewTimer(a.cfg.StopAfter)
-			defer timer.Stop()
-			select {
-			case <-ctx.Done():
-			case <-timer.C:
-				cancel()
-			}
-		}()
-	}
-	return ctx, cancel
-}
-
-// errStopped returns an error that makes Temporal repeat an activity on another worker.
-func errStopped() error {
-	return temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 }
 
 // recoverPanic turns a panic in an executor or a planner into an error without

@@ -138,12 +138,10 @@ func TestRun_errorIsFinal(t *testing.T) {
 // canceled.
 func TestRun_hearsCancellation(t *testing.T) {
 	returned := make(chan error, 1)
-	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
-		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
-			<-ctx.Done()
-			return activities.Outcome{}, errors.New("asked to stop")
-		}),
-	}})
+	acts := activities.New(config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		<-ctx.Done()
+		return activities.Outcome{}, errors.New("asked to stop")
+	}))
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
 	patient(env)
 	env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
@@ -166,18 +164,14 @@ func TestRun_hearsCancellation(t *testing.T) {
 func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var beats atomic.Int64
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-		env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
-		acts := activities.New(activities.Config{Recorder: slow{10 * time.Second}, Default: "test", Executors: map[string]activities.Executor{
-			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-				if beats.Load() == 0 { // the SDK here passes on one in ten seconds
-					t.Error("no heartbeat before the executor began")
-				}
-				return activities.Completed(), nil
-			}),
-		}})
-		env.RegisterActivity(acts)
-		if _, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
+		w := newWorker(config(slow{10 * time.Second}, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			if beats.Load() == 0 { // the SDK here passes on one in ten seconds
+				t.Error("no heartbeat before the executor began")
+			}
+			return activities.Completed(), nil
+		}))
+		w.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
+		if _, err := w.run(activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -187,17 +181,13 @@ func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 // on another worker it does.
 func TestRun_returnsAnOutcomeThatWasLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 		runs := 0
-		acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
-			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-				if runs++; runs == 1 {
-					return activities.Outcome{}, errors.New("no route") // an error is no outcome
-				}
-				return activities.Completed(artifact("sum", fmt.Sprint("run ", runs))), nil
-			}),
-		}})
-		env.RegisterActivity(acts)
+		w := newWorker(config(&recorder{}, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			if runs++; runs == 1 {
+				return activities.Outcome{}, errors.New("no route") // an error is no outcome
+			}
+			return activities.Completed(artifact("sum", fmt.Sprint("run ", runs))), nil
+		}))
 		next := work
 		next.Key += "-2"
 		for i, run := range []struct {
@@ -207,11 +197,7 @@ func TestRun_returnsAnOutcomeThatWasLost(t *testing.T) {
 		}{
 			{work, 0, ""}, {work, 0, "run 2"}, {work, 1, "run 2"}, {work, 2, "run 2"}, {work, 4, "run 3"}, {work, 5, "run 3"}, {next, 0, "run 4"},
 		} {
-			value, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: run.work, Tries: run.tries})
-			var out activities.Outcome
-			if err == nil {
-				err = value.Get(&out)
-			}
+			out, err := w.run(activities.RunInput{Work: run.work, Tries: run.tries})
 			got := ""
 			if len(out.Artifacts) == 1 {
 				got = *out.Artifacts[0].Parts[0].Text
@@ -226,19 +212,13 @@ func TestRun_returnsAnOutcomeThatWasLost(t *testing.T) {
 // A run that panics has no outcome to remember: the next one does the task.
 func TestRun_remembersNoPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-		acts := activities.New(activities.Config{Recorder: &panicsOnce{}, Default: "test", Executors: map[string]activities.Executor{"test": named("done")}})
-		env.RegisterActivity(acts)
+		w := newWorker(config(&panicsOnce{}, named("done")))
 		in := activities.RunInput{Work: work, Ride: []opt.Batch{{}}}
-		if _, err := env.ExecuteActivity(acts.Run, in); err == nil {
+		if _, err := w.run(in); err == nil {
 			t.Fatal("the journal did not panic")
 		}
 		in.Tries = 1
-		value, err := env.ExecuteActivity(acts.Run, in)
-		var out activities.Outcome
-		if err == nil {
-			err = value.Get(&out)
-		}
+		out, err := w.run(in)
 		if err != nil || out.Code != "done" {
 			t.Errorf("the run after a panic returned %+v, %v", out, err)
 		}
@@ -260,18 +240,14 @@ func (p *panicsOnce) Record(context.Context, ...opt.Batch) error {
 // 64 KiB.
 func TestRun_remembersLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 		runs := 0
-		acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
-			"test": executor(func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-				runs++
-				if w.Attempt == 3 {
-					return activities.Failed("large", strings.Repeat("x", 64<<10)), nil
-				}
-				return activities.Failed(fmt.Sprint("run ", runs), "No."), nil
-			}),
-		}})
-		env.RegisterActivity(acts)
+		done := newWorker(config(&recorder{}, func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+			runs++
+			if w.Attempt == 3 {
+				return activities.Failed("large", strings.Repeat("x", 64<<10)), nil
+			}
+			return activities.Failed(fmt.Sprint("run ", runs), "No."), nil
+		}))
 		for i, run := range []struct {
 			attempt, leg, tries int
 			want                int // runs of the executor afterwards
@@ -283,7 +259,7 @@ func TestRun_remembersLittle(t *testing.T) {
 		} {
 			w := work
 			w.Attempt, w.Leg = run.attempt, run.leg
-			if _, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: w, Tries: run.tries}); err != nil || runs != run.want {
+			if _, err := done.run(activities.RunInput{Work: w, Tries: run.tries}); err != nil || runs != run.want {
 				t.Errorf("call %d: %d runs, want %d; error %v", i+1, runs, run.want, err)
 			}
 		}
@@ -310,12 +286,10 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				background, cancel := context.WithCancel(t.Context())
-				acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
-					"test": executor(func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
-						chunk(t, s, "a", "1", true)
-						return activities.Completed(), end(ctx, cancel)
-					}),
-				}})
+				acts := activities.New(config(&recorder{}, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+					chunk(t, s, "a", "1", true)
+					return activities.Completed(), end(ctx, cancel)
+				}))
 				env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 				env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
 				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
@@ -384,11 +358,9 @@ func TestPlan_errors(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	r := &recorder{}
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	acts := activities.New(activities.Config{Recorder: r})
-	env.RegisterActivity(acts)
+	w := newWorker(activities.Config{Recorder: r})
 	batches := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
-	_, err := env.ExecuteActivity(acts.Record, batches)
+	_, err := w.ExecuteActivity(w.acts.Record, batches)
 	if diff := cmp.Diff([][]opt.Batch{batches}, r.calls); err != nil || diff != "" {
 		t.Errorf("batches mismatch (-want +got), error %v:\n%s", err, diff)
 	}
@@ -401,12 +373,10 @@ func TestRun_recordsWhatRides(t *testing.T) {
 	for _, refuse := range []int{0, 1} {
 		r := &recorder{refuse: refuse}
 		recorded := -1
-		cfg := activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{
-			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-				recorded = r.count()
-				return activities.Completed(), nil
-			}),
-		}}
+		cfg := config(r, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			recorded = r.count()
+			return activities.Completed(), nil
+		})
 		_, err := runInput(t, cfg, activities.RunInput{Work: work, Ride: ride})
 		if diff := cmp.Diff([][]opt.Batch{ride}, r.calls); diff != "" {
 			t.Errorf("recorded (-want +got):\n%s", diff)
@@ -428,45 +398,35 @@ func TestRun_recordsWhatRides(t *testing.T) {
 func TestRun_workerStops(t *testing.T) {
 	stop := make(chan struct{})
 	background, cancel := context.WithCancel(t.Context())
-	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
-		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
-			close(stop)
-			cancel()
-			<-ctx.Done()
-			return activities.Outcome{}, ctx.Err()
-		}),
-	}})
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	env.SetWorkerStopChannel(stop)
-	env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
-	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work})
-	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
-		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-	}
+	w := newWorker(config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		close(stop)
+		cancel()
+		<-ctx.Done()
+		return activities.Outcome{}, ctx.Err()
+	}))
+	w.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
+	w.givesBack(t, stop, w.acts.Run, activities.RunInput{Work: work})
 }
 
 // Work that is still running when the worker has been stopping for StopAfter is handed
 // back while the worker can still answer.
 func TestRun_workerStopsAfter(t *testing.T) {
 	stop := make(chan struct{})
-	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", StopAfter: time.Millisecond, Executors: map[string]activities.Executor{
-		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
-			close(stop)
-			<-ctx.Done()
-			return activities.Outcome{}, ctx.Err()
-		}),
-	}})
-	givesBack(t, acts, stop, work)
+	cfg := config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		close(stop)
+		<-ctx.Done()
+		return activities.Outcome{}, ctx.Err()
+	})
+	cfg.StopAfter = time.Millisecond
+	w := newWorker(cfg)
+	w.givesBack(t, stop, w.acts.Run, activities.RunInput{Work: work})
 }
 
-// givesBack checks that a worker that stops gives a task back.
-func givesBack(t *testing.T, acts *activities.Activities, stop chan struct{}, work activities.Work) {
+// givesBack checks that a worker that stops gives work back.
+func (w worker) givesBack(t *testing.T, stop chan struct{}, do, in any) {
 	t.Helper()
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	env.SetWorkerStopChannel(stop)
-	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work})
+	w.SetWorkerStopChannel(stop)
+	_, err := w.ExecuteActivity(do, in)
 	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
 		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
 	}
@@ -488,15 +448,9 @@ func (f former) Kept(_ context.Context, tenant, objectiveID string) (opt.Kept, e
 
 func TestLoad(t *testing.T) {
 	want := opt.Kept{Objective: opt.Objective{ID: "o", Attempt: 2}, Recorded: map[string]int64{"o": 7}}
-	acts := activities.New(activities.Config{Kept: former{"t/o": want}})
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	env.RegisterActivity(acts)
-	load := func(tenant, id string, after int64) (kept opt.Kept, err error) {
-		value, err := env.ExecuteActivity(acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after})
-		if err == nil {
-			err = value.Get(&kept)
-		}
-		return kept, err
+	w := newWorker(activities.Config{Kept: former{"t/o": want}})
+	load := func(tenant, id string, after int64) (opt.Kept, error) {
+		return result[opt.Kept](w.ExecuteActivity(w.acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after}))
 	}
 	got, err := load("t", "o", 7)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -514,10 +468,15 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// config is of a worker that does all tasks by do.
+func config(r activities.Recorder, do executor) activities.Config {
+	return activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{"test": do}}
+}
+
 // run runs w by do, as an activity.
 func run(t *testing.T, r *recorder, w activities.Work, do executor) (activities.Outcome, error) {
 	t.Helper()
-	return runWith(t, activities.Config{Executors: map[string]activities.Executor{"test": do}, Default: "test", Recorder: r}, w)
+	return runWith(t, config(r, do), w)
 }
 
 // runWith runs w as an activity in a synctest bubble: time is simulated, and a
@@ -529,30 +488,41 @@ func runWith(t *testing.T, cfg activities.Config, w activities.Work) (activities
 
 func runInput(t *testing.T, cfg activities.Config, in activities.RunInput) (out activities.Outcome, err error) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-		acts := activities.New(cfg)
-		env.RegisterActivity(acts)
-		value, runErr := env.ExecuteActivity(acts.Run, in)
-		if err = runErr; err == nil {
-			err = value.Get(&out)
-		}
-	})
+	synctest.Test(t, func(t *testing.T) { out, err = newWorker(cfg).run(in) })
 	return out, err
 }
 
 func plan(t *testing.T, do planner) (planned activities.Planned, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-		acts := activities.New(activities.Config{Planner: do})
-		env.RegisterActivity(acts)
-		value, planErr := env.ExecuteActivity(acts.Plan, activities.Request{Name: "Tea"})
-		if err = planErr; err == nil {
-			err = value.Get(&planned)
-		}
+		w := newWorker(activities.Config{Planner: do})
+		planned, err = result[activities.Planned](w.ExecuteActivity(w.acts.Plan, activities.Request{Name: "Tea"}))
 	})
 	return planned, err
+}
+
+// A worker runs activities as Temporal does.
+type worker struct {
+	*testsuite.TestActivityEnvironment
+	acts *activities.Activities
+}
+
+func newWorker(cfg activities.Config) worker {
+	w := worker{(&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment(), activities.New(cfg)}
+	w.RegisterActivity(w.acts)
+	return w
+}
+
+func (w worker) run(in activities.RunInput) (activities.Outcome, error) {
+	return result[activities.Outcome](w.ExecuteActivity(w.acts.Run, in))
+}
+
+// result returns the result of an activity.
+func result[T any](value converter.EncodedValue, err error) (out T, _ error) {
+	if err == nil {
+		err = value.Get(&out)
+	}
+	return out, err
 }
 
 func application(t *testing.T, err error) *temporal.ApplicationError {
@@ -579,10 +549,10 @@ func (f executor) Execute(ctx context.Context, w activities.Work, out activities
 	return f(ctx, w, out)
 }
 
-func named(name string) activities.Executor {
-	return executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+func named(name string) executor {
+	return func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 		return activities.Failed(name, "I am "+name+"."), nil
-	})
+	}
 }
 
 type planner func(activities.Request) (activities.Planned, error)
@@ -628,10 +598,8 @@ func (r *refuser) Record(ctx context.Context, batches ...opt.Batch) error {
 
 // Events that the journal refuses for good are a final error with what the journal has.
 func TestRecord_refused(t *testing.T) {
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	acts := activities.New(activities.Config{Recorder: &refuser{}})
-	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.Record, []opt.Batch{{Source: "plan"}})
+	w := newWorker(activities.Config{Recorder: &refuser{}})
+	_, err := w.ExecuteActivity(w.acts.Record, []opt.Batch{{Source: "plan"}})
 	var has opt.RewoundError
 	app := application(t, err)
 	if err := app.Details(&has); err != nil || !app.NonRetryable() || app.Type() != activities.RewoundError || has != (opt.RewoundError{Source: "plan", Epoch: 3, Event: 7}) {
@@ -642,11 +610,9 @@ func TestRecord_refused(t *testing.T) {
 // If they ride, the task runs all the same. The artifacts that it cannot stream come with its
 // outcome.
 func TestRun_refusedRide(t *testing.T) {
-	cfg := activities.Config{Recorder: &refuser{}, Default: "test", Executors: map[string]activities.Executor{
-		"test": executor(func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
-			return activities.Completed(), s.Chunk(ctx, artifact("a", "made"), true)
-		}),
-	}}
+	cfg := config(&refuser{}, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		return activities.Completed(), s.Chunk(ctx, artifact("a", "made"), true)
+	})
 	out, err := runInput(t, cfg, activities.RunInput{Work: work, Ride: []opt.Batch{{Source: "plan"}}})
 	if err != nil || out.State != opt.TaskCompleted || out.Refused == nil || out.Refused.Epoch != 3 {
 		t.Fatalf("outcome %+v, error %v", out, err)

@@ -86,11 +86,9 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 // A try that follows one of another activity is recorded with its own number.
 func TestRun_triesOfAnotherActivity(t *testing.T) {
 	r := &recorder{}
-	cfg := activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{
-		"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-			return activities.Completed(), nil
-		}),
-	}}
+	cfg := config(r, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+		return activities.Completed(), nil
+	})
 	out, err := runInput(t, cfg, activities.RunInput{Work: work, Tries: 1})
 	if err != nil || out.Try != 2 || r.count() != 1 || r.batches[0].Events[0].Try != 2 {
 		t.Errorf("got %+v, %v; recorded %+v", out, err, r.batches)

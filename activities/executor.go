@@ -1,8 +1,10 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"longhaul/a2a"
@@ -36,6 +38,26 @@ type (
 	Result  = opt.Result
 	Outcome = opt.Outcome // make one with [Completed], [Failed], [Rejected], [WaitFor], [Continue] or [ParkFor]
 )
+
+// ReadInput reads the input of w. Numbers of any form keep their digits, and members that to
+// does not have are an error.
+func ReadInput(w Work, to any) error {
+	d := json.NewDecoder(bytes.NewReader(w.Input))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+// ReadMemo reads the memo of w. If it has none, to stays as it is.
+func ReadMemo(w Work, to any) error {
+	if len(w.Memo) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(w.Memo, to); err != nil {
+		return fmt.Errorf("read the memo of the task: %w", err)
+	}
+	return nil
+}
 
 // Completed is the outcome of a task that is done, with what it made. The ids
 // of artifacts are local to the task.

@@ -8,11 +8,9 @@ import (
 	"longhaul/opt"
 )
 
-// checkGate returns an error if a gate of an executor cannot be answered.
-func checkGate(g *opt.Gate) error {
+// CheckGate returns why a gate that an executor opens cannot be answered, nil if it can.
+func CheckGate(g *opt.Gate) error {
 	switch {
-	case g == nil:
-		return nil
 	case len(g.Object) > 0 && g.ArtifactData != nil:
 		return errors.New("it has an object and artifact data, which are two things to decide on: give one of them")
 	case g.Kind == opt.Approval && len(g.Actions) == 0:
@@ -27,8 +25,16 @@ func checkGate(g *opt.Gate) error {
 			return fmt.Errorf("there is no action %q", a)
 		}
 	}
+	if err := checkQuestions(g.Questions); err != nil {
+		return err
+	}
+	return g.CheckLadder()
+}
+
+// checkQuestions returns why questions cannot be answered, each by itself.
+func checkQuestions(list []opt.Question) error {
 	seen := map[string]bool{}
-	for _, q := range g.Questions {
+	for _, q := range list {
 		if !opt.IsPlainID(q.ID) || seen[q.ID] {
 			return fmt.Errorf("the question %q needs an id of its own: 1 to 64 letters, digits, dots, hyphens and underscores", q.Question)
 		}
@@ -40,5 +46,5 @@ func checkGate(g *opt.Gate) error {
 			return fmt.Errorf("question %s: %w", q.ID, err)
 		}
 	}
-	return g.CheckLadder()
+	return nil
 }

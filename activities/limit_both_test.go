@@ -5,92 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities"
 )
-
-// A site runs tasks with the executors slow, which has a limit, and fast. Each runs until
-// the test ends it.
-type site struct {
-	t     *testing.T
-	acts  *activities.Activities
-	slots *lender
-	seen  *watcher
-	mu    sync.Mutex // two may begin when one ends
-	began []string
-	next  map[string]chan struct{} // by id
-	ended chan error
-}
-
-func (s *site) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-	s.mu.Lock()
-	s.began = append(s.began, w.TaskID)
-	s.mu.Unlock()
-	select {
-	case <-s.next[w.TaskID]:
-		return activities.Completed(), nil
-	case <-ctx.Done():
-		return activities.Outcome{}, ctx.Err()
-	}
-}
-
-func newSite(t *testing.T, slow int, quota ...string) *site {
-	s := &site{t: t, slots: &lender{}, seen: &watcher{}, next: map[string]chan struct{}{}, ended: make(chan error, 99)}
-	s.acts = activities.New(activities.Config{
-		Recorder: &recorder{}, Executors: map[string]activities.Executor{"slow": s, "fast": s}, Limits: map[string]int{"slow": slow},
-		Quotas: quotas(t, quota...), Slots: s.slots, Observer: s.seen,
-	})
-	return s
-}
-
-// send sends tasks of a tenant to an executor, one after another.
-func (s *site) send(ctx context.Context, tenant, kind string, ids ...string) {
-	for _, id := range ids {
-		s.next[id] = make(chan struct{})
-		w := work
-		w.Tenant, w.Executor, w.TaskID = tenant, kind, id
-		go func() {
-			_, err := s.acts.Run(ctx, activities.RunInput{Work: w})
-			s.ended <- err
-		}()
-		synctest.Wait()
-	}
-}
-
-// end ends tasks that run, one after another.
-func (s *site) end(ids ...string) {
-	for _, id := range ids {
-		close(s.next[id])
-		synctest.Wait()
-	}
-}
-
-// want checks which tasks have begun so far, in order.
-func (s *site) want(when string, ids ...string) {
-	s.t.Helper()
-	if diff := cmp.Diff(ids, s.began); diff != "" {
-		s.t.Errorf("%s: tasks that began (-want +got):\n%s", when, diff)
-	}
-}
-
-// finish checks that n tasks have ended well, and that no slot is lent.
-func (s *site) finish(n int) {
-	s.t.Helper()
-	for range n {
-		if err := <-s.ended; err != nil {
-			s.t.Error(err)
-		}
-	}
-	if got := s.slots.lent.Load(); got != 0 {
-		s.t.Errorf("%d slots are lent", got)
-	}
-}
 
 // A task that waits for its executor does not count as one of its tenant, and one that waits for
 // its tenant does not keep others from the executor.
@@ -235,8 +155,8 @@ func TestRun_limitSendsNoneBack(t *testing.T) {
 		s.send(t.Context(), "a", "slow", "s1", "s2")
 		<-time.After(10 * time.Minute) // of the clock of the bubble
 		synctest.Wait()
-		if len(s.ended) > 0 || s.slots.lent.Load() != 1 || len(s.seen.quotas) > 0 {
-			t.Errorf("%d tasks have ended, %d slots are lent, exceeded %v", len(s.ended), s.slots.lent.Load(), s.seen.quotas)
+		if s.lent(1); len(s.ended) > 0 || len(s.seen.quotas) > 0 {
+			t.Errorf("%d tasks have ended, exceeded %v", len(s.ended), s.seen.quotas)
 		}
 		s.end("s1", "s2")
 		s.want("at last", "s1", "s2")

@@ -2,13 +2,16 @@ package activities_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 // A lender counts the slots that are lent, and is crowded while more are than it says.
@@ -24,55 +27,131 @@ func (l *lender) Lend() (retake func()) {
 	return func() { l.lent.Add(-1) }
 }
 
+// A watcher keeps the quotas that were exceeded.
+type watcher struct {
+	activities.Observer
+	quotas []string
+}
+
+func (*watcher) Ran(string, string, time.Duration) {}
+func (*watcher) Running(string, int)               {}
+func (*watcher) Waiting(string, int)               {}
+func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas, quota) }
+
+// quotas returns limits of tenants.
+func quotas(t *testing.T, texts ...string) opt.Quotas {
+	t.Helper()
+	q, err := opt.Quotas{}.With(texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// A site runs tasks with the executors slow, which has a limit, and fast. Each runs until
+// the test ends it.
+type site struct {
+	t     *testing.T
+	acts  *activities.Activities
+	slots *lender
+	seen  *watcher
+	mu    sync.Mutex // two may begin when one ends
+	began []string
+	next  map[string]chan struct{} // by id
+	ended chan error
+}
+
+func (s *site) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	s.mu.Lock()
+	s.began = append(s.began, w.TaskID)
+	s.mu.Unlock()
+	select {
+	case <-s.next[w.TaskID]:
+		return activities.Completed(), nil
+	case <-ctx.Done():
+		return activities.Outcome{}, ctx.Err()
+	}
+}
+
+func newSite(t *testing.T, slow int, quota ...string) *site {
+	s := &site{t: t, slots: &lender{}, seen: &watcher{}, next: map[string]chan struct{}{}, ended: make(chan error, 99)}
+	s.acts = activities.New(activities.Config{
+		Recorder: &recorder{}, Executors: map[string]activities.Executor{"slow": s, "fast": s}, Limits: map[string]int{"slow": slow},
+		Quotas: quotas(t, quota...), Slots: s.slots, Observer: s.seen,
+	})
+	return s
+}
+
+// send sends tasks of a tenant to an executor, one after another.
+func (s *site) send(ctx context.Context, tenant, kind string, ids ...string) {
+	for _, id := range ids {
+		s.next[id] = make(chan struct{})
+		w := work
+		w.Tenant, w.Executor, w.TaskID = tenant, kind, id
+		go func() {
+			_, err := s.acts.Run(ctx, activities.RunInput{Work: w})
+			s.ended <- err
+		}()
+		synctest.Wait()
+	}
+}
+
+// end ends tasks that run, one after another.
+func (s *site) end(ids ...string) {
+	for _, id := range ids {
+		close(s.next[id])
+		synctest.Wait()
+	}
+}
+
+// want checks which tasks have begun so far, in order.
+func (s *site) want(when string, ids ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(ids, s.began); diff != "" {
+		s.t.Errorf("%s: tasks that began (-want +got):\n%s", when, diff)
+	}
+}
+
+// lent checks how many slots are lent.
+func (s *site) lent(want int32) {
+	s.t.Helper()
+	if got := s.slots.lent.Load(); got != want {
+		s.t.Errorf("%d slots are lent, want %d", got, want)
+	}
+}
+
+// finish checks that n tasks have ended well, and that no slot is lent.
+func (s *site) finish(n int) {
+	s.t.Helper()
+	for range n {
+		if err := <-s.ended; err != nil {
+			s.t.Error(err)
+		}
+	}
+	s.lent(0)
+}
+
 // An executor with a limit runs no more tasks at a time. Those that wait lend their
 // slots; other executors do not wait.
 func TestRun_limit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		next, began, slots := make(chan struct{}), make(chan struct{}, 9), &lender{}
-		wait := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-			began <- struct{}{}
-			<-next
-			return activities.Completed(), nil
-		})
-		acts := activities.New(activities.Config{
-			Recorder: &recorder{}, Default: "few", Executors: map[string]activities.Executor{"few": wait, "many": wait},
-			Limits: map[string]int{"few": 2}, Slots: slots,
-		})
-		ended := make(chan error, 9)
-		run := func(ctx context.Context, kind string) {
-			w := work
-			w.Executor = kind
-			_, err := acts.Run(ctx, activities.RunInput{Work: w})
-			ended <- err
-		}
-		check := func(when string, running int, lent int32) {
-			t.Helper()
-			synctest.Wait()
-			if got := len(began); got != running || slots.lent.Load() != lent {
-				t.Errorf("%s: %d tasks have begun and %d slots are lent, want %d and %d", when, got, slots.lent.Load(), running, lent)
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		for range 3 {
-			go run(t.Context(), "few")
-		}
-		check("three of few", 2, 1)
-		go run(ctx, "few")
-		check("four of few", 2, 2)
-		go run(t.Context(), "many")
-		check("one of many", 3, 2)
+		s := newSite(t, 2)
+		gone, cancel := context.WithCancel(t.Context())
+		s.send(t.Context(), "a", "slow", "s1", "s2", "s3")
+		s.lent(1)
+		s.send(gone, "a", "slow", "gone")
+		s.lent(2)
+		s.send(t.Context(), "a", "fast", "f1")
+		s.want("within the limit", "s1", "s2", "f1")
 		cancel()
-		check("one of few is canceled", 3, 1)
-		if err := <-ended; err == nil {
+		if err := <-s.ended; err == nil {
 			t.Error("a canceled task that waited has no error")
 		}
-		close(next)
-		check("the first have ended", 4, 0)
-		for range 4 {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
+		s.lent(1)
+		s.end("s1", "s2")
+		s.want("after the first", "s1", "s2", "f1", "s3")
+		s.end("f1", "s3")
+		s.finish(4)
 	})
 }
 
@@ -80,69 +159,119 @@ func TestRun_limit(t *testing.T) {
 // that comes again, or for the first time, does not precede those whose turn it is.
 func TestRun_limitTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		next, began := make(chan struct{}), make(chan string, 99)
-		acts := activities.New(activities.Config{
-			Recorder: &recorder{}, Default: "one", Limits: map[string]int{"one": 1},
-			Executors: map[string]activities.Executor{"one": executor(func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-				began <- w.TaskID
-				<-next
-				return activities.Completed(), nil
-			})},
-		})
-		var got []string
-		send := func(ctx context.Context, tenant string, ids ...string) {
-			for _, id := range ids {
-				w := work
-				w.Tenant, w.TaskID = tenant, id
-				go func() { _, _ = acts.Run(ctx, activities.RunInput{Work: w}) }()
-				synctest.Wait()
-			}
-		}
-		end := func(times int) {
-			for range times {
-				got = append(got, <-began)
-				next <- struct{}{}
-				synctest.Wait()
-			}
-		}
+		s := newSite(t, 1)
 		gone, cancel := context.WithCancel(t.Context())
-		send(t.Context(), "a", "a0", "a1", "a2", "a3", "a4", "a5")
-		send(gone, "a", "gone")
-		send(t.Context(), "b", "b1", "b2")
-		send(gone, "c", "gone")
+		s.send(t.Context(), "a", "slow", "a0", "a1", "a2", "a3", "a4", "a5")
+		s.send(gone, "a", "slow", "gone")
+		s.send(t.Context(), "b", "slow", "b1", "b2")
+		s.send(gone, "c", "slow", "gone, too")
 		cancel()
-		end(3)
-		send(t.Context(), "c", "c1")
-		end(3)
-		send(t.Context(), "b", "b3")
-		end(4)
-		want := []string{"a0", "a1", "b1", "a2", "b2", "a3", "c1", "a4", "b3", "a5"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("order of the tasks (-want +got):\n%s", diff)
-		}
+		s.end("a0", "a1", "b1")
+		s.send(t.Context(), "c", "slow", "c1")
+		s.end("a2", "b2", "a3")
+		s.send(t.Context(), "b", "slow", "b3")
+		s.end("c1", "a4", "b3", "a5")
+		s.want("in turns", "a0", "a1", "b1", "a2", "b2", "a3", "c1", "a4", "b3", "a5")
 	})
 }
 
 // When the worker stops, a task that waits because of a limit is handed back at once.
 func TestRun_limitWorkerStops(t *testing.T) {
 	stop, began := make(chan struct{}), make(chan struct{})
-	acts := activities.New(activities.Config{
-		Recorder: &recorder{}, Default: "test", Limits: map[string]int{"test": 1},
-		Executors: map[string]activities.Executor{"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
-			close(began)
-			<-ctx.Done()
-			return activities.Completed(), nil
-		})},
+	cfg := config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		close(began)
+		<-ctx.Done()
+		return activities.Completed(), nil
 	})
+	cfg.Limits = map[string]int{"test": 1}
+	w := newWorker(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = acts.Run(ctx, activities.RunInput{Work: work}) // it only uses the limit up
+		_, _ = w.acts.Run(ctx, activities.RunInput{Work: work}) // it only uses the limit up
 	}()
 	<-began
 	close(stop)
-	givesBack(t, acts, stop, work)
+	w.givesBack(t, stop, w.acts.Run, activities.RunInput{Work: work})
 	cancel()
 	<-ended
+}
+
+// A tenant runs as many tasks in a worker as its quota says, with all executors together. Others
+// wait without a slot, and go back to Temporal after a minute, or after a quarter of the time
+// that they have: nothing fails. Other tenants do not wait, and neither do the outcomes of
+// callbacks.
+func TestRun_quota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, 0, "running-tasks=2", "free:running-tasks=0")
+		handedBack := func(after time.Duration) {
+			t.Helper()
+			since := time.Now()
+			if app := application(t, <-s.ended); app.Type() != activities.QuotaError || app.NonRetryable() {
+				t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
+			} else if before := -1; app.Details(&before) != nil || before != 0 {
+				t.Errorf("%d runs may have begun before, want 0", before)
+			}
+			if waited := time.Since(since); waited != after {
+				t.Errorf("it went back after %v, want %v", waited, after)
+			}
+			s.lent(0)
+		}
+		s.send(t.Context(), "large", "slow", "l1", "l2")
+		s.send(t.Context(), "large", "fast", "waits")
+		s.lent(1)
+		s.send(t.Context(), "small", "slow", "s1")
+		s.send(t.Context(), "free", "slow", "f1", "f2", "f3")
+		handedBack(time.Minute)
+		soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		s.send(soon, "large", "slow", "soon")
+		handedBack(5 * time.Second)
+		gone, leave := context.WithCancel(t.Context())
+		s.send(gone, "large", "slow", "gone")
+		leave()
+		if err := <-s.ended; err != context.Canceled {
+			t.Errorf("a canceled task that waited: %v", err)
+		}
+		w, done := work, activities.Completed()
+		w.Tenant, w.Executor = "large", "slow"
+		if out, err := s.acts.Run(t.Context(), activities.RunInput{Work: w, Returned: &done}); err != nil || out.State != opt.TaskCompleted {
+			t.Errorf("the outcome of a callback: %v, %v", out, err)
+		}
+		s.send(t.Context(), "large", "fast", "l3")
+		s.end("l1", "l2", "s1", "f1", "f2", "f3", "l3")
+		s.want("within the quota", "l1", "l2", "s1", "f1", "f2", "f3", "l3")
+		s.finish(7)
+		if want := []string{"running-tasks", "running-tasks", "running-tasks", "running-tasks"}; !cmp.Equal(s.seen.quotas, want) {
+			t.Errorf("exceeded %v, want %v", s.seen.quotas, want)
+		}
+	})
+}
+
+// While so many tasks of a tenant wait that the worker has no slot for others, one after another
+// goes back, and no more than need to.
+func TestRun_quotaMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, 0, "running-tasks=1")
+		s.slots.most = 2
+		s.send(t.Context(), "a", "fast", "runs", "w1", "w2", "w3", "w4", "w5")
+		for _, want := range []int{0, 1, 2, 3, 3} {
+			synctest.Wait()
+			if got := len(s.ended); got != want {
+				t.Errorf("%d tasks have gone back, want %d", got, want)
+			}
+			<-time.After(500 * time.Millisecond) // of the clock of the bubble
+		}
+		s.end("runs", "w1", "w2", "w3", "w4", "w5")
+		handedBack := 0
+		for range 6 {
+			if err := <-s.ended; err != nil {
+				handedBack++
+			}
+		}
+		if handedBack != 3 {
+			t.Errorf("%d tasks have gone back, want 3", handedBack)
+		}
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.temporal.io/sdk/testsuite"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"longhaul/a2a"
@@ -127,18 +126,12 @@ func TestFollow_workerStops(t *testing.T) {
 	defer cancel()
 	stop := make(chan struct{})
 	s := &stateReader{states: []opt.TaskState{opt.TaskWorking}, change: make(chan struct{})}
-	acts := activities.New(activities.Config{Tasks: s, Watch: func(string) activities.Watch {
+	w := newWorker(activities.Config{Tasks: s, Watch: func(string) activities.Watch {
 		close(stop)
 		return s
 	}})
-	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
-	env.SetWorkerStopChannel(stop)
-	env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
-	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.Follow, link)
-	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
-		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-	}
+	w.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
+	w.givesBack(t, stop, w.acts.Follow, link)
 	if s.closed != 1 {
 		t.Errorf("%d watches were closed", s.closed)
 	}

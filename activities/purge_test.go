@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -30,21 +29,11 @@ func (h *heap) Purge(_ context.Context, before time.Time, limit int) (int, error
 	return n, nil
 }
 
-func purge(t *testing.T, p activities.Purger) (done activities.Purged, err error) {
-	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestActivityEnvironment()
-	a := activities.New(activities.Config{Purger: p})
-	env.RegisterActivity(a.Purge)
-	value, err := env.ExecuteActivity(a.Purge, activities.PurgeRequest{Before: a2a.At(time.Unix(1, 0))})
-	if err == nil {
-		err = value.Get(&done)
-	}
-	return done, err
+func purge(p activities.Purger) (activities.Purged, error) {
+	w := newWorker(activities.Config{Purger: p})
+	return result[activities.Purged](w.ExecuteActivity(w.acts.Purge, activities.PurgeRequest{Before: a2a.At(time.Unix(1, 0))}))
 }
 
-// Purge continues until it removes less than a batch, or leaves the rest to
-// another run after many batches.
 func TestPurge(t *testing.T) {
 	for _, tt := range []struct {
 		left, calls int
@@ -58,18 +47,18 @@ func TestPurge(t *testing.T) {
 		{70_000, 100, activities.Purged{Objectives: 10_000, More: true}},
 	} {
 		h := &heap{left: tt.left}
-		if got, err := purge(t, h); got != tt.want || h.calls != tt.calls || err != nil {
+		if got, err := purge(h); got != tt.want || h.calls != tt.calls || err != nil {
 			t.Errorf("of %d: %+v in %d calls, %v, want %+v in %d", tt.left, got, h.calls, err, tt.want, tt.calls)
 		}
 	}
 }
 
 func TestPurge_fails(t *testing.T) {
-	if _, err := purge(t, &heap{left: 1000, last: 3}); err == nil {
+	if _, err := purge(&heap{left: 1000, last: 3}); err == nil {
 		t.Error("an error was lost")
 	}
 	var failed *temporal.ApplicationError
-	if _, err := purge(t, nil); !errors.As(err, &failed) || !failed.NonRetryable() {
+	if _, err := purge(nil); !errors.As(err, &failed) || !failed.NonRetryable() {
 		t.Errorf("without a journal: %v, want an error for good", err)
 	}
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -118,13 +119,9 @@ func newPusher(cfg Config) *pusher {
 	if p == nil {
 		return nil
 	}
-	most := p.PerHost
-	if most == 0 {
-		most = perHost
-	}
 	return &pusher{
-		Push: *p, log: cfg.Log, hosts: &hosts{most: most, used: map[string]int{}}, outages: outages{open: map[string]bool{}},
-		quotas: cfg.Quotas, held: outages{open: map[string]bool{}}, to: cfg.Observer,
+		Push: *p, log: cfg.Log, hosts: &hosts{most: cmp.Or(p.PerHost, perHost), used: map[string]int{}}, outages: newOutages(),
+		quotas: cfg.Quotas, held: newOutages(), to: cfg.Observer,
 	}
 }
 
@@ -232,12 +229,10 @@ func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
+	r, err := Post{URL: c.URL, ContentType: mediaType, Body: body, ID: deliveryID(d), TaskID: d.TaskID, N: d.Tries + 1}.Request(ctx, p.Signer)
 	if err != nil {
-		return nil, fmt.Errorf("the URL of the config cannot be read") // the cause holds the URL
+		return nil, err
 	}
-	r.Header.Set("Content-Type", mediaType)
-	r.Header.Set("User-Agent", "Longhaul")
 	if c.Version != "0.3" {
 		r.Header.Set("A2A-Version", c.Version)
 	}
@@ -248,12 +243,36 @@ func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) 
 	if c.Scheme != "" {
 		r.Header.Set("Authorization", strings.TrimSpace(c.Scheme+" "+c.Credentials))
 	}
-	r.Header.Set(DeliveryHeader, deliveryID(d))
-	r.Header.Set(AttemptHeader, strconv.Itoa(d.Tries+1))
-	if p.Signer == nil {
+	return r, nil
+}
+
+// A Post is the request of an attempt at a delivery.
+type Post struct {
+	URL, ContentType string
+	Header           map[string]string // besides those of every delivery
+	Body             []byte
+	ID               string // of the delivery
+	TaskID           string
+	N                int // of the attempt, from 1
+}
+
+// Request returns p, signed unless signer is nil.
+func (p Post) Request(ctx context.Context, signer Signer) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body))
+	if err != nil {
+		return nil, fmt.Errorf("the URL cannot be read") // the cause holds the URL
+	}
+	r.Header.Set("User-Agent", "Longhaul")
+	for name, value := range p.Header {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", p.ContentType)
+	r.Header.Set(DeliveryHeader, p.ID)
+	r.Header.Set(AttemptHeader, strconv.Itoa(p.N))
+	if signer == nil {
 		return r, nil
 	}
-	signature, err := p.Signer.Sign(ctx, deliveryID(d), d.TaskID, body)
+	signature, err := signer.Sign(ctx, p.ID, p.TaskID, p.Body)
 	r.Header.Set(SignatureHeader, signature)
 	return r, err
 }

@@ -1,49 +1,33 @@
 package activities
 
 import (
-	"sync"
-
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"longhaul/internal/egress"
 	"longhaul/opt"
 )
 
-// outages are the configs whose deliveries fail at present, so that the log has the
-// beginning and the end of an outage and not each attempt.
-type outages struct {
-	mu   sync.Mutex
-	open map[string]bool // by outageKey
-}
+// outages are the configs whose deliveries fail at present, by outageKey, so that the log has
+// the beginning and the end of an outage and not each attempt. Of more than mostOutages, some are
+// logged again. It may be used from any goroutine.
+type outages struct{ open *lru.Cache[string, struct{}] }
 
-// mostOutages bounds the memory for outages. Of more, some are logged again.
 const mostOutages = 1000
 
+func newOutages() outages {
+	open, _ := lru.New[string, struct{}](mostOutages) // fails only for a size below 1
+	return outages{open}
+}
+
 // begin reports whether this is the first failure of a config.
-func (o *outages) begin(key string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.open[key] {
-		return false
-	}
-	if len(o.open) >= mostOutages {
-		for other := range o.open {
-			delete(o.open, other)
-			break
-		}
-	}
-	o.open[key] = true
-	return true
+func (o outages) begin(key string) bool {
+	known, _ := o.open.ContainsOrAdd(key, struct{}{})
+	return !known
 }
 
 // end reports whether deliveries of a config have failed until now.
-func (o *outages) end(key string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	was := o.open[key]
-	delete(o.open, key)
-	return was
-}
+func (o outages) end(key string) bool { return o.open.Remove(key) }
 
 // outageKey names what works or fails as a whole: a channel for all tasks, or a config
 // of one task.

@@ -22,3 +22,22 @@ func Hide(data []byte, secrets []string) []byte {
 	}
 	return data
 }
+
+// MapTexts returns a JSON value with f applied to its texts, and to the names of members.
+func MapTexts(v any, f func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return f(v)
+	case []any:
+		for i := range v {
+			v[i] = MapTexts(v[i], f)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[f(name)] = MapTexts(member, f)
+		}
+		return out
+	}
+	return v
+}

@@ -27,8 +27,7 @@ type stream struct {
 	try      int           // of the attempt
 	start    func()        // of the writer; only the first call does it
 	wake     chan struct{} // holds one value if something is pending
-	quit     chan struct{}
-	stopping sync.Once
+	quit     func()        // ends the pauses of the writer
 	writer   sync.WaitGroup
 
 	mu        sync.Mutex
@@ -42,8 +41,9 @@ type stream struct {
 // newStream returns a stream that writes until it is stopped or ctx, the context
 // of the attempt, is done.
 func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *stream {
-	s := &stream{recorder: r, contents: c, work: w, try: try, wake: make(chan struct{}, 1), quit: make(chan struct{})}
-	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
+	until, quit := context.WithCancel(ctx)
+	s := &stream{recorder: r, contents: c, work: w, try: try, wake: make(chan struct{}, 1), quit: quit}
+	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx, until) }) })
 	return s
 }
 
@@ -109,40 +109,24 @@ func (s *stream) add(piece a2a.Artifact, last bool) {
 }
 
 // write flushes until the stream stops: soon after a piece if none was written for a
-// while, otherwise with those that arrive until then.
-func (s *stream) write(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+// while, otherwise with those that arrive until then. The end of until stops it between two
+// writes.
+func (s *stream) write(ctx, until context.Context) {
 	for {
 		select {
-		case <-s.quit:
-			return
-		case <-ctx.Done():
+		case <-until.Done():
 			return
 		case <-s.wake:
 		}
-		if !s.pause(ctx, timer, streamSoon) {
+		if Sleep(until, streamSoon) != nil {
 			return
 		}
 		if s.flush(ctx) != nil { // kept in s.err
 			s.wakeWriter()
 		}
-		if !s.pause(ctx, timer, streamEvery) {
+		if Sleep(until, streamEvery) != nil {
 			return
 		}
-	}
-}
-
-// pause waits for d. It returns false if the stream has stopped.
-func (s *stream) pause(ctx context.Context, timer *time.Timer, d time.Duration) bool {
-	timer.Reset(d)
-	select {
-	case <-s.quit:
-		return false
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 
@@ -215,7 +199,7 @@ func (s *stream) record(ctx context.Context) error {
 
 // stop ends the writer. It may be called more than once.
 func (s *stream) stop() {
-	s.stopping.Do(func() { close(s.quit) })
+	s.quit()
 	s.writer.Wait()
 }
 

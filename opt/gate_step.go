@@ -167,8 +167,8 @@ func (s Step) check(g *Gate) error {
 		return fmt.Errorf("%s changes only who may answer: principals and groups", s.Kind)
 	case !others && s.To != nil:
 		return fmt.Errorf("%s names no responders", s.Kind)
-	case s.Kind == Reassign && g.Responders.Several() && len(s.To.Groups) == 0 && len(s.To.Principals) < g.Responders.Accepts:
-		return fmt.Errorf("%d principals cannot accept %d times", len(s.To.Principals), g.Responders.Accepts)
+	case s.Kind == Reassign && g.Responders.Replaced(s.To).CheckAccepts() != nil:
+		return g.Responders.Replaced(s.To).CheckAccepts()
 	case s.Action == "":
 		return nil
 	case s.Kind != Expire || g.Kind != Approval:

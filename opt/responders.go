@@ -1,6 +1,9 @@
 package opt
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Responders says who may decide at a gate. The zero value, and nil, let everyone
 // decide who has the scope, alone.
@@ -85,6 +88,14 @@ func (r *Responders) Among(groups []string) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return !slices.Contains(r.Groups, g) })
+}
+
+// CheckAccepts returns an error if r names fewer principals than must accept.
+func (r *Responders) CheckAccepts() error {
+	if r.Several() && len(r.Groups) == 0 && len(r.Principals) > 0 && len(r.Principals) < r.Accepts {
+		return fmt.Errorf("%d principals cannot accept %d times", len(r.Principals), r.Accepts)
+	}
+	return nil
 }
 
 // Several reports whether one principal cannot accept alone.

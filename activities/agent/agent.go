@@ -12,7 +12,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,9 +89,7 @@ type input struct {
 // Execute implements [activities.Executor].
 func (e *Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	var in input
-	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil || in.Agent == "" {
+	if err := activities.ReadInput(w, &in); err != nil || in.Agent == "" {
 		return activities.Rejected(CodeInput, "The input of the task must have an agent, and may have a skill, a message, data, and accept: a list of media types."), nil
 	}
 	agent := e.cfg.Agents.List[in.Agent]
@@ -100,10 +97,8 @@ func (e *Executor) Execute(ctx context.Context, w activities.Work, out activitie
 		return activities.Rejected(CodeUnknown, fmt.Sprintf("This worker knows no agent %q: the operator lists agents in the file of --agents.", cleanLine(in.Agent, 64))), nil
 	}
 	h := &handoff{executor: e, agent: agent, input: in, work: w, out: out}
-	if w.Memo != nil {
-		if err := json.Unmarshal(w.Memo, &h.memo); err != nil {
-			return activities.Outcome{}, fmt.Errorf("read the memo of the task: %w", err)
-		}
+	if err := activities.ReadMemo(w, &h.memo); err != nil {
+		return activities.Outcome{}, err
 	}
 	if w.Cancel {
 		return h.cancelRemote(ctx), nil

@@ -107,6 +107,14 @@ func play(t *testing.T, e activities.Executor, w activities.Work) (executortest.
 	return p, show(p)
 }
 
+// replied returns the work of the round after a reply to the first gate of a task.
+func replied(p executortest.Played, r opt.Reply) activities.Work {
+	w := p.Work
+	r.GateID = opt.GateID(w.TaskID, w.Round)
+	w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{r}, 2, 0, w.TaskID+":2"
+	return w
+}
+
 func show(p executortest.Played) string {
 	o := p.Outcome
 	out := []string{string(o.State)}
@@ -142,9 +150,7 @@ func TestExecutor_states(t *testing.T) {
 			"leak":      "failed|remote-failed: Agent other failed: Bearer [credential] is not enough",
 			"odd":       "error the task still parks after 40 legs",
 		} {
-			w := task(message)
-			w.TaskID, w.Round, w.Attempt, w.Key, w.ObjectiveID = "task-"+message, 1, 1, "task-"+message+":1", "objective-1"
-			if _, got := play(t, e, w); got != want {
+			if _, got := play(t, e, attempt("task-"+message, message)); got != want {
 				t.Errorf("%s, %s: got %q, want %q", d.name, message, got, want)
 			}
 		}
@@ -183,15 +189,9 @@ func TestExecutor_answers(t *testing.T) {
 			f := newFake(t, d.version, d.rest)
 			e := executor(t, f, "")
 			p, _ := play(t, e, task(tt.message))
-			w := p.Work
-			tt.reply.GateID = opt.GateID(w.TaskID, w.Round)
-			w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{tt.reply}, 2, 0, "task-1:2"
-			want := tt.want
-			if d.version == "0.3" && strings.Contains(want, "answers") {
-				want = `completed|result=Done: questions {"answers":[{"answer":"x","id":"a"}],"interruptId":"g:2"}`
-			}
-			if _, got := play(t, e, w); strings.ReplaceAll(got, `{"answer":"x","id":"a"}`, `{"id":"a","answer":"x"}`) != strings.ReplaceAll(want, `{"answer":"x","id":"a"}`, `{"id":"a","answer":"x"}`) {
-				t.Errorf("%s, %s: got %q, want %q", d.name, tt.message, got, want)
+			_, got := play(t, e, replied(p, tt.reply))
+			if got = strings.ReplaceAll(got, `{"answer":"x","id":"a"}`, `{"id":"a","answer":"x"}`); got != tt.want {
+				t.Errorf("%s, %s: got %q, want %q", d.name, tt.message, got, tt.want)
 			}
 		}
 	}
@@ -202,8 +202,7 @@ func TestExecutor_answersOnce(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	p, _ := play(t, e, task("ask"))
-	w := p.Work
-	w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{{GateID: opt.GateID(w.TaskID, 1), Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}}}, 2, 0, "task-1:2"
+	w := replied(p, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}})
 	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
@@ -309,12 +308,7 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 func TestExecutor_cannotList(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 501} {
 		f := newFake(t, "1.0", false)
-		f.status = func(op string) (int, http.Header) {
-			if op == "list" {
-				return status, nil
-			}
-			return 0, nil
-		}
+		f.status = map[string]answered{"list": {status: status}}
 		e := executor(t, f, "")
 		w := attempt("task-1", "go")
 		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
@@ -338,12 +332,7 @@ func TestExecutor_push(t *testing.T) {
 		for _, refused := range []bool{false, true} {
 			f := newFake(t, d.version, d.rest)
 			if refused {
-				f.refuse = func(op string) *rpcFault {
-					if op == "push" {
-						return &rpcFault{-32003, "no"}
-					}
-					return nil
-				}
+				f.refuse = map[string]rpcFault{"push": {-32003, "no"}}
 			}
 			var waits []int64
 			w := attempt("task-1", "long")
@@ -479,7 +468,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 		t.Errorf("a repeat of the first leg chose another message id: %v", err)
 	}
 	f.version = "0.3"
-	f.refuse = func(string) *rpcFault { return &rpcFault{-32009, "Version not supported"} }
+	f.refuse = map[string]rpcFault{"": {-32009, "Version not supported"}}
 	w.Memo = o.Memo
 	_, got := play(t, e, w)
 	if want := "failed|remote-refused: Agent other refuses the message: Version not supported"; got != want {
@@ -558,12 +547,7 @@ func TestExecutor_trouble(t *testing.T) {
 	} {
 		f := newFake(t, "1.0", false)
 		e := executor(t, f, "")
-		f.status = func(op string) (int, http.Header) {
-			if op == tt.on {
-				return tt.status, tt.header
-			}
-			return 0, nil
-		}
+		f.status = map[string]answered{tt.on: {tt.status, tt.header}}
 		w := attempt("task-1", "go")
 		var o activities.Outcome
 		for range 3 {
@@ -593,28 +577,21 @@ func TestExecutor_patience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { return now }})
-	away := true
-	f.status = func(op string) (int, http.Header) {
-		if now = now.Add(time.Minute); away && op == "get" {
-			return 502, nil
-		}
-		return 0, nil
-	}
+	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { // a minute goes by with each call
+		return time.Date(2030, 1, 1, 0, len(f.log()), 0, 0, time.UTC)
+	}})
+	f.status = map[string]answered{"get": {status: 502}}
 	p, got := play(t, e, task("go"))
 	if want := "error leg 13: Execute: unreachable: Agent other cannot be used. The answer has HTTP status 502."; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
-	away = false
+	f.status = nil
 	p.Work.Attempt, p.Work.Leg = 2, 0
 	if _, got := play(t, e, p.Work); got != "completed|result=Done: go " || f.started() != 1 {
 		t.Errorf("the next attempt: %q, with %d remote tasks", got, f.started())
 	}
 
-	long := task("long")
-	long.TaskID, long.Round, long.Attempt, long.Key = "task-2", 1, 1, "task-2:1"
-	_, got = play(t, e, long)
+	_, got = play(t, e, attempt("task-2", "long"))
 	if want := "failed|remote-timeout: Agent other took longer than 30m0s."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -687,9 +664,7 @@ func TestExecutor_limits(t *testing.T) {
 		", bytes: 1000":    "failed|remote-result-too-large: The artifacts of agent other have more than the 1000 bytes that the operator allows.",
 		", bytes: 1000000": "completed|large=xxx",
 	} {
-		w := task("large")
-		w.TaskID, w.Round, w.Attempt, w.Key = more, 1, 1, more
-		if _, got := play(t, executor(t, f, more), w); !strings.HasPrefix(got, want) {
+		if _, got := play(t, executor(t, f, more), attempt(more, "large")); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %.100q, want %q", more, got, want)
 		}
 	}

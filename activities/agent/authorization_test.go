@@ -188,10 +188,8 @@ func TestAuthorization_sameRequest(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	p, _ := play(t, e, task("auth"))
-	w := p.Work
-	w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{{Feedback: "Wait."}}, 2, 0, "task-1:2"
 	f.deaf = true
-	if _, got := play(t, e, w); got != "auth-required|credential|Agent other needs an authorization\nLog in at https://example.com." {
+	if _, got := play(t, e, replied(p, opt.Reply{Feedback: "Wait."})); got != "auth-required|credential|Agent other needs an authorization\nLog in at https://example.com." {
 		t.Errorf("got %q", got)
 	}
 }
@@ -202,12 +200,7 @@ func TestAuthorization_noMessages(t *testing.T) {
 	for _, authorized := range []bool{true, false} {
 		d := newDesk(t, "auth", "")
 		first := d.gate()
-		d.remote.refuse = func(op string) *rpcFault {
-			if op == "send" {
-				return &rpcFault{-32603, "in progress"}
-			}
-			return nil
-		}
+		d.remote.refuse = map[string]rpcFault{"send": {-32603, "in progress"}}
 		d.say("accept")
 		if authorized {
 			d.remote.authorize()

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // Lengths of texts of an agent that clients see outside of artifacts, in bytes.
@@ -36,4 +38,23 @@ func truncate(s string, most int) string {
 		s = s[:len(s)-1]
 	}
 	return s + "…"
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// artifact returns an artifact of a as one of a task.
+func (a *Agent) artifact(in a2a.Artifact) a2a.Artifact {
+	out := a2a.Artifact{ArtifactID: in.ArtifactID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: in.Parts, Metadata: in.Metadata}
+	if !idForm.MatchString(in.ArtifactID) {
+		out.ArtifactID = "artifact-" + digest(in.ArtifactID)
+	}
+	for key, value := range a.originMetadata() {
+		out.Metadata = out.Metadata.With(key, value)
+	}
+	return out
+}
+
+// originMetadata returns the metadata of an artifact, which names a as its maker.
+func (a *Agent) originMetadata() a2a.Metadata {
+	return a2a.Metadata{}.With("longhaul/v1/agent", a.name).With("longhaul/v1/contentTrust", opt.Untrusted)
 }

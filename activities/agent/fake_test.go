@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,9 +21,9 @@ type fake struct {
 	*httptest.Server
 	version string // 1.0 or 0.3
 	rest    bool
-	card    func(object)              // changes the card; nil leaves it
-	refuse  func(op string) *rpcFault // answers an operation with an error; nil does not
-	status  func(op string) (int, http.Header)
+	card    func(object)         // changes the card; nil leaves it
+	refuse  map[string]rpcFault  // by operation that is answered with an error; "" for all
+	status  map[string]answered  // by operation that is answered with a status alone
 	deaf    bool                 // takes answers and does nothing
 	drop    func(op string) bool // closes the connection after the effect
 
@@ -38,6 +39,11 @@ type fake struct {
 type rpcFault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
+}
+
+type answered struct {
+	status int
+	header http.Header
 }
 
 type fakeTask struct {
@@ -100,18 +106,16 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.calls, f.heads, f.bodys = append(f.calls, op), append(f.heads, r.Header.Clone()), append(f.bodys, params)
 	f.mu.Unlock()
-	if f.status != nil {
-		if code, header := f.status(op); code != 0 {
-			for name := range header {
-				w.Header().Set(name, header.Get(name))
-			}
-			w.WriteHeader(code)
-			return
-		}
+	if a, ok := f.status[op]; ok {
+		maps.Copy(w.Header(), a.header)
+		w.WriteHeader(a.status)
+		return
 	}
 	var fault *rpcFault
-	if f.refuse != nil {
-		fault = f.refuse(op)
+	for _, name := range []string{op, ""} {
+		if refusal, ok := f.refuse[name]; ok {
+			fault = &refusal
+		}
 	}
 	var result any
 	if fault == nil {

@@ -2,8 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -56,10 +56,36 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 		return o, nil
 	}
 	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
-		return (&relay{handoff: h}).run(ctx, r, task, changed)
+		return h.relay(ctx, r, task, changed)
 	}
 	o := h.park(h.nextPoll(), h.status(task))
 	o.Artifacts = changed
+	return o, nil
+}
+
+// relay follows the stream of the remote task for a while, and parks until the next poll. changed
+// are artifacts that the task does not have.
+func (h *handoff) relay(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
+	v := newRelay(h.agent, &h.memo, h.out, task)
+	limited, cancel := context.WithTimeout(ctx, streamFor)
+	defer cancel()
+	err := r.watch(limited, h.memo.TaskID, v.event)
+	if ctx.Err() != nil {
+		return activities.Outcome{}, ctx.Err()
+	}
+	wait := h.nextPoll()
+	switch t := (*callError)(nil); {
+	case errors.Is(err, errChanged):
+		wait = 0
+	case errors.Is(err, errEnough):
+	case errors.As(err, &t) && t.kind == refused:
+		h.memo.At.Stream = false // the agent does not stream this task
+	case errors.As(err, &t), err == nil, limited.Err() != nil:
+	default:
+		return activities.Outcome{}, err
+	}
+	o := h.park(wait, h.status(task))
+	o.Artifacts = v.notShown(changed)
 	return o, nil
 }
 
@@ -110,7 +136,7 @@ func (h *handoff) changedArtifacts(t codec.TaskRead) (list []a2a.Artifact, probl
 	}
 	bytes := 0
 	for _, in := range t.Artifacts {
-		a := h.artifact(in)
+		a := h.agent.artifact(in)
 		content := string(mustJSON(a))
 		if bytes += len(content); bytes > h.agent.Bytes {
 			return nil, fmt.Sprintf("The artifacts of agent %s have more than the %d bytes that the operator allows.", h.agent.name, h.agent.Bytes)
@@ -129,20 +155,6 @@ func (h *handoff) noteSeen(id, known string) {
 		h.memo.Seen = map[string]string{}
 	}
 	h.memo.Seen[id] = known
-}
-
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// artifact returns an artifact of the agent as one of the task.
-func (h *handoff) artifact(in a2a.Artifact) a2a.Artifact {
-	a := a2a.Artifact{ArtifactID: in.ArtifactID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: in.Parts, Metadata: in.Metadata}
-	if !idForm.MatchString(in.ArtifactID) {
-		a.ArtifactID = "artifact-" + digest(in.ArtifactID)
-	}
-	for key, value := range h.originMetadata() {
-		a.Metadata = a.Metadata.With(key, value)
-	}
-	return a
 }
 
 // endOutcome returns the outcome of a remote task that is over.

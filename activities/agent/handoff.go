@@ -172,12 +172,7 @@ func (h *handoff) messageOutcome(m *a2a.Message) activities.Outcome {
 	if len(m.Parts) == 0 {
 		return activities.Failed(CodeFailed, fmt.Sprintf("Agent %s answered with an empty message.", h.agent.name))
 	}
-	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: m.Parts, Metadata: h.originMetadata()})
-}
-
-// originMetadata returns the metadata of an artifact, which names the agent that made it.
-func (h *handoff) originMetadata() a2a.Metadata {
-	return a2a.Metadata{}.With("longhaul/v1/agent", h.agent.name).With("longhaul/v1/contentTrust", opt.Untrusted)
+	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: m.Parts, Metadata: h.agent.originMetadata()})
 }
 
 // park returns the outcome of a leg after which the task waits for d. If the task is canceled

@@ -73,11 +73,11 @@ func Load(path string, r Reader) (Agents, error) {
 	case len(out.List) == 0:
 		return Agents{}, fmt.Errorf("%s: the file needs agents", path)
 	case out.Hops < 0 || out.Hops > 100:
-		wrong = fmt.Errorf("%s: hops must be 1 to 100", path)
-	case out.Hops == 0:
-		out.Hops = defaultHops
+		wrong = errors.New("hops must be 1 to 100")
 	}
-	return out, errors.Join(wrong, opfile.Each(path, "agent", out.List, func(a *Agent, name string) error { return a.prepare(name, r) }))
+	out.Hops = cmp.Or(out.Hops, defaultHops)
+	wrong = errors.Join(wrong, opfile.Each("agent", out.List, func(a *Agent, name string) error { return a.prepare(name, r) }))
+	return out, opfile.Within(path+": ", wrong)
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -99,39 +99,35 @@ func (a *Agent) prepare(name string, r Reader) error {
 	case a.Poll > 0 && a.Poll < firstPoll:
 		return fmt.Errorf("poll must be at least %v", firstPoll)
 	}
-	a.name, a.card = name, strings.TrimRight(a.URL, "/")
-	if !strings.HasSuffix(a.card, ".json") {
-		a.card += wellKnown
+	a.name = name
+	if err := a.locate(r.Allowed); err != nil {
+		return err
 	}
-	u, err := url.Parse(a.card)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("url must be the URL of an agent, such as https://agent.example.com")
-	}
-	if r.Allowed != nil {
-		if err := r.Allowed(a.card); err != nil {
-			return fmt.Errorf("url %w", err)
-		}
-	}
-	a.MaxWait, a.Poll, a.Patience = orDefault(a.MaxWait, defaultMaxWait), orDefault(a.Poll, defaultPoll), orDefault(a.Patience, defaultPatience)
-	a.Artifacts, a.Bytes = orDefault(a.Artifacts, defaultArtifacts), orDefault(a.Bytes, defaultBytes)
+	a.MaxWait, a.Poll, a.Patience = cmp.Or(a.MaxWait, defaultMaxWait), cmp.Or(a.Poll, defaultPoll), cmp.Or(a.Patience, defaultPatience)
+	a.Artifacts, a.Bytes = cmp.Or(a.Artifacts, defaultArtifacts), cmp.Or(a.Bytes, defaultBytes)
 	return a.headers(r.Env)
 }
 
-func orDefault[T int | time.Duration](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
+// locate sets the URL of the card.
+func (a *Agent) locate(allowed func(rawURL string) error) error {
+	a.card = strings.TrimRight(a.URL, "/")
+	if !strings.HasSuffix(a.card, ".json") {
+		a.card += wellKnown
 	}
-	return v
+	if !opfile.IsURL(a.card) {
+		return errors.New("url must be the URL of an agent, such as https://agent.example.com")
+	}
+	if allowed == nil {
+		return nil
+	}
+	return opfile.Within("url ", allowed(a.card))
 }
 
 // headers fills in the variables of the headers.
 func (a *Agent) headers(env opfile.Env) error {
 	filled := env.Headers(a.Headers, "Accept", "User-Agent", codec.HeaderVersion)
 	a.Headers, a.secrets = filled.Headers, activities.Secrets(filled.Values)
-	if len(filled.Wrong) > 0 {
-		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
-	}
-	return nil
+	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
 }
 
 // allows reports whether requests with the credentials of a may go to a URL: to the host

@@ -185,10 +185,16 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	}
 	message := a2a.Message{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Role: a2a.RoleUser, Parts: q.answerParts(reply), Metadata: h.metadata()}
 	_, err = r.send(ctx, message, h.input.Accept)
+	return h.afterAnswer(q, reply, err)
+}
+
+// afterAnswer returns the outcome of a leg that has sent an answer, with the error of that.
+func (h *handoff) afterAnswer(q question, reply opt.Reply, err error) (activities.Outcome, error) {
+	m := &h.memo
 	m.Asked, m.Problem = nil, ""
 	var t *callError
-	switch {
-	case errors.As(err, &t) && t.kind == refused && t.code == codeParams:
+	switch errors.As(err, &t); {
+	case t != nil && t.kind == refused && t.code == codeParams:
 		m.Problem = t.text
 		return h.park(0, ""), nil
 	case t != nil && t.code != 0 && q.Kind == opt.Credential: // some agents take no message while they wait for an authorization

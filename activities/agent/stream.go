@@ -19,10 +19,21 @@ const streamFor = 30 * time.Second
 // A relay shows pieces of artifacts while the remote task makes them. The complete
 // artifacts are read later, so a broken stream loses none.
 type relay struct {
-	*handoff
+	agent *Agent
+	memo  *memo
+	out   activities.Stream
 	base  map[string]a2a.Artifact // by remote id, as they were before the stream
 	shown map[string]bool         // remote ids of artifacts of which a piece was shown in this leg
 	bytes int
+}
+
+// newRelay returns a relay for the stream of a remote task, which was read before.
+func newRelay(of *Agent, m *memo, out activities.Stream, task codec.TaskRead) *relay {
+	v := &relay{agent: of, memo: m, out: out, base: map[string]a2a.Artifact{}, shown: map[string]bool{}}
+	for _, in := range task.Artifacts {
+		v.base[in.ArtifactID] = of.artifact(in)
+	}
+	return v
 }
 
 // These errors end a stream: the next leg polls the remote task, at once if its status has
@@ -32,40 +43,16 @@ var (
 	errChanged = errors.New("the status of the remote task has changed")
 )
 
-// run follows the remote task for a while. changed are artifacts that the task does not
-// have.
-func (v *relay) run(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
-	limited, cancel := context.WithTimeout(ctx, streamFor)
-	defer cancel()
-	h := v.handoff
-	v.base, v.shown = map[string]a2a.Artifact{}, map[string]bool{}
-	for _, in := range task.Artifacts {
-		v.base[in.ArtifactID] = h.artifact(in)
-	}
-	err := r.watch(limited, h.memo.TaskID, v.event)
-	if ctx.Err() != nil {
-		return activities.Outcome{}, ctx.Err()
-	}
-	wait := h.nextPoll()
-	switch t := (*callError)(nil); {
-	case errors.Is(err, errChanged):
-		wait = 0
-	case errors.Is(err, errEnough):
-	case errors.As(err, &t) && t.kind == refused:
-		h.memo.At.Stream = false // the agent does not stream this task
-	case errors.As(err, &t), err == nil, limited.Err() != nil:
-	default:
-		return activities.Outcome{}, err
-	}
-	o := h.park(wait, h.status(task))
-	for _, a := range changed {
-		if !slices.ContainsFunc(task.Artifacts, func(in a2a.Artifact) bool {
-			return v.shown[in.ArtifactID] && v.base[in.ArtifactID].ArtifactID == a.ArtifactID
-		}) {
-			o.Artifacts = append(o.Artifacts, a)
+// notShown returns those of the artifacts before the stream of which no piece was shown.
+func (v *relay) notShown(artifacts []a2a.Artifact) []a2a.Artifact {
+	return slices.DeleteFunc(artifacts, func(a a2a.Artifact) bool {
+		for id := range v.shown {
+			if v.base[id].ArtifactID == a.ArtifactID {
+				return true
+			}
 		}
-	}
-	return o, nil
+		return false
+	})
 }
 
 // event shows one event of the stream.
@@ -75,7 +62,7 @@ func (v *relay) event(ctx context.Context, e codec.EventRead) error {
 		if state := e.Status.Status.State; state.Terminal() || state.Interrupted() {
 			return errChanged
 		}
-	case e.Task != nil && statusDigest(codec.TaskRead{Task: *e.Task, Received: e.Received}) != v.memo.State:
+	case e.Task != nil && digest(string(e.Received.Status)) != v.memo.State:
 		return errChanged
 	case e.Artifact != nil:
 		return v.piece(ctx, *e.Artifact)
@@ -90,7 +77,7 @@ func (v *relay) piece(ctx context.Context, p a2a.ArtifactUpdate) error {
 	if v.shown[id] && !p.Append {
 		return errEnough
 	}
-	a := v.artifact(p.Artifact)
+	a := v.agent.artifact(p.Artifact)
 	if base, ok := v.base[id]; ok && p.Append && !v.shown[id] {
 		a.Parts = a2a.AppendParts(slices.Clone(base.Parts), a.Parts...)
 	}

@@ -9,7 +9,6 @@
 package elsewhere
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,9 +49,7 @@ type input struct {
 // Execute implements [activities.Executor].
 func (Executor) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
 	var in input
-	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil || in.Queue == "" || in.Activity == "" {
+	if err := activities.ReadInput(w, &in); err != nil || in.Queue == "" || in.Activity == "" {
 		return activities.Rejected(CodeInput, "The input of the task must have a queue and an activity, and may have a heartbeat and data."), nil
 	}
 	var heartbeat time.Duration

@@ -183,6 +183,28 @@ func (cfg Config) checkReturn(ctx context.Context) error {
 	}
 }
 
+// play runs a round of w. Clients must see no secret in it.
+func (cfg Config) play(ctx context.Context, w activities.Work) (Played, error) {
+	p := Player{Executor: cfg.Executor, Parked: cfg.Parked}
+	return cfg.playWith(ctx, p, w)
+}
+
+func (cfg Config) playWith(ctx context.Context, p Player, w activities.Work) (Played, error) {
+	var leaked error
+	p.Parked = func(w activities.Work, o activities.Outcome) *activities.Outcome {
+		leaked = errors.Join(leaked, cfg.keepsSecrets(string(text([]any{o.Park.Text, o.Artifacts}))))
+		if cfg.Parked == nil {
+			return nil
+		}
+		return cfg.Parked(w, o)
+	}
+	played, err := p.Play(ctx, w)
+	if err != nil {
+		return played, err
+	}
+	return played, errors.Join(leaked, cfg.keepsSecrets(played.visibleText()))
+}
+
 // keepsSecrets reports a secret in what clients see.
 func (cfg Config) keepsSecrets(seen string) error {
 	for i, secret := range cfg.Secrets {

@@ -15,8 +15,6 @@ package executortest
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -131,8 +129,6 @@ func fill(w *activities.Work, n int) {
 	}
 }
 
-func key(w activities.Work) string { return fmt.Sprintf("%s:%d", w.TaskID, w.Round) }
-
 // defaultReply returns a reply that accepts an approval and answers "yes" to questions.
 func defaultReply(gate opt.Gate) opt.Reply {
 	var r opt.Reply
@@ -143,44 +139,4 @@ func defaultReply(gate opt.Gate) opt.Reply {
 		r.Answers = append(r.Answers, opt.Answer{ID: q.ID, Answer: json.RawMessage(`"yes"`)})
 	}
 	return r
-}
-
-// play runs a round of w. Clients must see no secret in it.
-func (cfg Config) play(ctx context.Context, w activities.Work) (Played, error) {
-	p := Player{Executor: cfg.Executor, Parked: cfg.Parked}
-	return cfg.playWith(ctx, p, w)
-}
-
-func (cfg Config) playWith(ctx context.Context, p Player, w activities.Work) (Played, error) {
-	var leaked error
-	p.Parked = func(w activities.Work, o activities.Outcome) *activities.Outcome {
-		leaked = errors.Join(leaked, cfg.keepsSecrets(string(text([]any{o.Park.Text, o.Artifacts}))))
-		if cfg.Parked == nil {
-			return nil
-		}
-		return cfg.Parked(w, o)
-	}
-	played, err := p.Play(ctx, w)
-	if err != nil {
-		return played, err
-	}
-	return played, errors.Join(leaked, cfg.keepsSecrets(played.visibleText()))
-}
-
-// clone returns a copy of w that shares nothing with it, as one that came
-// through Temporal.
-func clone(w activities.Work) activities.Work {
-	var c activities.Work
-	if err := json.Unmarshal(text(w), &c); err != nil {
-		panic(err) // Work is made for JSON
-	}
-	return c
-}
-
-func text(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

@@ -20,7 +20,7 @@ func CheckOutcome(o activities.Outcome, s *Stream) error {
 	if s == nil {
 		s = &Stream{}
 	}
-	streamed := errors.Join(s.check(o.State == opt.TaskCompleted), checkMemo(o))
+	streamed := errors.Join(checkStream(s, o.State == opt.TaskCompleted), checkMemo(o))
 	switch {
 	case o.State.Waiting():
 		return errors.Join(streamed, checkWaiting(o))
@@ -34,6 +34,28 @@ func CheckOutcome(o activities.Outcome, s *Stream) error {
 		return errors.Join(streamed, checkParked(o))
 	}
 	return fmt.Errorf("no outcome has the state %q", o.State)
+}
+
+// checkStream reports the mistakes in the pieces of s. With done, no piece may be missing.
+func checkStream(s *Stream, done bool) error {
+	var errs []error
+	ended := map[string]bool{}
+	for i, p := range s.Pieces() {
+		id := p.Artifact.ArtifactID
+		if ended[id] {
+			errs = append(errs, fmt.Errorf("piece %d of artifact %q comes after its last", i, id))
+		}
+		ended[id] = ended[id] || p.Last
+		if err := checkArtifact(p.Artifact); err != nil {
+			errs = append(errs, fmt.Errorf("piece %d: %w", i, err))
+		}
+	}
+	for _, a := range s.Artifacts() {
+		if done && !ended[a.ArtifactID] {
+			errs = append(errs, fmt.Errorf("artifact %q was streamed without a last piece", a.ArtifactID))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func checkCompleted(o activities.Outcome, s *Stream) error {
@@ -130,74 +152,72 @@ func checkWaiting(o activities.Outcome) error {
 	return CheckGate(*o.Gate)
 }
 
-// CheckGate reports the mistakes in a gate that an executor opens.
+// CheckGate reports the mistakes in a gate that an executor opens, also those in spite of which
+// people can answer it.
 func CheckGate(g opt.Gate) error {
-	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() || g.Taken != 0 {
+	if err := activities.CheckGate(&g); err != nil {
+		return err
+	}
+	switch {
+	case g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() || g.Taken != 0:
 		return errors.New("an executor must not set the id, the times or the taken steps of a gate")
-	}
-	if err := g.CheckLadder(); err != nil {
-		return err
-	}
-	if g.ArtifactData != nil && len(g.Object) > 0 {
-		return errors.New("a gate has both an object and artifact data")
-	}
-	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
+	case g.ArtifactData != nil && !json.Valid(g.ArtifactData):
 		return errors.New("the artifact data of a gate is not JSON")
+	case g.Kind == opt.Approval && g.Title == "":
+		return errors.New("an approval needs a title")
+	case g.Kind == opt.Credential && g.Prompt() == "":
+		return errors.New("a credential gate does not say which credential it needs")
 	}
-	if err := checkLine("the text of a gate", g.Prompt()); err != nil {
-		return err
-	}
-	switch g.Kind {
-	case opt.Approval:
-		return checkApproval(g)
-	case opt.Clarification:
-		return checkQuestions(g)
-	case opt.Credential:
-		if g.Prompt() == "" {
-			return errors.New("a credential gate does not say which credential it needs")
-		}
-		return nil
-	}
-	return fmt.Errorf("there is no gate of kind %q", g.Kind)
+	return errors.Join(checkAsked(g), checkLine("the text of a gate", g.Prompt()))
 }
 
-var actions = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}
-
-func checkApproval(g opt.Gate) error {
+// checkAsked reports the mistakes in what a gate asks for.
+func checkAsked(g opt.Gate) error {
 	switch {
-	case g.Title == "":
-		return errors.New("an approval needs a title")
-	case len(g.Actions) == 0:
-		return errors.New("an approval offers no action")
-	case len(g.Questions) > 0:
+	case g.Kind == opt.Approval && len(g.Questions) > 0:
 		return errors.New("an approval has questions")
+	case g.Kind == opt.Clarification && len(g.Actions) > 0:
+		return errors.New("a clarification has actions")
 	}
 	for i, a := range g.Actions {
-		if !slices.Contains(actions, a) || slices.Contains(g.Actions[:i], a) {
-			return fmt.Errorf("an approval cannot offer %q", a)
+		if slices.Contains(g.Actions[:i], a) {
+			return fmt.Errorf("a gate offers %q twice", a)
+		}
+	}
+	for i, q := range g.Questions {
+		if q.Question == "" {
+			return fmt.Errorf("question %d has no text", i)
 		}
 	}
 	return nil
 }
 
-func checkQuestions(g opt.Gate) error {
-	switch {
-	case len(g.Questions) == 0:
-		return errors.New("a clarification has no questions")
-	case len(g.Actions) > 0:
-		return errors.New("a clarification has actions")
+// checkParked reports the mistakes in the outcome of a leg after which the task
+// continues.
+func checkParked(o activities.Outcome) error {
+	switch e := o.Park.Elsewhere; {
+	case o.Park.Wait < 0:
+		return errors.New("a task parks for less than nothing")
+	case e != nil && (e.Queue == "" || e.Activity == "" || !json.Valid(e.Input)):
+		return errors.New("an activity elsewhere needs a queue, a type and its input as JSON")
+	case o.Code != "" || o.Message != "":
+		return errors.New("a parked outcome has a failure")
 	}
-	seen := map[string]bool{}
-	for i, q := range g.Questions {
-		switch {
-		case q.ID == "" || seen[q.ID]:
-			return fmt.Errorf("question %d needs an id of its own", i)
-		case q.Question == "":
-			return fmt.Errorf("question %d has no text", i)
-		case q.Schema != nil && !json.Valid(q.Schema):
-			return fmt.Errorf("the schema of question %d is not JSON", i)
+	for _, a := range o.Artifacts {
+		if err := checkArtifact(a); err != nil {
+			return err
 		}
-		seen[q.ID] = true
+	}
+	return checkLine("the text of a park", o.Park.Text)
+}
+
+// checkMemo reports a memo that is not JSON.
+func checkMemo(o activities.Outcome) error {
+	if o.Memo != nil && !json.Valid(o.Memo) {
+		return errors.New("the memo is not JSON")
+	}
+	if o.Park != nil && o.State.Ended() {
+		return fmt.Errorf("an outcome in state %q parks", o.State)
 	}
 	return nil
 }

@@ -131,32 +131,23 @@ func (p Played) visibleText() string {
 	return string(text([]any{o, p.Artifacts}))
 }
 
-// checkParked reports the mistakes in the outcome of a leg after which the task
-// continues.
-func checkParked(o activities.Outcome) error {
-	switch e := o.Park.Elsewhere; {
-	case o.Park.Wait < 0:
-		return errors.New("a task parks for less than nothing")
-	case e != nil && (e.Queue == "" || e.Activity == "" || !json.Valid(e.Input)):
-		return errors.New("an activity elsewhere needs a queue, a type and its input as JSON")
-	case o.Code != "" || o.Message != "":
-		return errors.New("a parked outcome has a failure")
+// key returns the idempotency key of a round.
+func key(w activities.Work) string { return fmt.Sprintf("%s:%d", w.TaskID, w.Round) }
+
+// clone returns a copy of w that shares nothing with it, as one that came
+// through Temporal.
+func clone(w activities.Work) activities.Work {
+	var c activities.Work
+	if err := json.Unmarshal(text(w), &c); err != nil {
+		panic(err) // Work is made for JSON
 	}
-	for _, a := range o.Artifacts {
-		if err := checkArtifact(a); err != nil {
-			return err
-		}
-	}
-	return checkLine("the text of a park", o.Park.Text)
+	return c
 }
 
-// checkMemo reports a memo that is not JSON.
-func checkMemo(o activities.Outcome) error {
-	if o.Memo != nil && !json.Valid(o.Memo) {
-		return errors.New("the memo is not JSON")
+func text(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
 	}
-	if o.Park != nil && o.State.Ended() {
-		return fmt.Errorf("an outcome in state %q parks", o.State)
-	}
-	return nil
+	return b
 }

@@ -2,8 +2,6 @@ package executortest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -54,26 +52,4 @@ func (s *Stream) Artifacts() []a2a.Artifact {
 		out[i].Parts = slices.Concat(out[i].Parts, p.Artifact.Parts)
 	}
 	return out
-}
-
-// check reports the mistakes in the pieces. With done, no piece may be missing.
-func (s *Stream) check(done bool) error {
-	var errs []error
-	ended := map[string]bool{}
-	for i, p := range s.Pieces() {
-		id := p.Artifact.ArtifactID
-		if ended[id] {
-			errs = append(errs, fmt.Errorf("piece %d of artifact %q comes after its last", i, id))
-		}
-		ended[id] = ended[id] || p.Last
-		if err := checkArtifact(p.Artifact); err != nil {
-			errs = append(errs, fmt.Errorf("piece %d: %w", i, err))
-		}
-	}
-	for _, a := range s.Artifacts() {
-		if done && !ended[a.ArtifactID] {
-			errs = append(errs, fmt.Errorf("artifact %q was streamed without a last piece", a.ArtifactID))
-		}
-	}
-	return errors.Join(errs...)
 }

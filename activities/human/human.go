@@ -60,8 +60,8 @@ func (f Form) gate() (*opt.Gate, error) {
 	switch r := f.Responders; {
 	case r.Several() && len(f.Questions) > 0:
 		return nil, fmt.Errorf("only an approval takes several responders")
-	case r.Several() && len(r.Groups) == 0 && len(r.Principals) > 0 && len(r.Principals) < r.Accepts:
-		return nil, fmt.Errorf("%d principals cannot accept %d times", len(r.Principals), r.Accepts)
+	case r.CheckAccepts() != nil:
+		return nil, r.CheckAccepts()
 	case f.Approve != "" && len(f.Questions) > 0:
 		return nil, fmt.Errorf("a human task either approves or asks questions, not both")
 	case f.Approve != "" || len(f.Results.Title) > 0:
@@ -71,6 +71,11 @@ func (f Form) gate() (*opt.Gate, error) {
 	case len(f.Questions) == 0:
 		return nil, fmt.Errorf("a human task needs \"approve\" or \"questions\"")
 	}
+	return f.clarification()
+}
+
+// clarification returns the gate of questions.
+func (f Form) clarification() (*opt.Gate, error) {
 	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description, Responders: f.Responders, Form: f.form()}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {

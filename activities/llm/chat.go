@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"longhaul/opt"
 )
@@ -75,4 +76,19 @@ const (
 // [*activities.Error].
 type chat interface {
 	turn(ctx context.Context, r request, show func(text string) error) (reply, error)
+}
+
+// isObject reports whether data is a JSON object.
+func isObject(data json.RawMessage) bool {
+	var object map[string]any
+	return json.Unmarshal(data, &object) == nil && object != nil
+}
+
+// shortened returns a text of the model as people may see it.
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > opt.MaxDescription/4 {
+		text = strings.ToValidUTF8(text[:opt.MaxDescription/4], "") + "…"
+	}
+	return text
 }

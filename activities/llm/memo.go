@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"longhaul/activities"
@@ -65,17 +64,8 @@ func withMemo(o activities.Outcome, m *memo) activities.Outcome {
 	return o
 }
 
-// readMemo returns the memo of w, an empty one for its first leg.
-func readMemo(w activities.Work) (*memo, error) {
-	m := &memo{}
-	if len(w.Memo) == 0 {
-		return m, nil
-	}
-	if err := json.Unmarshal(w.Memo, m); err != nil {
-		return nil, fmt.Errorf("read the memo of the task: %w", err)
-	}
-	return m, nil
-}
+// nextLeg returns the outcome of a leg after which the next one begins.
+func (m *memo) nextLeg() activities.Outcome { return withMemo(activities.Continue(nil), m) }
 
 // reply returns the reply to the question in m, nil if there is none yet.
 func (m *memo) reply(w activities.Work) *opt.Reply {

@@ -169,12 +169,3 @@ func (p Planner) skillPlans(ctx context.Context, r activities.Request, skill str
 	made, err := p.Books().Plan(ctx, r)
 	return made.Plans, err
 }
-
-// shortened returns a text of the model as people may see it.
-func shortened(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > opt.MaxDescription/4 {
-		text = strings.ToValidUTF8(text[:opt.MaxDescription/4], "") + "…"
-	}
-	return text
-}

@@ -28,47 +28,6 @@ type ExecutorForm struct {
 	input *schema.Schema
 }
 
-// prepare checks p, which is nil for no planner.
-func (p *PlannerForm) prepare(m *Models, wrong *mistakes) {
-	if p == nil {
-		return
-	}
-	if p.TaskModel == "" {
-		p.TaskModel = p.Model
-	}
-	for _, name := range []string{p.Model, p.TaskModel} {
-		if m.Models[name] == nil {
-			wrong.add("there is no model %q: the file has %s", name, listNames(m.Models))
-		}
-	}
-	for _, name := range p.Tools {
-		server, _, whole := strings.Cut(name, "/")
-		if !whole || m.Servers[server] == nil {
-			wrong.add("tool %q: must be server/tool, of one of the servers %s", name, listNames(m.Servers))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Executors)) {
-		p.Executors[name].prepare(wrong.part("executor " + name))
-		if slices.Contains(kinds, name) {
-			wrong.add("executor %s: plans can have its tasks anyway", name)
-		}
-	}
-}
-
-func (e *ExecutorForm) prepare(wrong *mistakes) {
-	if e == nil || e.Description == "" || e.Input == nil {
-		wrong.add("needs a description, and input: the JSON Schema of the input of a task")
-		return
-	}
-	var err error
-	if e.raw, err = json.Marshal(e.Input); err == nil {
-		e.input, err = schema.Parse(e.raw)
-	}
-	if err != nil {
-		wrong.add("input: %v", err)
-	}
-}
-
 // CheckExecutors reports an executor that plans may use and that is not one of known. A
 // nil m has none.
 func (m *Models) CheckExecutors(known ...string) error {

@@ -1,6 +1,10 @@
 package llm
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/internal/opfile"
@@ -50,31 +54,36 @@ type askForm struct {
 const mostAccepts = 100
 
 // readPolicy reads a policy: a word, or ask with who decides.
-func readPolicy(n yaml.Node, wrong *mistakes) policy {
+func readPolicy(n yaml.Node) (policy, error) {
 	switch p := (policy{does: n.Value, by: byOthers}); {
-	case n.Kind == yaml.ScalarNode && (p.does == allow || p.does == ask || p.does == deny):
-		return p
+	case n.Kind == yaml.ScalarNode && slices.Contains([]string{allow, ask, deny}, p.does):
+		return p, nil
 	case n.Kind != yaml.MappingNode:
-		wrong.add("the policy must be allow, ask or deny, or ask with who decides")
-		return p
+		return p, errors.New("the policy must be allow, ask or deny, or ask with who decides")
 	}
 	var f askForm
+	var wrong []error
 	for _, problem := range opfile.Decode(&n, &f) {
-		wrong.add("line %d: %s", problem.Line, problem.Text)
+		wrong = append(wrong, fmt.Errorf("line %d: %s", problem.Line, problem.Text))
 	}
+	by := f.responders()
+	if by.Accepts < 0 || by.Accepts > mostAccepts {
+		wrong = append(wrong, fmt.Errorf("accepts must be between 1 and %d", mostAccepts))
+	} else {
+		wrong = append(wrong, by.CheckAccepts())
+	}
+	if !by.NotRequester && !by.Several() && len(by.Principals)+len(by.Groups) == 0 {
+		by = nil // everyone decides
+	}
+	return policy{does: ask, by: by}, errors.Join(wrong...)
+}
+
+// responders returns who decides.
+func (f askForm) responders() *opt.Responders {
 	by := *byOthers
 	by.Principals, by.Groups, by.Accepts, by.NoVeto = f.Ask.Principals, f.Ask.Groups, f.Ask.Accepts, f.Ask.Veto != nil && !*f.Ask.Veto
 	if f.Ask.NotRequester != nil {
 		by.NotRequester, by.AnonymousMay = *f.Ask.NotRequester, false
 	}
-	switch {
-	case by.Accepts < 0 || by.Accepts > mostAccepts:
-		wrong.add("accepts must be between 1 and %d", mostAccepts)
-	case by.Several() && len(by.Groups) == 0 && len(by.Principals) > 0 && len(by.Principals) < by.Accepts:
-		wrong.add("%d principals cannot accept %d times", len(by.Principals), by.Accepts)
-	}
-	if !by.NotRequester && !by.Several() && len(by.Principals)+len(by.Groups) == 0 {
-		return policy{does: ask} // everyone decides
-	}
-	return policy{does: ask, by: &by}
+	return &by
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,46 +74,49 @@ func nameOf(server, function string) string {
 // nor an error, it is to be called again for the calls that are still open.
 func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 	m := t.memo
-	next := m.Open[0]
-	i := slices.IndexFunc(m.Tools, func(u tool) bool { return u.Name == next.Name })
-	if i < 0 {
-		m.answer("There is no tool with this name.", true)
-		return nil, nil
-	}
-	of := m.Tools[i]
-	server := t.Models.Servers[of.Server]
-	if server == nil || server.policy(of.Function).does == deny {
-		m.answer("This tool may not be called here.", true)
-		return nil, nil
-	}
-	if next.Args == "" {
-		m.Open[0].Args = "{}" // some models leave them out
-		next = m.Open[0]
-	}
-	if problem := of.check(next.Args); problem != "" && m.Accepted == "" {
+	of, server, problem := t.openCall()
+	if problem != "" {
 		m.answer(problem, true)
 		return nil, nil
 	}
-	now := digest(of, next.Args)
-	if p := server.policy(of.Function); p.does == ask && m.Accepted != now {
-		if o := t.gates().askApproval(of, p.by); o != nil || len(m.Open) == 0 || m.Accepted == "" {
+	if p := server.policy(of.Function); p.does == ask && m.Accepted != digest(of, m.Open[0].Args) {
+		if o := m.askApproval(t.work, of, p.by); o != nil || len(m.Open) == 0 || m.Accepted == "" {
 			return o, nil
 		}
-		now = m.Accepted
 	}
 	if of.Repeatable || slices.Contains(server.Repeat, of.Function) {
 		return t.call(ctx, of, server)
 	}
-	switch c := m.Calling; {
-	case c == nil:
-		// The next leg makes the call: then it is known that it may have begun.
-		m.Calling = &calling{Digest: now, Round: t.work.Round, Attempt: t.work.Attempt, Leg: t.work.Leg + 1}
-		o := t.nextLeg()
+	now := calling{digest(of, m.Open[0].Args), t.work.Round, t.work.Attempt, t.work.Leg}
+	switch {
+	case m.Calling == nil:
+		now.Leg++ // the next leg makes the call: then it is known that it may have begun
+		m.Calling = &now
+		o := m.nextLeg()
 		return &o, nil
-	case *c == (calling{now, t.work.Round, t.work.Attempt, t.work.Leg}) && t.work.Try <= 1:
+	case *m.Calling == now && t.work.Try <= 1:
 		return t.call(ctx, of, server)
 	}
-	return t.gates().askUnknown(of, server.policy(of.Function).again()), nil
+	return m.askUnknown(t.work, of, server.policy(of.Function).again()), nil
+}
+
+// openCall returns the tool of the first open call and its server. problem says, for the model,
+// why the call cannot be made.
+func (t *task) openCall() (of tool, s *Server, problem string) {
+	next := &t.memo.Open[0]
+	i := slices.IndexFunc(t.memo.Tools, func(u tool) bool { return u.Name == next.Name })
+	if i < 0 {
+		return of, nil, "There is no tool with this name."
+	}
+	of = t.memo.Tools[i]
+	if s = t.Models.Servers[of.Server]; s == nil || s.policy(of.Function).does == deny {
+		return of, s, "This tool may not be called here."
+	}
+	next.Args = cmp.Or(next.Args, "{}") // some models leave them out
+	if t.memo.Accepted == "" {
+		problem = of.check(next.Args)
+	}
+	return of, s, problem
 }
 
 // check returns the mistake in the arguments of a call, for the model.
@@ -152,7 +156,7 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 		text, failed = "The server of the tool cannot be reached. The call was not made.", true
 	case err != nil && m.Calling != nil:
 		activities.Log(ctx, t.Log).Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
-		return t.gates().askUnknown(of, s.policy(of.Function).again()), nil
+		return m.askUnknown(t.work, of, s.policy(of.Function).again()), nil
 	case err != nil:
 		text, failed = "The call has failed: its result was lost.", true
 	}
@@ -160,6 +164,6 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 		text = "A person has changed the arguments to " + m.Open[0].Args + "\n" + text
 	}
 	m.answer(text, failed)
-	o := t.nextLeg()
+	o := m.nextLeg()
 	return &o, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/opt"
 )
 
@@ -40,33 +41,16 @@ func newData(n opt.Notice, deliveryID string) Data {
 
 // visible returns d as templates show it to people, with all its texts as [a2a.Visible] has them.
 func (d Data) visible() Data {
-	var all map[string]any
+	var all any
 	raw, _ := json.Marshal(d) // all of its types have a form in JSON
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	_ = decoder.Decode(&all)
-	raw, _ = json.Marshal(visible(all))
+	raw, _ = json.Marshal(activities.MapTexts(all, a2a.Visible))
 	shown := Data{Interrupt: &opt.Gate{}}
 	_ = json.Unmarshal(raw, &shown)
 	shown.Interrupt.ArtifactData = d.Interrupt.ArtifactData // in its order; Object shows it
 	return shown
-}
-
-// visible returns the JSON value v with visible texts.
-func visible(v any) any {
-	switch v := v.(type) {
-	case string:
-		return a2a.Visible(v)
-	case []any:
-		for i := range v {
-			v[i] = visible(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = visible(v[name])
-		}
-	}
-	return v
 }
 
 // headlines begin the titles of notices, by kind.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/mail"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -198,7 +197,7 @@ func (r *channelReader) template(member, text, fallback string) *template.Templa
 func (r *channelReader) webhook() webhook {
 	filled := r.env.Headers(r.Headers, "User-Agent", "X-Longhaul-*")
 	w := webhook{url: r.expand("url", r.URL), headers: filled.Headers, media: r.ContentType}
-	if u, err := url.Parse(w.url); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	if !opfile.IsURL(w.url) {
 		r.fail("url", "must be the URL of a webhook, such as https://hooks.example.com/x") // the value may be a secret
 	} else if r.allowed != nil {
 		if err := r.allowed(w.url); err != nil {

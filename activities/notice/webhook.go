@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -52,7 +49,8 @@ func (w webhook) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 		c.logFailure(n, classTemplate, err)
 		return activities.Tried{Class: classTemplate, Final: true}
 	}
-	r, err := w.request(ctx, c.cfg.Signer, n, body)
+	post := activities.Post{URL: w.url, ContentType: w.media, Header: w.headers, Body: body, ID: n.ID, TaskID: n.TaskID, N: n.N}
+	r, err := post.Request(ctx, c.cfg.Signer)
 	if err != nil {
 		c.logFailure(n, "internal", err)
 		return activities.Tried{Class: "internal"}
@@ -62,24 +60,4 @@ func (w webhook) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 		c.logFailure(n, out.Class, err)
 	}
 	return out
-}
-
-func (w webhook) request(ctx context.Context, signer activities.Signer, n activities.NoticeAttempt, body []byte) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(string(body)))
-	if err != nil {
-		return nil, fmt.Errorf("the URL of the channel cannot be read") // the cause holds the URL
-	}
-	r.Header.Set("User-Agent", "Longhaul")
-	for name, value := range w.headers {
-		r.Header.Set(name, value)
-	}
-	r.Header.Set("Content-Type", w.media)
-	r.Header.Set(activities.DeliveryHeader, n.ID)
-	r.Header.Set(activities.AttemptHeader, strconv.Itoa(n.N))
-	if signer == nil {
-		return r, nil
-	}
-	signature, err := signer.Sign(ctx, n.ID, n.TaskID, body)
-	r.Header.Set(activities.SignatureHeader, signature)
-	return r, err
 }

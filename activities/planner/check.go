@@ -12,38 +12,46 @@ import (
 	"longhaul/opt"
 )
 
-// checks is the part of a source that checks a playbook which was read.
-type checks struct{ *source }
+// checks finds the mistakes in a playbook that was read.
+type checks struct {
+	file  string
+	wrong problems
+}
 
-// check finds the mistakes in a playbook as a whole, and resolves its dependencies.
-func (s checks) check(b *playbook) {
-	at := func(line int, format string, args ...any) { s.wrong.add(s.file, line, format, args...) }
+func (c *checks) fail(line int, format string, args ...any) {
+	c.wrong.add(c.file, line, format, args...)
+}
+
+// checkPlaybook returns the mistakes in b as a whole, and resolves its dependencies.
+func checkPlaybook(b *playbook) problems {
+	c := &checks{file: b.file}
 	switch {
 	case b.name == "":
-		at(b.line, "a playbook needs a name")
+		c.fail(b.line, "a playbook needs a name")
 	case b.rules.empty() && len(b.schedules) == 0:
-		at(b.line, "no request can match this playbook: give it match, skills, schedules or default: true")
+		c.fail(b.line, "no request can match this playbook: give it match, skills, schedules or default: true")
 	case len(b.plans) == 0:
-		at(b.line, "a playbook needs plans")
+		c.fail(b.line, "a playbook needs plans")
 	}
 	var plans []*step
 	for _, p := range b.plans {
 		plans = append(plans, &p.step)
-		s.checkPlan(p)
+		c.plan(p)
 	}
-	s.resolve("plan", b.line, plans)
-	s.schedules(b)
+	c.resolve("plan", b.line, plans)
+	c.schedules(b)
+	return c.wrong
 }
 
-func (s checks) checkPlan(p *plan) {
+func (c *checks) plan(p *plan) {
 	if len(p.tasks) == 0 {
-		s.wrong.add(s.file, p.line, "a plan needs tasks")
+		c.fail(p.line, "a plan needs tasks")
 	}
 	var tasks []*step
 	for _, t := range p.tasks {
 		tasks = append(tasks, &t.step)
 	}
-	s.resolveUses(p, s.resolve("task", p.line, tasks))
+	c.resolveUses(p, c.resolve("task", p.line, tasks))
 	for _, t := range p.tasks {
 		if t.form == nil {
 			continue
@@ -51,27 +59,27 @@ func (s checks) checkPlan(p *plan) {
 		var step *opt.StepError
 		switch _, err := t.form.gate(sample, t.places); {
 		case errors.As(err, &step):
-			s.wrong.add(s.file, t.form.wait[step.N-1].line, "%s", step.Problem)
+			c.fail(t.form.wait[step.N-1].line, "%s", step.Problem)
 		case err != nil:
-			s.wrong.add(s.file, t.form.line, "%v", err)
+			c.fail(t.form.line, "%v", err)
 		}
 	}
 }
 
 // resolveUses finds the tasks that inputs name. index has the indexes of tasks by
 // their names.
-func (s checks) resolveUses(p *plan, index map[string]int) {
+func (c *checks) resolveUses(p *plan, index map[string]int) {
 	for i, t := range p.tasks {
 		t.places = map[string]string{}
 		for _, r := range t.uses {
 			n, ok := stepIndex("task", r.to, index, len(p.tasks))
 			switch {
 			case !ok:
-				s.wrong.add(s.file, r.line, "there is no task %q here", r.to)
+				c.fail(r.line, "there is no task %q here", r.to)
 			case !p.before(i)[n]:
-				s.wrong.add(s.file, r.line, "the task %q does not come before this one", r.to)
+				c.fail(r.line, "the task %q does not come before this one", r.to)
 			case p.tasks[n].form != nil:
-				s.wrong.add(s.file, r.line, "the task %q is for people and makes no text", r.to)
+				c.fail(r.line, "the task %q is for people and makes no text", r.to)
 			default:
 				t.places[r.to] = fmt.Sprintf("task-%d", n)
 			}
@@ -117,41 +125,41 @@ func stepIndex(kind, to string, index map[string]int, steps int) (n int, ok bool
 
 // resolve turns the dependencies of steps into indexes, as in opt, and returns
 // the indexes of steps by their names. line is the line of their list.
-func (s checks) resolve(kind string, line int, steps []*step) map[string]int {
-	index := s.indexNames(kind, steps)
+func (c *checks) resolve(kind string, line int, steps []*step) map[string]int {
+	index := c.indexNames(kind, steps)
 	for i, p := range steps {
 		for _, r := range p.refs {
 			n, ok := stepIndex(kind, r.to, index, len(steps))
 			switch {
 			case !ok:
-				s.wrong.add(s.file, r.line, "there is no %s %q here", kind, r.to)
+				c.fail(r.line, "there is no %s %q here", kind, r.to)
 			case n == i:
-				s.wrong.add(s.file, r.line, "a %s cannot depend on itself", kind)
+				c.fail(r.line, "a %s cannot depend on itself", kind)
 			default:
 				p.dependencies = append(p.dependencies, fmt.Sprintf("%s-%d", kind, n))
 			}
 		}
 	}
 	if problem := cycleOf(kind, steps); problem != "" {
-		s.wrong.add(s.file, line, "%s", problem)
+		c.fail(line, "%s", problem)
 	}
 	return index
 }
 
 // indexNames returns the index of each step by its name in the file.
-func (s checks) indexNames(kind string, steps []*step) map[string]int {
+func (c *checks) indexNames(kind string, steps []*step) map[string]int {
 	index := map[string]int{}
 	for i, p := range steps {
 		name := p.name.raw
 		_, twice := index[name]
 		switch {
 		case name == "":
-			s.wrong.add(s.file, p.line, "a %s needs a name", kind)
+			c.fail(p.line, "a %s needs a name", kind)
 			continue
 		case indexForm.MatchString(name):
-			s.wrong.add(s.file, p.line, "%q cannot be a name: in dependencies it means an index", name)
+			c.fail(p.line, "%q cannot be a name: in dependencies it means an index", name)
 		case twice:
-			s.wrong.add(s.file, p.line, "another %s has the name %q", kind, name)
+			c.fail(p.line, "another %s has the name %q", kind, name)
 		}
 		index[name] = i
 	}

@@ -25,7 +25,7 @@ func (s *source) read(data []byte) *playbook {
 	}
 	b := s.playbook(n)
 	if len(s.wrong) == 0 {
-		checks{s}.check(b)
+		s.wrong = checkPlaybook(b)
 	}
 	return b
 }
@@ -40,9 +40,7 @@ func (s *source) playbook(n *yaml.Node) *playbook {
 		"match":       func(n *yaml.Node) { s.match(n, &b.rules) },
 		"skills":      func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.skills = append(b.skills, s.skill(n)) }) },
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
-		"schedules": func(n *yaml.Node) {
-			s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, scheduleReader{s}.schedule(n)) })
-		},
+		"schedules":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, s.schedule(n)) }) },
 	})
 	for _, skill := range b.skills {
 		if !slices.Contains(b.rules.skills, skill.ID) {
@@ -228,4 +226,51 @@ func (s *source) question(n *yaml.Node) question {
 		"schema":   func(n *yaml.Node) { q.schema = s.json(n) },
 	})
 	return q
+}
+
+// schedule reads a schedule. Its playbook and its id are set later.
+func (s *source) schedule(n *yaml.Node) schedule {
+	out := schedule{line: n.Line, Schedule: opt.Schedule{
+		Tenant: scheduleTenant, Principal: schedulePrincipal, Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp,
+	}}
+	s.object(n, "a schedule", table{
+		"name":      func(n *yaml.Node) { out.ID = s.str(n) },
+		"text":      func(n *yaml.Node) { out.Text = s.str(n) },
+		"cron":      func(n *yaml.Node) { out.Times.Cron = s.crons(n) },
+		"every":     func(n *yaml.Node) { out.Times.Every = s.span(n) },
+		"time-zone": func(n *yaml.Node) { out.Times.TimeZone = s.zone(n) },
+		"jitter":    func(n *yaml.Node) { out.Times.Jitter = s.span(n) },
+		"overlap":   func(n *yaml.Node) { out.Overlap = opt.Overlap(s.str(n)) },
+		"catch-up":  func(n *yaml.Node) { out.CatchUp = s.span(n) },
+		"context":   func(n *yaml.Node) { out.ContextID = s.str(n) },
+		"tenant":    func(n *yaml.Node) { out.Tenant = s.str(n) },
+		"principal": func(n *yaml.Node) { out.Principal = s.str(n) },
+	})
+	return out
+}
+
+// crons reads a cron expression, or a list of them.
+func (s *source) crons(n *yaml.Node) []string {
+	if n.Kind == yaml.SequenceNode {
+		return s.strs(n)
+	}
+	return []string{s.str(n)}
+}
+
+// zone reads the name of a time zone.
+func (s *source) zone(n *yaml.Node) string {
+	name := s.str(n)
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		s.fail(n, "must be a name of the IANA time zone database, such as Europe/Berlin")
+	}
+	return name
+}
+
+// span reads a duration of whole seconds.
+func (s *source) span(n *yaml.Node) int64 {
+	d, ok := wholeSeconds(n.Value)
+	if !ok {
+		s.fail(n, "must be a duration of whole seconds, such as 90s, 2h or 7d")
+	}
+	return int64(d / time.Second)
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,10 +46,10 @@ func Load(path string) (map[string]*Command, error) {
 	if len(form.Commands) == 0 {
 		return nil, fmt.Errorf("%s: the file needs commands", path)
 	}
-	return form.Commands, opfile.Each(path, "command", form.Commands, (*Command).prepare)
+	return form.Commands, opfile.Within(path+": ", opfile.Each("command", form.Commands, (*Command).prepare))
 }
 
-// prepare checks c and reads its templates.
+// prepare checks c, sets its defaults and reads its templates.
 func (c *Command) prepare(name string) error {
 	switch {
 	case c == nil || len(c.Run) == 0 || c.Run[0] == "":
@@ -62,13 +63,12 @@ func (c *Command) prepare(name string) error {
 	case c.Dir != "" && !filepath.IsAbs(c.Dir):
 		return fmt.Errorf("dir must be an absolute path, not %q", c.Dir)
 	}
-	c.name = name
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.Output == 0 {
-		c.Output = defaultOutput
-	}
+	c.name, c.Timeout, c.Output = name, cmp.Or(c.Timeout, defaultTimeout), cmp.Or(c.Output, defaultOutput)
+	return c.parse()
+}
+
+// parse reads the templates of c.
+func (c *Command) parse() (err error) {
 	for i, arg := range c.Run[1:] {
 		t, err := parse(arg)
 		if err != nil {
@@ -79,7 +79,6 @@ func (c *Command) prepare(name string) error {
 	if c.Stdin == "" {
 		return nil
 	}
-	var err error
 	if c.stdin, err = parse(c.Stdin); err != nil {
 		return fmt.Errorf("stdin: %w", err)
 	}

@@ -64,10 +64,7 @@ type input struct {
 // Execute implements [activities.Executor].
 func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
 	var in input
-	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	if err := activities.ReadInput(w, &in); err != nil {
 		return activities.Rejected(CodeInput, "The input of the task must have a command and may have values."), nil
 	}
 	c := e.Commands[in.Command]

@@ -22,41 +22,15 @@ func hideInJSON(body []byte, secrets []string) []byte {
 	if err := d.Decode(&v); err != nil {
 		return body
 	}
-	h := secretHider{secrets: secrets}
-	v = h.value(v)
-	if !h.found {
+	found := false
+	v = activities.MapTexts(v, func(text string) string {
+		hidden := string(activities.Hide([]byte(text), secrets))
+		found = found || hidden != text
+		return hidden
+	})
+	if !found {
 		return body
 	}
 	out, _ := json.Marshal(v) // it was JSON
-	return out
-}
-
-// secretHider replaces secrets in the texts of a JSON value.
-type secretHider struct {
-	secrets []string
-	found   bool
-}
-
-func (h *secretHider) value(v any) any {
-	switch v := v.(type) {
-	case string:
-		return h.text(v)
-	case []any:
-		for i := range v {
-			v[i] = h.value(v[i])
-		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, member := range v {
-			out[h.text(key)] = h.value(member)
-		}
-		return out
-	}
-	return v
-}
-
-func (h *secretHider) text(s string) string {
-	out := string(activities.Hide([]byte(s), h.secrets))
-	h.found = h.found || out != s
 	return out
 }

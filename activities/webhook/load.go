@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -45,7 +46,8 @@ func Load(path string, lookup func(string) (string, bool), check func(rawURL str
 	if len(form.Endpoints) == 0 {
 		return nil, fmt.Errorf("%s: the file needs endpoints", path)
 	}
-	return form.Endpoints, opfile.Each(path, "endpoint", form.Endpoints, func(e *Endpoint, name string) error { return e.prepare(name, lookup, check) })
+	wrong := opfile.Each("endpoint", form.Endpoints, func(e *Endpoint, name string) error { return e.prepare(name, lookup, check) })
+	return form.Endpoints, opfile.Within(path+": ", wrong)
 }
 
 // prepare checks e and sets its defaults.
@@ -62,17 +64,8 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	if e.Timeout > LongestTimeout {
 		return fmt.Errorf("timeout must be at most %v: a service that needs longer answers 202 and reports the outcome later", LongestTimeout)
 	}
-	e.name = name
-	if e.Timeout == 0 {
-		e.Timeout = defaultTimeout
-	}
-	if e.Wait == 0 {
-		e.Wait = defaultWait
-	}
+	e.name, e.Timeout, e.Wait = name, cmp.Or(e.Timeout, defaultTimeout), cmp.Or(e.Wait, defaultWait)
 	filled := opfile.Env(lookup).Headers(e.Headers, "Accept", "Idempotency-Key")
 	e.Headers, e.secrets = filled.Headers, activities.Secrets(filled.Values)
-	if len(filled.Wrong) > 0 {
-		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
-	}
-	return nil
+	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
 }

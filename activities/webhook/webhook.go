@@ -64,9 +64,7 @@ type memo struct {
 // Execute implements [activities.Executor].
 func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
 	var in input
-	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	if err := activities.ReadInput(w, &in); err != nil {
 		return activities.Rejected(CodeInput, "The input of the task must have an endpoint and may have data."), nil
 	}
 	to := e.Endpoints[in.Endpoint]
@@ -74,10 +72,8 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.S
 		return activities.Rejected(CodeInput, fmt.Sprintf("There is no endpoint %q on this worker.", in.Endpoint)), nil
 	}
 	var before memo
-	if w.Memo != nil {
-		if err := json.Unmarshal(w.Memo, &before); err != nil {
-			return activities.Outcome{}, fmt.Errorf("read the memo of the task: %w", err)
-		}
+	if err := activities.ReadMemo(w, &before); err != nil {
+		return activities.Outcome{}, err
 	}
 	if before.Round != w.Round && !w.Cancel {
 		before = memo{Round: w.Round}

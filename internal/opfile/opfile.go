@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -52,15 +53,35 @@ func Read(path, what string, to any) error {
 }
 
 // Each calls prepare for the members of a map of a file, in the order of their names. The
-// error lists all mistakes; what says what a member is.
-func Each[T any](path, what string, members map[string]T, prepare func(member T, name string) error) error {
+// error lists all mistakes; each begins with what, which says what a member is, and the name.
+func Each[T any](what string, members map[string]T, prepare func(member T, name string) error) error {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if err := prepare(members[name], name); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %s %s: %w", path, what, name, err))
-		}
+		wrong = append(wrong, Within(what+" "+name+": ", prepare(members[name], name)))
 	}
 	return errors.Join(wrong...)
+}
+
+// Within returns err with a prefix before each of the mistakes that are joined in it, nil for nil.
+func Within(prefix string, err error) error {
+	if err == nil {
+		return nil
+	}
+	list, joined := err.(interface{ Unwrap() []error })
+	if !joined {
+		return fmt.Errorf("%s%w", prefix, err)
+	}
+	var out []error
+	for _, one := range list.Unwrap() {
+		out = append(out, Within(prefix, one))
+	}
+	return errors.Join(out...)
+}
+
+// IsURL reports whether a text is the URL of a web server.
+func IsURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // Parse returns the YAML document in data, nil if there is none. There must not be two;

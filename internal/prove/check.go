@@ -59,10 +59,9 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sentTask) bool {
 		s.update(func(s *sentTask) { s.final = now })
 		return true // its end was another one
 	}
-	if !s.isNew() {
-		return true
+	if !l.repeated {
+		r.checkEnd(c, s, t)
 	}
-	r.checkEnd(c, s, t)
 	return true
 }
 
@@ -167,7 +166,7 @@ func (r *run) listAll(ctx context.Context) (tasks []task, err error) {
 
 // checkOnce checks that a message is one task, also when it is sent again after its end.
 func (r *run) checkOnce(ctx context.Context, c *column, s *sentTask) {
-	if !s.isNew() {
+	if s.snapshot().repeated {
 		return
 	}
 	defer s.update(func(s *sentTask) { s.repeated = true })
@@ -184,13 +183,6 @@ func (r *run) checkOnce(ctx context.Context, c *column, s *sentTask) {
 	}
 }
 
-// isNew reports whether checkOnce has not checked s yet.
-func (s *sentTask) isNew() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.repeated
-}
-
 // checkPushes waits for the ends of tasks to arrive at the webhook.
 func (r *run) checkPushes(ctx context.Context, c *column, known []*sentTask) {
 	if r.pushes != "" {
@@ -203,10 +195,9 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sentTask) {
 			open = append(open, s)
 		}
 	}
-	arrived := func(s *sentTask) bool { return r.webhook.received(s) }
 	missing := func() (n int) {
 		for _, s := range open {
-			if !arrived(s) {
+			if !r.webhook.received(s) {
 				n++
 			}
 		}
@@ -224,7 +215,7 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sentTask) {
 	}
 	for _, s := range open {
 		c.checked("pushes")
-		if !arrived(s) {
+		if !r.webhook.received(s) {
 			c.find(Lost, "pushes", s, "its end, %s, has not arrived within %v", s.snapshot().last, within)
 		}
 		if seen := r.webhook.firstOutOfOrder(s); seen != "" {

@@ -90,7 +90,7 @@ func (r *run) startAll(ctx context.Context, group *sync.WaitGroup, batch []*sent
 // experiment breaks something.
 func (r *run) start(ctx context.Context, s *sentTask) {
 	if s.kind == streamed {
-		r.pollUntil(ctx, questionWithin, func() bool { return s.taskID() != "" || s.follower.hasBroken() })
+		r.pollUntil(ctx, questionWithin, func() bool { return s.taskID() != "" || s.follower.snapshot().broken })
 		if s.taskID() != "" {
 			s.update(func(s *sentTask) { s.acknowledged = true })
 		}
@@ -189,18 +189,11 @@ func (r *run) serverEnds(end func(context.Context) error) func(context.Context, 
 		recovery.Ready = time.Since(began).Seconds()
 		c.Acknowledged = r.countAcknowledged(batch)
 		r.finishAll(ctx, batch)
-		r.waitForStreams(early, late)
+		early.Wait()
+		late.Wait()
 		recovery.setTimes(before, began)
 		c.Recovery = recovery
 		return nil
-	}
-}
-
-// waitForStreams waits for the end of streams: with their task, or with the time-out of the
-// experiment.
-func (r *run) waitForStreams(streams ...*sync.WaitGroup) {
-	for _, s := range streams {
-		s.Wait()
 	}
 }
 
@@ -224,16 +217,6 @@ func (rec *Recovery) setTimes(open []*sentTask, began time.Time) {
 			rec.First = took
 		}
 		rec.All = max(rec.All, l.ended.Sub(began).Seconds())
-	}
-}
-
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
 
@@ -321,7 +304,7 @@ func (r *run) partition(ctx context.Context, c *column) error {
 	r.link.restore()
 	c.Acknowledged = r.countAcknowledged(batch)
 	r.finishAll(ctx, batch)
-	r.waitForStreams(streams)
+	streams.Wait()
 	return nil
 }
 

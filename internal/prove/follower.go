@@ -11,16 +11,33 @@ import (
 // artifacts that it receives.
 type follower struct {
 	mu        sync.Mutex
-	lastID    string
 	ids       map[string]bool
 	state     string
 	at        time.Time
-	late      bool // it broke, and the task had ended before it could continue: get has the rest
 	artifacts map[string]*streamedArtifact
 	problems  []problem
-	events    int
-	breaks    int
-	ended     bool
+	followed
+}
+
+// followed is how far a follower has come.
+type followed struct {
+	lastID string
+	events int
+	broken bool // the stream has ended at least once
+	ended  bool // the task has
+	late   bool // it broke, and the task had ended before it could continue: get has the rest
+}
+
+func (f *follower) snapshot() followed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.followed
+}
+
+func (f *follower) update(change func(*followed)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.followed)
 }
 
 // A streamedArtifact is an artifact as a stream sent it.
@@ -43,8 +60,8 @@ func newFollower() *follower {
 func (f *follower) run(ctx context.Context, w *wire, s *sentTask) {
 	on := func(e event) { f.onEvent(e, s) }
 	_ = w.follow(ctx, "stream", w.params(s.message), "", on) // it breaks, or ends with the task
-	f.noteBreak()
-	for pause := newPause(); !f.done(); {
+	f.update(func(f *followed) { f.broken = true })
+	for pause := newPause(); !f.snapshot().ended; {
 		if !pause.wait(ctx) {
 			return
 		}
@@ -52,55 +69,16 @@ func (f *follower) run(ctx context.Context, w *wire, s *sentTask) {
 		if id == "" && !s.snapshot().gone { // the answer was lost: the message is repeated elsewhere
 			continue
 		}
-		before := s.snapshot()
+		before, had := s.snapshot(), f.snapshot()
 		if before.gone {
 			return
 		}
-		events := f.count()
-		_ = w.follow(ctx, "subscribe", map[string]any{"id": id}, f.last(), on) // it is repeated in any case
-		if before.final != "" && f.count() == events {
-			f.noteLate() // 1.0 refuses to subscribe to a task that has ended, and get has the rest
+		_ = w.follow(ctx, "subscribe", map[string]any{"id": id}, had.lastID, on) // it is repeated in any case
+		if before.final != "" && f.snapshot().events == had.events {
+			f.update(func(f *followed) { f.late = true }) // 1.0 refuses to subscribe to a task that has ended, and get has the rest
 			return
 		}
 	}
-}
-
-// count returns how many events have come.
-func (f *follower) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.events
-}
-
-func (f *follower) done() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.ended
-}
-
-func (f *follower) noteLate() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.late = true
-}
-
-// hasBroken reports whether the stream has ended at least once.
-func (f *follower) hasBroken() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.breaks > 0
-}
-
-func (f *follower) noteBreak() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.breaks++
-}
-
-func (f *follower) last() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.lastID
 }
 
 func (f *follower) addProblem(kind Kind, format string, args ...any) {
@@ -220,9 +198,15 @@ func newPause() *pause { return &pause{20 * time.Millisecond} }
 
 // wait pauses; it returns false if ctx ended.
 func (p *pause) wait(ctx context.Context) bool {
-	timer := time.NewTimer(p.next)
-	defer timer.Stop()
+	d := p.next
 	p.next = min(2*p.next, 500*time.Millisecond)
+	return sleep(ctx, d)
+}
+
+// sleep waits for d. It returns false if ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false

@@ -150,14 +150,9 @@ func (r *run) experiments(ctx context.Context) error {
 	if err := r.runExperiment(ctx, calmName, "nothing is broken", r.calm); err != nil {
 		return err
 	}
-	if r.Server != nil {
-		for i := range r.Kills {
-			if err := r.runExperiment(ctx, "kill "+strconv.Itoa(i+1), "SIGKILL, and started again", r.serverEnds(r.Server.Kill)); err != nil {
-				return err
-			}
-		}
-		for i := range r.Restarts {
-			err := r.runExperiment(ctx, "restart "+strconv.Itoa(i+1), "SIGTERM, and started again", r.serverEnds(r.Server.Stop))
+	for _, e := range r.kinds() {
+		for i := range e.times {
+			err := r.runExperiment(ctx, e.name+" "+strconv.Itoa(i+1), e.what, e.play)
 			if errors.Is(err, errNoStop) {
 				break
 			}
@@ -166,12 +161,23 @@ func (r *run) experiments(ctx context.Context) error {
 			}
 		}
 	}
-	for i := range r.Partitions {
-		if err := r.runExperiment(ctx, "partition "+strconv.Itoa(i+1), "the network breaks, the server runs", r.partition); err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// An experimentKind is a kind of experiment in which something is broken.
+type experimentKind struct {
+	times      int
+	name, what string
+	play       func(context.Context, *column) error
+}
+
+func (r *run) kinds() (kinds []experimentKind) {
+	if r.Server != nil {
+		kinds = append(kinds,
+			experimentKind{r.Kills, "kill", "SIGKILL, and started again", r.serverEnds(r.Server.Kill)},
+			experimentKind{r.Restarts, "restart", "SIGTERM, and started again", r.serverEnds(r.Server.Stop)})
+	}
+	return append(kinds, experimentKind{r.Partitions, "partition", "the network breaks, the server runs", r.partition})
 }
 
 // runExperiment runs one experiment within the time-out and checks everything after it.

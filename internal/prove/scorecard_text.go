@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -36,20 +37,13 @@ func (s *Scorecard) writeTable(b *strings.Builder) {
 	for _, check := range s.Checks {
 		c := s.Of(check.Name)
 		if c.Cases == 0 {
-			fmt.Fprintf(t, "%s\t-\t-\t-\t-\tnot checked: %s\n", check.Title, orNone(c.Skipped))
+			fmt.Fprintf(t, "%s\t-\t-\t-\t-\tnot checked: %s\n", check.Title, cmp.Or(c.Skipped, "there was no such task left"))
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", check.Title, c.Cases, c.Lost, c.Repeated, c.OutOfOrder)
 	}
 	_ = t.Flush() // to memory
 	b.WriteByte('\n')
-}
-
-func orNone(why string) string {
-	if why == "" {
-		return "there was no such task left"
-	}
-	return why
 }
 
 func (s *Scorecard) writeRecovery(b *strings.Builder) {

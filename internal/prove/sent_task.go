@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,15 +27,20 @@ type sentTask struct {
 	message  message
 	follower *follower // nil unless streamed
 
-	mu                 sync.Mutex
-	ids                []string // of tasks in answers to this message, in the order of their arrival
-	acknowledged       bool     // before anything was broken
-	asked              bool     // it was seen waiting for its answer
-	cancelSent         bool     // a cancellation was sent
-	cancelAcknowledged bool     // one was acknowledged
-	gone               bool     // the server says that there is no such task
-	last               string   // state that the server reported last
-	final              string   // once it had ended
+	mu  sync.Mutex
+	ids []string // of tasks in answers to this message, in the order of their arrival
+	sentState
+}
+
+// A sentState is the state of a sentTask at one moment.
+type sentState struct {
+	acknowledged       bool   // before anything was broken
+	asked              bool   // it was seen waiting for its answer
+	cancelSent         bool   // a cancellation was sent
+	cancelAcknowledged bool   // one was acknowledged
+	gone               bool   // the server says that there is no such task
+	last               string // state that the server reported last
+	final              string // once it had ended
 	ended              time.Time
 	changedAt          time.Time // when the first change after markState was seen
 	markedState        string    // the state when markState was called; "" before
@@ -57,19 +63,16 @@ func (s *sentTask) taskID() string {
 func (s *sentTask) noteTask(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, id := range s.ids {
-		if id == t.ID {
-			return
-		}
+	if !slices.Contains(s.ids, t.ID) {
+		s.ids = append(s.ids, t.ID)
 	}
-	s.ids = append(s.ids, t.ID)
 }
 
 // taskIDs returns all tasks that answers have named.
 func (s *sentTask) taskIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.ids...)
+	return slices.Clone(s.ids)
 }
 
 // noteState notes the state of the task as the server has just reported it.
@@ -89,32 +92,22 @@ func (s *sentTask) noteState(t *task) {
 }
 
 func stateAt(t *task) string {
-	return fmt.Sprint(t.Status.State, t.Status.At, len(t.Artifacts), len(t.History), func() (n int) {
-		for _, a := range t.Artifacts {
-			n += len(text(a.Parts))
-		}
-		return n
-	}())
+	length := 0
+	for _, a := range t.Artifacts {
+		length += len(text(a.Parts))
+	}
+	return fmt.Sprint(t.Status.State, t.Status.At, len(t.Artifacts), len(t.History), length)
 }
 
 // markState begins to look for a change after t.
 func (s *sentTask) markState(t *task) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.markedState = stateAt(t)
+	s.update(func(s *sentTask) { s.markedState = stateAt(t) })
 }
 
-// A sentSnapshot is a copy of the data of a sentTask at one moment.
-type sentSnapshot struct {
-	acknowledged, asked, cancelSent, cancelAcknowledged, gone bool
-	last, final                                               string
-	ended, changedAt                                          time.Time
-}
-
-func (s *sentTask) snapshot() sentSnapshot {
+func (s *sentTask) snapshot() sentState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sentSnapshot{s.acknowledged, s.asked, s.cancelSent, s.cancelAcknowledged, s.gone, s.last, s.final, s.ended, s.changedAt}
+	return s.sentState
 }
 
 func (s *sentTask) update(change func(*sentTask)) {
