@@ -10,16 +10,17 @@ import (
 
 // GetObjectiveParams are the params of objectives/get.
 type GetObjectiveParams struct {
-	ID           string
-	Plans, Tasks bool
+	ID    string `param:"id,needed"`
+	Plans bool   `param:"includePlans,else true"`
+	Tasks bool   `param:"includeTasks,else true"`
 }
 
 // ListObjectivesParams are the params of objectives/list.
 type ListObjectivesParams struct {
 	Filter    opt.ObjectiveSearch // without its cursor
-	Tasks     bool
-	Standings bool // say how far the open ones are
-	PageToken string
+	Tasks     bool                `param:"includeTasks"`
+	Standings bool                // say how far the open ones are
+	PageToken string              `param:"pageToken"`
 }
 
 // ShownObjective is an objective and how much of it to show.

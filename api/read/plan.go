@@ -9,8 +9,8 @@ import (
 
 // GetPlanParams are the params of plans/get.
 type GetPlanParams struct {
-	ID    string
-	Tasks bool
+	ID    string `param:"id,needed"`
+	Tasks bool   `param:"includeTasks,else true"`
 }
 
 // ShownPlan is a plan and how much of it to show.

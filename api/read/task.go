@@ -21,8 +21,8 @@ type TaskParams struct {
 
 // TaskListParams are the params of a list of tasks.
 type TaskListParams struct {
-	Filter    opt.TaskFilter // without its cursor
-	PageToken string
+	PageToken string         `param:"pageToken"`
+	Filter    opt.TaskFilter // without its cursor and the scope of its history
 }
 
 // TaskPage is a page of tasks.
@@ -67,6 +67,7 @@ func (s *Tasks) GetTask(ctx context.Context, c *call.Call, p TaskParams) (Task, 
 // do not carry their objectives, even where the extension is on.
 func (s *Tasks) ListTasks(ctx context.Context, c *call.Call, p TaskListParams) (TaskPage, error) {
 	f := p.Filter
+	f.Want.Scope = opt.ScopeTask
 	page := TaskPage{Size: f.Limit}
 	list := call.PageOf{Kind: "tasks", Tenant: c.Tenant, Filter: []string{f.ContextID, string(f.State), f.Since.String()}}
 	var err error

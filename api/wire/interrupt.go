@@ -9,17 +9,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/opt"
-	optwire "longhaul/opt/wire"
 )
-
-// ReadInterruptList reads the params of a list of open gates.
-func ReadInterruptList(r *Reader) gate.InterruptListParams {
-	o := r.params()
-	return gate.InterruptListParams{PageToken: o.Text("pageToken"), Mine: o.Flag("mine", false), Filter: opt.InterruptFilter{
-		Kind:        codec.OneOf(o, "kind", opt.Approval, opt.Clarification, opt.Credential),
-		ObjectiveID: o.ID("objectiveId"), ContextID: o.ID("contextId"), Limit: pageSize(o, taskPage),
-	}}
-}
 
 // ReadAnswer reads an answer to a gate: the members of a decision as a message has
 // them in a data part, or a text.
@@ -56,9 +46,4 @@ func decisionData(o codec.Object, gateID string) json.RawMessage {
 	data["interruptId"], _ = json.Marshal(gateID) // a string has a JSON form
 	out, _ := json.Marshal(data)                  // so have members that were read
 	return out
-}
-
-// InterruptPage returns a page of open gates. It is the same in all versions.
-func InterruptPage(_ Version, p gate.InterruptPage) any {
-	return optwire.InterruptPage{Interrupts: each(p.Interrupts, optwire.InterruptOf), NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
 }

@@ -22,7 +22,7 @@ const (
 
 // ReadSend reads the params of a send.
 func ReadSend(r *Reader) message.SendParams {
-	o := r.ofTenant()
+	o := r.params()
 	o.Metadata("metadata")
 	p := message.SendParams{History: defaultHistory, After: afterOf(o)}
 	if m, ok := o.Child("message"); ok {
@@ -131,7 +131,7 @@ func afterOf(o codec.Object) *int64 {
 
 // ReadTask reads the params of a method about one task.
 func ReadTask(r *Reader) read.TaskParams {
-	o := r.ofTenant()
+	o := r.params()
 	o.Metadata("metadata")
 	return read.TaskParams{ID: o.NeedText("id"), History: historyOf(o, defaultHistory), Scope: historyScope(o, nil), After: afterOf(o)}
 }
@@ -141,21 +141,6 @@ func ReadCancel(r *Reader) read.TaskParams {
 	p := ReadTask(r)
 	p.RequestID = r.RequestID()
 	return p
-}
-
-// ReadTaskList reads the params of a list of tasks.
-func ReadTaskList(r *Reader) read.TaskListParams {
-	o := r.ofTenant()
-	return read.TaskListParams{
-		PageToken: o.Text("pageToken"),
-		Filter: opt.TaskFilter{
-			ContextID: o.ContextID("contextId"),
-			State:     o.State("status"),
-			Since:     o.Time("statusTimestampAfter"),
-			Limit:     pageSize(o, taskPage),
-			Want:      opt.TaskWant{History: historyOf(o, 0), Scope: opt.ScopeTask, Artifacts: o.Flag("includeArtifacts", false)},
-		},
-	}
 }
 
 func pageSize(o codec.Object, missing int) int {
@@ -168,18 +153,6 @@ func pageSize(o codec.Object, missing int) int {
 		return missing
 	}
 	return *n
-}
-
-// ReadExtendedCard reads the params of a request for the extended card.
-func ReadExtendedCard(r *Reader) struct{} {
-	r.ofTenant()
-	return struct{}{}
-}
-
-// Nothing reads params without members.
-func Nothing(r *Reader) struct{} {
-	r.params()
-	return struct{}{}
 }
 
 // Params reads the params of a call. It notes in c which gate a message answers, calls
