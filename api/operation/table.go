@@ -37,9 +37,9 @@ func core(p *service.Service) []*Operation {
 		{ID: "CancelTask", V03: "tasks/cancel", Scopes: may(call.CancelRuns), Routes: []string{post + "tasks/{id}:cancel"}, Text: "Cancel a task",
 			Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, p.TaskWork.CancelTask, wire.Task)},
 		{ID: "SubscribeToTask", V03: "tasks/resubscribe", Scopes: reads, When: Streaming, Routes: []string{get + "tasks/{id}:subscribe", post + "tasks/{id}:subscribe"}, Text: "Stream what happens to a task",
-			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.ReadTask, p.Streams.Subscribe)},
+			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.Read, p.Streams.Subscribe)},
 		{ID: "GetTask", V03: "tasks/get", Scopes: reads, Routes: []string{get + "tasks/{id}"}, Text: "Get a task", Query: words("historyLength"),
-			Gives: "Task", Body: reply(wire.ReadTask, p.Tasks.GetTask, wire.Task)},
+			Gives: "Task", Body: reply(wire.Read, p.Tasks.GetTask, wire.Task)},
 
 		{ID: "ListTaskPushNotificationConfigs", V03: "tasks/pushNotificationConfig/list", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs"}, Text: "List the push configs of a task",
 			Query: words("pageSize pageToken"), Gives: "ListTaskPushNotificationConfigsResponse", Body: reply(wire.ReadListPushes, p.Pushes.ListPushes, wire.WritePushPage)},

@@ -36,7 +36,7 @@ func fuzzRead(f *testing.F, v wire.Version) {
 			return
 		}
 		for _, read := range []func(*wire.Reader){
-			func(r *wire.Reader) { wire.ReadTask(r) },
+			func(r *wire.Reader) { wire.Read[read.TaskParams](r) },
 			func(r *wire.Reader) { wire.Read[read.TaskListParams](r) },
 			func(r *wire.Reader) { wire.Read[work.CreateObjectiveParams](r) },
 			func(r *wire.Reader) { wire.Read[read.GetObjectiveParams](r) },

@@ -57,31 +57,14 @@ func planTaskState(o codec.Object, name string) opt.TaskState {
 	return state
 }
 
-// change reads the changes other than the status.
-func readChange(o codec.Object) opt.Change {
-	c := opt.Change{Metadata: replacement(o)}
-	if name, ok := o.TextIf("name"); ok {
-		c.Name = &name
-		if name == "" {
-			o.Wrong("name", "must not be empty")
-		}
-		checkText(o, name, "")
-	}
-	if description, ok := o.TextIf("description"); ok {
-		c.Description = &description
-		checkText(o, "", description)
-	}
-	return c
-}
-
 // replacement returns the metadata that replaces a client's, or nil for no
 // change. It is also nil if there are only keys of the server, which a client
 // sends as options or returns unchanged. An empty object removes all metadata.
-func replacement(o codec.Object) a2a.Metadata {
-	if m, ok := o.Child("metadata"); ok && len(m.Members()) == 0 {
+func replacement(o codec.Object, name string) a2a.Metadata {
+	if m, ok := o.Child(name); ok && len(m.Members()) == 0 {
 		return a2a.Metadata{}
 	}
-	return clientMetadata(o, "metadata")
+	return clientMetadata(o, name)
 }
 
 // seenRevision returns the revision that a client has seen, 0 if it names none. It is in

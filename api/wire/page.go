@@ -13,7 +13,7 @@ func Same[R any](_ Version, result R) any { return result }
 
 // Deliveries returns the deliveries of a task.
 func Deliveries(_ Version, list []opt.Delivery) any {
-	return optwire.DeliveryList{Deliveries: each(list, optwire.DeliveryOf)}
+	return optwire.DeliveryList{Deliveries: optwire.Each(list, optwire.DeliveryOf)}
 }
 
 // Delivery returns a delivery.
@@ -21,7 +21,7 @@ func Delivery(_ Version, d opt.Delivery) any { return optwire.DeliveryOf(d) }
 
 // InterruptPage returns a page of open gates.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
-	return optwire.InterruptPage{Interrupts: each(p.Interrupts, optwire.InterruptOf), NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
+	return optwire.InterruptPage{Interrupts: optwire.Each(p.Interrupts, optwire.InterruptOf), NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
 }
 
 // Schedule returns a schedule.
@@ -29,7 +29,7 @@ func Schedule(_ Version, s opt.ScheduleState) any { return optwire.ScheduleOf(s)
 
 // ScheduleList returns the schedules of a tenant.
 func ScheduleList(_ Version, list []opt.ScheduleState) any {
-	return optwire.ScheduleList{Schedules: each(list, optwire.ScheduleOf)}
+	return optwire.ScheduleList{Schedules: optwire.Each(list, optwire.ScheduleOf)}
 }
 
 // Backfilled returns the result of a backfill.

@@ -4,6 +4,7 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/push"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // ReadCreatePush reads the params of a method that adds a push config.
@@ -97,7 +98,7 @@ type pushPage struct {
 
 // WritePushPage returns the wire form of a page of push configs.
 func WritePushPage(v Version, p push.PushPage) any {
-	list := each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
+	list := optwire.Each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
 	if v == V03 {
 		return list
 	}

@@ -10,8 +10,8 @@ import (
 
 // UpdateObjectiveParams are the params of objectives/update.
 type UpdateObjectiveParams struct {
-	ID     string              `param:"id,needed"`
-	Change opt.Change          `param:",change"`
+	ID     string `param:"id,needed"`
+	Change opt.Change
 	Status opt.ObjectiveStatus `param:"status"`    // "" to stay
 	Seen   int64               `param:",revision"` // the revision that the client saw, 0 for any
 }

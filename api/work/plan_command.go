@@ -18,8 +18,8 @@ type CreatePlanParams struct {
 // UpdatePlanParams are the params of plans/update.
 type UpdatePlanParams struct {
 	ID     string         `param:"id,needed"`
-	Change opt.Change     `param:",change"` // Dependencies are ids as they were sent
-	Status opt.PlanStatus `param:"status"`  // "" to stay
+	Change opt.Change     // Dependencies are ids as they were sent
+	Status opt.PlanStatus `param:"status"` // "" to stay
 	Seen   int64          `param:",revision"`
 }
 

@@ -114,10 +114,7 @@ func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
 		WithIf(!o.QueuedAt.IsZero(), KeyQueuedAt, o.QueuedAt).
 		WithIf(o.Stopping != "" && !o.Status.Ended(), KeyStopping, o.Stopping)
 	if plans {
-		out.Plans = make([]Plan, 0, len(o.Plans))
-		for _, p := range o.Plans {
-			out.Plans = append(out.Plans, PlanOf(p, tasks))
-		}
+		out.Plans = Each(o.Plans, func(p *opt.Plan) Plan { return PlanOf(p, tasks) })
 	}
 	return out
 }
@@ -126,16 +123,13 @@ func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
 func PlanOf(p *opt.Plan, tasks bool) Plan {
 	out := Plan{
 		ID: p.ID, ObjectiveID: p.ObjectiveID, Name: p.Name, Description: p.Description, Status: p.Status,
-		Dependencies: orEmpty(p.Dependencies),
+		Dependencies: append([]string{}, p.Dependencies...),
 		Metadata:     ordered(withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason), p.Dependencies),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	out.Metadata = out.Metadata.WithIf(p.Paused && !p.Status.Ended(), opt.KeyPaused, true)
 	if tasks {
-		out.Tasks = make([]PlanTask, 0, len(p.Tasks))
-		for _, t := range p.Tasks {
-			out.Tasks = append(out.Tasks, PlanTaskOf(p, t))
-		}
+		out.Tasks = Each(p.Tasks, func(t *opt.Task) PlanTask { return PlanTaskOf(p, t) })
 	}
 	return out
 }
@@ -144,7 +138,7 @@ func PlanOf(p *opt.Plan, tasks bool) Plan {
 func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 	out := PlanTask{
 		ID: t.ID, PlanID: p.ID, ObjectiveID: p.ObjectiveID, Name: t.Name, Description: t.Description, TaskIndex: t.Index,
-		Dependencies: orEmpty(t.Dependencies), Status: t.State,
+		Dependencies: append([]string{}, t.Dependencies...), Status: t.State,
 	}
 	reason := ""
 	if t.State == opt.TaskFailed {
@@ -238,9 +232,11 @@ func Unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
 	return m.WithIf(len(plans) > 0, keyUnconfirmed, plans)
 }
 
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
+// Each returns the forms of the elements of a list, never nil.
+func Each[T, F any](list []T, of func(T) F) []F {
+	out := make([]F, 0, len(list))
+	for _, v := range list {
+		out = append(out, of(v))
 	}
-	return s
+	return out
 }
