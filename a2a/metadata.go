@@ -16,6 +16,14 @@ func (m Metadata) With(key string, v any) Metadata {
 	return c
 }
 
+// WithIf is With if ok, and else m.
+func (m Metadata) WithIf(ok bool, key string, v any) Metadata {
+	if !ok {
+		return m
+	}
+	return m.With(key, v)
+}
+
 // String returns the string under key; ok is false if there is none or its value has
 // another type.
 func (m Metadata) String(key string) (s string, ok bool) {

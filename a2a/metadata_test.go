@@ -75,4 +75,7 @@ func TestMetadata_With(t *testing.T) {
 	if got, want := encode(t, a2a.Metadata(nil).With("a", nil)), `{"a":null}`; got != want {
 		t.Errorf("With on the zero value gave %s, want %s", got, want)
 	}
+	if got := a2a.Metadata(nil).WithIf(false, "a", 1).WithIf(true, "b", 1).WithIf(false, "b", 2); encode(t, got) != `{"b":1}` {
+		t.Errorf("values under conditions are %s", encode(t, got))
+	}
 }

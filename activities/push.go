@@ -221,10 +221,8 @@ func Send(to Sender, r *http.Request) (Tried, error) {
 // request returns the request of a delivery.
 func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) (*http.Request, error) {
 	u := a2a.StatusUpdate{TaskID: d.TaskID, ContextID: d.ContextID, Status: a2a.TaskStatus{State: d.State, At: d.At}}
-	u.Metadata = u.Metadata.With(opt.KeyObjectiveID, d.ObjectiveID)
-	if d.GateID != "" {
-		u.Metadata = u.Metadata.With(opt.KeyInterrupt, map[string]any{"interrupt": map[string]string{"kind": d.GateKind, "interruptId": d.GateID}})
-	}
+	u.Metadata = u.Metadata.With(opt.KeyObjectiveID, d.ObjectiveID).
+		WithIf(d.GateID != "", opt.KeyInterrupt, map[string]any{"interrupt": map[string]string{"kind": d.GateKind, "interruptId": d.GateID}})
 	mediaType, body, err := p.Notice(c.Version, u)
 	if err != nil {
 		return nil, err

@@ -217,7 +217,7 @@ func TestAPI_reasons(t *testing.T) {
 
 // Every header of ours and of A2A has a line, and the other way round.
 func TestAPI_headers(t *testing.T) {
-	code := submatches(source(t, "api/wire/header.go")+source(t, "a2a/codec/version.go"), `Header\w+\s+= "([^"]+)"`)
+	code := submatches(source(t, "api/wire/version.go")+source(t, "a2a/codec/version.go"), `Header\w+\s+= "([^"]+)"`)
 	code = append(code, submatches(source(t, "activities/push.go"), `\w+Header\s+= "([^"]+)"`)...)
 	code = append(code, submatches(source(t, "activities/push.go"), `Header\.Set\("([^"]*A2A-N[^"]*)"`)...)
 	code = append(code, submatches(source(t, "api/response.go"), `Set\("(Retry-After|WWW-Authenticate|X-[^"]+)"`)...)

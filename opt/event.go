@@ -175,9 +175,9 @@ type Text struct {
 // A Change holds the new values that a client gives an objective or a plan, apart
 // from its status. A nil member changes nothing.
 type Change struct {
-	Name        *string      `json:"name,omitempty"`
-	Description *string      `json:"description,omitempty"`
-	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces all keys that are the client's
+	Name        *string      `json:"name,omitempty" param:"name,new name"`
+	Description *string      `json:"description,omitempty" param:"description,text"`
+	Metadata    a2a.Metadata `json:"metadata,omitzero" param:"metadata,replacement"` // replaces all keys that are the client's
 
 	// Of a plan: ids that replace its dependencies.
 	Dependencies []string `json:"dependencies,omitzero"`

@@ -31,14 +31,14 @@ func (i *Interrupt) WaitsFor(r Responder) bool {
 
 // An InterruptFilter selects interrupts for a list. Zero members select everything.
 type InterruptFilter struct {
-	Kind        GateKind
-	ObjectiveID string
-	ContextID   string
+	Kind        GateKind   `param:"kind"`
+	ObjectiveID string     `param:"objectiveId,id"`
+	ContextID   string     `param:"contextId,id"`
 	For         *Responder // only gates that wait for this one
 	Text        string     // only gates whose texts, names or ids have all words of this, in any case
 	Urgent      bool       // the nearest expiry first; those that never expire are last, the longest wait first
 	After       Cursor     // the last one of the page before
-	Limit       int        // 0 for no limit
+	Limit       int        `param:"pageSize,page of 50"` // 0 for no limit
 }
 
 // A Responder may answer gates.

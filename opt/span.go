@@ -12,14 +12,15 @@ func Span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d > 0 && d%day == 0:
-		return count(int64(d/day), "day")
+		return Count(int(d/day), "day")
 	case d > 0 && d%time.Hour == 0:
-		return count(int64(d/time.Hour), "hour")
+		return Count(int(d/time.Hour), "hour")
 	}
 	return d.String()
 }
 
-func count(n int64, what string) string {
+// Count returns a number with a noun, in the plural unless the number is 1.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

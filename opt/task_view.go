@@ -39,9 +39,9 @@ type TaskView struct {
 
 // A TaskWant says how much of a task to read.
 type TaskWant struct {
-	History   int          // the most messages to return, the latest; negative means all
+	History   int          `param:"historyLength,history"` // the most messages to return, the latest; negative means all
 	Scope     HistoryScope // whose messages; "" for the scope chosen in the conversation, or the task alone
-	Artifacts bool
+	Artifacts bool         `param:"includeArtifacts"`
 }
 
 // A HistoryScope selects the messages in the history of a task.
@@ -59,31 +59,31 @@ func (s HistoryScope) Valid() bool { return s == ScopeTask || s == ScopePlan || 
 
 // A TaskFilter selects tasks for a list. Zero members select everything.
 type TaskFilter struct {
-	ContextID string
-	State     a2a.TaskState
-	Since     a2a.Time // status not older than this
-	After     Cursor   // the last task of the page before
-	Limit     int
+	ContextID string        `param:"contextId,context"`
+	State     a2a.TaskState `param:"status"`
+	Since     a2a.Time      `param:"statusTimestampAfter"` // status not older than this
+	After     Cursor        // the last task of the page before
+	Limit     int           `param:"pageSize,page of 50"`
 	Want      TaskWant
 }
 
 // An ObjectiveFilter selects objectives for a list.
 type ObjectiveFilter struct {
-	Status ObjectiveStatus
+	Status ObjectiveStatus `param:"status"`
+	Plans  bool            `param:"includePlans"` // with their plans and tasks
+	Limit  int             `param:"pageSize,page of 10"`
 	After  Cursor
-	Limit  int
-	Plans  bool // with their plans and tasks
 }
 
 // An ObjectiveSearch selects objectives by more than their status. Zero members select
 // everything.
 type ObjectiveSearch struct {
 	ObjectiveFilter
-	Text      string   // in the name, the description or the id; upper and lower case are alike
-	ContextID string   // of the objective
-	Planner   string   // that made the plans, as the metadata of the objective has it
-	Since     a2a.Time // when it was created, or later
-	Until     a2a.Time // before that it was created
+	Text      string   `param:"text,search"`       // in the name, the description or the id; upper and lower case are alike
+	ContextID string   `param:"contextId,context"` // of the objective
+	Planner   string   `param:"planner,search"`    // that made the plans, as the metadata of the objective has it
+	Since     a2a.Time `param:"createdAfter"`      // when it was created, or later
+	Until     a2a.Time `param:"createdBefore"`     // before that it was created
 	Reach     int      // how many objectives to look at, the newest first; 0 for 20,000
 }
 

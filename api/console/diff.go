@@ -9,6 +9,7 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 
 	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // Limits of a comparison.
@@ -114,7 +115,7 @@ func rowsOf(a, b string) (rows []row, more int) {
 			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})
 		}
 		if n := gap - head - tail; n > 0 {
-			rows = append(rows, row{Kind: "gap", Sign: "…", Pieces: []piece{{Text: countText(n, "line") + " without a change"}}})
+			rows = append(rows, row{Kind: "gap", Sign: "…", Pieces: []piece{{Text: opt.Count(n, "line") + " without a change"}}})
 		}
 		for _, l := range before[until-tail : until] {
 			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})

@@ -192,7 +192,7 @@ func addResult(v *visit, out view, refused *refusedForm) view {
 		if n == 1 {
 			verb = "follows as soon as it can."
 		}
-		out.Done += " " + countText(n, "plan") + " had not confirmed the change when it was answered, and " + verb
+		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered, and " + verb
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // A taskPage is the data of the page of a plan task.
@@ -78,16 +79,13 @@ func fillTask(v *visit, page *taskPage) error {
 		return err
 	}
 	_ = outline.Metadata.Decode(opt.KeyAttempt, &page.Running) // stays 0
-	page.Stopping = outline.Metadata.Has(stoppingKey)
+	page.Stopping = outline.Metadata.Has(wire.KeyStopping)
 	page.Links = linksOf(outline.Metadata)
 	space := newBudget()
 	page.Artifacts, page.More = artifactsOf(v, outline.Task, space)
 	page.Messages = messagesOf(v, page.Objective, outline.History, space)
 	return nil
 }
-
-// stoppingKey is the key in the metadata of a task that is being stopped.
-const stoppingKey = "longhaul/v1/stopping"
 
 // taskAt returns the task with a key, and its plan; nil for none.
 func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {

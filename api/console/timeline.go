@@ -160,7 +160,7 @@ func planEventText(name string, e opt.Event) string {
 	switch e.Kind {
 	case opt.PlanAdded:
 		if len(e.Replaces) > 0 {
-			return fmt.Sprintf("Plan %s was added and replaces %s", name, countText(len(e.Replaces), "plan"))
+			return fmt.Sprintf("Plan %s was added and replaces %s", name, opt.Count(len(e.Replaces), "plan"))
 		}
 		return "Plan " + name + " was added"
 	case opt.PlanChanged:
@@ -179,12 +179,12 @@ func planEventText(name string, e opt.Event) string {
 		if len(e.Tasks) == 1 {
 			return "1 task was added to plan " + name
 		}
-		return countText(len(e.Tasks), "task") + " were added to plan " + name
+		return opt.Count(len(e.Tasks), "task") + " were added to plan " + name
 	case opt.TasksReopened:
 		if len(e.Tasks) == 1 {
 			return "1 task of plan " + name + " makes its results again"
 		}
-		return countText(len(e.Tasks), "task") + " of plan " + name + " make their results again"
+		return opt.Count(len(e.Tasks), "task") + " of plan " + name + " make their results again"
 	}
 	return "Plan " + name + " is " + stageText(e)
 }

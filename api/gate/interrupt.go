@@ -20,9 +20,9 @@ import (
 
 // InterruptListParams are the params of a list of open gates.
 type InterruptListParams struct {
+	PageToken string              `param:"pageToken"`
+	Mine      bool                `param:"mine"` // only gates that wait for the caller
 	Filter    opt.InterruptFilter // without its cursor and its responder
-	Mine      bool                // only gates that wait for the caller
-	PageToken string
 }
 
 // An InterruptPage is a page of open gates.

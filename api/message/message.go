@@ -159,9 +159,7 @@ func (s *Messages) SendMessage(ctx context.Context, c *call.Call, p SendParams) 
 	if err != nil {
 		return Sent{}, err
 	}
-	if d.Pending {
-		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
-	}
+	t.Metadata = t.Metadata.WithIf(d.Pending, opt.KeyReplyPending, true)
 	sent := Sent{Task: &t}
 	if p.Hints.PreferObjective && c.NamesOPT() {
 		sent.Objective, err = s.Journal.Objective(ctx, c.Tenant, v.ObjectiveID)
@@ -182,9 +180,7 @@ func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *Receipt) (Sen
 		return Sent{}, err
 	}
 	t := read.Task{Task: a2a.Task{ID: v.Task.ID, ContextID: v.Task.ContextID, Status: a2a.TaskStatus{State: v.Task.Status.State, At: v.Task.Status.At}}}
-	if d.Pending {
-		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
-	}
+	t.Metadata = t.Metadata.WithIf(d.Pending, opt.KeyReplyPending, true)
 	return Sent{Task: &t}, nil
 }
 

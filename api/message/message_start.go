@@ -60,11 +60,8 @@ func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (
 	if contextID != "" {
 		o.Objective.ContextID = contextID
 	}
-	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, opt.KeyReason: decision.Reason} {
-		if value != "" {
-			o.Objective.Metadata = o.Objective.Metadata.With(key, value)
-		}
-	}
+	o.Objective.Metadata = o.Objective.Metadata.
+		WithIf(decision.Planner != "", opt.KeyPlanner, decision.Planner).WithIf(decision.Reason != "", opt.KeyReason, decision.Reason)
 	w := s.Watch(id)
 	err = s.Out.StoreBlobs(ctx, id, p.blobs)
 	if err == nil {
@@ -276,9 +273,7 @@ func (s *Messages) newObjective(c *call.Call, p SendParams, id string) opt.Objec
 		if o.Name == "" {
 			o.Name = h.Name
 		}
-		if h.ID != "" {
-			o.Metadata = o.Metadata.With(keyClientObjective, h.ID)
-		}
+		o.Metadata = o.Metadata.WithIf(h.ID != "", keyClientObjective, h.ID)
 	}
 	if o.Name == "" {
 		o.Name = nameFrom(m.Text())

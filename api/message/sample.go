@@ -14,10 +14,14 @@ import (
 const PausedAtApproval = "paused-at-approval"
 
 // A SampleParams asks for a task in a known state.
-type SampleParams struct{ Scenario string }
+type SampleParams struct {
+	Scenario string `param:"scenario,needed"`
+}
 
 // A SampleStarted names the task that was started.
-type SampleStarted struct{ TaskID string }
+type SampleStarted struct {
+	TaskID string `json:"taskId"`
+}
 
 // Samples serve the seams of the OpenWOP conformance suite. They use the operations
 // for clients, and have the same effects.

@@ -68,17 +68,17 @@ type request struct {
 // the bindings of JSON, or a [*stream.Stream].
 func (o *Operation) Run(ctx context.Context, s *service.Service, c *call.Call, params *wire.Reader) (any, error) {
 	in := request{c, s, params, o.Family == Page}
-	if !in.pure {
-		params.Tenant = c.Tenant
-	}
 	if o.Family == OPT {
 		c.TakeKey(params.RequestID())
 	}
 	if off := o.refusal(s); off != nil {
-		if _, err := read(in, wire.Nothing); err != nil {
+		if _, err := read(in, wire.Read[struct{}]); err != nil {
 			return nil, err
 		}
 		return nil, off
+	}
+	if o.Family == Core {
+		params.SetTenant(c.Tenant)
 	}
 	return o.run(ctx, in)
 }

@@ -33,13 +33,13 @@ func core(p *service.Service) []*Operation {
 			Takes: "SendMessageRequest", Gives: "StreamResponse", Body: streaming(wire.ReadSend, p.Messages.StreamMessage)},
 		{ID: "ListTasks", V03: "tasks/list", Scopes: reads, Routes: []string{get + "tasks"}, Text: "List the caller's tasks, latest change first",
 			Query: words("contextId status pageSize pageToken historyLength statusTimestampAfter includeArtifacts"),
-			Gives: "ListTasksResponse", Body: reply(wire.ReadTaskList, p.Tasks.ListTasks, wire.TaskPage)},
+			Gives: "ListTasksResponse", Body: reply(wire.Read, p.Tasks.ListTasks, wire.TaskPage)},
 		{ID: "CancelTask", V03: "tasks/cancel", Scopes: may(call.CancelRuns), Routes: []string{post + "tasks/{id}:cancel"}, Text: "Cancel a task",
 			Takes: "TaskRequest", Gives: "Task", Body: reply(wire.ReadCancel, p.TaskWork.CancelTask, wire.Task)},
 		{ID: "SubscribeToTask", V03: "tasks/resubscribe", Scopes: reads, When: Streaming, Routes: []string{get + "tasks/{id}:subscribe", post + "tasks/{id}:subscribe"}, Text: "Stream what happens to a task",
-			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.ReadTask, p.Streams.Subscribe)},
+			Takes: "TaskRequest", Gives: "StreamResponse", Body: streaming(wire.Read, p.Streams.Subscribe)},
 		{ID: "GetTask", V03: "tasks/get", Scopes: reads, Routes: []string{get + "tasks/{id}"}, Text: "Get a task", Query: words("historyLength"),
-			Gives: "Task", Body: reply(wire.ReadTask, p.Tasks.GetTask, wire.Task)},
+			Gives: "Task", Body: reply(wire.Read, p.Tasks.GetTask, wire.Task)},
 
 		{ID: "ListTaskPushNotificationConfigs", V03: "tasks/pushNotificationConfig/list", Scopes: hooks, When: Push, Routes: []string{get + "tasks/{taskId}/pushNotificationConfigs"}, Text: "List the push configs of a task",
 			Query: words("pageSize pageToken"), Gives: "ListTaskPushNotificationConfigsResponse", Body: reply(wire.ReadListPushes, p.Pushes.ListPushes, wire.WritePushPage)},
@@ -50,24 +50,24 @@ func core(p *service.Service) []*Operation {
 		{ID: "DeleteTaskPushNotificationConfig", V03: "tasks/pushNotificationConfig/delete", Scopes: hooks, When: Push, Routes: []string{remove + "tasks/{taskId}/pushNotificationConfigs/{id}"}, Text: "Remove a push config",
 			Gives: "Empty", Body: reply(wire.ReadDeletePush, p.Pushes.DeletePush, wire.WriteNothing)},
 		{ID: "GetExtendedAgentCard", V03: "agent/getAuthenticatedExtendedCard", Scopes: call.Scopes(), Routes: []string{get + "extendedAgentCard"}, Text: "Get the agent card for authenticated callers", // with any scope: it is about no work
-			Gives: "AgentCard", Body: reply(wire.ReadExtendedCard, p.Cards.ExtendedCard, wire.Version.PureCard)},
+			Gives: "AgentCard", Body: reply(wire.Read, p.Cards.ExtendedCard, wire.Version.PureCard)},
 	}
 }
 
 // extension is the Objective-Plan-Task extension.
 func extension(p *service.Service) []*Operation {
 	return ofOPT(
-		&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.ReadCreateObjective, p.Maker.CreateObjective, wire.NewObjective)},
-		&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.ReadGetObjective, p.Objectives.GetObjective, wire.Objective)},
-		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.ReadListObjectives, p.Objectives.ListObjectives, wire.ObjectivePage)},
-		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.ReadUpdateObjective, p.Work.UpdateObjective, wire.Objective)},
-		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.ReadReplan, p.Work.Replan, wire.Objective)},
-		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.ReadCreatePlan, p.Work.CreatePlan, wire.NewPlan)},
-		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.ReadGetPlan, p.Objectives.GetPlan, wire.Plan)},
+		&Operation{ID: "objectives/create", Scopes: creates, Body: reply(wire.Read, p.Maker.CreateObjective, wire.NewObjective)},
+		&Operation{ID: "objectives/get", Scopes: reads, Body: reply(wire.Read, p.Objectives.GetObjective, wire.Objective)},
+		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.Read, p.Objectives.ListObjectives, wire.ObjectivePage)},
+		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.Read, p.Work.UpdateObjective, wire.Objective)},
+		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.Read, p.Work.Replan, wire.Objective)},
+		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.Read, p.Work.CreatePlan, wire.NewPlan)},
+		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.Read, p.Objectives.GetPlan, wire.Plan)},
 		&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, p.Work.UpdatePlan, wire.Plan)},
 		&Operation{ID: "plans/addTasks", Scopes: creates, Body: reply(wire.ReadAddTasks, p.Work.AddTasks, wire.Plan)},
-		&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.ReadLinkTask, p.TaskWork.LinkTask, wire.LinkedTask)},
-		&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.ReadUpdateTaskStatus, p.TaskWork.UpdateTaskStatus, wire.MovedTask)},
+		&Operation{ID: "tasks/link", Scopes: creates, Body: reply(wire.Read, p.TaskWork.LinkTask, wire.LinkedTask)},
+		&Operation{ID: "tasks/updateStatus", Scopes: shapes, Body: reply(wire.Read, p.TaskWork.UpdateTaskStatus, wire.MovedTask)},
 	)
 }
 
@@ -75,43 +75,43 @@ func extension(p *service.Service) []*Operation {
 func pages(p *service.Service) []*Operation {
 	return ofPages(
 		&Operation{ID: "GetTaskRecord", Scopes: reads, Routes: []string{get + "a2a/tasks/{id}"}, Text: "Get the durable record of a task, without content",
-			Gives: "TaskRecord", Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.Same)},
-		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.ReadID, p.Records.GetRun, wire.Same)},
+			Gives: "TaskRecord", Body: reply(wire.Read, p.Records.GetTaskRecord, wire.Same)},
+		&Operation{ID: "GetRun", Scopes: reads, Routes: []string{get + "runs/{id}"}, Text: "Get an objective as a run", Gives: "Run", Body: reply(wire.Read, p.Records.GetRun, wire.Same)},
 
 		&Operation{ID: "ListDeliveries", Scopes: hooks, Routes: []string{get + "tasks/{id}/deliveries"}, Text: "List the deliveries of a task's states to its push configs, with the latest attempts",
-			Gives: "DeliveryList", Body: reply(wire.ReadID, p.Deliveries.ListDeliveries, wire.Deliveries)},
+			Gives: "DeliveryList", Body: reply(wire.Read, p.Deliveries.ListDeliveries, wire.Deliveries)},
 		&Operation{ID: "Redeliver", Scopes: hooks, Routes: []string{post + "tasks/{id}/deliveries/{config}/{event}/redeliver"}, Text: "Have a state delivered again",
-			Gives: "Delivery", Body: reply(wire.ReadDelivery, p.Deliveries.Redeliver, wire.Delivery)},
+			Gives: "Delivery", Body: reply(wire.Read, p.Deliveries.Redeliver, wire.Delivery)},
 
 		&Operation{ID: "ListInterrupts", Scopes: reads, Routes: []string{get + "interrupts"}, Text: "List the tasks that wait for people, the longest wait first",
-			Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.ReadInterruptList, p.Gates.ListInterrupts, wire.InterruptPage)},
+			Query: words("kind objectiveId contextId mine pageSize pageToken"), Gives: "InterruptPage", Body: reply(wire.Read, p.Gates.ListInterrupts, wire.InterruptPage)},
 		&Operation{ID: "AnswerInterrupt", Scopes: may(call.RespondApprovals), Routes: []string{post + "interrupts/{id}/answer"}, Text: "Answer a task that waits for a person",
 			Takes: "GateAnswer", Gives: "Answered", Body: reply(wire.ReadAnswer, p.Gates.AnswerInterrupt, wire.Same)},
 		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
-			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.ReadDecisionList, p.Decisions.ListDecisions, wire.Same)},
+			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.Read, p.Decisions.ListDecisions, wire.Same)},
 
 		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
-			Gives: "ScheduleList", Body: reply(wire.Nothing, p.Schedules.ListSchedules, wire.ScheduleList)},
+			Gives: "ScheduleList", Body: reply(wire.Read, p.Schedules.ListSchedules, wire.ScheduleList)},
 		&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",
-			Takes: "NewSchedule", Gives: "Schedule", Body: reply(wire.ReadCreateSchedule, p.Schedules.CreateSchedule, wire.Schedule)},
+			Takes: "NewSchedule", Gives: "Schedule", Body: reply(wire.Read, p.Schedules.CreateSchedule, wire.Schedule)},
 		&Operation{ID: "GetSchedule", Scopes: reads, Routes: []string{get + "schedules/{id}"}, Text: "Get a schedule with its next times and its latest runs",
-			Gives: "Schedule", Body: reply(wire.ReadID, p.Schedules.GetSchedule, wire.Schedule)},
+			Gives: "Schedule", Body: reply(wire.Read, p.Schedules.GetSchedule, wire.Schedule)},
 		&Operation{ID: "UpdateSchedule", Scopes: times, Routes: []string{patch + "schedules/{id}"}, Text: "Change, pause or resume a schedule",
-			Takes: "ScheduleChange", Gives: "Schedule", Body: reply(wire.ReadUpdateSchedule, p.Schedules.UpdateSchedule, wire.Schedule)},
+			Takes: "ScheduleChange", Gives: "Schedule", Body: reply(wire.Read, p.Schedules.UpdateSchedule, wire.Schedule)},
 		&Operation{ID: "DeleteSchedule", Scopes: times, Routes: []string{remove + "schedules/{id}"}, Text: "Delete a schedule; objectives that it has started continue",
-			Gives: "Empty", Body: reply(wire.ReadID, p.Schedules.DeleteSchedule, wire.WriteNothing)},
+			Gives: "Empty", Body: reply(wire.Read, p.Schedules.DeleteSchedule, wire.WriteNothing)},
 		&Operation{ID: "TriggerSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/trigger"}, Text: "Start an objective of a schedule now",
-			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.ReadTrigger, p.Schedules.TriggerSchedule, wire.Same)},
+			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.Read, p.Schedules.TriggerSchedule, wire.Same)},
 		&Operation{ID: "BackfillSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/backfill"}, Text: "Start the objectives of a schedule for times that have passed",
-			Takes: "BackfillRequest", Gives: "Backfilled", Body: reply(wire.ReadBackfill, p.Schedules.BackfillSchedule, wire.Backfilled)},
+			Takes: "BackfillRequest", Gives: "Backfilled", Body: reply(wire.Read, p.Schedules.BackfillSchedule, wire.Backfilled)},
 
 		// Temporal's UI and its command fix the ends of these paths.
-		&Operation{ID: "EncodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/encode"}, Body: reply(wire.ReadPayloads, p.Payloads.EncodePayloads, wire.WritePayloads)},
-		&Operation{ID: "DecodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/decode"}, Body: reply(wire.ReadPayloads, p.Payloads.DecodePayloads, wire.WritePayloads)},
+		&Operation{ID: "EncodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/encode"}, Body: reply(wire.Read, p.Payloads.EncodePayloads, wire.Same)},
+		&Operation{ID: "DecodePayloads", Scopes: may(call.ReadPayloads), When: Codec, Routes: []string{post + "codec/decode"}, Body: reply(wire.Read, p.Payloads.DecodePayloads, wire.Same)},
 
-		&Operation{ID: "StartSample", Scopes: creates, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/start"}, Body: reply(wire.ReadSample, p.Samples.StartSample, wire.SampleStarted)},
+		&Operation{ID: "StartSample", Scopes: creates, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/start"}, Body: reply(wire.Read, p.Samples.StartSample, wire.Same)},
 		&Operation{ID: "CreateSamplePush", Scopes: hooks, When: Seams, Routes: []string{post + "host/sample/a2a/tasks/push-config"}, Body: reply(wire.ReadSamplePush, p.Samples.CreateSamplePush, wire.SamplePush)},
-		&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.ReadID, p.Records.GetTaskRecord, wire.Same)},
+		&Operation{ID: "GetSampleRecord", Scopes: reads, When: Seams, Routes: []string{get + "host/sample/a2a/tasks/{id}"}, Body: reply(wire.Read, p.Records.GetTaskRecord, wire.Same)},
 	)
 }
 

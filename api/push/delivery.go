@@ -13,8 +13,9 @@ import (
 
 // A DeliveryParams names a delivery of a task.
 type DeliveryParams struct {
-	TaskID, ConfigID string
-	Event            string // the number of the event that brought the state
+	TaskID   string `param:"id,needed"`
+	ConfigID string `param:"config,needed"`
+	Event    string `param:"event,needed"` // the number of the event that brought the state
 }
 
 // Deliveries has the operations on deliveries to push configs.

@@ -14,9 +14,9 @@ import (
 
 // DecisionListParams are the params of a list of decisions.
 type DecisionListParams struct {
-	ObjectiveID string
-	Limit       int
-	PageToken   string
+	ObjectiveID string `param:"id,needed"`
+	Limit       int    `param:"pageSize,page of 100"`
+	PageToken   string `param:"pageToken"`
 }
 
 // A DecisionReader returns a page of at most limit decisions of an objective after a position, the

@@ -40,11 +40,7 @@ func (l Links) in(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
 	if !v.IsRoot && v.PlanID != "" {
 		id = v.PlanID
 	}
-	if at := l.Workflow(id); at != "" {
-		m = m.With(keyWorkflowURL, at)
-	}
-	if l.Traces != "" {
-		m = m.With(keyTraceURL, strings.ReplaceAll(l.Traces, TraceID, url.QueryEscape(v.ObjectiveID)))
-	}
-	return m
+	at := l.Workflow(id)
+	m = m.WithIf(at != "", keyWorkflowURL, at)
+	return m.WithIf(l.Traces != "", keyTraceURL, strings.ReplaceAll(l.Traces, TraceID, url.QueryEscape(v.ObjectiveID)))
 }

@@ -10,16 +10,17 @@ import (
 
 // GetObjectiveParams are the params of objectives/get.
 type GetObjectiveParams struct {
-	ID           string
-	Plans, Tasks bool
+	ID    string `param:"id,needed"`
+	Plans bool   `param:"includePlans,else true"`
+	Tasks bool   `param:"includeTasks,else true"`
 }
 
 // ListObjectivesParams are the params of objectives/list.
 type ListObjectivesParams struct {
 	Filter    opt.ObjectiveSearch // without its cursor
-	Tasks     bool
-	Standings bool // say how far the open ones are
-	PageToken string
+	Tasks     bool                `param:"includeTasks"`
+	Standings bool                // say how far the open ones are
+	PageToken string              `param:"pageToken"`
 }
 
 // ShownObjective is an objective and how much of it to show.
@@ -111,4 +112,31 @@ func (s *Objectives) standings(ctx context.Context, c *call.Call, list []*opt.Ob
 		}
 	}
 	return s.Journal.Standings(ctx, c.Tenant, open)
+}
+
+// GetPlanParams are the params of plans/get.
+type GetPlanParams struct {
+	ID    string `param:"id,needed"`
+	Tasks bool   `param:"includeTasks,else true"`
+}
+
+// ShownPlan is a plan and how much of it to show.
+type ShownPlan struct {
+	*opt.Plan
+	Tasks       bool
+	Unconfirmed []string // plans that had not confirmed a change when it was answered
+}
+
+// A ShownTask is a plan task and, for a method that moves it, its plan and
+// objective.
+type ShownTask struct {
+	Task      *opt.Task
+	Plan      *opt.Plan
+	Objective *opt.Objective
+}
+
+// GetPlan returns a plan.
+func (s *Objectives) GetPlan(ctx context.Context, c *call.Call, p GetPlanParams) (ShownPlan, error) {
+	_, plan, err := s.Read.Plan(ctx, c, p.ID)
+	return ShownPlan{Plan: plan, Tasks: p.Tasks}, err
 }

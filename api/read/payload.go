@@ -12,6 +12,11 @@ type Payload struct {
 	Data     []byte            `json:"data,omitempty"`
 }
 
+// A PayloadList is a list of payloads as Temporal's UI and its command send it.
+type PayloadList struct {
+	Payloads []Payload `json:"payloads" param:"payloads"`
+}
+
 // A PayloadCodec encrypts and decrypts payloads. An error of Decode says why, and is no
 // secret.
 type PayloadCodec interface {
@@ -28,15 +33,18 @@ type Payloads struct{ Codec PayloadCodec }
 func (s Payloads) EncryptsPayloads() bool { return s.Codec != nil }
 
 // EncodePayloads encrypts payloads.
-func (s Payloads) EncodePayloads(_ context.Context, _ *call.Call, p []Payload) ([]Payload, error) {
-	return s.Codec.Encode(p)
+func (s Payloads) EncodePayloads(_ context.Context, _ *call.Call, p PayloadList) (PayloadList, error) {
+	out, err := s.Codec.Encode(p.Payloads)
+	return listOf(out), err
 }
 
 // DecodePayloads decrypts payloads. Those that are not encrypted stay as they are.
-func (s Payloads) DecodePayloads(_ context.Context, _ *call.Call, p []Payload) ([]Payload, error) {
-	out, err := s.Codec.Decode(p)
+func (s Payloads) DecodePayloads(_ context.Context, _ *call.Call, p PayloadList) (PayloadList, error) {
+	out, err := s.Codec.Decode(p.Payloads)
 	if err != nil {
-		return nil, call.Invalid(call.Violation{Field: "payloads", Description: err.Error()})
+		return PayloadList{}, call.InvalidField("payloads", err.Error())
 	}
-	return out, nil
+	return listOf(out), nil
 }
+
+func listOf(p []Payload) PayloadList { return PayloadList{append([]Payload{}, p...)} } // never null

@@ -11,7 +11,9 @@ import (
 )
 
 // An IDParams has the id of one thing.
-type IDParams struct{ ID string }
+type IDParams struct {
+	ID string `param:"id,needed"`
+}
 
 // A PushLister lists the push configs of a task, the oldest first.
 type PushLister interface {

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -10,10 +11,10 @@ import (
 
 // TaskParams are the params of a method about one task.
 type TaskParams struct {
-	ID      string
-	History int
-	Scope   opt.HistoryScope
-	After   *int64 // resume a stream after this event
+	Scope   opt.HistoryScope `param:",scope"`
+	ID      string           `param:"id,needed"`
+	History int              `param:"historyLength,history of 100"`
+	After   *int64           `param:",after"` // resume a stream after this event
 
 	RequestID string // that the client gave to a cancellation
 	Seen      int64  // of a cancellation of a plan task: the revision that the client saw, 0 for any
@@ -21,8 +22,8 @@ type TaskParams struct {
 
 // TaskListParams are the params of a list of tasks.
 type TaskListParams struct {
-	Filter    opt.TaskFilter // without its cursor
-	PageToken string
+	PageToken string         `param:"pageToken"`
+	Filter    opt.TaskFilter // without its cursor and the scope of its history
 }
 
 // TaskPage is a page of tasks.
@@ -67,6 +68,7 @@ func (s *Tasks) GetTask(ctx context.Context, c *call.Call, p TaskParams) (Task, 
 // do not carry their objectives, even where the extension is on.
 func (s *Tasks) ListTasks(ctx context.Context, c *call.Call, p TaskListParams) (TaskPage, error) {
 	f := p.Filter
+	f.Want.Scope = opt.ScopeTask
 	page := TaskPage{Size: f.Limit}
 	list := call.PageOf{Kind: "tasks", Tenant: c.Tenant, Filter: []string{f.ContextID, string(f.State), f.Since.String()}}
 	var err error
@@ -97,4 +99,40 @@ func (s *Tasks) ListTasks(ctx context.Context, c *call.Call, p TaskListParams) (
 		page.Tasks = append(page.Tasks, t)
 	}
 	return page, nil
+}
+
+// ContentParams name a part of an artifact.
+type ContentParams struct {
+	TaskID, ArtifactID string
+	Part               int // from 0
+}
+
+// OutlineTask returns a task without large contents: their parts refer to them. What it
+// costs does not depend on the size of the contents.
+func (s *Tasks) OutlineTask(ctx context.Context, c *call.Call, p TaskParams) (Task, error) {
+	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	if err != nil {
+		return Task{}, err
+	}
+	t := ToTask(v)
+	t.Metadata = s.Links.in(t.Metadata, v)
+	return Task{Task: t}, nil
+}
+
+// ReadContent returns a part of an artifact with its content.
+func (s *Tasks) ReadContent(ctx context.Context, c *call.Call, p ContentParams) (a2a.Part, error) {
+	missing := call.Missing("ARTIFACT_NOT_FOUND", "Artifact", p.ArtifactID)
+	v, err := s.Read.Task(ctx, c, p.TaskID, opt.TaskWant{Artifacts: true})
+	if err != nil {
+		return a2a.Part{}, err
+	}
+	i := slices.IndexFunc(v.Task.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == p.ArtifactID })
+	if i < 0 || p.Part < 0 || p.Part >= len(v.Task.Artifacts[i].Parts) {
+		return a2a.Part{}, missing
+	}
+	parts, err := s.Read.Parts(ctx, v.ObjectiveID, v.Task.Artifacts[i].Parts[p.Part:p.Part+1])
+	if err != nil {
+		return a2a.Part{}, err
+	}
+	return parts[0], nil
 }

@@ -10,11 +10,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
-
-// keyStopping is the key in a task's metadata for why it is being stopped, while
-// it is: "canceled" or "failed".
-const keyStopping = "longhaul/v1/stopping"
 
 // keyRetriedBy is the key in the metadata of the root task of an earlier attempt
 // for the id of the root task of the latest one.
@@ -29,35 +26,24 @@ func ToTask(v opt.TaskView) a2a.Task {
 		t.History[i] = WithTaskIDs(m, t)
 	}
 	t.Status.Message = statusMessage(v)
-	m := Place{v.ObjectiveID, v.PlanID, v.Index}.Metadata(t.Metadata)
-	if len(v.Dependencies) > 0 {
-		m = m.With(opt.KeyDependencies, v.Dependencies)
-	}
-	if v.Attempt > 0 {
-		m = m.With(opt.KeyAttempt, v.Attempt)
-	}
 	at := Interrupt{Decision: v.Decided}
 	if t.Status.State.Interrupted() && len(v.Gates) > 0 {
 		at.Interrupt = v.Gates[0].Shown()
 	}
-	if at != (Interrupt{}) {
-		m = m.With(opt.KeyInterrupt, at)
-	}
-	if v.Stopping != "" && !v.State.Ended() {
-		m = m.With(keyStopping, v.Stopping)
-	}
-	if v.Stuck != nil {
-		m = m.With(opt.KeyStuck, v.Stuck)
-	}
-	if v.RetriedBy != "" {
-		m = m.With(keyRetriedBy, v.RetriedBy)
-	}
-	m, t.Status = WithProgress(m, t.Status, v.Progress, t)
+	m := Place{v.ObjectiveID, v.PlanID, v.Index}.Metadata(t.Metadata).
+		WithIf(len(v.Dependencies) > 0, opt.KeyDependencies, v.Dependencies).
+		WithIf(v.Attempt > 0, opt.KeyAttempt, v.Attempt).
+		WithIf(at != (Interrupt{}), opt.KeyInterrupt, at).
+		WithIf(v.Stopping != "" && !v.State.Ended(), wire.KeyStopping, v.Stopping).
+		WithIf(v.Stuck != nil, opt.KeyStuck, v.Stuck).
+		WithIf(v.RetriedBy != "", keyRetriedBy, v.RetriedBy).
+		WithIf(v.Paused, opt.KeyPaused, true).
+		WithIf(!v.QueuedAt.IsZero(), wire.KeyQueuedAt, v.QueuedAt).
+		WithIf(!v.QueuedAt.IsZero(), opt.KeyQueuePosition, v.Position)
+	t.Metadata, t.Status = WithProgress(m, t.Status, v.Progress, t)
 	if v.Paused {
-		m = m.With(opt.KeyPaused, true)
 		t.Status = PausedStatus(t.Status, t)
 	}
-	t.Metadata = withQueuePosition(m, v)
 	return t
 }
 
@@ -162,8 +148,5 @@ func PlaceOf(objectiveID, taskID string) Place {
 
 func (p Place) Metadata(m a2a.Metadata) a2a.Metadata {
 	m = m.With(opt.KeyObjectiveID, p.ObjectiveID)
-	if p.PlanID != "" {
-		m = m.With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.index)
-	}
-	return m
+	return m.WithIf(p.PlanID != "", opt.KeyPlanID, p.PlanID).WithIf(p.PlanID != "", opt.KeyTaskIndex, p.index)
 }

@@ -61,14 +61,20 @@ const (
 // A ScheduleChange has the members of a schedule that a client sets; nil leaves one as
 // it is.
 type ScheduleChange struct {
-	Name, Text, Skill, ContextID *string
-	Cron                         *[]string
-	Every, Jitter, CatchUp       *int64 // seconds
-	TimeZone                     *string
-	From, Until                  *a2a.Time
-	Overlap                      *opt.Overlap
-	Paused                       *bool
-	Note                         *string
+	Name      *string      `param:"name"`
+	Text      *string      `param:"text"`
+	Skill     *string      `param:"skill"`
+	TimeZone  *string      `param:"timeZone"`
+	Note      *string      `param:"note"`
+	ContextID *string      `param:"contextId,id"`
+	Cron      *[]string    `param:"cron"`
+	Every     *int64       `param:"every,span"` // seconds, as the next two
+	Jitter    *int64       `param:"jitter,span"`
+	CatchUp   *int64       `param:"catchUp,span"`
+	From      *a2a.Time    `param:"from"` // zero to remove it, as the next one
+	Until     *a2a.Time    `param:"until"`
+	Overlap   *opt.Overlap `param:"overlap"`
+	Paused    *bool        `param:"paused"`
 }
 
 // apply changes s.
@@ -97,20 +103,27 @@ func set[T any](to *T, value *T) {
 
 // CreateScheduleParams are the params of a new schedule.
 type CreateScheduleParams struct {
-	ID     string // "" for one that is made here
+	ID     string `param:"id,id"` // "" for one that is made here
 	Change ScheduleChange
 }
 
 // UpdateScheduleParams are the params of a change of a schedule.
 type UpdateScheduleParams struct {
-	ID     string
+	ID     string `param:"id,needed"`
 	Change ScheduleChange
 }
 
-// BackfillParams are the params of a start beside the times of a schedule.
+// TriggerParams are the params of a start now.
+type TriggerParams struct {
+	ID      string      `param:"id,needed"`
+	Overlap opt.Overlap `param:"overlap"` // "" for the schedule's
+}
+
+// BackfillParams are the params of starts for times that have passed.
 type BackfillParams struct {
-	ID       string
-	Backfill opt.Backfill
+	TriggerParams
+	From  a2a.Time `param:"from,needed"`
+	Until a2a.Time `param:"until,needed"`
 }
 
 // Schedules has the operations on schedules.
@@ -337,12 +350,12 @@ func (s Schedules) DeleteSchedule(ctx context.Context, c *call.Call, p read.IDPa
 
 // TriggerSchedule makes a schedule start an objective now, also if it is paused, and waits a
 // short time for the start.
-func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p BackfillParams) (wire.Triggered, error) {
-	before, err := s.mayRun(ctx, c, &p)
+func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerParams) (wire.Triggered, error) {
+	before, err := s.mayRun(ctx, c, p)
 	if err != nil {
 		return wire.Triggered{}, err
 	}
-	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, p.Backfill); err != nil {
+	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, opt.Backfill{Overlap: p.Overlap}); err != nil {
 		return wire.Triggered{}, scheduleFault(p.ID, err)
 	}
 	var latest opt.ScheduleRun
@@ -394,12 +407,12 @@ func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.Sche
 
 // mayRun checks a request to start objectives beside the times, and returns the
 // schedule.
-func (s Schedules) mayRun(ctx context.Context, c *call.Call, p *BackfillParams) (opt.ScheduleState, error) {
+func (s Schedules) mayRun(ctx context.Context, c *call.Call, p TriggerParams) (opt.ScheduleState, error) {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
 		return opt.ScheduleState{}, err
 	}
 	state, err := s.read(ctx, c, p.ID)
-	if err == nil && cmp.Or(p.Backfill.Overlap, state.Overlap) == opt.OverlapCancel {
+	if err == nil && cmp.Or(p.Overlap, state.Overlap) == opt.OverlapCancel {
 		err = c.RequireScopes(call.CancelRuns)
 	}
 	return state, err
@@ -409,19 +422,19 @@ func (s Schedules) mayRun(ctx context.Context, c *call.Call, p *BackfillParams) 
 // after another unless the params say otherwise, and returns the runs: a
 // time that has an objective already starts no other.
 func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p BackfillParams) ([]opt.ScheduleRun, error) {
-	if p.Backfill.Overlap == "" {
-		p.Backfill.Overlap = opt.OverlapQueue
+	if p.Overlap == "" {
+		p.Overlap = opt.OverlapQueue
 	}
-	state, err := s.mayRun(ctx, c, &p)
+	state, err := s.mayRun(ctx, c, p.TriggerParams)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Backfill.Until.Time().After(s.Now()):
+	case p.Until.Time().After(s.Now()):
 		return nil, call.InvalidField("until", "is in the future: a backfill is for times that have passed")
-	case p.Backfill.Until.Time().Before(p.Backfill.From.Time()):
+	case p.Until.Time().Before(p.From.Time()):
 		return nil, call.InvalidField("until", "is before from")
 	}
-	times, err := s.Scheduler.ScheduleTimes(ctx, c.Tenant, p.ID, p.Backfill.From, p.Backfill.Until)
+	times, err := s.Scheduler.ScheduleTimes(ctx, c.Tenant, p.ID, p.From, p.Until)
 	switch {
 	case err != nil:
 		return nil, scheduleFault(p.ID, err)
@@ -437,7 +450,8 @@ func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p Backfil
 	if err := s.addStatuses(ctx, c, state.Runs); err != nil {
 		return nil, err
 	}
-	return state.Runs, scheduleFault(p.ID, s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, p.Backfill))
+	b := opt.Backfill{From: p.From, Until: p.Until, Overlap: p.Overlap}
+	return state.Runs, scheduleFault(p.ID, s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, b))
 }
 
 // addStatuses adds their status to the runs whose objectives are in the journal.

@@ -27,9 +27,7 @@ type Runs struct {
 // scheduledMessage returns the message that a schedule sends for a time.
 func scheduledMessage(s opt.Schedule, at string) a2a.Message {
 	m := a2a.Message{MessageID: s.MessageID(at), Role: a2a.RoleUser, ContextID: s.ContextID, Parts: []a2a.Part{a2a.TextPart(s.Text)}}
-	if s.Skill != "" {
-		m.Metadata = a2a.Metadata{}.With(opt.KeySkill, s.Skill)
-	}
+	m.Metadata = m.Metadata.WithIf(s.Skill != "", opt.KeySkill, s.Skill)
 	return m
 }
 

@@ -167,9 +167,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 			return nil, err
 		}
 	}
-	if start.Pending {
-		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
-	}
+	t.Metadata = t.Metadata.WithIf(start.Pending, opt.KeyReplyPending, true)
 	out.first, out.seq = &StreamEvent{Event: a2a.Event{Task: &t.Task}, Seq: v.Seq, Objective: t.Objective}, v.Seq
 	needsInput := t.Status.State == a2a.InputRequired && !start.Pending && !read.ShowsGate(v, start.Gate)
 	out.done = out.over || start.Send && needsInput

@@ -105,9 +105,7 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 	} else {
 		u.Metadata = read.PlaceOf(s.objectiveID, e.Gate.TaskID).Metadata(nil).With(opt.KeyInterrupt, read.Interrupt{Interrupt: e.Gate.Shown()})
 	}
-	if e.Attempt > 0 {
-		u.Metadata = u.Metadata.With(opt.KeyAttempt, e.Attempt)
-	}
+	u.Metadata = u.Metadata.WithIf(e.Attempt > 0, opt.KeyAttempt, e.Attempt)
 	return u
 }
 

@@ -127,10 +127,7 @@ func (h *hierarchy) metadata(ch change, at read.Place) a2a.Metadata {
 	if ch.Kind == "plan" {
 		m = read.Place{ObjectiveID: h.id}.Metadata(nil).With(opt.KeyPlanID, at.PlanID).With(opt.KeyEvent, ch)
 	}
-	if h.interrupt != nil {
-		m = m.With(opt.KeyInterrupt, h.interrupt)
-	}
-	return m
+	return m.WithIf(h.interrupt != nil, opt.KeyInterrupt, h.interrupt)
 }
 
 // progressChanged reports whether clients without the extension get the progress: if it has

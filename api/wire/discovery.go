@@ -13,36 +13,28 @@ type discovery struct {
 	ProtocolVersion string            `json:"protocolVersion"`
 	Envelopes       []string          `json:"supportedEnvelopes"`
 	Schemas         map[string]string `json:"schemaVersions"`
-	Limits          discoveryLimits   `json:"limits"`
-	Implementation  implementation    `json:"implementation"`
-	Transports      []string          `json:"supportedTransports"`
-	A2A             discoveryA2A      `json:"a2a"`
-}
-
-// discoveryLimits are the limits in a discovery. Those about envelopes are zero: there are
-// none.
-type discoveryLimits struct {
-	ClarificationRounds int   `json:"clarificationRounds"`
-	SchemaRounds        int   `json:"schemaRounds"`
-	EnvelopesPerTurn    int   `json:"envelopesPerTurn"`
-	MaxRequestBodyBytes int64 `json:"maxRequestBodyBytes"`
-}
-
-type implementation struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Vendor  string `json:"vendor"`
-}
-
-type discoveryA2A struct {
-	Supported         bool     `json:"supported"`
-	AgentCardURL      string   `json:"agentCardUrl"`
-	Streaming         bool     `json:"streaming"`
-	PushNotifications bool     `json:"pushNotifications"`
-	DurableTasks      bool     `json:"durableTasks"`
-	ProtocolVersions  []string `json:"protocolVersions"`
-	PreferredVersion  string   `json:"preferredVersion"`
-	Profiles          []string `json:"profiles"`
+	Limits          struct {          // those about envelopes are zero: there are none
+		ClarificationRounds int   `json:"clarificationRounds"`
+		SchemaRounds        int   `json:"schemaRounds"`
+		EnvelopesPerTurn    int   `json:"envelopesPerTurn"`
+		MaxRequestBodyBytes int64 `json:"maxRequestBodyBytes"`
+	} `json:"limits"`
+	Implementation struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Vendor  string `json:"vendor"`
+	} `json:"implementation"`
+	Transports []string `json:"supportedTransports"`
+	A2A        struct {
+		Supported         bool     `json:"supported"`
+		AgentCardURL      string   `json:"agentCardUrl"`
+		Streaming         bool     `json:"streaming"`
+		PushNotifications bool     `json:"pushNotifications"`
+		DurableTasks      bool     `json:"durableTasks"`
+		ProtocolVersions  []string `json:"protocolVersions"`
+		PreferredVersion  string   `json:"preferredVersion"`
+		Profiles          []string `json:"profiles"`
+	} `json:"a2a"`
 }
 
 // profiles are the names of the versions as profiles.
@@ -54,15 +46,11 @@ const RPCPath = "/a2a"
 // Discovery returns what /.well-known/openwop says. All of it about A2A comes from
 // the card.
 func Discovery(card card.Card, maxBody int64) any {
-	d := discovery{
-		ProtocolVersion: "1.0", Envelopes: []string{}, Schemas: map[string]string{},
-		Limits:         discoveryLimits{MaxRequestBodyBytes: maxBody},
-		Implementation: implementation{Name: "longhaul", Version: card.Version, Vendor: "Longhaul"},
-		Transports:     []string{"rest", "a2a"},
-		A2A: discoveryA2A{
-			Supported: true, DurableTasks: true, Streaming: card.Capabilities.Streaming, PushNotifications: card.Capabilities.Push,
-		},
-	}
+	d := discovery{ProtocolVersion: "1.0", Envelopes: []string{}, Schemas: map[string]string{}, Transports: []string{"rest", "a2a"}}
+	d.Limits.MaxRequestBodyBytes = maxBody
+	d.Implementation.Name, d.Implementation.Version, d.Implementation.Vendor = "longhaul", card.Version, "Longhaul"
+	d.A2A.Supported, d.A2A.DurableTasks = true, true
+	d.A2A.Streaming, d.A2A.PushNotifications = card.Capabilities.Streaming, card.Capabilities.Push
 	for _, i := range card.Interfaces {
 		if d.A2A.AgentCardURL == "" {
 			d.A2A.AgentCardURL = strings.TrimSuffix(i.URL, RPCPath) + "/.well-known/agent-card.json"

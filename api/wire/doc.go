@@ -2,6 +2,8 @@
 // shapes of A2A, in versions 0.3 and 1.0, are those of a2a/codec; those of the OPT extension and
 // of the pages below /v1, which are the same in both, are those of opt/wire.
 //
-// For each operation there is a function that reads its params from a [Reader], which collects
-// the mistakes in them, and one that writes its result. api/operation puts them together.
+// A [Reader] has the params of a request and collects the mistakes in them. [Read] reads them by
+// the tags of their type. Where the versions differ, members have aliases, or absent and empty are
+// not the same, an operation has a function that reads its params. Another one writes its result.
+// api/operation puts them together.
 package wire

@@ -24,37 +24,51 @@ type Request struct {
 // id, if there is one. A batch is a fault, since A2A has none. A request without
 // an id is a fault, too, but [Params] reports it only if nothing else is wrong.
 func ReadRequest(body []byte) (Request, *call.Fault) {
-	switch err := codec.Check(body); {
-	case errors.Is(err, codec.ErrTooDeep):
-		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
-	case err != nil:
-		return Request{}, &call.Fault{Kind: call.Parse, Message: "Parse error"}
+	body, fault := parse(body)
+	if fault != nil {
+		return Request{}, fault
 	}
-	body = bytes.TrimLeft(body, " \t\r\n")
 	if body[0] != '{' {
 		return Request{}, badEnvelope("must be an object; batches are not supported")
 	}
 	m := codec.Members(body)
-	id, ok := m["id"]
-	switch {
-	case !ok:
-	case len(id) > maxID:
-		return Request{}, badEnvelope("id is too long")
-	case id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') && id[0] != 'n':
-		return Request{}, badEnvelope("id must be a string, a number or null")
+	r := Request{ID: m["id"], Params: m["params"]}
+	if problem := badID(r.ID); problem != "" {
+		return Request{}, badEnvelope(problem)
 	}
-	r := Request{ID: id, Params: m["params"]}
 	var version string
 	if json.Unmarshal(m["jsonrpc"], &version) != nil || version != "2.0" {
 		return r, badEnvelope(`jsonrpc must be "2.0"`)
 	}
-	if m["method"] == nil || json.Unmarshal(m["method"], &r.Method) != nil || r.Method == "" {
+	if json.Unmarshal(m["method"], &r.Method) != nil || r.Method == "" {
 		return r, badEnvelope("method must be a string that is not empty")
 	}
 	if codec.IsNull(r.Params) {
 		r.Params = nil
 	}
 	return r, nil
+}
+
+// parse returns the JSON value in body, without the space around it. It can be read safely.
+func parse(body []byte) ([]byte, *call.Fault) {
+	switch err := codec.Check(body); {
+	case errors.Is(err, codec.ErrTooDeep):
+		return nil, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
+	case err != nil:
+		return nil, &call.Fault{Kind: call.Parse, Message: "Parse error"}
+	}
+	return bytes.TrimSpace(body), nil
+}
+
+// badID returns why id cannot be that of a request, "" if it can. It may be nil.
+func badID(id json.RawMessage) string {
+	switch {
+	case len(id) > maxID:
+		return "id is too long"
+	case id != nil && !bytes.ContainsAny(id[:1], `"-0123456789n`):
+		return "id must be a string, a number or null"
+	}
+	return ""
 }
 
 // Reader returns a reader of the params of r in a version.

@@ -3,9 +3,11 @@ package wire
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"longhaul/a2a/codec"
 	"longhaul/api/call"
+	optwire "longhaul/opt/wire"
 )
 
 // A shape is the wire form of a kind of fault: its code in JSON-RPC, its status in HTTP,
@@ -114,4 +116,28 @@ func Plain(f *call.Fault, code int) any {
 		Message string         `json:"message"`
 		Details []codec.Detail `json:"details,omitempty"`
 	}{code, s.grpc, f.Message, details(f, false)}}
+}
+
+// Flat returns f as the body of an answer of a page that is not of A2A. status is
+// that of the answer.
+func Flat(f *call.Fault, status int) any {
+	reason, _ := ErrorInfo(f, false)
+	if reason == "" && f.Kind != call.UnknownMethod {
+		reason = shapes[f.Kind].plain
+	}
+	if reason == "" {
+		reason = strings.ReplaceAll(http.StatusText(status), " ", "_")
+	}
+	out := optwire.PageError{Error: strings.ToLower(reason), Message: f.Message}
+	if len(f.Info)+len(f.Violations) == 0 {
+		return out
+	}
+	out.Details = map[string]any{}
+	for name, value := range f.Info {
+		out.Details[name] = value
+	}
+	if len(f.Violations) > 0 {
+		out.Details["fieldViolations"] = f.Violations
+	}
+	return out
 }

@@ -6,7 +6,10 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/read"
+	"longhaul/api/schedule"
 	"longhaul/api/wire"
+	"longhaul/api/work"
 )
 
 // seeds are requests that exercise every branch of the readers.
@@ -33,14 +36,14 @@ func fuzzRead(f *testing.F, v wire.Version) {
 			return
 		}
 		for _, read := range []func(*wire.Reader){
-			func(r *wire.Reader) { wire.ReadTask(r) },
-			func(r *wire.Reader) { wire.ReadTaskList(r) },
-			func(r *wire.Reader) { wire.ReadCreateObjective(r) },
-			func(r *wire.Reader) { wire.ReadGetObjective(r) },
-			func(r *wire.Reader) { wire.ReadListObjectives(r) },
-			func(r *wire.Reader) { wire.ReadCreatePlan(r) },
-			func(r *wire.Reader) { wire.ReadGetPlan(r) },
-			func(r *wire.Reader) { wire.Nothing(r) },
+			func(r *wire.Reader) { wire.Read[read.TaskParams](r) },
+			func(r *wire.Reader) { wire.Read[read.TaskListParams](r) },
+			func(r *wire.Reader) { wire.Read[work.CreateObjectiveParams](r) },
+			func(r *wire.Reader) { wire.Read[read.GetObjectiveParams](r) },
+			func(r *wire.Reader) { wire.Read[read.ListObjectivesParams](r) },
+			func(r *wire.Reader) { wire.Read[work.CreatePlanParams](r) },
+			func(r *wire.Reader) { wire.Read[read.GetPlanParams](r) },
+			func(r *wire.Reader) { wire.Read[schedule.CreateScheduleParams](r) },
 		} {
 			read(wire.NewReader(v, req.Params))
 		}

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -48,15 +50,10 @@ func readHints(o codec.Object, name string) message.Hints {
 // clientMetadata returns the metadata called name without the keys that only the
 // server sets.
 func clientMetadata(o codec.Object, name string) a2a.Metadata {
-	var out a2a.Metadata
-	for key, value := range o.Metadata(name) {
-		if isServerKey(key) {
-			continue
-		}
-		if out == nil {
-			out = a2a.Metadata{}
-		}
-		out[key] = value
+	out := o.Metadata(name)
+	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool { return isServerKey(key) })
+	if len(out) == 0 {
+		out = nil
 	}
 	if m, ok := o.Child(name); ok {
 		m.Flag(opt.KeyAutoStart, false)

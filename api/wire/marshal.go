@@ -24,12 +24,3 @@ func mustMarshal(v any) json.RawMessage {
 	}
 	return b
 }
-
-// each returns the forms of the elements of a list, never nil.
-func each[T, F any](list []T, of func(T) F) []F {
-	out := make([]F, 0, len(list))
-	for _, v := range list {
-		out = append(out, of(v))
-	}
-	return out
-}

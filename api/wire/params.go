@@ -9,20 +9,11 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/message"
 	"longhaul/api/read"
-	"longhaul/opt"
-)
-
-// The limits of pages, and their default sizes.
-const (
-	maxPage        = 100
-	taskPage       = 50
-	objectivePage  = 10
-	defaultHistory = 100 // default number of messages of one task
 )
 
 // ReadSend reads the params of a send.
 func ReadSend(r *Reader) message.SendParams {
-	o := r.ofTenant()
+	o := r.params()
 	o.Metadata("metadata")
 	p := message.SendParams{History: defaultHistory, After: afterOf(o)}
 	if m, ok := o.Child("message"); ok {
@@ -79,107 +70,11 @@ func onlyBlank(m a2a.Message) bool {
 	return len(m.Parts) > 0
 }
 
-// historyOf reads how many messages to return.
-func historyOf(o codec.Object, missing int) int {
-	n := o.Int32("historyLength")
-	switch {
-	case n == nil:
-		return missing
-	case *n < 0:
-		o.Wrong("historyLength", "must not be negative")
-		return 0
-	}
-	return *n
-}
-
-// historyScope reads the history scope from the metadata of the request or of its
-// message. The message's takes precedence and is stored with it for later
-// requests. If the message has none, the request's is stored with it. An invalid
-// scope of the request is ignored.
-func historyScope(o codec.Object, m *a2a.Message) opt.HistoryScope {
-	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
-		s, _ := m.Metadata.String(opt.KeyHistoryScope)
-		return opt.HistoryScope(s)
-	}
-	s, _ := o.Metadata("metadata").String(opt.KeyHistoryScope)
-	scope := opt.HistoryScope(s)
-	if !scope.Valid() {
-		return ""
-	}
-	if m != nil {
-		m.Metadata = m.Metadata.With(opt.KeyHistoryScope, scope)
-	}
-	return scope
-}
-
-// afterOf reads the number of the event after which to resume a stream.
-func afterOf(o codec.Object) *int64 {
-	m, ok := o.Child("metadata")
-	if !ok {
-		return nil
-	}
-	n := m.Integer(opt.KeyAfter)
-	if n == nil {
-		return nil
-	}
-	if *n < 0 {
-		m.Wrong(opt.KeyAfter, "must not be negative")
-	}
-	seq := int64(*n)
-	return &seq
-}
-
-// ReadTask reads the params of a method about one task.
-func ReadTask(r *Reader) read.TaskParams {
-	o := r.ofTenant()
-	o.Metadata("metadata")
-	return read.TaskParams{ID: o.NeedText("id"), History: historyOf(o, defaultHistory), Scope: historyScope(o, nil), After: afterOf(o)}
-}
-
 // ReadCancel reads the params of a cancellation.
 func ReadCancel(r *Reader) read.TaskParams {
-	p := ReadTask(r)
+	p := Read[read.TaskParams](r)
 	p.RequestID = r.RequestID()
 	return p
-}
-
-// ReadTaskList reads the params of a list of tasks.
-func ReadTaskList(r *Reader) read.TaskListParams {
-	o := r.ofTenant()
-	return read.TaskListParams{
-		PageToken: o.Text("pageToken"),
-		Filter: opt.TaskFilter{
-			ContextID: o.ContextID("contextId"),
-			State:     o.State("status"),
-			Since:     o.Time("statusTimestampAfter"),
-			Limit:     pageSize(o, taskPage),
-			Want:      opt.TaskWant{History: historyOf(o, 0), Scope: opt.ScopeTask, Artifacts: o.Flag("includeArtifacts", false)},
-		},
-	}
-}
-
-func pageSize(o codec.Object, missing int) int {
-	n := o.Int32("pageSize")
-	switch {
-	case n == nil:
-		return missing
-	case *n < 1 || *n > maxPage:
-		o.Wrong("pageSize", "must be from 1 to 100")
-		return missing
-	}
-	return *n
-}
-
-// ReadExtendedCard reads the params of a request for the extended card.
-func ReadExtendedCard(r *Reader) struct{} {
-	r.ofTenant()
-	return struct{}{}
-}
-
-// Nothing reads params without members.
-func Nothing(r *Reader) struct{} {
-	r.params()
-	return struct{}{}
 }
 
 // Params reads the params of a call. It notes in c which gate a message answers, calls

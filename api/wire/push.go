@@ -4,11 +4,12 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/push"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 // ReadCreatePush reads the params of a method that adds a push config.
 func ReadCreatePush(r *Reader) push.PushCreateParams {
-	o := r.ofTenant()
+	o := r.params()
 	p := push.PushCreateParams{TaskID: o.NeedText("taskId")}
 	if r.in.Version == V10 {
 		p.Config = pushConfig(r, o)
@@ -20,6 +21,14 @@ func ReadCreatePush(r *Reader) push.PushCreateParams {
 		o.Missing("pushNotificationConfig")
 	}
 	return p
+}
+
+// ReadSamplePush reads the params of a push config of a sample, with only a task and a URL.
+func ReadSamplePush(r *Reader) push.PushCreateParams {
+	o := r.params()
+	return push.PushCreateParams{
+		TaskID: o.NeedText("taskId"), Config: push.PushRequest{PushConfig: codec.PushConfig{URL: o.NeedText("url")}, Version: string(V10)},
+	}
 }
 
 // inlinePush reads the push config in the configuration of a send, nil for none. The
@@ -53,7 +62,7 @@ func ReadGetPush(r *Reader) push.PushParams { return pushParams(r, r.in.Version 
 func ReadDeletePush(r *Reader) push.PushParams { return pushParams(r, false) }
 
 func pushParams(r *Reader, optional bool) push.PushParams {
-	o := r.ofTenant()
+	o := r.params()
 	task, config, read := "taskId", "id", o.NeedText
 	if r.in.Version == V03 {
 		task, config = "id", "pushNotificationConfigId"
@@ -66,7 +75,7 @@ func pushParams(r *Reader, optional bool) push.PushParams {
 
 // ReadListPushes reads the params of a list of push configs.
 func ReadListPushes(r *Reader) push.PushListParams {
-	o := r.ofTenant()
+	o := r.params()
 	if r.in.Version == V03 {
 		return push.PushListParams{TaskID: o.NeedText("id")}
 	}
@@ -89,7 +98,7 @@ type pushPage struct {
 
 // WritePushPage returns the wire form of a page of push configs.
 func WritePushPage(v Version, p push.PushPage) any {
-	list := each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
+	list := optwire.Each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
 	if v == V03 {
 		return list
 	}

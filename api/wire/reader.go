@@ -20,9 +20,8 @@ type Version = codec.Version
 
 // A Reader reads the params of one request and collects the problems.
 type Reader struct {
-	Tenant string // of the caller, the only one that a request may name
-
 	in     codec.Reader
+	tenant *string // the only one that a request may name; nil for any
 	raw    json.RawMessage
 	path   map[string]string // params in the path of a request, by name
 	noID   bool              // the request has no id, so it is refused
@@ -34,6 +33,10 @@ type Reader struct {
 func NewReader(v Version, params json.RawMessage) *Reader {
 	return &Reader{in: codec.Reader{Version: v}, raw: params}
 }
+
+// SetTenant sets the tenant of the caller, which follows from the credentials: a 1.0 request
+// to a method of A2A may name no other.
+func (r *Reader) SetTenant(tenant string) { r.tenant = &tenant }
 
 // Fault returns the error in the params that were read, nil if there is none.
 func (r *Reader) Fault() *call.Fault { return faultOf(&r.in) }
@@ -57,6 +60,12 @@ func (r *Reader) params() codec.Object {
 		return o
 	}
 	r.addPath(o)
+	if r.tenant == nil {
+		return o
+	}
+	if named := o.Text("tenant"); r.in.Version == V10 && named != "" && named != *r.tenant {
+		o.Wrong("tenant", "is not one of this agent's")
+	}
 	return o
 }
 
@@ -71,16 +80,6 @@ func (r *Reader) addPath(o codec.Object) {
 		}
 		o.Members()[name] = mustMarshal(value)
 	}
-}
-
-// ofTenant returns the params of a method of A2A. The tenant in a 1.0 request must be that of the
-// caller, which follows from the credentials.
-func (r *Reader) ofTenant() codec.Object {
-	o := r.params()
-	if tenant := o.Text("tenant"); r.in.Version == V10 && tenant != "" && tenant != r.Tenant {
-		o.Wrong("tenant", "is not one of this agent's")
-	}
-	return o
 }
 
 // RequestID returns the id that the client gave to a change in the metadata of the

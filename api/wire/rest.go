@@ -3,11 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"strconv"
 
-	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
 
@@ -36,13 +34,12 @@ func ReadBody(body []byte, path map[string]string) (*Reader, *call.Fault) {
 	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return r, nil
 	}
-	switch err := codec.Check(body); {
-	case errors.Is(err, codec.ErrTooDeep):
-		return r, &call.Fault{Kind: call.Parse, Message: "Parse error: nested too deeply"}
-	case err != nil:
-		return r, &call.Fault{Kind: call.Parse, Message: "Parse error"}
+	body, fault := parse(body)
+	switch {
+	case fault != nil:
+		return r, fault
 	case body[0] != '{':
-		return r, &call.Fault{Kind: call.InvalidRequest, Message: "Invalid request: the body must be an object"}
+		return r, badEnvelope("the body must be an object")
 	}
 	r.raw = body
 	return r, nil

@@ -78,7 +78,7 @@ func TaskPage(v Version, p read.TaskPage) any {
 		NextPageToken string       `json:"nextPageToken"`
 		PageSize      int          `json:"pageSize"`
 		TotalSize     int          `json:"totalSize"`
-	}{each(p.Tasks, v.Task), p.Next, p.Size, p.Total}
+	}{optwire.Each(p.Tasks, v.Task), p.Next, p.Size, p.Total}
 }
 
 // Objective returns the result of a method about one objective. It is the same in
@@ -139,7 +139,7 @@ func MovedTask(_ Version, t read.ShownTask) any {
 // ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
 // has no member for the token.
 func ObjectivePage(_ Version, p read.ObjectivePage) any {
-	list := each(p.Objectives, func(o *opt.Objective) optwire.Objective { return optwire.ObjectiveOf(o, p.Plans, p.Tasks) })
+	list := optwire.Each(p.Objectives, func(o *opt.Objective) optwire.Objective { return optwire.ObjectiveOf(o, p.Plans, p.Tasks) })
 	return optwire.ObjectivePage{Objectives: list, TotalSize: p.Total, AtLeast: p.AtLeast, NextPageToken: p.Next}
 }
 
@@ -158,4 +158,12 @@ func Error(v Version, f *call.Fault, opt bool) any {
 	}
 	e.Data = details(f, opt)
 	return e
+}
+
+// WithObjective returns t with an objective in its metadata, unless that is nil.
+func WithObjective(t a2a.Task, o *opt.Objective) a2a.Task {
+	if o != nil {
+		t.Metadata = t.Metadata.With(opt.KeyObjective, optwire.ObjectiveOf(o, true, true))
+	}
+	return t
 }

@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/api/call"
 )
@@ -62,4 +65,20 @@ func versionFault(message, requested string) *call.Fault {
 		f.Info["requestedVersion"] = requested
 	}
 	return f
+}
+
+// The headers of A2A, and headers with the same meaning in every binding.
+const (
+	HeaderVersion     = codec.HeaderVersion
+	HeaderExtensions  = codec.HeaderExtensions
+	HeaderExtensions3 = codec.HeaderExtensions3
+	HeaderRequestID   = "X-Request-Id"
+	HeaderKey         = "Idempotency-Key"
+	HeaderAfter       = "Last-Event-ID"
+)
+
+// ReadHeader sets the fields of a call from the headers of its request.
+func ReadHeader(c *call.Call, h http.Header) {
+	c.Key, c.KeyField, c.After = h.Get(HeaderKey), HeaderKey, h.Get(HeaderAfter)
+	c.Named = a2a.ParseExtensions(slices.Concat(h.Values(HeaderExtensions), h.Values(HeaderExtensions3)))
 }

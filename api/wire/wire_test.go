@@ -14,6 +14,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/stream"
 	"longhaul/api/wire"
+	"longhaul/opt"
 )
 
 // readSend reads params of a send whose message has the given parts.
@@ -94,6 +95,44 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// The tags of a type say how its fields are read. A member may be in snake_case, null is absent,
+// and every mistake is reported with its member.
+func TestRead(t *testing.T) {
+	type filter struct {
+		Kind  opt.GateKind `param:"kind"`
+		Limit int          `param:"pageSize,page of 50"`
+	}
+	type params struct {
+		ID     string `param:"planId,needed"`
+		Filter filter
+		Shown  bool      `param:"shown,else true"`
+		Name   *string   `param:"name"`
+		Cron   *[]string `param:"cron"`
+		Every  *int64    `param:"every,span"`
+		Own    string    // not a param
+	}
+	for in, want := range map[string]params{
+		`{"planId":"p"}`:                                                 {ID: "p", Shown: true, Filter: filter{Limit: 50}},
+		`{"plan_id":"p","Own":"x","name":null}`:                          {ID: "p", Shown: true, Filter: filter{Limit: 50}},
+		`{"planId":"p","name":"","cron":[],"every":"2m"}`:                {ID: "p", Shown: true, Filter: filter{Limit: 50}, Name: new(""), Cron: new([]string(nil)), Every: new(int64(120))},
+		`{"planId":"p","kind":"approval","page_size":"7","shown":false}`: {ID: "p", Filter: filter{opt.Approval, 7}},
+	} {
+		r := wire.NewReader(wire.V10, json.RawMessage(in))
+		if diff := cmp.Diff(want, wire.Read[params](r)); diff != "" || r.Fault() != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", in, r.Fault(), diff)
+		}
+	}
+	r := wire.NewReader(wire.V10, json.RawMessage(`{"kind":"x","pageSize":0,"shown":1,"name":2,"cron":["a",3],"every":"1ms"}`))
+	wire.Read[params](r)
+	var fields []string
+	for _, v := range r.Fault().Violations {
+		fields = append(fields, v.Field)
+	}
+	if diff := cmp.Diff([]string{"planId", "kind", "pageSize", "shown", "name", "cron[1]", "every"}, fields); diff != "" {
+		t.Errorf("wrong members mismatch (-want +got):\n%s", diff)
+	}
+}
+
 // The words for states are a bijection.
 func TestStates(t *testing.T) {
 	for _, s := range a2a.TaskStates {
@@ -102,14 +141,14 @@ func TestStates(t *testing.T) {
 				t.Errorf("%s: %s is not in %s", v, word, got)
 			}
 			r := wire.NewReader(v, json.RawMessage(`{"status":"`+word+`"}`))
-			if got := wire.ReadTaskList(r).Filter.State; got != s || r.Fault() != nil {
+			if got := wire.Read[read.TaskListParams](r).Filter.State; got != s || r.Fault() != nil {
 				t.Errorf("%s: %s is read as %q, %v", v, word, got, r.Fault())
 			}
 		}
 	}
 	for n, want := range map[int]a2a.TaskState{0: "", 1: a2a.Submitted, 6: a2a.InputRequired, 8: a2a.AuthRequired} {
 		r := wire.NewReader(wire.V10, json.RawMessage(fmt.Sprintf(`{"status":%d}`, n)))
-		if got := wire.ReadTaskList(r).Filter.State; got != want || r.Fault() != nil {
+		if got := wire.Read[read.TaskListParams](r).Filter.State; got != want || r.Fault() != nil {
 			t.Errorf("%d is read as %q, %v", n, got, r.Fault())
 		}
 	}

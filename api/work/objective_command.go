@@ -10,16 +10,17 @@ import (
 
 // UpdateObjectiveParams are the params of objectives/update.
 type UpdateObjectiveParams struct {
-	ID     string
+	ID     string `param:"id,needed"`
 	Change opt.Change
-	Status opt.ObjectiveStatus // "" to stay
-	Seen   int64               // the revision that the client saw, 0 for any
+	Status opt.ObjectiveStatus `param:"status"`    // "" to stay
+	Seen   int64               `param:",revision"` // the revision that the client saw, 0 for any
 }
 
 // ReplanParams are the params of objectives/replan.
 type ReplanParams struct {
-	ID, Reason string
-	Seen       int64
+	ID     string `param:"id,needed"`
+	Reason string `param:"reason,text"`
+	Seen   int64  `param:",revision"`
 }
 
 // Objectives changes objectives and plans for clients.

@@ -14,8 +14,9 @@ import (
 
 // CreateObjectiveParams are the params of objectives/create.
 type CreateObjectiveParams struct {
-	Name, Description string
-	Metadata          a2a.Metadata
+	Name        string       `param:"name,name"`
+	Description string       `param:"description,text"`
+	Metadata    a2a.Metadata `param:"metadata"`
 }
 
 // Maker creates objectives.

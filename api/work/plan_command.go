@@ -10,17 +10,17 @@ import (
 
 // CreatePlanParams are the params of plans/create.
 type CreatePlanParams struct {
-	ObjectiveID string
-	Plan        opt.PlanSpec
-	Seen        int64 // the revision that the client saw, 0 for any
+	ObjectiveID string       `param:"objectiveId,needed"`
+	Seen        int64        `param:",revision"` // the revision that the client saw, 0 for any
+	Plan        opt.PlanSpec `param:",plan"`
 }
 
 // UpdatePlanParams are the params of plans/update.
 type UpdatePlanParams struct {
-	ID     string
+	ID     string         `param:"id,needed"`
 	Change opt.Change     // Dependencies are ids as they were sent
-	Status opt.PlanStatus // "" to stay
-	Seen   int64
+	Status opt.PlanStatus `param:"status"` // "" to stay
+	Seen   int64          `param:",revision"`
 }
 
 // AddTasksParams are the params of plans/addTasks.

@@ -11,17 +11,17 @@ import (
 
 // LinkTaskParams are the params of tasks/link.
 type LinkTaskParams struct {
-	ID   string // of the plan task
-	Link string // the A2A task that stands in for it
-	Seen int64
+	ID   string `param:"id,needed"`           // of the plan task
+	Link string `param:"a2aTaskId,needed id"` // the A2A task that stands in for it
+	Seen int64  `param:",revision"`
 }
 
 // UpdateTaskStatusParams are the params of tasks/updateStatus.
 type UpdateTaskStatusParams struct {
-	ID      string // of the plan task
-	State   opt.TaskState
-	Message string // for people
-	Seen    int64
+	ID      string        `param:"id,needed"` // of the plan task
+	State   opt.TaskState `param:"status"`
+	Message string        `param:"message,text"` // for people
+	Seen    int64         `param:",revision"`
 }
 
 // Tasks changes plan tasks for clients, and cancels any task.

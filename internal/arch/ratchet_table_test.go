@@ -40,8 +40,7 @@ var allowed = map[string]figures{
 	},
 	// cyclomatic, of a function with the literals in it
 	"complexity": {
-		"api/wire.ReadRequest": 17,
-		"opt.Objective.wants":  22, "opt.Step.check": 23,
+		"opt.Objective.wants": 22, "opt.Step.check": 23,
 
 		"opt/machine/drive.Driver.Step": 19,
 		"opt/machine/sim.World.fault":   26, "opt/machine/sim.World.things": 21, "opt/machine/sim.checks.allAnswered": 20,
@@ -49,9 +48,9 @@ var allowed = map[string]figures{
 		"opt/machine/sim.checks.mayRun": 38, "opt/machine/sim.checks.planRestsForReason": 31, "opt/machine/sim.checks.restsForReason": 24,
 		"opt/machine/sim.journal.reserve": 16, "opt/machine/sim.legChecks.beforeEnd": 28, "opt/machine/sim.temporal.endActivity": 16,
 		"api/letter.Answer":                     29,
-		"api/message.Messages.deliverNew":       18,
+		"api/message.Messages.deliverNew":       16,
 		"api/message.Messages.deliverToTask":    17,
-		"api/stream.Streams.Open":               24,
+		"api/stream.Streams.Open":               23,
 		"opt/machine/sim.World.record":          16,
 		"opt/machine/sim.World.store":           16,
 		"opt/machine/sim.resetting.arriveAgain": 20,

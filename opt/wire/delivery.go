@@ -42,13 +42,11 @@ type DeliveryList struct {
 // DeliveryOf returns d as clients see it.
 func DeliveryOf(d opt.Delivery) Delivery {
 	out := Delivery{
-		ConfigID: d.ConfigID, Event: d.N, State: d.State, At: d.At, Notice: d.Notice, Status: d.Status, Since: d.Since, Tries: d.Tries, Attempts: []DeliveryAttempt{},
+		ConfigID: d.ConfigID, Event: d.N, State: d.State, At: d.At, Notice: d.Notice, Status: d.Status, Since: d.Since, Tries: d.Tries,
+		Attempts: Each(d.Attempts, func(a opt.DeliveryAttempt) DeliveryAttempt { return DeliveryAttempt{a.N, a.At, a.Status, a.Error} }),
 	}
 	if d.GateID != "" {
 		out.Interrupt = &DeliveryInterrupt{d.GateKind, d.GateID}
-	}
-	for _, a := range d.Attempts {
-		out.Attempts = append(out.Attempts, DeliveryAttempt{a.N, a.At, a.Status, a.Error})
 	}
 	return out
 }

@@ -5,12 +5,12 @@ import (
 	"longhaul/opt"
 )
 
-// Keys in the metadata of an objective.
+// Keys in the metadata of an objective. Its root task has two of them, too.
 const (
 	KeyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
 	keyBlockedBy = "longhaul/v1/blockedBy" // what blocks it
-	keyStopping  = "longhaul/v1/stopping"  // the status in which it will end
-	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
+	KeyStopping  = "longhaul/v1/stopping"  // the status in which it will end
+	KeyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 
 	keyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
 
@@ -98,32 +98,17 @@ func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
 		Metadata:  withReason(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed || o.Status == opt.ObjectiveCanceled, o.Reason),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
-	if o.Revision > 0 {
-		out.Metadata = out.Metadata.With(KeyRevision, o.Revision)
-	}
-	if o.Paused && !o.Status.Ended() {
-		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
-	}
-	if o.Stuck != nil {
-		out.Metadata = out.Metadata.With(opt.KeyStuck, o.Stuck)
-	}
-	if o.Rewound {
-		out.Metadata = out.Metadata.With(opt.KeyRewound, true)
-	}
-	if by := blockedBy(o); by != nil {
-		out.Metadata = out.Metadata.With(keyBlockedBy, by)
-	}
-	if !o.QueuedAt.IsZero() {
-		out.Metadata = out.Metadata.With(keyQueuedAt, o.QueuedAt)
-	}
-	if o.Stopping != "" && !o.Status.Ended() {
-		out.Metadata = out.Metadata.With(keyStopping, o.Stopping)
-	}
+	by := blockedBy(o)
+	out.Metadata = out.Metadata.
+		WithIf(o.Revision > 0, KeyRevision, o.Revision).
+		WithIf(o.Paused && !o.Status.Ended(), opt.KeyPaused, true).
+		WithIf(o.Stuck != nil, opt.KeyStuck, o.Stuck).
+		WithIf(o.Rewound, opt.KeyRewound, true).
+		WithIf(by != nil, keyBlockedBy, by).
+		WithIf(!o.QueuedAt.IsZero(), KeyQueuedAt, o.QueuedAt).
+		WithIf(o.Stopping != "" && !o.Status.Ended(), KeyStopping, o.Stopping)
 	if plans {
-		out.Plans = make([]Plan, 0, len(o.Plans))
-		for _, p := range o.Plans {
-			out.Plans = append(out.Plans, PlanOf(p, tasks))
-		}
+		out.Plans = Each(o.Plans, func(p *opt.Plan) Plan { return PlanOf(p, tasks) })
 	}
 	return out
 }
@@ -132,18 +117,13 @@ func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
 func PlanOf(p *opt.Plan, tasks bool) Plan {
 	out := Plan{
 		ID: p.ID, ObjectiveID: p.ObjectiveID, Name: p.Name, Description: p.Description, Status: p.Status,
-		Dependencies: orEmpty(p.Dependencies),
+		Dependencies: append([]string{}, p.Dependencies...),
 		Metadata:     ordered(withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason), p.Dependencies),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
-	if p.Paused && !p.Status.Ended() {
-		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
-	}
+	out.Metadata = out.Metadata.WithIf(p.Paused && !p.Status.Ended(), opt.KeyPaused, true)
 	if tasks {
-		out.Tasks = make([]PlanTask, 0, len(p.Tasks))
-		for _, t := range p.Tasks {
-			out.Tasks = append(out.Tasks, PlanTaskOf(p, t))
-		}
+		out.Tasks = Each(p.Tasks, func(t *opt.Task) PlanTask { return PlanTaskOf(p, t) })
 	}
 	return out
 }
@@ -152,7 +132,7 @@ func PlanOf(p *opt.Plan, tasks bool) Plan {
 func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 	out := PlanTask{
 		ID: t.ID, PlanID: p.ID, ObjectiveID: p.ObjectiveID, Name: t.Name, Description: t.Description, TaskIndex: t.Index,
-		Dependencies: orEmpty(t.Dependencies), Status: t.State,
+		Dependencies: append([]string{}, t.Dependencies...), Status: t.State,
 	}
 	reason := ""
 	if t.State == opt.TaskFailed {
@@ -172,10 +152,7 @@ func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 // ordered returns m with the mark of an empty list of dependencies, since none are shown
 // like that, too.
 func ordered(m a2a.Metadata, dependencies []string) a2a.Metadata {
-	if dependencies == nil || len(dependencies) > 0 {
-		return m
-	}
-	return m.With(keyAtOnce, true)
+	return m.WithIf(dependencies != nil && len(dependencies) == 0, keyAtOnce, true)
 }
 
 // A link says what becomes of a linked task.
@@ -246,15 +223,14 @@ func withReason(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metadat
 
 // Unconfirmed returns metadata with the plans that have not confirmed a change.
 func Unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
-	if len(plans) == 0 {
-		return m
-	}
-	return m.With(keyUnconfirmed, plans)
+	return m.WithIf(len(plans) > 0, keyUnconfirmed, plans)
 }
 
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
+// Each returns the forms of the elements of a list, never nil.
+func Each[T, F any](list []T, of func(T) F) []F {
+	out := make([]F, 0, len(list))
+	for _, v := range list {
+		out = append(out, of(v))
 	}
-	return s
+	return out
 }

@@ -98,17 +98,13 @@ type Backfilled struct {
 
 // ScheduleOf returns s as clients see it.
 func ScheduleOf(s opt.ScheduleState) Schedule {
-	out := Schedule{
+	return Schedule{
 		ID: s.ID, Name: s.Name, Text: s.Text, Skill: s.Skill, ContextID: s.ContextID,
 		Cron: s.Times.Cron, Every: spanText(s.Times.Every), TimeZone: s.Times.TimeZone, Jitter: spanText(s.Times.Jitter), From: s.Times.From, Until: s.Times.Until,
 		Overlap: s.Overlap, CatchUp: spanText(s.CatchUp), Paused: s.Paused, Note: s.Note,
 		Principal: s.Principal, Playbook: s.Playbook, CreatedAt: s.CreatedAt,
-		Next: s.Next, Runs: RunsOf(s.Runs), Skipped: s.Skipped, Missed: s.Missed,
+		Next: append([]a2a.Time{}, s.Next...), Runs: RunsOf(s.Runs), Skipped: s.Skipped, Missed: s.Missed,
 	}
-	if out.Next == nil {
-		out.Next = []a2a.Time{}
-	}
-	return out
 }
 
 // spanText writes seconds so that they can be read again, "" for none.
@@ -121,9 +117,5 @@ func spanText(seconds int64) string {
 
 // RunsOf returns runs as clients see them.
 func RunsOf(runs []opt.ScheduleRun) []ScheduleRun {
-	out := []ScheduleRun{}
-	for _, r := range runs {
-		out = append(out, ScheduleRun(r))
-	}
-	return out
+	return Each(runs, func(r opt.ScheduleRun) ScheduleRun { return ScheduleRun(r) })
 }

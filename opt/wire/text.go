@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"strings"
 
 	"longhaul/opt"
@@ -60,11 +59,8 @@ func (r ScheduleRun) String() string {
 }
 
 func countText(n int, what string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return ", 1 " + what
 	}
-	return fmt.Sprintf(", %d %ss", n, what)
+	return ", " + opt.Count(n, what)
 }

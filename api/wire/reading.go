@@ -1,0 +1,197 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/a2a/codec"
+	"longhaul/api/read"
+	"longhaul/opt"
+)
+
+// readings have a line for each type and rule of a field. The values of absent members are
+// zero where the rule does not say more.
+var readings = []reading{
+	by("", codec.Object.Text),
+	by("needed", codec.Object.NeedText),
+	by("id", codec.Object.ID),
+	by("needed id", codec.Object.NeedID),
+	by("context", codec.Object.ContextID),
+	by("name", needName),
+	by("new name", readNewName),
+	by("text", readText), // for people
+	by("search", readSearch),
+	by("", codec.Object.Texts),
+	by("", readFlag(false)),
+	by("else true", readFlag(true)),
+	by("", codec.Object.Time),
+	by("needed", needTime),
+	by("span", readSpan),
+
+	by("page of 10", readPageSize(10)),
+	by("page of 50", readPageSize(50)),
+	by("page of 100", readPageSize(100)),
+	by("history", readHistory(0)),
+	by("history of 100", readHistory(defaultHistory)),
+
+	by("", codec.Object.State),
+	by("", readOneOf(opt.ObjectiveStatuses)),
+	by("", readOneOf(opt.PlanStatuses)),
+	by("", readOneOf(opt.Overlaps())),
+	by("", readOneOf([]opt.GateKind{opt.Approval, opt.Clarification, opt.Credential})),
+	by("", planTaskState),
+	by("", clientMetadata),
+	by("replacement", replacement),
+	by("", readPayloads),
+
+	// These have members of the same object.
+	by("scope", func(o codec.Object, _ string) opt.HistoryScope { return historyScope(o, nil) }),
+	by("after", func(o codec.Object, _ string) *int64 { return afterOf(o) }),
+	by("revision", func(o codec.Object, _ string) int64 { return seenRevision(o) }),
+	by("plan", func(o codec.Object, _ string) opt.PlanSpec { return readNewPlan(o) }),
+}
+
+func readFlag(missing bool) func(codec.Object, string) bool {
+	return func(o codec.Object, name string) bool { return o.Flag(name, missing) }
+}
+
+func readPageSize(missing int) func(codec.Object, string) int {
+	return func(o codec.Object, _ string) int { return pageSize(o, missing) }
+}
+
+func readHistory(missing int) func(codec.Object, string) int {
+	return func(o codec.Object, _ string) int { return historyOf(o, missing) }
+}
+
+func readOneOf[T ~string](values []T) func(codec.Object, string) T {
+	return func(o codec.Object, name string) T { return codec.OneOf(o, name, values...) }
+}
+
+func needName(o codec.Object, name string) string {
+	s := o.NeedText(name)
+	checkName(o, name, s)
+	return s
+}
+
+func readNewName(o codec.Object, name string) string {
+	s, ok := o.TextIf(name)
+	if ok && s == "" {
+		o.Wrong(name, "must not be empty")
+	}
+	checkName(o, name, s)
+	return s
+}
+
+func readText(o codec.Object, name string) string {
+	s := o.Text(name)
+	checkDescription(o, name, s)
+	return s
+}
+
+// maxSearch is the longest text to search for, in bytes.
+const maxSearch = 1024
+
+func readSearch(o codec.Object, name string) string {
+	s := o.Text(name)
+	if len(s) > maxSearch {
+		o.Wrong(name, fmt.Sprintf("is longer than %d bytes", maxSearch))
+	}
+	return s
+}
+
+func readPayloads(o codec.Object, name string) (list []read.Payload) {
+	raw := o.Find(name)
+	if raw == nil {
+		o.Missing(name)
+		return nil
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		o.Wrong(name, "must be a list of payloads: "+err.Error())
+	}
+	return list
+}
+
+func needTime(o codec.Object, name string) a2a.Time {
+	o.Missing(name)
+	return o.Time(name)
+}
+
+// readSpan returns the duration called name in seconds.
+func readSpan(o codec.Object, name string) int64 {
+	text, ok := o.TextIf(name)
+	if !ok {
+		return 0
+	}
+	d, err := opt.ParseSpan(text)
+	if err != nil || d < 0 || d%time.Second != 0 {
+		o.Wrong(name, "must be a duration of whole seconds, such as 90s, 2h or 7d")
+		return 0
+	}
+	return int64(d / time.Second)
+}
+
+const (
+	maxPage        = 100
+	defaultHistory = 100 // default number of messages of one task
+)
+
+func pageSize(o codec.Object, missing int) int {
+	n := o.Int32("pageSize")
+	switch {
+	case n == nil:
+		return missing
+	case *n < 1 || *n > maxPage:
+		o.Wrong("pageSize", "must be from 1 to 100")
+		return missing
+	}
+	return *n
+}
+
+// historyOf reads how many messages to return.
+func historyOf(o codec.Object, missing int) int {
+	n := o.Int32("historyLength")
+	switch {
+	case n == nil:
+		return missing
+	case *n < 0:
+		o.Wrong("historyLength", "must not be negative")
+		return 0
+	}
+	return *n
+}
+
+// historyScope reads the history scope from the metadata of the request or of its
+// message. The message's takes precedence and is stored with it for later
+// requests. If the message has none, the request's is stored with it. An invalid
+// scope of the request is ignored.
+func historyScope(o codec.Object, m *a2a.Message) opt.HistoryScope {
+	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
+		s, _ := m.Metadata.String(opt.KeyHistoryScope)
+		return opt.HistoryScope(s)
+	}
+	s, _ := o.Metadata("metadata").String(opt.KeyHistoryScope)
+	scope := opt.HistoryScope(s)
+	if !scope.Valid() {
+		return ""
+	}
+	if m != nil {
+		m.Metadata = m.Metadata.With(opt.KeyHistoryScope, scope)
+	}
+	return scope
+}
+
+// afterOf reads the number of the event after which to resume a stream.
+func afterOf(o codec.Object) *int64 {
+	m, _ := o.Child("metadata")
+	n := m.Integer(opt.KeyAfter)
+	if n == nil {
+		return nil
+	}
+	if *n < 0 {
+		m.Wrong(opt.KeyAfter, "must not be negative")
+	}
+	seq := int64(*n)
+	return &seq
+}
