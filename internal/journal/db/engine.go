@@ -73,7 +73,7 @@ func (s *Engine) Close() error {
 
 // Activity returns what the journal does now.
 func (s *Engine) Activity() Activity {
-	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
+	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(s.Readers.lent()), Watches: s.watches.count()}
 }
 
 // signalChanges signals those in this process that wait for a change.
@@ -156,7 +156,7 @@ func (s *Engine) withReader(ctx context.Context, f func(*Conn) error) error {
 			s.Log.Warn("Closing a connection to the journal", zap.Error(errors.Join(err, c.discard())))
 			c = nil
 		}
-		s.Readers.Release(c)
+		s.Readers.release(c)
 		if !repeat {
 			return s.Db.Failure(err)
 		}
