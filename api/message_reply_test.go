@@ -79,8 +79,22 @@ func TestReply_letters(t *testing.T) {
 	}
 }
 
+// newServices returns a function that returns a service where a message with a text began
+// work, the same service for the same text.
+func newServices(t *testing.T) func(text string) *fixture {
+	all := map[string]*fixture{}
+	return func(text string) *fixture {
+		if all[text] == nil {
+			all[text] = newService(t)
+			all[text].send(t, "m", text)
+		}
+		return all[text]
+	}
+}
+
 func TestReply_refused(t *testing.T) {
 	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
+	serviceOf := newServices(t)
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
 		"accept with an attachment":            {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
 		"no known action":                      {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action: the action must be one of: accept, reject"},
@@ -120,8 +134,7 @@ func TestReply_refused(t *testing.T) {
 		"a type that nobody reads":             {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			s.send(t, "m", tc.work)
+			s := serviceOf(tc.work)
 			got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code)
 			if !strings.Contains(got, tc.says) {
 				t.Errorf("message is %q, want one that says %q", got, tc.says)

@@ -7,36 +7,6 @@ import (
 	"longhaul/opt"
 )
 
-func TestObjectiveUpdate_transitions(t *testing.T) {
-	// The moves that bring a waiting objective without plans into each state.
-	ways := map[string][]string{
-		"submitted": nil, "planning": {"planning"}, "working": {"working"}, "blocked": {"working", "blocked"},
-		"completed": {"working", "completed"}, "failed": {"working", "failed"}, "canceled": {"canceled"},
-	}
-	pairs(t, objectiveTable, func(t *testing.T, from, to string, allowed bool) {
-		s := newService(t)
-		s.open(t)
-		for _, status := range ways[from] {
-			s.update(t, objectiveID, status)
-		}
-		update := func() node {
-			return s.call(t, "objectives/update", fmt.Sprintf(`{"id":%q,"status":%q}`, objectiveID, to))
-		}
-		if !allowed {
-			s.unchanged(t, func() { wantRefusal(t, update(), from, to) })
-			return
-		}
-		n := update()
-		if got := n.at("result", "objective", "status").String(); got != to {
-			t.Fatalf("status is %q, want %q: %v", got, to, n)
-		}
-		root := s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, objectiveID+"~2"))
-		if again := from != to && opt.ObjectiveStatus(from).Ended(); again == root.has("error") {
-			t.Errorf("the root task of the second attempt: %v", root)
-		}
-	})
-}
-
 // Metadata is replaced, except for the server's keys.
 func TestObjectiveUpdate_metadata(t *testing.T) {
 	for name, tc := range map[string]struct{ metadata, want string }{
@@ -53,23 +23,6 @@ func TestObjectiveUpdate_metadata(t *testing.T) {
 		if got := n.at("result", "objective", "metadata").String(); got != tc.want {
 			t.Errorf("%s: metadata is %s, want %s", name, got, tc.want)
 		}
-	}
-}
-
-// A move to the current status is always allowed, and needs no engine.
-func TestObjectiveUpdate_stays(t *testing.T) {
-	for _, way := range [][]string{{}, {"working"}, {"working", "blocked"}, {"canceled"}} {
-		s := newService(t)
-		s.have(t)
-		status := "submitted"
-		for _, status = range way {
-			s.update(t, objectiveID, status)
-		}
-		s.unchanged(t, func() {
-			if o := s.update(t, objectiveID, status); o.at("objective", "status").String() != status {
-				t.Errorf("asked to stay %s: %v", status, o)
-			}
-		})
 	}
 }
 

@@ -8,67 +8,6 @@ import (
 	"longhaul/opt"
 )
 
-// planWays bring a plan into each status. Its objective continues without it.
-var planWays = map[string]func(t *testing.T, s *fixture){
-	"pending": func(*testing.T, *fixture) {},
-	"working": func(t *testing.T, s *fixture) { s.update(t, planID, "working") },
-	"blocked": func(t *testing.T, s *fixture) { s.update(t, planID, "working"); s.update(t, planID, "blocked") },
-	"completed": func(t *testing.T, s *fixture) {
-		s.update(t, planID, "working")
-		s.update(t, planID, "completed")
-	},
-	"failed":  func(t *testing.T, s *fixture) { s.update(t, planID, "working"); s.update(t, planID, "failed") },
-	"skipped": func(t *testing.T, s *fixture) { s.update(t, planID, "skipped") },
-}
-
-// optional makes an objective with two plans, of which the first is optional and
-// has no tasks, so that the objective continues, however the plan ends.
-func (s *fixture) optional(t *testing.T) {
-	t.Helper()
-	s.open(t)
-	s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"Plan 1","metadata":{"opt/v1/optional":true}}`)
-	s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"Plan 2","tasks":[{"name":"First"},{"name":"Second"}]}`)
-}
-
-func TestPlanUpdate_transitions(t *testing.T) {
-	pairs(t, planTable, func(t *testing.T, from, to string, allowed bool) {
-		s := newService(t)
-		s.optional(t)
-		planWays[from](t, s)
-		update := func() node {
-			return s.call(t, "plans/update", fmt.Sprintf(`{"id":%q,"status":%q}`, planID, to))
-		}
-		if !allowed {
-			s.unchanged(t, func() { wantRefusal(t, update(), from, to) })
-			return
-		}
-		if n := update(); n.at("result", "plan", "status").String() != to {
-			t.Errorf("want %s: %v", to, n)
-		}
-	})
-}
-
-// A move to the current status does not change a plan.
-func TestPlanUpdate_stays(t *testing.T) {
-	for status, way := range planWays {
-		s := newService(t)
-		s.optional(t)
-		way(t, s)
-		s.unchanged(t, func() {
-			if got := s.update(t, planID, status).at("plan", "status").String(); got != status {
-				t.Errorf("asked to stay %s it is %s", status, got)
-			}
-		})
-	}
-	s := newService(t)
-	s.have(t)
-	s.update(t, taskID, "working")
-	s.update(t, planID, "working")
-	if !s.world.Objective(objectiveID).Plan(planID).Started {
-		t.Error("a plan that was begun by hand is not started")
-	}
-}
-
 // A plan whose dependencies are met can be started before its turn, and starts
 // its objective. A plan with unmet dependencies cannot be started.
 func TestPlanUpdate_dependencies(t *testing.T) {
