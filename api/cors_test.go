@@ -25,6 +25,13 @@ func TestCORS(t *testing.T) {
 	} {
 		s := newService(t, func(c *config) { c.Origins = tc.origins })
 		for _, method := range []string{http.MethodOptions, http.MethodPost} {
+			rest := s.rest(t, method, "/a2a/rest/tasks/x:subscribe", "", "Origin", tc.origin).Header()
+			if got := rest.Get("Access-Control-Allow-Origin"); got != tc.want {
+				t.Errorf("%v: %s over plain HTTP from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)
+			}
+			if got := rest.Get("Access-Control-Allow-Methods"); method == http.MethodOptions && (got == "GET, OPTIONS, POST") != (tc.want != "") {
+				t.Errorf("%v: preflight of plain HTTP from %q allows %q", tc.origins, tc.origin, got)
+			}
 			h := s.serve(t, method, "/a2a", `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`, "Origin", tc.origin).Header()
 			if got := h.Get("Access-Control-Allow-Origin"); got != tc.want {
 				t.Errorf("%v: %s from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,38 +171,40 @@ func TestReply_otherTenant(t *testing.T) {
 	}
 }
 
-// Of many concurrent decisions one counts, and a repeat of it gets the same
-// answer.
+// Of many concurrent decisions, by data or by word, one counts, and a repeat of it gets the
+// same answer.
 func TestReply_firstWins(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	codes := map[string]int{}
-	winner := ""
-	for i := range 50 {
-		wg.Go(func() {
-			n := s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "")
-			mu.Lock()
-			defer mu.Unlock()
-			codes[n.at("error", "code").String()]++
-			if !n.has("error") {
-				winner = fmt.Sprint("r", i)
+	for name, parts := range map[string][2]string{
+		"by data": {`{"data":{"action":"accept"}}`, `{"data":{"action":"accept"}}`},
+		"by word": {`{"text":"accept"}`, `{"text":"reject"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
+			root := s.send(t, "m", "approve").at("id").String()
+			codes := make([]string, 50)
+			var wg sync.WaitGroup
+			for i := range codes {
+				wg.Go(func() { codes[i] = s.say(t, root, fmt.Sprint("r", i), parts[i%2], "").at("error", "code").String() })
+			}
+			wg.Wait()
+			winner := slices.Index(codes, "")
+			for i, code := range codes {
+				if i != winner && code != "-32004" {
+					t.Errorf("reply %d gets %q, beside %d, which counts", i, code, winner)
+				}
+			}
+			if winner < 0 {
+				t.FailNow()
+			}
+			told := len(s.world.Letters())
+			if again := s.say(t, root, fmt.Sprint("r", winner), parts[winner%2], ""); again.has("error") {
+				t.Errorf("the repeat got %v", again)
+			}
+			wantCode(t, s.say(t, root, fmt.Sprint("r", winner), `{"data":{"action":"reject","feedback":"no"}}`, ""), "-32602")
+			if len(s.world.Letters()) != told {
+				t.Error("the engine got a repeat")
 			}
 		})
-	}
-	wg.Wait()
-	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, codes); diff != "" {
-		t.Errorf("codes mismatch (-want +got):\n%s", diff)
-	}
-	told := len(s.world.Letters())
-	again := s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"accept"}}`, "")
-	if got := again.at("result", "task", "status", "state").String(); got != "TASK_STATE_COMPLETED" {
-		t.Errorf("the repeat got %v", again)
-	}
-	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
-	if len(s.world.Letters()) != told {
-		t.Error("the engine got a repeat")
 	}
 }
 
@@ -284,27 +287,6 @@ func TestReply_wordTooLate(t *testing.T) {
 			t.Error(n)
 		}
 	})
-}
-
-// Of many concurrent decisions by word one counts, too.
-func TestReply_firstWordWins(t *testing.T) {
-	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
-	s.send(t, "m", "slow")
-	s.world.Gate("task-"+u("m")+"-1-0", *approval())
-	codes := make(chan string, 50)
-	for i := range cap(codes) {
-		go func() {
-			word := []string{"accept", "reject"}[i%2]
-			codes <- s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"text":"`+word+`"}`, "").at("error", "code").String()
-		}()
-	}
-	got := map[string]int{}
-	for range cap(codes) {
-		got[<-codes]++
-	}
-	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, got); diff != "" {
-		t.Errorf("codes mismatch (-want +got):\n%s", diff)
-	}
 }
 
 // While no worker runs, a reply is stored and the task says so; a repeat gets the

@@ -240,22 +240,26 @@ func TestStrangeIDs(t *testing.T) {
 	s.untouched(t)
 }
 
+// The limit also applies to a body without a declared size, and over plain HTTP.
 func TestBodyLimit(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxBody = 100 })
 	body := `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageToken":"` + strings.Repeat("x", 100) + `"}}`
-	for name, reader := range map[string]io.Reader{
-		"of known length":   strings.NewReader(body),
-		"of unknown length": io.MultiReader(strings.NewReader(body)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", reader)
+	for _, path := range []string{"/", "/message:send"} {
+		for name, reader := range map[string]io.Reader{
+			"of known length":   strings.NewReader(body),
+			"of unknown length": io.MultiReader(strings.NewReader(body)),
+		} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, reader)
+			r.Header.Set("A2A-Version", "1.0")
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
 			if w.Code != http.StatusRequestEntityTooLarge {
-				t.Errorf("status is %d, want 413", w.Code)
+				t.Errorf("%s, %s: status is %d, want 413", path, name, w.Code)
 			}
-			wantCode(t, parse(t, w.Body.Bytes()), "-32600")
-		})
+			if path == "/" {
+				wantCode(t, parse(t, w.Body.Bytes()), "-32600")
+			}
+		}
 	}
 	s.untouched(t)
 }

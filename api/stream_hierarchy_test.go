@@ -233,72 +233,12 @@ func TestStream_hierarchy(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.story(t)
-	for root, want := range map[string][]string{
-		objectiveID: {
-			"1 objective / →submitted r1, SUBMITTED",
-			"2 plan -1/ →pending r1, SUBMITTED",
-			"3 objective / submitted→submitted r2, SUBMITTED",
-			"5 plan -2/ →pending r2, SUBMITTED",
-			"6 objective / submitted→submitted r3, SUBMITTED",
-			"8 plan -2/ pending→pending r3, SUBMITTED",
-			"9 objective / submitted→submitted r4, SUBMITTED",
-			"11 task -1/1 pending→pending r4, SUBMITTED",
-			"12 objective / submitted→submitted r5, SUBMITTED",
-			"14 objective / submitted→working r5, SUBMITTED",
-			"15 objective / working→working r6, SUBMITTED",
-			"16 is WORKING",
-			"18 plan -1/ pending→working r6, WORKING",
-			"19 task -1/0 pending→working r6, WORKING",
-			"20 plan -2/ pending→blocked r6, WORKING",
-			"22 plan -1/ working→working r6, WORKING",
-			"23 objective / working→working r7, WORKING",
-			"25 task -1/0 working→input-required r7, WORKING",
-			"26 plan -1/ working→blocked r7, WORKING",
-			"27 objective / working→blocked r7, WORKING",
-			"28 is INPUT_REQUIRED",
-			"29 plan -1/ blocked→blocked r7, INPUT_REQUIRED",
-			"30 objective / blocked→blocked r8, INPUT_REQUIRED",
-			"32 task -1/0 input-required→failed r8, INPUT_REQUIRED",
-			"33 task -1/1 pending→canceled r8, INPUT_REQUIRED",
-			"34 task -1/2 pending→canceled r8, INPUT_REQUIRED",
-			"35 plan -1/ blocked→failed r8, INPUT_REQUIRED",
-			"36 objective / blocked→blocked r9, INPUT_REQUIRED",
-			"39 is WORKING",
-			"41 task -2/0 pending→canceled r9, WORKING",
-			"42 task -2/1 pending→canceled r9, WORKING",
-			"43 plan -2/ blocked→skipped r9, WORKING",
-			"44 objective / blocked→failed r9, WORKING",
-			"45 is FAILED",
-		},
-		objectiveID + "~2": {
-			"46 objective / failed→submitted r9, SUBMITTED",
-			"47 plan -1/ failed→pending r9, SUBMITTED",
-			"48 plan -2/ skipped→pending r9, SUBMITTED",
-			"49 objective / submitted→submitted r10, SUBMITTED",
-			"51 objective / submitted→working r10, SUBMITTED",
-			"52 objective / working→working r11, SUBMITTED",
-			"53 is WORKING",
-			"55 plan -1/ pending→working r11, WORKING",
-			"56 task -1/0 pending→working r11, WORKING",
-			"57 plan -2/ pending→blocked r11, WORKING",
-			"60 objective / working→working r12, WORKING",
-			"63 task -1/1 pending→canceled r12, WORKING",
-			"64 task -1/2 pending→canceled r12, WORKING",
-			"66 task -2/0 pending→canceled r12, WORKING",
-			"67 task -2/1 pending→canceled r12, WORKING",
-			"68 plan -2/ blocked→skipped r12, WORKING",
-			"69 task -1/0 working→canceled r12, WORKING",
-			"70 plan -1/ working→failed r12, WORKING",
-			"71 objective / working→canceled r12, WORKING",
-			"72 is CANCELED",
-		},
-	} {
-		var got []string
+	var got strings.Builder
+	for _, root := range []string{objectiveID, objectiveID + "~2"} {
+		fmt.Fprintf(&got, "-- %s --\n", root)
 		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all() {
-			got = append(got, told(e))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("events of %s mismatch (-want +got):\n%s", root, diff)
+			fmt.Fprintln(&got, told(e))
 		}
 	}
+	wantGolden(t, "testdata/hierarchy.txt", got.String())
 }
