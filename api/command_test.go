@@ -499,25 +499,6 @@ func TestChanges_unknownDependency(t *testing.T) {
 	}
 }
 
-// Things of another tenant give the same error as unknown things.
-func TestChanges_anothersObjective(t *testing.T) {
-	empty, s := newService(t), newService(t)
-	s.have(t)
-	for method := range changes {
-		if method == "objectives/create" {
-			continue
-		}
-		unknown := empty.call(t, method, change(method, 0, ""))
-		s.unchanged(t, func() {
-			anothers := s.call(t, method, change(method, 0, ""), "Authorization", "Bearer rival/bob")
-			wantCode(t, anothers, "-32000")
-			if anothers.String() != unknown.String() {
-				t.Errorf("%s: another's gives %v, an unknown one %v", method, anothers, unknown)
-			}
-		})
-	}
-}
-
 // An objective or plan that has ended or is stopping cannot be changed.
 func TestChanges_ofWhatHasEnded(t *testing.T) {
 	ways := map[string]func(t *testing.T, s *fixture){

@@ -55,23 +55,59 @@ func (r *reader) all() []sse {
 	return out
 }
 
-// A stream shows the same events, wherever it begins.
-func TestStream_hierarchyFromAnywhere(t *testing.T) {
+func TestStream_hierarchy(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.story(t)
-	for i := range 4 {
-		root, headers := []string{objectiveID, objectiveID + "~2"}[i/2], []string{"A2A-Extensions", a2a.ExtensionOPT}[:i%2*2]
-		follow := func(after string) []sse {
-			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, append(headers, "Last-Event-ID", after)...).all()
-		}
-		whole := follow("0")
-		for i, e := range whole[:len(whole)-1] {
-			if diff := cmp.Diff(fmt.Sprint(whole[i+1:]), fmt.Sprint(follow(e.id))); diff != "" {
-				t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
+	extended := []string{"A2A-Extensions", a2a.ExtensionOPT}
+	follow := func(id, after string, headers ...string) []sse {
+		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", after)...).all()
+	}
+	t.Run("golden", func(t *testing.T) {
+		var got strings.Builder
+		for _, root := range []string{objectiveID, objectiveID + "~2"} {
+			fmt.Fprintf(&got, "-- %s --\n", root)
+			for _, e := range follow(root, "0", extended...) {
+				fmt.Fprintln(&got, told(e))
 			}
 		}
-	}
+		wantGolden(t, "testdata/hierarchy.txt", got.String())
+	})
+	t.Run("the same events, wherever a stream begins", func(t *testing.T) {
+		for i := range 4 {
+			root, headers := []string{objectiveID, objectiveID + "~2"}[i/2], extended[:i%2*2]
+			whole := follow(root, "0", headers...)
+			for i, e := range whole[:len(whole)-1] {
+				if diff := cmp.Diff(fmt.Sprint(whole[i+1:]), fmt.Sprint(follow(root, e.id, headers...))); diff != "" {
+					t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
+				}
+			}
+		}
+	})
+	t.Run("none without the extension, and of a plan task", func(t *testing.T) {
+		for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: extended} {
+			for _, e := range follow(id, "0", headers...) {
+				if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
+					t.Errorf("%s gets %v", id, u)
+				}
+			}
+		}
+	})
+	t.Run("a change around a waiting task is not final", func(t *testing.T) {
+		var finals []string
+		for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
+			u := e.data.at("result")
+			if u.at("final").String() == "true" {
+				finals = append(finals, u.at("status", "state").String())
+			}
+			if u.at("metadata").has("opt/v1/event") && u.at("final").String() != "false" {
+				t.Errorf("final is %v: %v", u.at("final"), u)
+			}
+		}
+		if !slices.Equal(finals, []string{"input-required"}) { // the stream ends there
+			t.Errorf("final were %v", finals)
+		}
+	})
 }
 
 // Clients without the extension get the progress of the root task as tasks begin and end,
@@ -191,54 +227,4 @@ func TestStream_paused(t *testing.T) {
 	if got := strings.Join(lines, "\n"); !strings.Contains(got, "objective"+on+"\nplan"+on) || !strings.Contains(got, "objective"+off+"\nplan"+off) {
 		t.Errorf("the stream shows\n%s", got)
 	}
-}
-
-// Clients without the extension, and streams of plan tasks, get no events of the
-// hierarchy.
-func TestStream_noHierarchy(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: {"A2A-Extensions", a2a.ExtensionOPT}} {
-		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", "0")...).all() {
-			if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
-				t.Errorf("%s gets %v", id, u)
-			}
-		}
-	}
-}
-
-// A change around a waiting task does not end its stream and is not marked as
-// final.
-func TestStream_hierarchyIsNotFinal(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	var finals []string
-	for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
-		u := e.data.at("result")
-		if u.at("final").String() == "true" {
-			finals = append(finals, u.at("status", "state").String())
-		}
-		if u.at("metadata").has("opt/v1/event") && u.at("final").String() != "false" {
-			t.Errorf("final is %v: %v", u.at("final"), u)
-		}
-	}
-	if !slices.Equal(finals, []string{"input-required"}) {
-		t.Errorf("final were %v", finals)
-	}
-}
-
-func TestStream_hierarchy(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	var got strings.Builder
-	for _, root := range []string{objectiveID, objectiveID + "~2"} {
-		fmt.Fprintf(&got, "-- %s --\n", root)
-		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all() {
-			fmt.Fprintln(&got, told(e))
-		}
-	}
-	wantGolden(t, "testdata/hierarchy.txt", got.String())
 }
