@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,10 +50,10 @@ const (
 	description = wire.Version("description") // the OpenAPI description
 )
 
-// documents are the forms of a card.
+// documents are the forms of a card. Each is made when it is first needed.
 type documents struct {
 	since time.Time
-	by    map[wire.Version]document
+	by    map[wire.Version]func() document
 }
 
 // cards are the part of a Server that serves the card.
@@ -73,19 +74,13 @@ func (c *cards) SetSkills(skills []card.Skill) {
 }
 
 func (c *cards) update() {
-	now := &documents{since: c.now(), by: map[wire.Version]document{}}
 	card := c.service.Cards.Card()
-	for v, form := range map[wire.Version]any{
-		wire.V03: wire.V03.Card(card), wire.V10: wire.V10.Card(card),
-		discovery: wire.Discovery(card, c.maxBody), description: c.describer.describe(card),
+	now := &documents{since: c.now(), by: map[wire.Version]func() document{}}
+	for v, form := range map[wire.Version]func() any{
+		wire.V03: func() any { return wire.V03.Card(card) }, wire.V10: func() any { return wire.V10.Card(card) },
+		discovery: func() any { return wire.Discovery(card, c.maxBody) }, description: func() any { return c.describer.describe(card) },
 	} {
-		body, err := wire.Marshal(form)
-		if err != nil {
-			c.log.Error("The agent card has no JSON form", zap.Error(err))
-			continue
-		}
-		sum := sha256.Sum256(body)
-		now.by[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		now.by[v] = sync.OnceValue(func() document { return c.document(form()) })
 	}
 	if before := c.current.Load(); before != nil && before.equal(now) {
 		return
@@ -93,9 +88,19 @@ func (c *cards) update() {
 	c.current.Store(now)
 }
 
+func (c *cards) document(form any) document {
+	body, err := wire.Marshal(form)
+	if err != nil {
+		c.log.Error("The agent card has no JSON form", zap.Error(err))
+		return document{}
+	}
+	sum := sha256.Sum256(body)
+	return document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
+}
+
 // equal reports whether d and o are the same for clients.
 func (d *documents) equal(o *documents) bool {
-	return maps.EqualFunc(d.by, o.by, func(a, b document) bool { return a.etag == b.etag })
+	return maps.EqualFunc(d.by, o.by, func(a, b func() document) bool { return a().etag == b().etag })
 }
 
 // serve serves the card in the shape for the version that a request names,
@@ -122,7 +127,7 @@ func (c *cards) serveDescription(e echo.Context) error { return c.send(e, descri
 
 func (c *cards) send(e echo.Context, v wire.Version) error {
 	now := c.current.Load()
-	card := now.by[v]
+	card := now.by[v]()
 	h := e.Response().Header()
 	if v == wire.V03 || v == wire.V10 {
 		h.Set("Vary", wire.HeaderVersion)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,87 +319,57 @@ func TestChanges_revision(t *testing.T) {
 }
 
 // Invalid changes are refused before anything is written, each with its code and
-// the name of the wrong field.
+// the name of the wrong field. The goldens have params of another type, and those that are
+// missing, empty or too long, and unknown ids.
 func TestChanges_refused(t *testing.T) {
 	const id, plan, task = `"id":"OBJ"`, `"id":"PLAN"`, `"id":"TASK"`
-	long := strings.Repeat("n", 257)
 	many := `[` + strings.Repeat(`{"name":"x"},`, 48) + `{"name":"x"}]`
+	s := newService(t)
+	s.have(t)
 	for name, tc := range map[string]struct {
 		method, params string
 		code, at       string // at is the field, or the reason, of the error
 	}{
-		"objective, no id":             {"objectives/update", `{"status":"working"}`, "-32602", "id"},
-		"objective, unknown":           {"objectives/update", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
 		"objective, a plan's id":       {"objectives/update", `{` + plan + `}`, "-32000", "OBJECTIVE_NOT_FOUND"},
-		"objective, unknown word":      {"objectives/update", `{` + id + `,"status":"done"}`, "-32602", "status"},
 		"objective, a plan's word":     {"objectives/update", `{` + id + `,"status":"skipped"}`, "-32602", "status"},
-		"objective, no name":           {"objectives/update", `{` + id + `,"name":""}`, "-32602", "name"},
 		"objective, name of spaces":    {"objectives/update", `{` + id + `,"name":" "}`, "-32602", "name"},
 		"objective, NUL in name":       {"objectives/update", `{` + id + `,"name":"a\u0000"}`, "-32602", "name"},
 		"plan, NUL in description":     {"plans/update", `{` + plan + `,"description":"a\u0000"}`, "-32602", "description"},
 		"tasks, name of spaces":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":" "}]}`, "-32602", "tasks[0].name"},
-		"objective, long name":         {"objectives/update", `{` + id + `,"name":"` + long + `"}`, "-32602", "name"},
-		"objective, name of no type":   {"objectives/update", `{` + id + `,"name":5}`, "-32602", "name"},
-		"objective, long description":  {"objectives/update", `{` + id + `,"description":"` + strings.Repeat("d", 16<<10+1) + `"}`, "-32602", "description"},
-		"objective, metadata of text":  {"objectives/update", `{` + id + `,"metadata":"x"}`, "-32602", "metadata"},
 		"objective, optional of text":  {"objectives/update", `{` + id + `,"metadata":{"opt/v1/optional":"yes"}}`, "-32602", "metadata.opt/v1/optional"},
-		"objective, revision of text":  {"objectives/update", `{` + id + `,"metadata":{"longhaul/v1/revision":"3"}}`, "-32602", "metadata.longhaul/v1/revision"},
 		"objective, revision 0":        {"objectives/update", `{` + id + `,"longhaul/v1/revision":0}`, "-32602", "longhaul/v1/revision"},
-		"objective, stale":             {"objectives/update", `{` + id + `,"name":"New","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
-		"replan, stale":                {"objectives/replan", `{` + id + `,"longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
-		"replan, no id":                {"objectives/replan", `{}`, "-32602", "id"},
-		"replan, unknown":              {"objectives/replan", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
-		"replan, reason of no type":    {"objectives/replan", `{` + id + `,"reason":{}}`, "-32602", "reason"},
 		"new plan, stale":              {"plans/create", `{"objectiveId":"OBJ","name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
 		"new plan, cycle":              {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-1"]},{"name":"b","dependencies":["task-0"]}]}`, "-32602", "tasks"},
 		"new plan, on itself":          {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-0"]}]}`, "-32602", "tasks[0].dependencies[0]"},
 		"new plan, on nothing":         {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-9"]}]}`, "-32602", "tasks[0].dependencies[0]"},
 		"new plan, on no plan":         {"plans/create", `{"objectiveId":"OBJ","name":"x","dependencies":["plan-x"]}`, "-32602", "dependencies[0]"},
-		"plan, no id":                  {"plans/update", `{}`, "-32602", "id"},
-		"plan, unknown":                {"plans/update", `{"id":"PLAN9"}`, "-32000", "PLAN_NOT_FOUND"},
 		"plan, an objective's id":      {"plans/update", `{` + id + `}`, "-32000", "PLAN_NOT_FOUND"},
 		"plan, a task's id":            {"plans/update", `{` + task + `}`, "-32000", "PLAN_NOT_FOUND"},
 		"plan, no id of ours":          {"plans/update", `{"id":"plan-xyz789","status":"completed"}`, "-32000", "PLAN_NOT_FOUND"},
 		"plan, an objective's word":    {"plans/update", `{` + plan + `,"status":"canceled"}`, "-32602", "status"},
 		"plan, stale":                  {"plans/update", `{` + plan + `,"name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
 		"plan, blocked by us alone":    {"plans/update", `{` + plan + `,"status":"blocked"}`, "-32001", "INVALID_STATE_TRANSITION"},
-		"tasks, no plan":               {"plans/addTasks", `{"tasks":[{"name":"x"}]}`, "-32602", "id"},
-		"tasks, unknown plan":          {"plans/addTasks", `{"planId":"PLAN9","tasks":[{"name":"x"}]}`, "-32000", "PLAN_NOT_FOUND"},
-		"tasks, none":                  {"plans/addTasks", `{` + plan + `}`, "-32602", "tasks"},
 		"tasks, empty":                 {"plans/addTasks", `{` + plan + `,"tasks":[]}`, "-32602", "tasks"},
-		"tasks, of no type":            {"plans/addTasks", `{` + plan + `,"tasks":{}}`, "-32602", "tasks"},
 		"tasks, without a name":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"x"},{}]}`, "-32602", "tasks[1].name"},
-		"tasks, long name":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"` + long + `"}]}`, "-32602", "tasks[0].name"},
 		"tasks, one too many":          {"plans/addTasks", `{` + plan + `,"tasks":` + many + `}`, "-32602", "tasks"},
 		"tasks, cycle":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-3"]},{"name":"b","dependencies":["task-2"]}]}`, "-32602", "tasks"},
 		"tasks, on itself":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-2"]}]}`, "-32602", "tasks[0].dependencies[0]"},
 		"tasks, on nothing":            {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-4"]}]}`, "-32602", "tasks[0].dependencies[0]"},
 		"tasks, on another plan's":     {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["OTHER"]}]}`, "-32602", "tasks[0].dependencies[0]"},
 		"tasks, stale":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a"}],"metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
-		"link, no id":                  {"tasks/link", `{"a2aTaskId":"t"}`, "-32602", "id"},
-		"link, to nothing":             {"tasks/link", `{` + task + `}`, "-32602", "a2aTaskId"},
 		"link, to itself":              {"tasks/link", `{` + task + `,"a2aTaskId":"TASK"}`, "-32602", "a2aTaskId"},
 		"link, to its root task":       {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ"}`, "-32602", "a2aTaskId"},
 		"link, to a later attempt":     {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ~2"}`, "-32602", "a2aTaskId"},
 		"link, to its plan":            {"tasks/link", `{` + task + `,"a2aTaskId":"PLAN"}`, "-32602", "a2aTaskId"},
 		"link, to one beside it":       {"tasks/link", `{` + task + `,"a2aTaskId":"OTHER"}`, "-32602", "a2aTaskId"},
 		"link, control characters":     {"tasks/link", `{` + task + `,"a2aTaskId":"a\u0000"}`, "-32602", "a2aTaskId"},
-		"link, unknown":                {"tasks/link", `{"id":"TASK9","a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
 		"link, the root task":          {"tasks/link", `{` + id + `,"a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
-		"link, stale":                  {"tasks/link", `{` + task + `,"a2aTaskId":"t","longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
-		"status, no id":                {"tasks/updateStatus", `{"status":"working"}`, "-32602", "id"},
-		"status, none":                 {"tasks/updateStatus", `{` + task + `}`, "-32602", "status"},
-		"status, unknown word":         {"tasks/updateStatus", `{` + task + `,"status":"done"}`, "-32602", "status"},
 		"status, unspecified":          {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_UNSPECIFIED"}`, "-32602", "status"},
 		"status, small in the long":    {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_working"}`, "-32602", "status"},
-		"status, message of no type":   {"tasks/updateStatus", `{` + task + `,"status":"working","message":{}}`, "-32602", "message"},
-		"status, unknown":              {"tasks/updateStatus", `{"id":"TASK9","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
 		"status, a task of attempt 2":  {"tasks/updateStatus", `{"id":"TASK~2","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
 		"status, waits before working": {"tasks/updateStatus", `{` + task + `,"status":"input-required"}`, "-32001", "INVALID_STATE_TRANSITION"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			s.have(t)
 			params := strings.NewReplacer("OBJ", objectiveID, "PLAN", planID, "TASK", taskID, "OTHER", opt.TaskID(secondID, 0)).Replace(tc.params)
 			s.unchanged(t, func() {
 				n := s.call(t, tc.method, params)
@@ -414,30 +382,31 @@ func TestChanges_refused(t *testing.T) {
 	}
 }
 
-// A status that does not exist is refused with the list of those that do.
+// A status that no plan has is refused with the list of those that do. The goldens have
+// those of objectives and tasks.
 func TestChanges_unknownStatus(t *testing.T) {
-	for method, want := range map[string]string{
-		"objectives/update":  "submitted, planning, working, blocked, completed, failed, canceled",
-		"plans/update":       "pending, working, blocked, completed, failed, skipped",
-		"tasks/updateStatus": "pending, submitted, working, input-required, auth-required, completed, failed, canceled, rejected",
-	} {
-		s := newService(t)
-		n := s.call(t, method, `{"id":"x","status":"done"}`)
-		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: "+want; got != want {
-			t.Errorf("%s: %q, want %q", method, got, want)
-		}
+	n := newService(t).call(t, "plans/update", `{"id":"x","status":"done"}`)
+	if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: pending, working, blocked, completed, failed, skipped"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// A move to the current status is allowed, and needs no engine.
+func TestChanges_staying(t *testing.T) {
 	s := newService(t)
-	for version, want := range map[string]string{
-		"0.3": "submitted, working, input-required, auth-required, completed, failed, canceled, rejected",
-		"1.0": "TASK_STATE_SUBMITTED, TASK_STATE_WORKING, TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED, " +
-			"TASK_STATE_COMPLETED, TASK_STATE_FAILED, TASK_STATE_CANCELED, TASK_STATE_REJECTED",
+	s.have(t)
+	for _, move := range [][2]string{
+		{objectiveID, "submitted"}, {planID, "pending"}, {taskID, "pending"}, {planID, "working"}, {taskID, "working"}, {taskID, "input-required"}, {taskID, "completed"},
+		{objectiveID, "working"}, {objectiveID, "blocked"}, {secondID, "skipped"}, {objectiveID, "canceled"},
 	} {
-		method := map[string]string{"0.3": "tasks/list", "1.0": "ListTasks"}[version]
-		n := s.callIn(t, version, method, `{"status":"done"}`)
-		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: "+want; got != want {
-			t.Errorf("%s: %q, want %q", method, got, want)
-		}
+		id, status := move[0], move[1]
+		s.update(t, id, status)
+		s.unchanged(t, func() {
+			n := s.update(t, id, status)
+			if got := n.at("objective", "status").String() + n.at("plan", "status").String() + n.at("task", "status").String(); !strings.Contains(got, status) {
+				t.Errorf("asked to stay %s: %v", status, n)
+			}
+		})
 	}
 }
 
@@ -495,6 +464,8 @@ func TestChanges_allowedMoves(t *testing.T) {
 func TestChanges_unknownDependency(t *testing.T) {
 	first, second := opt.TaskID(planID, 0), opt.TaskID(planID, 1)
 	const say = "there is no "
+	s := newService(t)
+	s.have(t)
 	for name, tc := range map[string]struct{ method, params, field, want string }{
 		"task by name": {
 			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"Research"},{"name":"Write","dependencies":["Research"]}]}`,
@@ -521,31 +492,10 @@ func TestChanges_unknownDependency(t *testing.T) {
 			"dependencies[0]", `plan "Plan 2": a dependency is an id, one of: ` + secondID,
 		},
 	} {
-		s := newService(t)
-		s.have(t)
 		n := s.call(t, tc.method, named(tc.params))
 		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: "+tc.field+": "+say+tc.want; got != want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, want)
 		}
-	}
-}
-
-// Things of another tenant give the same error as unknown things.
-func TestChanges_anothersObjective(t *testing.T) {
-	for method := range changes {
-		if method == "objectives/create" {
-			continue
-		}
-		s := newService(t)
-		unknown := s.call(t, method, change(method, 0, ""))
-		s.have(t)
-		s.unchanged(t, func() {
-			anothers := s.call(t, method, change(method, 0, ""), "Authorization", "Bearer rival/bob")
-			wantCode(t, anothers, "-32000")
-			if anothers.String() != unknown.String() {
-				t.Errorf("%s: another's gives %v, an unknown one %v", method, anothers, unknown)
-			}
-		})
 	}
 }
 
@@ -561,19 +511,19 @@ func TestChanges_ofWhatHasEnded(t *testing.T) {
 		"plan": func(t *testing.T, s *fixture) { s.update(t, planID, "skipped") },
 	}
 	which := map[string]int{"tasks/updateStatus": 1} // the first one would not change a working task
-	for method := range changes {
-		ofPlan := !strings.HasPrefix(method, "objectives/") && method != "plans/create"
-		for _, what := range slices.Sorted(maps.Keys(ways)) {
+	for what, way := range ways {
+		s := newService(t)
+		s.have(t)
+		way(t, s)
+		for method := range changes {
+			ofPlan := !strings.HasPrefix(method, "objectives/") && method != "plans/create"
 			if method == "objectives/create" || what == "plan" && !ofPlan {
 				continue
 			}
-			s := newService(t)
-			s.have(t)
-			ways[what](t, s)
 			s.unchanged(t, func() {
 				n := s.call(t, method, change(method, which[method], ""))
-				if text := n.at("error", "message").String(); n.at("error", "code").String() != "-32001" || n.at("error", "data", "0", "reason").String() != "INVALID_STATE_TRANSITION" {
-					t.Errorf("%s, %s: %q %v", method, what, text, n)
+				if text := wantCode(t, n, "-32001"); what == "plan" && text != "The plan has ended" && method != "tasks/updateStatus" || n.at("error", "data", "0", "reason").String() != "INVALID_STATE_TRANSITION" {
+					t.Errorf("%s, %s: %v", method, what, n)
 				}
 			})
 		}
@@ -583,15 +533,15 @@ func TestChanges_ofWhatHasEnded(t *testing.T) {
 // If the engine is unavailable, a change fails with an error that does not
 // contain the engine's text.
 func TestChanges_unavailable(t *testing.T) {
+	s := newService(t)
+	s.have(t)
 	for name, trouble := range map[string]error{
 		"no engine": fmt.Errorf("dial: %w", opt.ErrUnavailable),
 		"too late":  fmt.Errorf("signal: %w", context.DeadlineExceeded),
 		"broken":    errors.New("a secret"),
 	} {
+		s.world.Down(trouble)
 		for method := range changes {
-			s := newService(t)
-			s.have(t)
-			s.world.Down(trouble)
 			n := s.call(t, method, change(method, 0, ""))
 			text := wantCode(t, n, "-32603")
 			if got := n.at("error", "data", "0", "reason").String(); (got == "UNAVAILABLE") != (name != "broken") || strings.Contains(text, "secret") {

@@ -101,7 +101,11 @@ func TestListDecisions(t *testing.T) {
 			t.Errorf("step %d, reasons in the log (-want +got):\n%s", i, diff)
 		}
 	}
-	s.say(t, task, "last", accept, "", "Authorization", "Bearer acme/carol")
+	if votes := s.must(t, "GetTask", `{"id":"`+task+`"}`).at("metadata", "openwop", "interrupt", "votes").String(); votes != `[{"action":"accept","decidedBy":"bob"}]` {
+		t.Errorf("the gate has the votes %s", votes)
+	}
+	s.say(t, task, "last", `{"data":{"action":"accept","decidedBy":"mallory"}}`, "", "Authorization", "Bearer acme/carol")
+	wantArtifact(t, s, root, "From: Outline")
 	page := s.decisions(t, root, "")
 	want := []string{
 		"ann accept not-allowed", "mallory accept not-allowed", "bob accept other-object", "ann ask accepted", "bob accept accepted", "bob accept has-voted",

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -83,71 +82,12 @@ func TestGate_editAccept(t *testing.T) {
 	}
 }
 
-func TestGate_refusesIncompleteDecisions(t *testing.T) {
-	for name, tc := range map[string]struct{ parts, says string }{
-		"edit to null":            {`{"data":{"action":"edit-accept","editedArtifactData":null}}`, "editedArtifactData: is required"},
-		"edit to an empty text":   {`{"data":{"action":"edit-accept","editedArtifactData":""}}`, "editedArtifactData: is required"},
-		"edit to white space":     {`{"data":{"action":"edit-accept","editedArtifactData":" \n"}}`, "editedArtifactData: is required"},
-		"edit without data":       {`{"data":{"action":"edit-accept"}}`, "editedArtifactData: is required"},
-		"refine without feedback": {`{"data":{"action":"refine"}}`, "refineFeedback: is required"},
-		"an unknown scope":        {`{"data":{"action":"refine","refineFeedback":{"scope":"half","text":"x"}}}`, "whole, section, items"},
-		"feedback that is text":   {`{"data":{"action":"refine","refineFeedback":"x"}}`, "must be an object"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			s.send(t, "m", "outline")
-			if got := wantCode(t, s.say(t, "obj-"+u("m"), "r", tc.parts, ""), "-32602"); !strings.Contains(got, tc.says) {
-				t.Errorf("message is %q, want one that says %q", got, tc.says)
-			}
-			if n := len(s.world.Letters()); n != 0 {
-				t.Errorf("the engine got %d letters", n)
-			}
-		})
-	}
-}
-
 func wantArtifact(t *testing.T, s *fixture, id, want string) {
 	t.Helper()
 	got := s.must(t, "GetTask", `{"id":"`+id+`"}`)
 	if text := got.at("artifacts", "0", "parts", "0", "text").String(); text != want {
 		t.Errorf("the artifact is %q, want %q: %v", text, want, got)
 	}
-}
-
-// Only named principals decide, each once, and never the requester. A refusal is
-// recorded and leaves the gate unchanged.
-func TestGate_responders(t *testing.T) {
-	s := newService(t)
-	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
-	s.send(t, "m", "guarded")
-	for i, step := range []struct{ who, code, votes string }{
-		{"acme/ann", "-32000", ""}, {"acme/mallory", "-32000", ""}, {"rival/bob", "-32001", ""}, {"acme/bob runs:create runs:read", "-32000", ""},
-		{"acme/bob", "", `[{"action":"accept","decidedBy":"bob"}]`}, {"acme/bob", "-32004", `[{"action":"accept","decidedBy":"bob"}]`},
-	} {
-		n := s.say(t, task, fmt.Sprintf("r%d", i), `{"data":{"action":"accept","decidedBy":"carol"}}`, "", "Authorization", "Bearer "+step.who)
-		if got := n.at("error", "code").String(); got != step.code {
-			t.Errorf("step %d, %s: code %q, want %q: %v", i, step.who, got, step.code, n)
-		}
-		got := s.must(t, "GetTask", `{"id":"`+task+`"}`)
-		if votes := got.at("metadata", "openwop", "interrupt", "votes").String(); votes != step.votes {
-			t.Errorf("step %d, %s: the gate has the votes %s, want %s", i, step.who, votes, step.votes)
-		}
-	}
-	events, err := s.world.Journal().Events(t.Context(), root, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var verdicts []string
-	for _, e := range events {
-		if e.Event.Reply != nil {
-			verdicts = append(verdicts, e.Event.Reply.DecidedBy+" "+string(e.Event.Verdict))
-		}
-	}
-	if diff := cmp.Diff([]string{"ann not-allowed", "mallory not-allowed", "bob accepted", "bob has-voted"}, verdicts); diff != "" {
-		t.Errorf("recorded verdicts (-want +got):\n%s", diff)
-	}
-	s.say(t, task, "last", `{"text":"accept"}`, "", "Authorization", "Bearer acme/carol")
-	wantArtifact(t, s, root, "From: Outline")
 }
 
 // A decision with the digest of an earlier object is refused and leaves the gate

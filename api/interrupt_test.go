@@ -83,8 +83,10 @@ func TestListInterrupts(t *testing.T) {
 	}
 }
 
-// An answer to a gate is a reply to its task, by the same rules.
+// An answer to a gate is a reply to its task, by the same rules. A text at an approval that is
+// no decision is a comment, and the result says so.
 func TestAnswerInterrupt(t *testing.T) {
+	const note = "The text was added as a comment and decides nothing. To decide, send an action, one of: accept, reject"
 	for name, tc := range map[string]struct {
 		text, body, state string
 		status            int
@@ -101,6 +103,7 @@ func TestAnswerInterrupt(t *testing.T) {
 		"not offered":        {text: "approve", body: `{"action":"explode"}`, status: 400, field: "action"},
 		"nothing":            {text: "approve", body: `{}`, status: 400, field: "action"},
 		"for another gate":   {text: "approve", body: `{"action":"accept","interruptId":"task-x:1"}`, status: 400, field: "interruptId"},
+		"a comment":          {text: "approve", body: `{"text":"yes"}`, state: "input-required", status: 200},
 		"who decided is not": {text: "approve", body: `{"action":"accept","decidedBy":"eve"}`, state: "completed", status: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,8 +114,8 @@ func TestAnswerInterrupt(t *testing.T) {
 				t.Errorf("status %d: %v", status, got)
 			}
 			open, _ := s.interrupts(t, "")
-			if waits := len(open) == 1; waits != (tc.status != 200) {
-				t.Errorf("open afterwards: %v", open)
+			if waits := len(open) == 1; waits != (tc.state != "completed" && tc.state != "failed") || (got.at("note").String() == note) != (name == "a comment") {
+				t.Errorf("open afterwards: %v; the note is %q", open, got.at("note"))
 			}
 		})
 	}
@@ -127,19 +130,6 @@ func TestAnswerInterrupt_reads(t *testing.T) {
 	status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"action":"accept"}`)
 	if n := s.journal.calls.Load() - before; status != http.StatusOK || n > 4 {
 		t.Errorf("status %d after %d calls of the journal: %v", status, n, got)
-	}
-}
-
-// A text at an approval that is no decision is a comment, and the result says so.
-func TestAnswerInterrupt_comment(t *testing.T) {
-	const note = "The text was added as a comment and decides nothing. To decide, send an action, one of: accept, reject"
-	for body, want := range map[string]string{`{"text":"yes"}`: note, `{"text":"accept"}`: "", `{"action":"accept"}`: ""} {
-		s := newService(t)
-		s.send(t, "m", "approve")
-		status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", body)
-		if waits := got.at("state").String() == "input-required"; status != http.StatusOK || got.at("note").String() != want || waits != (want != "") {
-			t.Errorf("%s: status %d: %v, want the note %q", body, status, got, want)
-		}
 	}
 }
 

@@ -91,6 +91,7 @@ func TestHITL_replies(t *testing.T) {
 func TestHITL_refused(t *testing.T) {
 	const at = "message.metadata." + a2a.ExtensionHITL
 	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	serviceOf := newServices(t)
 	for name, tc := range map[string]struct{ work, payload, text, code, says string }{
 		"no object":                 {"approve", `"approve"`, "x", "-32602", at + ": must be an object"},
 		"no type":                   {"approve", `{"approvals":[{"id":"GATE","approved":true}]}`, "x", "-32602", at + ".type: must be one of"},
@@ -118,8 +119,7 @@ func TestHITL_refused(t *testing.T) {
 	} {
 		for _, version := range []string{"0.3", "1.0"} {
 			t.Run(name+" in "+version, func(t *testing.T) {
-				s := newService(t)
-				s.send(t, "m", tc.work)
+				s := serviceOf(tc.work)
 				n := s.respond(t, version, root, strings.ReplaceAll(tc.payload, "GATE", task+":1"), tc.text)
 				if got := wantCode(t, n, tc.code); !strings.Contains(got, tc.says) {
 					t.Errorf("message is %q, want one that says %q", got, tc.says)

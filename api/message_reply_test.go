@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,54 +80,74 @@ func TestReply_letters(t *testing.T) {
 	}
 }
 
+// newServices returns a function that returns a service where a message with a text began
+// work, the same service for the same text.
+func newServices(t *testing.T) func(text string) *fixture {
+	all := map[string]*fixture{}
+	return func(text string) *fixture {
+		if all[text] == nil {
+			all[text] = newService(t)
+			all[text].send(t, "m", text)
+		}
+		return all[text]
+	}
+}
+
 func TestReply_refused(t *testing.T) {
 	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
+	serviceOf := newServices(t)
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
-		"accept with an attachment":            {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
-		"no known action":                      {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action: the action must be one of: accept, reject"},
-		"an action of another type":            {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
-		"no known decision":                    {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
-		"rejected with feedback":               {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept, reject"},
-		"not served":                           {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
-		"refine without feedback":              {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "accept, reject"},
-		"edit without data":                    {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "accept, reject"},
-		"a word that is not offered":           {"two", task, `{"text":"reject"},{"text":"accept"}`, "", "-32602", "accept, reject"},
-		"ask without a question":               {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "accept, reject"},
-		"not offered":                          {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
-		"answers to an approval":               {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
-		"two decisions":                        {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
-		"two decisions, one by word":           {"approve", obj, `{"text":"Reject "},{"data":{"action":"accept"}}`, "", "-32602", "message.parts[0]: is a second decision"},
-		"both kinds":                           {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
-		"another gate":                         {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
-		"which of two":                         {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
-		"words for one of two":                 {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
-		"a task under another root":            {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
-		"a task beside a plan task":            {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
-		"an action for a question":             {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
-		"no answer":                            {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
-		"an answer to nothing":                 {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
-		"an answer twice":                      {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
-		"an answer without an id":              {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
-		"an answer without an answer":          {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
-		"no text":                              {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
-		"a decision about a login":             {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "no action"},
-		"an unknown action while nothing asks": {"slow", obj, `{"data":{"action":"approve"}}`, "", "-32004", "does not wait"},
-		"an unknown action at a question":      {"clarify", obj, `{"data":{"action":"approve"}}`, "", "-32602", "audience"},
-		"a decision while nothing asks":        {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
-		"answers while nothing asks":           {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
-		"another context":                      {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
-		"a task that is not there":             {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
-		"a task that is done":                  {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
-		"a type that nobody reads":             {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
+		"accept with an attachment":              {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
+		"no known action":                        {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action: the action must be one of: accept, reject"},
+		"an action of another type":              {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
+		"no known decision":                      {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
+		"rejected with feedback":                 {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept, reject"},
+		"not served":                             {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
+		"refine without feedback":                {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "accept, reject"},
+		"edit without data":                      {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "accept, reject"},
+		"a word that is not offered":             {"two", task, `{"text":"reject"},{"text":"accept"}`, "", "-32602", "accept, reject"},
+		"ask without a question":                 {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "accept, reject"},
+		"not offered":                            {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
+		"answers to an approval":                 {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
+		"two decisions":                          {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
+		"two decisions, one by word":             {"approve", obj, `{"text":"Reject "},{"data":{"action":"accept"}}`, "", "-32602", "message.parts[0]: is a second decision"},
+		"both kinds":                             {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
+		"another gate":                           {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
+		"which of two":                           {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
+		"words for one of two":                   {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
+		"a task under another root":              {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
+		"a task beside a plan task":              {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
+		"an action for a question":               {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
+		"no answer":                              {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
+		"an answer to nothing":                   {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
+		"an answer twice":                        {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
+		"an answer without an id":                {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
+		"an answer without an answer":            {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
+		"no text":                                {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
+		"a decision about a login":               {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "no action"},
+		"an unknown action while nothing asks":   {"slow", obj, `{"data":{"action":"approve"}}`, "", "-32004", "does not wait"},
+		"an unknown action at a question":        {"clarify", obj, `{"data":{"action":"approve"}}`, "", "-32602", "audience"},
+		"a decision while nothing asks":          {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
+		"answers while nothing asks":             {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
+		"another context":                        {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
+		"a task that is not there":               {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
+		"a task that is done":                    {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
+		"edit to null":                           {"outline", obj, `{"data":{"action":"edit-accept","editedArtifactData":null}}`, "", "-32602", "editedArtifactData: is required"},
+		"edit to an empty text":                  {"outline", obj, `{"data":{"action":"edit-accept","editedArtifactData":""}}`, "", "-32602", "editedArtifactData: is required"},
+		"edit to white space":                    {"outline", obj, `{"data":{"action":"edit-accept","editedArtifactData":" \n"}}`, "", "-32602", "editedArtifactData: is required"},
+		"edit without data, where offered":       {"outline", obj, `{"data":{"action":"edit-accept"}}`, "", "-32602", "editedArtifactData: is required"},
+		"refine without feedback, where offered": {"outline", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback: is required"},
+		"an unknown scope":                       {"outline", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"half","text":"x"}}}`, "", "-32602", "whole, section, items"},
+		"feedback that is text":                  {"outline", obj, `{"data":{"action":"refine","refineFeedback":"x"}}`, "", "-32602", "must be an object"},
+		"a type that nobody reads":               {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			s.send(t, "m", tc.work)
+			s := serviceOf(tc.work)
 			got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code)
 			if !strings.Contains(got, tc.says) {
 				t.Errorf("message is %q, want one that says %q", got, tc.says)
 			}
-			if strings.Contains(got, "refine") || strings.Contains(got, "ask,") {
+			if tc.work != "outline" && strings.Contains(got, "refine") || strings.Contains(got, "ask,") {
 				t.Errorf("message is %q, which names actions that are not offered", got)
 			}
 			if got := s.world.Letters(); len(got) != 0 {
@@ -136,59 +157,40 @@ func TestReply_refused(t *testing.T) {
 	}
 }
 
-// The task of another tenant and an unknown task give the same bytes.
-func TestReply_otherTenant(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	for _, method := range []string{"SendMessage", "GetTask", "CancelTask", "SubscribeToTask"} {
-		var answers []string
-		for _, id := range []string{"obj-" + u("m"), "obj-" + u("x")} {
-			params := fmt.Sprintf(`{"id":%q,"message":{"messageId":"r","taskId":%q,"role":"ROLE_USER","parts":[{"text":"accept"}]}}`, id, id)
-			n := s.call(t, method, params, "Authorization", "Bearer rival/rob")
-			wantCode(t, n, "-32001")
-			answers = append(answers, strings.ReplaceAll(n.String(), id, "ID"))
-		}
-		if answers[0] != answers[1] {
-			t.Errorf("%s distinguishes them:\n%s\n%s", method, answers[0], answers[1])
-		}
-	}
-	if n := len(s.world.Calls()); n != 1 {
-		t.Errorf("the engine was called %d times", n)
-	}
-}
-
-// Of many concurrent decisions one counts, and a repeat of it gets the same
-// answer.
+// Of many concurrent decisions, by data or by word, one counts, and a repeat of it gets the
+// same answer.
 func TestReply_firstWins(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	codes := map[string]int{}
-	winner := ""
-	for i := range 50 {
-		wg.Go(func() {
-			n := s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "")
-			mu.Lock()
-			defer mu.Unlock()
-			codes[n.at("error", "code").String()]++
-			if !n.has("error") {
-				winner = fmt.Sprint("r", i)
+	for name, parts := range map[string][2]string{
+		"by data": {`{"data":{"action":"accept"}}`, `{"data":{"action":"accept"}}`},
+		"by word": {`{"text":"accept"}`, `{"text":"reject"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
+			root := s.send(t, "m", "approve").at("id").String()
+			codes := make([]string, 50)
+			var wg sync.WaitGroup
+			for i := range codes {
+				wg.Go(func() { codes[i] = s.say(t, root, fmt.Sprint("r", i), parts[i%2], "").at("error", "code").String() })
+			}
+			wg.Wait()
+			winner := slices.Index(codes, "")
+			for i, code := range codes {
+				if i != winner && code != "-32004" {
+					t.Errorf("reply %d gets %q, beside %d, which counts", i, code, winner)
+				}
+			}
+			if winner < 0 {
+				t.FailNow()
+			}
+			told := len(s.world.Letters())
+			if again := s.say(t, root, fmt.Sprint("r", winner), parts[winner%2], ""); again.has("error") {
+				t.Errorf("the repeat got %v", again)
+			}
+			wantCode(t, s.say(t, root, fmt.Sprint("r", winner), `{"data":{"action":"reject","feedback":"no"}}`, ""), "-32602")
+			if len(s.world.Letters()) != told {
+				t.Error("the engine got a repeat")
 			}
 		})
-	}
-	wg.Wait()
-	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, codes); diff != "" {
-		t.Errorf("codes mismatch (-want +got):\n%s", diff)
-	}
-	told := len(s.world.Letters())
-	again := s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"accept"}}`, "")
-	if got := again.at("result", "task", "status", "state").String(); got != "TASK_STATE_COMPLETED" {
-		t.Errorf("the repeat got %v", again)
-	}
-	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
-	if len(s.world.Letters()) != told {
-		t.Error("the engine got a repeat")
 	}
 }
 
@@ -271,27 +273,6 @@ func TestReply_wordTooLate(t *testing.T) {
 			t.Error(n)
 		}
 	})
-}
-
-// Of many concurrent decisions by word one counts, too.
-func TestReply_firstWordWins(t *testing.T) {
-	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
-	s.send(t, "m", "slow")
-	s.world.Gate("task-"+u("m")+"-1-0", *approval())
-	codes := make(chan string, 50)
-	for i := range cap(codes) {
-		go func() {
-			word := []string{"accept", "reject"}[i%2]
-			codes <- s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"text":"`+word+`"}`, "").at("error", "code").String()
-		}()
-	}
-	got := map[string]int{}
-	for range cap(codes) {
-		got[<-codes]++
-	}
-	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, got); diff != "" {
-		t.Errorf("codes mismatch (-want +got):\n%s", diff)
-	}
 }
 
 // While no worker runs, a reply is stored and the task says so; a repeat gets the

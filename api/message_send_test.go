@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -430,6 +431,7 @@ func TestSend_afterAutoStart(t *testing.T) {
 }
 
 func TestSend_mediaTypes(t *testing.T) {
+	s := newService(t, func(c *config) { c.Card.InputModes = []string{"text/plain", "image/*"} })
 	for part, ok := range map[string]bool{
 		`{"text":"x","mediaType":"text/markdown"}`:               true,
 		`{"data":1,"mediaType":"application/json"}`:              true,
@@ -441,14 +443,16 @@ func TestSend_mediaTypes(t *testing.T) {
 		`{"raw":"aGk=","mediaType":"nonsense;;"}`:                            false,
 		`{"url":"https://x.example/a.mp4","mediaType":"video/mp4;codecs=x"}`: false,
 	} {
-		s := newService(t, func(c *config) { c.Card.InputModes = []string{"text/plain", "image/*"} })
-		n := s.call(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"quiet"},`+part+`]}}`)
+		calls := len(s.world.Calls())
+		n := s.call(t, "SendMessage", `{"message":{"messageId":"m`+strconv.Itoa(calls)+`","role":"ROLE_USER","parts":[{"text":"quiet"},`+part+`]}}`)
 		if ok && n.has("error") {
 			t.Errorf("%s refused: %v", part, n)
 		}
 		if !ok {
 			wantCode(t, n, "-32005")
-			s.untouched(t)
+			if len(s.world.Calls()) != calls {
+				t.Errorf("%s: the engine was called", part)
+			}
 		}
 	}
 }

@@ -2,8 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"longhaul/a2a"
@@ -102,35 +100,5 @@ func wantRefusal(t *testing.T, n node, from, to string) {
 	info := n.at("error", "data", "0")
 	if info.at("reason").String() != "INVALID_STATE_TRANSITION" || info.at("domain").String() != "github.com/zeroasterisk/a2a-opt" {
 		t.Errorf("ErrorInfo is %v", info)
-	}
-}
-
-// The tables of the extension.
-var (
-	objectiveTable = map[string]string{
-		"submitted": "planning working canceled", "planning": "working blocked failed canceled",
-		"working": "blocked completed failed canceled", "blocked": "planning working failed canceled",
-		"completed": "", "failed": "submitted planning", "canceled": "submitted",
-	}
-	planTable = map[string]string{
-		"pending": "working skipped", "working": "blocked completed failed", "blocked": "working failed skipped",
-		"completed": "", "failed": "pending working", "skipped": "",
-	}
-	taskTable = map[string]string{
-		"pending": "submitted working completed failed canceled rejected", "submitted": "working completed failed canceled rejected",
-		"working":        "input-required auth-required completed failed canceled rejected",
-		"input-required": "working completed failed canceled rejected", "auth-required": "working completed failed canceled rejected",
-		"completed": "", "failed": "", "canceled": "", "rejected": "",
-	}
-)
-
-// pairs runs a test for each two states of a table.
-func pairs(t *testing.T, table map[string]string, test func(t *testing.T, from, to string, allowed bool)) {
-	for from, next := range table {
-		for to := range table {
-			t.Run(from+" to "+to, func(t *testing.T) {
-				test(t, from, to, from == to || slices.Contains(strings.Fields(next), to))
-			})
-		}
 	}
 }

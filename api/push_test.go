@@ -165,32 +165,6 @@ func TestPush_hidesSecrets(t *testing.T) {
 	}
 }
 
-// Push configs of another tenant and of tasks that do not exist give the same
-// bytes.
-func TestPush_otherTenant(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
-	none := "obj-" + u("none")
-	for _, c := range []struct{ version, method, params string }{
-		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":%q,"url":"https://a.example.com"}`},
-		{"1.0", "GetTaskPushNotificationConfig", `{"taskId":%q,"id":"a"}`},
-		{"1.0", "ListTaskPushNotificationConfigs", `{"taskId":%q}`},
-		{"1.0", "DeleteTaskPushNotificationConfig", `{"taskId":%q,"id":"a"}`},
-		{"0.3", "tasks/pushNotificationConfig/set", `{"taskId":%q,"pushNotificationConfig":{"url":"https://a.example.com"}}`},
-		{"0.3", "tasks/pushNotificationConfig/get", `{"id":%q}`},
-		{"0.3", "tasks/pushNotificationConfig/list", `{"id":%q}`},
-		{"0.3", "tasks/pushNotificationConfig/delete", `{"id":%q,"pushNotificationConfigId":"a"}`},
-	} {
-		foreign := s.callIn(t, c.version, c.method, fmt.Sprintf(c.params, id), "Authorization", "Bearer other/bob")
-		unknown := s.callIn(t, c.version, c.method, fmt.Sprintf(c.params, none), "Authorization", "Bearer other/bob")
-		wantCode(t, foreign, "-32001")
-		if got, want := strings.ReplaceAll(foreign.String(), id, none), unknown.String(); got != want {
-			t.Errorf("%s: %s, want %s", c.method, got, want)
-		}
-	}
-	wantList(t, "configs", s.pushed(t, id), hooked)
-}
-
 func TestCreatePush_limit(t *testing.T) {
 	s := newService(t, pushOn)
 	id := s.send(t, "m-1", "slow work").at("id").String()

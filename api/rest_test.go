@@ -128,19 +128,6 @@ func TestREST_badInput(t *testing.T) {
 	s.untouched(t)
 }
 
-// The limit also applies to a body without a declared size.
-func TestREST_endlessBody(t *testing.T) {
-	s := newService(t, func(c *config) { c.MaxBody = 100 })
-	r := httptest.NewRequestWithContext(t.Context(), "POST", "/message:send", io.MultiReader(strings.NewReader(`{"message":`), strings.NewReader(strings.Repeat(" ", 200))))
-	r.Header.Set("A2A-Version", "1.0")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	if w.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("status %d", w.Code)
-	}
-	s.untouched(t)
-}
-
 func TestREST_lenientVersion(t *testing.T) {
 	s := newService(t, func(c *config) { c.LenientVersion = true })
 	for version, want := range map[string]int{"": 200, "1.0": 200, "1.0.1": 200, "0.3": 400, "2.0": 400} {
@@ -256,21 +243,4 @@ func FuzzREST(f *testing.F) {
 			t.Errorf("%s %s: %d %s", verb, target, w.Code, w.Body)
 		}
 	})
-}
-
-// A page of another origin may call if its origin is allowed.
-func TestREST_cors(t *testing.T) {
-	const mine, other = "https://app.example.com", "https://evil.example.com"
-	s := newService(t, func(c *config) { c.Origins = []string{mine} })
-	for origin, want := range map[string]string{mine: mine, other: "", "": ""} {
-		for _, verb := range []string{"GET", "OPTIONS"} {
-			h := s.rest(t, verb, "/a2a/rest/tasks/x:subscribe", "", "Origin", origin).Header()
-			if got := h.Get("Access-Control-Allow-Origin"); got != want {
-				t.Errorf("%s from %q allows %q, want %q", verb, origin, got, want)
-			}
-			if got := h.Get("Access-Control-Allow-Methods"); verb == "OPTIONS" && (got == "GET, OPTIONS, POST") != (want != "") {
-				t.Errorf("preflight from %q allows %q", origin, got)
-			}
-		}
-	}
 }

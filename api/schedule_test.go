@@ -38,44 +38,6 @@ func (s *fixture) nightly(t *testing.T) opt.ScheduleState {
 	return state
 }
 
-func TestSchedules(t *testing.T) {
-	s := newService(t)
-	created := s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
-	want := `{"catchUp":"1h0m0s","createdAt":"2026-03-01T09:30:00.000Z","cron":["0 2 * * *"],"id":"nightly","jitter":"1m30s","missed":0,"next":[],` +
-		`"overlap":"skip","paused":false,"principal":"ann","runs":[],"skipped":0,"text":"write","timeZone":"Europe/Berlin"}`
-	if got := created.String(); got != want {
-		t.Errorf("created %s\nwant %s", got, want)
-	}
-	if again := s.schedule(t, 200, http.MethodPost, "", nightlyJSON); again.String() != want {
-		t.Errorf("a repeat: %v", again)
-	}
-	if n := s.schedule(t, 400, http.MethodPost, "", strings.Replace(nightlyJSON, "write", "read", 1)); n.at("error").String() != "schedule_exists" {
-		t.Errorf("another schedule with the id: %v", n)
-	}
-	if got := s.schedule(t, 200, http.MethodGet, "/nightly", "").String(); got != want {
-		t.Errorf("read %s", got)
-	}
-	if got := s.schedule(t, 200, http.MethodGet, "", "").String(); got != `{"schedules":[`+want+`]}` {
-		t.Errorf("listed %s", got)
-	}
-	changed := s.schedule(t, 200, http.MethodPatch, "/nightly", `{"every":"2h","cron":[],"timeZone":"","overlap":"allow-all","paused":true,"note":"holidays"}`)
-	for member, want := range map[string]string{"every": "2h0m0s", "cron": "", "timeZone": "", "overlap": "allow-all", "paused": "true", "note": "holidays", "text": "write"} {
-		if got := changed.at(member).String(); got != want {
-			t.Errorf("after the change %s is %q, want %q", member, got, want)
-		}
-	}
-	if n := s.schedule(t, 200, http.MethodPatch, "/nightly", `{"paused":false}`); n.at("paused").String() != "false" || n.has("note") {
-		t.Errorf("resumed: %v", n)
-	}
-	s.schedule(t, 200, http.MethodDelete, "/nightly", "")
-	s.schedule(t, 404, http.MethodGet, "/nightly", "")
-	made := s.schedule(t, 200, http.MethodPost, "", `{"text":"write","every":"60s"}`, "Idempotency-Key", "k")
-	again := s.schedule(t, 200, http.MethodPost, "", `{"text":"write","every":"60s"}`, "Idempotency-Key", "k")
-	if id := made.at("id").String(); !strings.HasPrefix(id, "sch-") || again.at("id").String() != id {
-		t.Errorf("without an id: %v, again %v", made, again)
-	}
-}
-
 // A tenant with all the schedules that it may have gets no other, and an answer to a
 // repeat.
 func TestSchedules_limit(t *testing.T) {
@@ -101,6 +63,7 @@ func TestSchedules_limit(t *testing.T) {
 }
 
 func TestSchedules_refused(t *testing.T) {
+	s := newService(t)
 	for body, field := range map[string]string{
 		`{"every":"1h"}`:                                               "text",
 		`{"text":"write"}`:                                             "cron",
@@ -118,7 +81,6 @@ func TestSchedules_refused(t *testing.T) {
 		`{"text":"write","every":"1h","id":"playbook::ghost"}`:                                       "id",
 		`{"text":"hello","every":"1h"}`:                                                              "text", // the agent answers it
 	} {
-		s := newService(t)
 		n := s.schedule(t, 400, http.MethodPost, "", body)
 		if got := n.at("details", "fieldViolations", "0", "field").String(); got != field {
 			t.Errorf("%s: a mistake in %q, want %q: %v", body, got, field, n)

@@ -55,23 +55,59 @@ func (r *reader) all() []sse {
 	return out
 }
 
-// A stream shows the same events, wherever it begins.
-func TestStream_hierarchyFromAnywhere(t *testing.T) {
+func TestStream_hierarchy(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.story(t)
-	for i := range 4 {
-		root, headers := []string{objectiveID, objectiveID + "~2"}[i/2], []string{"A2A-Extensions", a2a.ExtensionOPT}[:i%2*2]
-		follow := func(after string) []sse {
-			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, append(headers, "Last-Event-ID", after)...).all()
-		}
-		whole := follow("0")
-		for i, e := range whole[:len(whole)-1] {
-			if diff := cmp.Diff(fmt.Sprint(whole[i+1:]), fmt.Sprint(follow(e.id))); diff != "" {
-				t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
+	extended := []string{"A2A-Extensions", a2a.ExtensionOPT}
+	follow := func(id, after string, headers ...string) []sse {
+		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", after)...).all()
+	}
+	t.Run("golden", func(t *testing.T) {
+		var got strings.Builder
+		for _, root := range []string{objectiveID, objectiveID + "~2"} {
+			fmt.Fprintf(&got, "-- %s --\n", root)
+			for _, e := range follow(root, "0", extended...) {
+				fmt.Fprintln(&got, told(e))
 			}
 		}
-	}
+		wantGolden(t, "testdata/hierarchy.txt", got.String())
+	})
+	t.Run("the same events, wherever a stream begins", func(t *testing.T) {
+		for i := range 4 {
+			root, headers := []string{objectiveID, objectiveID + "~2"}[i/2], extended[:i%2*2]
+			whole := follow(root, "0", headers...)
+			for i, e := range whole[:len(whole)-1] {
+				if diff := cmp.Diff(fmt.Sprint(whole[i+1:]), fmt.Sprint(follow(root, e.id, headers...))); diff != "" {
+					t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
+				}
+			}
+		}
+	})
+	t.Run("none without the extension, and of a plan task", func(t *testing.T) {
+		for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: extended} {
+			for _, e := range follow(id, "0", headers...) {
+				if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
+					t.Errorf("%s gets %v", id, u)
+				}
+			}
+		}
+	})
+	t.Run("a change around a waiting task is not final", func(t *testing.T) {
+		var finals []string
+		for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
+			u := e.data.at("result")
+			if u.at("final").String() == "true" {
+				finals = append(finals, u.at("status", "state").String())
+			}
+			if u.at("metadata").has("opt/v1/event") && u.at("final").String() != "false" {
+				t.Errorf("final is %v: %v", u.at("final"), u)
+			}
+		}
+		if !slices.Equal(finals, []string{"input-required"}) { // the stream ends there
+			t.Errorf("final were %v", finals)
+		}
+	})
 }
 
 // Clients without the extension get the progress of the root task as tasks begin and end,
@@ -190,115 +226,5 @@ func TestStream_paused(t *testing.T) {
 	on, off := " TASK_STATE_WORKING true "+pausedText, " TASK_STATE_WORKING  "
 	if got := strings.Join(lines, "\n"); !strings.Contains(got, "objective"+on+"\nplan"+on) || !strings.Contains(got, "objective"+off+"\nplan"+off) {
 		t.Errorf("the stream shows\n%s", got)
-	}
-}
-
-// Clients without the extension, and streams of plan tasks, get no events of the
-// hierarchy.
-func TestStream_noHierarchy(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: {"A2A-Extensions", a2a.ExtensionOPT}} {
-		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", "0")...).all() {
-			if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
-				t.Errorf("%s gets %v", id, u)
-			}
-		}
-	}
-}
-
-// A change around a waiting task does not end its stream and is not marked as
-// final.
-func TestStream_hierarchyIsNotFinal(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	var finals []string
-	for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
-		u := e.data.at("result")
-		if u.at("final").String() == "true" {
-			finals = append(finals, u.at("status", "state").String())
-		}
-		if u.at("metadata").has("opt/v1/event") && u.at("final").String() != "false" {
-			t.Errorf("final is %v: %v", u.at("final"), u)
-		}
-	}
-	if !slices.Equal(finals, []string{"input-required"}) {
-		t.Errorf("final were %v", finals)
-	}
-}
-
-func TestStream_hierarchy(t *testing.T) {
-	s := newService(t)
-	url := s.listen(t)
-	s.story(t)
-	for root, want := range map[string][]string{
-		objectiveID: {
-			"1 objective / →submitted r1, SUBMITTED",
-			"2 plan -1/ →pending r1, SUBMITTED",
-			"3 objective / submitted→submitted r2, SUBMITTED",
-			"5 plan -2/ →pending r2, SUBMITTED",
-			"6 objective / submitted→submitted r3, SUBMITTED",
-			"8 plan -2/ pending→pending r3, SUBMITTED",
-			"9 objective / submitted→submitted r4, SUBMITTED",
-			"11 task -1/1 pending→pending r4, SUBMITTED",
-			"12 objective / submitted→submitted r5, SUBMITTED",
-			"14 objective / submitted→working r5, SUBMITTED",
-			"15 objective / working→working r6, SUBMITTED",
-			"16 is WORKING",
-			"18 plan -1/ pending→working r6, WORKING",
-			"19 task -1/0 pending→working r6, WORKING",
-			"20 plan -2/ pending→blocked r6, WORKING",
-			"22 plan -1/ working→working r6, WORKING",
-			"23 objective / working→working r7, WORKING",
-			"25 task -1/0 working→input-required r7, WORKING",
-			"26 plan -1/ working→blocked r7, WORKING",
-			"27 objective / working→blocked r7, WORKING",
-			"28 is INPUT_REQUIRED",
-			"29 plan -1/ blocked→blocked r7, INPUT_REQUIRED",
-			"30 objective / blocked→blocked r8, INPUT_REQUIRED",
-			"32 task -1/0 input-required→failed r8, INPUT_REQUIRED",
-			"33 task -1/1 pending→canceled r8, INPUT_REQUIRED",
-			"34 task -1/2 pending→canceled r8, INPUT_REQUIRED",
-			"35 plan -1/ blocked→failed r8, INPUT_REQUIRED",
-			"36 objective / blocked→blocked r9, INPUT_REQUIRED",
-			"39 is WORKING",
-			"41 task -2/0 pending→canceled r9, WORKING",
-			"42 task -2/1 pending→canceled r9, WORKING",
-			"43 plan -2/ blocked→skipped r9, WORKING",
-			"44 objective / blocked→failed r9, WORKING",
-			"45 is FAILED",
-		},
-		objectiveID + "~2": {
-			"46 objective / failed→submitted r9, SUBMITTED",
-			"47 plan -1/ failed→pending r9, SUBMITTED",
-			"48 plan -2/ skipped→pending r9, SUBMITTED",
-			"49 objective / submitted→submitted r10, SUBMITTED",
-			"51 objective / submitted→working r10, SUBMITTED",
-			"52 objective / working→working r11, SUBMITTED",
-			"53 is WORKING",
-			"55 plan -1/ pending→working r11, WORKING",
-			"56 task -1/0 pending→working r11, WORKING",
-			"57 plan -2/ pending→blocked r11, WORKING",
-			"60 objective / working→working r12, WORKING",
-			"63 task -1/1 pending→canceled r12, WORKING",
-			"64 task -1/2 pending→canceled r12, WORKING",
-			"66 task -2/0 pending→canceled r12, WORKING",
-			"67 task -2/1 pending→canceled r12, WORKING",
-			"68 plan -2/ blocked→skipped r12, WORKING",
-			"69 task -1/0 working→canceled r12, WORKING",
-			"70 plan -1/ working→failed r12, WORKING",
-			"71 objective / working→canceled r12, WORKING",
-			"72 is CANCELED",
-		},
-	} {
-		var got []string
-		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all() {
-			got = append(got, told(e))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("events of %s mismatch (-want +got):\n%s", root, diff)
-		}
 	}
 }

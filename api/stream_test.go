@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -243,7 +244,14 @@ func TestStream_clientGoes(t *testing.T) {
 // A client that stops reading is dropped, while others get everything.
 func TestStream_slowReader(t *testing.T) {
 	s := newService(t, func(c *config) { c.WriteTimeout = 2 * time.Second })
-	url := s.listen(t)
+	h := s.HTTP()
+	h.ConnContext = func(ctx context.Context, c net.Conn) context.Context { // little fits into the kernel's buffers
+		if err := c.(*net.TCPConn).SetWriteBuffer(4096); err != nil {
+			t.Error(err)
+		}
+		return ctx
+	}
+	url := listen(t, h)
 	s.send(t, "m", "slow")
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -260,8 +268,8 @@ func TestStream_slowReader(t *testing.T) {
 	good := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
 	good.event()
 
-	text := strings.Repeat("x", 1<<20)
-	for range 16 { // more than the kernel buffers for a connection
+	text := strings.Repeat("x", 64<<10)
+	for range 8 { // more than the kernel buffers for a connection
 		s.world.Stream(task, opt.Chunk{Append: true, Artifact: a2a.Artifact{ArtifactID: "big", Parts: []a2a.Part{a2a.TextPart(text)}}})
 		good.event()
 	}

@@ -88,9 +88,13 @@ var requests = map[string][]string{
 }
 
 // Each answer to a request about work of another tenant has the bytes that it has on
-// a server without that work.
+// a server without that work, which has not changed.
 func TestTenants_apart(t *testing.T) {
 	full, empty, targets := withAndWithout(t)
+	before := map[string]int{}
+	for _, to := range targets {
+		before[to.objective] = full.events(to.objective)
+	}
 	covered := map[string]bool{}
 	for name, names := range full.Names() {
 		covered[name] = true
@@ -103,6 +107,11 @@ func TestTenants_apart(t *testing.T) {
 					compare(t, what, full, empty, http.MethodPost, "/a2a", body, version)
 				}
 			}
+		}
+	}
+	for id, n := range before {
+		if got := full.events(id) - n; got != 0 || len(full.pushed(t, id)) > 1 {
+			t.Errorf("%s has %d new events, and the configs %v", id, got, full.pushed(t, id))
 		}
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(requests)), slices.Sorted(maps.Keys(covered))); diff != "" {

@@ -31,13 +31,7 @@ func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) 
 	if err != nil {
 		return nil, err
 	}
-	for range cap(j.db.Readers.Free) {
-		c := <-j.db.Readers.Free // waits until it is not in use
-		defer j.db.Readers.Release(c)
-		if c != nil {
-			err = errors.Join(err, statementsOf(c, found))
-		}
-	}
+	err = j.db.Readers.Each(func(c *db.Conn) error { return statementsOf(c, found) })
 	for _, s := range found {
 		list = append(list, *s)
 	}

@@ -96,13 +96,13 @@ func TestCompact(t *testing.T) {
 		purge(t, j, 1<<40, 1)
 		before := value(j.Maintenance.Size(t.Context()))(t)
 		must(t, j.Maintenance.Compact(t.Context()))
-		after, err := j.Maintenance.Size(t.Context())
+		after, err := other.Maintenance.Size(t.Context()) // statements of j would be prepared again
 		if err != nil || before.Free > 0 && after.Bytes > before.Bytes-10<<20 {
 			t.Errorf("%+v before, %+v after, error %v; want 10 MiB less", before, after, err)
 		}
 		watch := other.Watch(kept.objective.ID)
 		defer watch.Close()
-		kept = kept.as("another source", open()) // statements of j would be prepared again
+		kept = kept.as("another source", open()) // likewise
 		kept.record(planAdded(kept.objective, 0, 1))
 		<-watch.C()
 		if _, err := other.Objective(t.Context(), tenant, kept.objective.ID); err != nil {

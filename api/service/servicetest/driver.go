@@ -68,6 +68,8 @@ type driver struct {
 // tick is how long one workflow task takes.
 const tick = 100 * time.Millisecond
 
+func (d *driver) idleFor() int64 { return int64(d.cfg.IdleFor / time.Second) }
+
 // Now returns the time in the world. It advances with the work.
 func (d *driver) Now() time.Time {
 	d.clock.Lock()

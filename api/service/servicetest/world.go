@@ -76,7 +76,7 @@ type World struct {
 	calls    []Call
 	openings map[string]opt.Opening
 	all      *journal.Journal
-	driver
+	driver   *driver
 }
 
 // tables returns the tables of the journals of all worlds of a process.
@@ -95,9 +95,9 @@ func New(t testing.TB, cfg Config) *World {
 	}
 	w := &World{
 		t: t, openings: map[string]opt.Opening{},
-		driver: driver{cfg: cfg, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
+		driver: &driver{cfg: cfg, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
 	}
-	w.all, err = journal.Open(context.Background(), journal.Config{Sealer: box, Now: w.Now, Template: template})
+	w.all, err = journal.Open(context.Background(), journal.Config{Sealer: box, Now: w.driver.Now, Template: template})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +109,9 @@ func New(t testing.TB, cfg Config) *World {
 	w.driver.journal = w.all
 	return w
 }
+
+// Now returns the time in the world. It advances with the work.
+func (w *World) Now() time.Time { return w.driver.Now() }
 
 // Journal returns the journal of w.
 func (w *World) Journal() *journal.Journal { return w.all }
@@ -133,22 +136,22 @@ func (w *World) Down(err error) {
 func (w *World) Sleep() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.noWorkers = true
+	w.driver.noWorkers = true
 }
 
 // Wake starts the workers, which handle the kept inputs.
 func (w *World) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.noWorkers, w.stoppedIDs = false, map[string]bool{}
-	w.runAll()
+	w.driver.noWorkers, w.driver.stoppedIDs = false, map[string]bool{}
+	w.driver.runAll()
 }
 
 // SleepOn stops the work on one objective or plan.
 func (w *World) SleepOn(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stoppedIDs[id] = true
+	w.driver.stoppedIDs[id] = true
 }
 
 // WakeOnly starts the workers, except for the objectives and plans of
@@ -156,15 +159,15 @@ func (w *World) SleepOn(id string) {
 func (w *World) WakeOnly() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.noWorkers = false
-	w.runAll()
+	w.driver.noWorkers = false
+	w.driver.runAll()
 }
 
 // Stubborn makes canceled tasks run until the test ends them.
 func (w *World) Stubborn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ignoreCancel = true
+	w.driver.ignoreCancel = true
 }
 
 // Calls returns what the engine has accepted so far.
@@ -256,23 +259,21 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		switch {
 		case found.Objective.Digest != o.Objective.Digest:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrConflict)
-		case w.runs[id] == nil:
+		case w.driver.runs[id] == nil:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrEnded)
 		}
 		return o.As(found.Objective), nil
 	}
 	w.openings[id] = deepCopy(o)
 	w.calls = append(w.calls, Call{Opening: new(deepCopy(o))})
-	if w.cfg.Sleeps != nil && w.cfg.Sleeps(o) {
-		w.stoppedIDs[id] = true
+	if w.driver.cfg.Sleeps != nil && w.driver.cfg.Sleeps(o) {
+		w.driver.stoppedIDs[id] = true
 	}
-	r := w.begin(id, objectiveHost{machine.NewObjective(deepCopy(o), w.idleFor(), machine.Rules)})
+	r := w.driver.begin(id, objectiveHost{machine.NewObjective(deepCopy(o), w.driver.idleFor(), machine.Rules)})
 	r.isNew = true
-	w.runAll()
+	w.driver.runAll()
 	return o, nil
 }
-
-func (w *World) idleFor() int64 { return int64(w.cfg.IdleFor / time.Second) }
 
 // Letter implements [service.Engine].
 func (w *World) Letter(ctx context.Context, l opt.Letter) error {
@@ -298,9 +299,9 @@ func (w *World) Command(ctx context.Context, cmd opt.Command) error {
 func (w *World) Overtake(cmd opt.Command) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := w.runs[cmd.ObjectiveID]
+	r := w.driver.runs[cmd.ObjectiveID]
 	r.inbox = append([]machine.Input{machine.Command{Command: deepCopy(cmd)}}, r.inbox...)
-	w.runAll()
+	w.driver.runAll()
 }
 
 // Cancel implements [service.Engine].
@@ -310,7 +311,7 @@ func (w *World) Cancel(ctx context.Context, objectiveID, principal string) error
 
 func (w *World) signal(ctx context.Context, name, to string, in machine.Input, call Call) error {
 	return w.deliver(ctx, name, in, call, func() (*run, error) {
-		if r := w.runs[to]; r != nil {
+		if r := w.driver.runs[to]; r != nil {
 			return r, nil
 		}
 		return nil, fmt.Errorf("%s to %s: %w", name, to, opt.ErrEnded)
@@ -330,21 +331,21 @@ func (w *World) deliver(ctx context.Context, name string, in machine.Input, call
 	}
 	w.calls = append(w.calls, call)
 	r.inbox = append(r.inbox, in)
-	w.runAll()
+	w.driver.runAll()
 	return nil
 }
 
 // Retry implements [service.Engine].
 func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
 	return w.deliver(ctx, "retry", machine.Command{Command: deepCopy(cmd)}, Call{Command: &cmd}, func() (*run, error) {
-		if r := w.runs[o.ID]; r != nil {
+		if r := w.driver.runs[o.ID]; r != nil {
 			return r, nil
 		}
-		kept, err := w.journal.Kept(ctx, o.Tenant, o.ID)
+		kept, err := w.driver.journal.Kept(ctx, o.Tenant, o.ID)
 		if err != nil {
 			return nil, err
 		}
-		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(deepCopy(kept), w.idleFor(), machine.Rules)}), nil
+		return w.driver.begin(o.ID, objectiveHost{machine.RestoreObjective(deepCopy(kept), w.driver.idleFor(), machine.Rules)}), nil
 	})
 }
 
@@ -353,10 +354,10 @@ func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error 
 	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting}
 	return w.deliver(ctx, "enter", in, Call{Entered: o.ID, Place: p}, func() (*run, error) {
 		id := contextRun(o.Tenant, o.ContextID)
-		if r := w.runs[id]; r != nil {
+		if r := w.driver.runs[id]; r != nil {
 			return r, nil
 		}
-		return w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID, machine.Rules)}), nil
+		return w.driver.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID, machine.Rules)}), nil
 	})
 }
 
@@ -416,12 +417,12 @@ func (w *World) endTask(taskID string, in func(key string) machine.Input) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r, a := w.running(taskID)
+	r, a := w.driver.running(taskID)
 	if a == nil {
 		w.t.Fatalf("task %s does not run", taskID)
 	}
 	r.end(a.Key, in(a.Key))
-	w.runAll()
+	w.driver.runAll()
 }
 
 // Stream adds pieces of artifacts to a task that runs.
@@ -429,18 +430,18 @@ func (w *World) Stream(taskID string, chunks ...opt.Chunk) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r, a := w.running(taskID)
+	r, a := w.driver.running(taskID)
 	if a == nil {
 		w.t.Fatalf("task %s does not run", taskID)
 	}
-	w.stream(r, r.m.(planHost).State.WorkOf(*a), chunks)
+	w.driver.stream(r, r.m.(planHost).State.WorkOf(*a), chunks)
 }
 
 // Running returns the work of a task if an attempt at it runs.
 func (w *World) Running(taskID string) (opt.Work, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r, a := w.running(taskID)
+	r, a := w.driver.running(taskID)
 	if a == nil {
 		return opt.Work{}, false
 	}
@@ -452,11 +453,11 @@ func (w *World) Planned(objectiveID string, made Made) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r := w.runs[objectiveID]; r != nil {
+	if r := w.driver.runs[objectiveID]; r != nil {
 		for _, a := range r.activities {
 			if a.Kind == machine.MakePlans {
 				r.end(a.Key, machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure})
-				w.runAll()
+				w.driver.runAll()
 				return
 			}
 		}
@@ -468,16 +469,16 @@ func (w *World) Planned(objectiveID string, made Made) {
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.advance(d)
+	w.driver.advance(d)
 	for changed := true; changed; {
 		changed = false
-		for _, id := range slices.Clone(w.order) {
-			r := w.runs[id]
-			for r != nil && w.fireNextTimer(r) {
+		for _, id := range slices.Clone(w.driver.order) {
+			r := w.driver.runs[id]
+			for r != nil && w.driver.fireNextTimer(r) {
 				changed = true
 			}
 		}
-		w.runAll()
+		w.driver.runAll()
 	}
 }
 
@@ -485,9 +486,9 @@ func (w *World) Advance(d time.Duration) {
 func (w *World) Terminate(objectiveID string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range slices.Collect(maps.Keys(w.runs)) {
+	for _, id := range slices.Collect(maps.Keys(w.driver.runs)) {
 		if ref, ok := opt.ParseID(id); ok && ref.ObjectiveID == objectiveID {
-			w.remove(id)
+			w.driver.remove(id)
 		}
 	}
 }

@@ -227,56 +227,85 @@ func (c *Conn) Close() error {
 	return errors.Join(append(errs, c.Raw.Close())...)
 }
 
-// A pool lends connections for reading. They are made when first needed.
+// A pool lends connections for reading. One is made when none is idle, so that few
+// are open, whose statements are prepared already, while few are in use.
 type pool struct {
 	open   func(context.Context) (*Conn, error)
-	Free   chan *Conn // nil is a connection that is not made yet
+	loans  chan struct{} // one element for each connection that is lent
+	idle   chan *Conn
 	closed chan struct{}
 }
 
 func newPool(size int, open func(context.Context) (*Conn, error)) *pool {
-	p := &pool{open: open, Free: make(chan *Conn, size), closed: make(chan struct{})}
-	for range size {
-		p.Free <- nil
-	}
-	return p
+	return &pool{open: open, loans: make(chan struct{}, size), idle: make(chan *Conn, size), closed: make(chan struct{})}
 }
 
-// borrow waits for a free connection.
+// borrow waits until fewer connections than the pool may have are lent.
 func (p *pool) borrow(ctx context.Context) (*Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	select {
-	case c := <-p.Free:
-		if c != nil {
-			return c, nil
-		}
+	case p.loans <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-p.closed:
 		return nil, ErrClosed
 	}
+	select {
+	case c := <-p.idle:
+		return c, nil
+	default:
+	}
 	c, err := p.open(ctx)
 	if err != nil {
-		p.Free <- nil
+		<-p.loans
 	}
 	return c, err
 }
 
-// Release returns a borrowed connection; nil has the pool make a new one.
-func (p *pool) Release(c *Conn) { p.Free <- c }
+// release returns a borrowed connection, or nil for one that was closed.
+func (p *pool) release(c *Conn) {
+	if c != nil {
+		p.idle <- c
+	}
+	<-p.loans
+}
+
+// lent returns how many connections are lent.
+func (p *pool) lent() int { return len(p.loans) }
+
+// Each waits until no connection is lent, and calls f for each that is open.
+func (p *pool) Each(f func(*Conn) error) (err error) {
+	open := p.take()
+	for _, c := range open {
+		err = errors.Join(err, f(c))
+		p.idle <- c
+	}
+	for range cap(p.loans) {
+		<-p.loans
+	}
+	return err
+}
+
+// take waits until no connection is lent and takes all of them: none can be borrowed after it.
+func (p *pool) take() (open []*Conn) {
+	for range cap(p.loans) {
+		p.loans <- struct{}{}
+	}
+	for range len(p.idle) {
+		open = append(open, <-p.idle)
+	}
+	return open
+}
 
 // close waits until every loan has ended and closes the connections.
-func (p *pool) close() error {
+func (p *pool) close() (err error) {
 	close(p.closed)
-	var errs []error
-	for range cap(p.Free) {
-		if c := <-p.Free; c != nil {
-			errs = append(errs, c.Close())
-		}
+	for _, c := range p.take() {
+		err = errors.Join(err, c.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // unavailable wraps err in [opt.ErrUnavailable].

@@ -73,7 +73,7 @@ func (s *Engine) Close() error {
 
 // Activity returns what the journal does now.
 func (s *Engine) Activity() Activity {
-	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(cap(s.Readers.Free) - len(s.Readers.Free)), Watches: s.watches.count()}
+	return Activity{Waiting: s.Writer.waiting.Load(), Reads: int64(s.Readers.lent()), Watches: s.watches.count()}
 }
 
 // Write runs do in a transaction and returns after the commit, or returns do's error after
@@ -162,7 +162,7 @@ func (s *Engine) Read(ctx context.Context, f func(*Conn) error) error {
 			s.Log.Warn("Closing a connection to the journal", zap.Error(errors.Join(err, c.discard())))
 			c = nil
 		}
-		s.Readers.Release(c)
+		s.Readers.release(c)
 		if !repeat {
 			return s.Db.Failure(err)
 		}
