@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // SendOptions say how to send a message.
@@ -62,6 +63,25 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 		return Event{}, err
 	}
 	return readEvent("", raw)
+}
+
+// A Reply is a person's answer at a gate: an Action at an approval, or Answers to
+// questions.
+type Reply wire.Reply
+
+// Message returns the message that sends r to a waiting task. It panics if an
+// answer is not JSON.
+func (r Reply) Message(taskID string) a2a.Message {
+	return a2a.Message{MessageID: NewMessageID(), TaskID: taskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(r)}}
+}
+
+// TextAnswer returns the answer to a question in plain words.
+func TextAnswer(questionID, text string) opt.Answer {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic("client: text without a JSON form: " + err.Error())
+	}
+	return opt.Answer{ID: questionID, Answer: raw}
 }
 
 // Answer sends r to a waiting task and returns the task as it then is; "" is the task of
