@@ -155,8 +155,7 @@ func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task
 // task has stopped. Canceling it again changes nothing.
 func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
 	t, err := c.task(ctx, "CancelTask", taskParams{ID: taskID})
-	var refused *Error
-	if errors.As(err, &refused) && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
 		return c.Get(ctx, taskID, 0) // perhaps an earlier try of this call has canceled it, and its answer was lost
 	}
 	return t, err
