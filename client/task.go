@@ -32,12 +32,7 @@ type SendOptions struct {
 
 // params returns the params of a send.
 func (o SendOptions) params(m a2a.Message) any {
-	if m.MessageID == "" {
-		m.MessageID = NewMessageID()
-	}
-	if m.Role == "" {
-		m.Role = a2a.RoleUser
-	}
+	m.MessageID, m.Role = cmp.Or(m.MessageID, NewMessageID()), cmp.Or(m.Role, a2a.RoleUser)
 	return codec.V10.Send(codec.Send{Message: m, ReturnAtOnce: o.ReturnImmediately, History: historyLength(o.History)})
 }
 
