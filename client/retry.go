@@ -45,8 +45,6 @@ type retry struct {
 	since   time.Time // of the first failure since the agent's latest answer; zero if there is none
 }
 
-func (c *caller) retry() *retry { return &retry{c: c} }
-
 // answered records that the agent has answered.
 func (r *retry) answered() { r.since = time.Time{} }
 

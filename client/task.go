@@ -118,7 +118,7 @@ func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task,
 func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
 	params := o.params(m)
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c.caller, retry: c.caller.retry(), send: params, mayResend: o.Retry}
+		f := follower{c: c.caller, retry: &retry{c: c.caller}, send: params, mayResend: o.Retry}
 		f.run(ctx, yield)
 	}
 }
@@ -130,7 +130,7 @@ func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.
 // yielded. An error comes last.
 func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c.caller, retry: c.caller.retry(), taskID: taskID, after: after}
+		f := follower{c: c.caller, retry: &retry{c: c.caller}, taskID: taskID, after: after}
 		f.run(ctx, yield)
 	}
 }
