@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync"
@@ -31,23 +32,13 @@ type Client struct {
 // New returns a client. It connects when it is used.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
-	if cfg.HTTP == nil {
-		cfg.HTTP = &http.Client{}
-	}
+	cfg.HTTP = cmp.Or(cfg.HTTP, &http.Client{})
+	cfg.Patience, cfg.Timeout, cfg.Silence = cmp.Or(cfg.Patience, time.Minute), cmp.Or(cfg.Timeout, time.Minute), cmp.Or(cfg.Silence, time.Minute)
 	if cfg.Backoff == nil {
 		cfg.Backoff = backoff
 	}
 	if cfg.Retrying == nil {
 		cfg.Retrying = func(error, time.Duration) {}
 	}
-	defaultToMinute(&cfg.Patience)
-	defaultToMinute(&cfg.Timeout)
-	defaultToMinute(&cfg.Silence)
 	return &Client{caller: &caller{cfg: cfg}}
-}
-
-func defaultToMinute(d *time.Duration) {
-	if *d == 0 {
-		*d = time.Minute
-	}
 }

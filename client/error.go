@@ -64,8 +64,8 @@ func (e *Error) Retryable() bool {
 
 // HasReason reports whether err is an [*Error] with a reason.
 func HasReason(err error, reason string) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Reason == reason
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Reason == reason
 }
 
 // newError returns the error of an answer, which came with res.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,8 +50,7 @@ func (f *follower) run(ctx context.Context, yield func(Event, error) bool) {
 func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) error {
 	s, err := f.open(ctx)
 	if err != nil {
-		var refused *Error
-		if !f.sending() && errors.As(err, &refused) && refused.Code == CodeUnsupported {
+		if refused, ok := errors.AsType[*Error](err); ok && !f.sending() && refused.Code == CodeUnsupported {
 			return f.yieldEnded(ctx, yield, err)
 		}
 		return err
@@ -115,9 +115,7 @@ func (f *follower) sending() bool { return f.send != nil && f.taskID == "" }
 // noteEvent records the position after e, and what e says of the task.
 func (f *follower) noteEvent(e Event) {
 	before := f.state
-	if id := e.TaskID(); id != "" && f.taskID == "" {
-		f.taskID = id
-	}
+	f.taskID = cmp.Or(f.taskID, e.TaskID())
 	if s, ok := e.TaskStatus(); ok {
 		f.state = s.State
 		f.endedAtQuestion = e.Task != nil && s.State == a2a.InputRequired && !ReplyPending(e.Metadata())
@@ -126,9 +124,7 @@ func (f *follower) noteEvent(e Event) {
 	if f.state != before || e.ID != f.after {
 		f.retry.progress()
 	}
-	if e.ID != "" {
-		f.after = e.ID
-	}
+	f.after = cmp.Or(e.ID, f.after)
 }
 
 // yieldEnded yields the task if it has ended: an ended task has no stream. Otherwise it returns

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -60,11 +61,8 @@ type list[T any] struct {
 // UnmarshalJSON implements [json.Unmarshaler].
 func (l *list[T]) UnmarshalJSON(b []byte) error {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(b, &members); err != nil {
-		return err
-	}
 	l.Page = Page[T]{}
-	if err := json.Unmarshal(b, &l.Page); err != nil {
+	if err := errors.Join(json.Unmarshal(b, &members), json.Unmarshal(b, &l.Page)); err != nil {
 		return err
 	}
 	if items := members[l.member]; items != nil {

@@ -66,7 +66,7 @@ type caller struct {
 // repeat sends a request that is idempotent until it is answered or fails permanently, or
 // Config.Patience ends. It reads the result.
 func (c *caller) repeat(ctx context.Context, r request, result any) error {
-	retry := c.retry()
+	retry := &retry{c: c}
 	for {
 		err := c.once(ctx, r, result)
 		if err == nil || !isTransient(err) {

@@ -19,28 +19,23 @@ func (e *brokenError) Unwrap() error { return e.err }
 
 // isTransient reports whether a call that failed with err may succeed later.
 func isTransient(err error) bool {
-	var answered *Error
-	var broken *brokenError
-	switch {
-	case errors.As(err, &answered):
+	if answered, ok := errors.AsType[*Error](err); ok {
 		return answered.Retryable()
-	case errors.As(err, &broken):
-		return !isPermanent(broken.err)
 	}
-	return false
+	broken, ok := errors.AsType[*brokenError](err)
+	return ok && !isPermanent(broken.err)
 }
 
 // isPermanent reports whether another connection would fail in the same way.
 func isPermanent(err error) bool {
-	var dns *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	switch {
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
 		return true
-	case errors.As(err, &dns):
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dns.IsNotFound
 	}
-	return errors.As(err, &certificate)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
 }
 
 // A retry counts the failures of one call, or of one stream.
@@ -49,8 +44,6 @@ type retry struct {
 	attempt int       // since there was progress
 	since   time.Time // of the first failure since the agent's latest answer; zero if there is none
 }
-
-func (c *caller) retry() *retry { return &retry{c: c} }
 
 // answered records that the agent has answered.
 func (r *retry) answered() { r.since = time.Time{} }
@@ -73,8 +66,7 @@ func (r *retry) wait(ctx context.Context, failure error) error {
 	}
 	r.attempt++
 	pause := r.c.cfg.Backoff(r.attempt)
-	var answered *Error
-	if errors.As(failure, &answered) {
+	if answered, ok := errors.AsType[*Error](failure); ok {
 		pause = max(pause, answered.after)
 	}
 	if waited := now.Sub(r.since); waited+pause > r.c.cfg.Patience {

@@ -92,9 +92,9 @@ func (s *stream) next() (Event, error) {
 
 // causeOf returns the cause of err, such as a time-out that closed the connection.
 func (s *stream) causeOf(err error) error {
-	var broken *brokenError
+	_, broken := errors.AsType[*brokenError](err)
 	switch {
-	case !errors.As(err, &broken) || s.ctx.Err() == nil:
+	case !broken || s.ctx.Err() == nil:
 		return err
 	case errors.Is(context.Cause(s.ctx), errSilent):
 		return &brokenError{errSilent}

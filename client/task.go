@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // SendOptions say how to send a message.
@@ -31,12 +32,7 @@ type SendOptions struct {
 
 // params returns the params of a send.
 func (o SendOptions) params(m a2a.Message) any {
-	if m.MessageID == "" {
-		m.MessageID = NewMessageID()
-	}
-	if m.Role == "" {
-		m.Role = a2a.RoleUser
-	}
+	m.MessageID, m.Role = cmp.Or(m.MessageID, NewMessageID()), cmp.Or(m.Role, a2a.RoleUser)
 	return codec.V10.Send(codec.Send{Message: m, ReturnAtOnce: o.ReturnImmediately, History: historyLength(o.History)})
 }
 
@@ -62,6 +58,25 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 		return Event{}, err
 	}
 	return readEvent("", raw)
+}
+
+// A Reply is a person's answer at a gate: an Action at an approval, or Answers to
+// questions.
+type Reply wire.Reply
+
+// Message returns the message that sends r to a waiting task. It panics if an
+// answer is not JSON.
+func (r Reply) Message(taskID string) a2a.Message {
+	return a2a.Message{MessageID: NewMessageID(), TaskID: taskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(r)}}
+}
+
+// TextAnswer returns the answer to a question in plain words.
+func TextAnswer(questionID, text string) opt.Answer {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic("client: text without a JSON form: " + err.Error())
+	}
+	return opt.Answer{ID: questionID, Answer: raw}
 }
 
 // Answer sends r to a waiting task and returns the task as it then is; "" is the task of
@@ -103,7 +118,7 @@ func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task,
 func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
 	params := o.params(m)
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c.caller, retry: c.caller.retry(), send: params, mayResend: o.Retry}
+		f := follower{c: c.caller, retry: &retry{c: c.caller}, send: params, mayResend: o.Retry}
 		f.run(ctx, yield)
 	}
 }
@@ -115,7 +130,7 @@ func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.
 // yielded. An error comes last.
 func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c.caller, retry: c.caller.retry(), taskID: taskID, after: after}
+		f := follower{c: c.caller, retry: &retry{c: c.caller}, taskID: taskID, after: after}
 		f.run(ctx, yield)
 	}
 }
@@ -135,8 +150,7 @@ func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task
 // task has stopped. Canceling it again changes nothing.
 func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
 	t, err := c.task(ctx, "CancelTask", taskParams{ID: taskID})
-	var refused *Error
-	if errors.As(err, &refused) && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
 		return c.Get(ctx, taskID, 0) // perhaps an earlier try of this call has canceled it, and its answer was lost
 	}
 	return t, err

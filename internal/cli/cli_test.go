@@ -29,10 +29,8 @@ func TestRun_named(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant in it\n%s", tt.args, out.String(), tt.want)
 		}
 	}
-	var stderr strings.Builder
-	args := []string{"worker", "--planner", "bard", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 2 || !strings.Contains(stderr.String(), `poems: --planner "bard"`) {
-		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
+	if said := refused(t, b, "worker", "--planner", "bard", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"); !strings.Contains(said, `poems: --planner "bard"`) {
+		t.Errorf("it says\n%s", said)
 	}
 }
 

@@ -53,10 +53,7 @@ func TestRun_days(t *testing.T) {
 			t.Errorf("%s: no %s in\n%s", tt.value, tt.want, got)
 		}
 	}
-	var errs strings.Builder
-	if code := Run(t.Context(), []string{"config", "--idle-ttl", "7x"}, io.Discard, &errs, serve.Build{}); code != 2 {
-		t.Errorf("exit code %d: %s", code, errs.String())
-	}
+	refused(t, serve.Build{}, "config", "--idle-ttl", "7x")
 }
 
 // A mistake in the configuration file is named with the file and the line.

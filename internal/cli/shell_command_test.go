@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -59,9 +58,8 @@ func TestRun_man(t *testing.T) {
 		t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
 	}
 	for _, args := range [][]string{{"man", "bogus"}, {"man", "send", "--dir", dir}} {
-		errs.Reset()
-		if code := Run(t.Context(), args, io.Discard, &errs, serve.Build{}); code != 2 || !strings.Contains(errs.String(), "name ") {
-			t.Errorf("%s: exit code %d: %s", args, code, errs.String())
+		if said := refused(t, serve.Build{}, args...); !strings.Contains(said, "name ") {
+			t.Errorf("%s: %s", args, said)
 		}
 	}
 }

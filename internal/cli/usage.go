@@ -41,7 +41,7 @@ func checkCommand(app *kong.Application, args []string) error {
 func similarNames(word string, names []string) (out []string) {
 	least := min(2, (len(word)+1)/2)
 	for _, name := range names {
-		d := editDistance(word, name)
+		d := editDistance(word, name, least)
 		if len(word) > 1 && strings.HasPrefix(name, word) {
 			d = 0
 		}
@@ -56,30 +56,22 @@ func similarNames(word string, names []string) (out []string) {
 }
 
 // editDistance returns how many letters have to be added, removed, replaced or exchanged with
-// the next one to make b of a.
-func editDistance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
+// the next one to make b of a. If these are more than most, it returns any number above most.
+func editDistance(a, b string, most int) int {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	for j := range y {
-		rows[0][j+1] = j + 1
+	switch {
+	case a == "" || b == "":
+		return len(a) + len(b)
+	case most == 0:
+		return 1
 	}
-	for i := 1; i <= len(x); i++ {
-		for j := 1; j <= len(y); j++ {
-			differs := 1
-			if x[i-1] == y[j-1] {
-				differs = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+differs)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
+	rest := min(editDistance(a[1:], b, most-1), editDistance(a, b[1:], most-1), editDistance(a[1:], b[1:], most-1))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		rest = min(rest, editDistance(a[2:], b[2:], most-1))
 	}
-	return rows[len(x)][len(y)]
+	return 1 + rest
 }
 
 // helpCommand is "longhaul help".

@@ -33,10 +33,8 @@ func TestRun_wrongArguments(t *testing.T) {
 		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},
 		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},
 	} {
-		var stdout, stderr strings.Builder
-		code := Run(t.Context(), tt.args, &stdout, &stderr, serve.Build{})
-		if code != 2 || !strings.Contains(stderr.String(), tt.want) || !strings.Contains(stderr.String(), "\nSee longhaul ") {
-			t.Errorf("%s: exit code %d, want 2; it says\n%s\nwant in it\n%s", tt.args, code, stderr.String(), tt.want)
+		if said := refused(t, serve.Build{}, tt.args...); !strings.Contains(said, tt.want) || !strings.Contains(said, "\nSee longhaul ") {
+			t.Errorf("%s says\n%s\nwant in it\n%s", tt.args, said, tt.want)
 		}
 	}
 }
@@ -50,9 +48,8 @@ func TestRun_mistyped(t *testing.T) {
 			"inbx": "Did you mean inbox?", "anwser": "Did you mean answer?", "objectives": "Did you mean objective?", "sched": "Did you mean schedule?",
 			"frobnicate": "longhaul: there is no command frobnicate\nSee",
 		} {
-			var stderr strings.Builder
-			if code := Run(t.Context(), []string{word, "x"}, io.Discard, &stderr, b); code != 2 || !strings.Contains(stderr.String(), want) {
-				t.Errorf("%s: exit code %d\n%s\nwant in it\n%s", word, code, stderr.String(), want)
+			if said := refused(t, b, word, "x"); !strings.Contains(said, want) {
+				t.Errorf("%s says\n%s\nwant in it\n%s", word, said, want)
 			}
 		}
 	}
@@ -62,14 +59,12 @@ func TestRun_mistyped(t *testing.T) {
 func TestRun_withoutTemporal(t *testing.T) {
 	for name, source := range map[string]string{"": ", or from the source of Longhaul: go run ./dev ", "poems": ""} {
 		for _, word := range []string{"dev", "temporal"} {
-			var stderr strings.Builder
 			want := "this program has no Temporal inside, which the command " + word + " needs: use api and worker with a Temporal elsewhere" + source
 			if source != "" {
 				want += word
 			}
-			code := Run(t.Context(), []string{word}, io.Discard, &stderr, serve.Build{Name: name})
-			if code != 2 || !strings.Contains(stderr.String(), ": "+want+"\n") {
-				t.Errorf("%s: exit code %d\n%s\nwant\n%s", word, code, stderr.String(), want)
+			if said := refused(t, serve.Build{Name: name}, word); !strings.Contains(said, ": "+want+"\n") {
+				t.Errorf("%s says\n%s\nwant\n%s", word, said, want)
 			}
 		}
 	}
@@ -98,14 +93,22 @@ func show(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
+// refused returns what a program says about wrong arguments.
+func refused(t *testing.T, b serve.Build, args ...string) string {
+	t.Helper()
+	var stderr strings.Builder
+	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 2 {
+		t.Errorf("%s: exit code %d, want 2", args, code)
+	}
+	return stderr.String()
+}
+
 // The usage of each command is named, also after another one has made the same mistake.
 func TestRun_missingKeys(t *testing.T) {
 	for _, command := range []string{"api", "worker"} {
-		var stderr strings.Builder
-		args := []string{command, "--journal", "postgres://127.0.0.1:1/none", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		code := Run(t.Context(), args, io.Discard, &stderr, serve.Build{})
-		if want := "See longhaul " + command + " --help."; code != 2 || !strings.Contains(stderr.String(), "needs --secret-keys") || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%s: exit code %d, no %q in\n%s", command, code, want, &stderr)
+		said := refused(t, serve.Build{}, command, "--journal", "postgres://127.0.0.1:1/none", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
+		if want := "See longhaul " + command + " --help."; !strings.Contains(said, "needs --secret-keys") || !strings.Contains(said, want) {
+			t.Errorf("%s: no %q in\n%s", command, want, said)
 		}
 	}
 }

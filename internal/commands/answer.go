@@ -170,7 +170,7 @@ func (c *answerCommand) setDecision(r *client.Reply) (ok bool) {
 	case "accept", "reject":
 		r.Action, r.Feedback = opt.Action(word), rest
 	case "refine":
-		r.Action, r.Refine = opt.Refine, &client.Refinement{Scope: "whole", Text: rest}
+		r.Action, r.Refine = opt.Refine, &opt.Refinement{Scope: "whole", Text: rest}
 	case "ask":
 		r.Action, r.Question = opt.Ask, rest
 	case "edit", "edit-accept":

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -38,9 +39,7 @@ func newLive(out *os.File, size func() (int, int), p *printer) *live {
 func (l *live) event(e client.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if id := e.TaskID(); id != "" {
-		l.taskID = id
-	}
+	l.taskID = cmp.Or(e.TaskID(), l.taskID)
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
 		l.printer.objective = o
 	}

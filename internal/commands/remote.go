@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -57,10 +58,7 @@ func (s remoteSettings) ProvideRemote(p *process.Process) (*remote, error) {
 		return nil, err
 	}
 	t := &outage{out: p.Stderr, program: p.Name, url: s.URL, patience: s.Patience, startHint: howToStart(p)}
-	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
-	if s.Patience == 0 {
-		cfg.Patience = -1
-	}
+	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: cmp.Or(s.Patience, -1), Retrying: t.failed}
 	r := &remote{settings: s, process: p, client: client.New(cfg), outage: t}
 	cfg.Patience, cfg.Retrying = -1, nil
 	r.noRepeat = client.New(cfg)
@@ -87,21 +85,21 @@ func (r *remote) explain(err error) error {
 	if _, done := errors.AsType[explained](err); done {
 		return err
 	}
-	var refused *client.Error
-	var untrusted x509.UnknownAuthorityError
-	if errors.As(err, &refused) && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
+	refused, answered := errors.AsType[*client.Error](err)
+	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
+	if answered && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
 		return explained{fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)}
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
 		return explained{fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)}
-	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+	case answered && refused.Status == http.StatusUnauthorized:
 		return explained{fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)}
-	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
+	case answered && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
 		return explained{fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)}
 	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
 		return explained{fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))}
-	case errors.As(err, &untrusted):
+	case untrusted:
 		return explained{fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)}
 	}
 	return err

@@ -293,8 +293,7 @@ type schedulePauseCommand struct {
 }
 
 func (c *schedulePauseCommand) Run(p *process.Process, r *remote) error {
-	paused := true
-	change := client.ScheduleChange{Paused: &paused}
+	change := client.ScheduleChange{Paused: new(true)}
 	if c.Note != "" {
 		change.Note = &c.Note
 	}
@@ -349,8 +348,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 		return err
 	}
 	if until == nil {
-		now := a2a.At(time.Now())
-		until = &now
+		until = new(a2a.At(time.Now()))
 	}
 	x, err := r.client.Schedule(p.Ctx, c.ID)
 	if err != nil {

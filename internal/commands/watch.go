@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,12 +125,7 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 
 func (w *taskWatcher) show(ctx context.Context, e client.Event) {
 	w.outage.recovered()
-	if e.ID != "" {
-		w.last = e.ID
-	}
-	if id := e.TaskID(); id != "" {
-		w.taskID = id
-	}
+	w.last, w.taskID = cmp.Or(e.ID, w.last), cmp.Or(e.TaskID(), w.taskID)
 	if e.Task != nil {
 		w.contextID = e.Task.ContextID
 	}

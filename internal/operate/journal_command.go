@@ -288,8 +288,10 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 			ids, closes = lost.Objectives, c.Yes
 		}
 		for _, id := range ids {
-			if err := c.end(ctx, r, id, closes); err != nil {
-				return err
+			if closes {
+				if err := end(ctx, r, id); err != nil {
+					return err
+				}
 			}
 			fmt.Fprintln(p.Stdout, id)
 		}
@@ -303,11 +305,8 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 	})
 }
 
-// end ends an objective if closes is set.
-func (c *journalCloseCommand) end(ctx context.Context, r *reconcile.Reconciler, id string, closes bool) error {
-	if !closes {
-		return nil
-	}
+// end ends an objective.
+func end(ctx context.Context, r *reconcile.Reconciler, id string) error {
 	err := r.Close(ctx, id)
 	switch {
 	case errors.Is(err, opt.ErrConflict):

@@ -113,10 +113,8 @@ func usageLine(n *kong.Node) string {
 	for _, a := range n.Positional {
 		parts = append(parts, a.Summary())
 	}
-	for _, f := range n.Flags {
-		if f.Required && !f.Hidden {
-			parts = append(parts, f.Summary())
-		}
+	if required := n.FlagSummary(true); required != "" {
+		parts = append(parts, required)
 	}
 	return strings.Join(append(parts, "[flags]"), " ")
 }
