@@ -14,26 +14,6 @@ import (
 	"longhaul/opt"
 )
 
-func TestOpen_again(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		s := begin(t, j, newObjective())
-		s.record(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "text", false), said(s.task(0, 0), "", "m-1", opt.Noted))
-		key := value(j.Key(t.Context(), "pages"))(t)
-		want := dump(t, j)
-		must(t, j.Close())
-		s.j = open()
-		equal(t, "opening again changed something", want, dump(t, s.j))
-		if again, err := s.j.Key(t.Context(), "pages"); err != nil || !bytes.Equal(key, again) {
-			t.Errorf("key %x, then %x, %v", key, again, err)
-		}
-		s.record(s.moved(0, 0, opt.TaskCompleted))
-		if n := len(s.events()); n != 6 {
-			t.Errorf("%d events, want 6", n)
-		}
-	})
-}
-
 func TestKey(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		type result struct {
@@ -59,22 +39,6 @@ func TestKey(t *testing.T) {
 			t.Errorf("two names have the same key, or %v", err)
 		}
 	})
-}
-
-func TestOpen_memory(t *testing.T) {
-	t.Parallel()
-	s := begin(t, openFile(t, ""), newObjective())
-	s.record(planAdded(s.objective, 0, 1))
-	done := make(chan bool)
-	go func() {
-		for range 100 {
-			s.record(s.moved(0, 0, opt.TaskWorking))
-		}
-		close(done)
-	}()
-	follow(t, s.j, s.objective.ID, 102)
-	<-done
-	fails(t, "another journal in memory knows the task", opt.ErrUnknown)(openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}))
 }
 
 // TestOpen_together has several processes make the journal.

@@ -156,20 +156,23 @@ func TestPostgres_pushSignal(t *testing.T) {
 	url := database(t)
 	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
-	select { // at the start it looks once
-	case <-there.Pushes.PushSignal():
-	case <-time.After(patience):
-		t.Fatal("it does not listen")
-	}
+	listens(t, there)
 	s := begin(t, here, newObjective())
 	s.record(planAdded(s.objective, 0, 1))
 	asked := s.moved(0, 0, opt.TaskInputRequired)
 	asked.Gate = &opt.Gate{ID: "g-1", Kind: opt.Approval, RequestedAt: at(5)}
 	s.record(asked)
+	listens(t, there)
+}
+
+// listens waits until a journal is told that deliveries have become due, as it tells itself once
+// when it begins to listen.
+func listens(t *testing.T, j *journal.Journal) {
+	t.Helper()
 	select {
-	case <-there.Pushes.PushSignal():
+	case <-j.Pushes.PushSignal():
 	case <-time.After(patience):
-		t.Fatal("the other process got no notification")
+		t.Fatal("it got no notification")
 	}
 }
 

@@ -32,9 +32,7 @@ func TestJournal_Usage(t *testing.T) {
 		other.Tenant = "globex"
 		begin(t, j, other)
 		o := newObjective()
-		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)}); err != nil { // before there is an objective
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)})) // before there is an objective
 		s := begin(t, j, o)
 		check := func(when string, want [3]int64) {
 			t.Helper()
@@ -90,9 +88,7 @@ func TestJournal_TakeNotice(t *testing.T) {
 		j.SetNow(func() time.Time { return now })
 		take := func(tenant, delivery string) string {
 			free, ok, err := j.TakeNotice(t.Context(), tenant, delivery, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if ok {
 				return delivery
 			}

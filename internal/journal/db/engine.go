@@ -28,7 +28,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.ready(ctx)
+	c, err := ready(ctx, db)
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
@@ -49,15 +49,18 @@ func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := db.missing(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.close())
-	}
-	c, err := db.ready(ctx)
+	c, err := db.open(ctx, reading)
 	if err == nil {
+		names, err = missingMigrations(c)
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(unavailable(db, err), db.close())
+	}
+	if c, err = ready(ctx, db); err == nil {
 		err = c.Close()
 	}
-	return before, errors.Join(err, db.close())
+	return names, errors.Join(err, db.close())
 }
 
 // Close waits for the calls that have begun, refuses later ones, and closes the

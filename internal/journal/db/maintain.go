@@ -50,9 +50,12 @@ func transact(db transactor, c *Conn, locks []string, do func() error) error {
 	return err
 }
 
+// Connect returns a connection of the caller's own.
+func (s *Engine) Connect(ctx context.Context, r role) (*Conn, error) { return connect(ctx, s.Db, r) }
+
 // apart calls f with a connection of its own.
 func (s *Engine) apart(ctx context.Context, f func(*Conn) error) error {
-	c, err := s.Db.Connect(ctx, Checkpointing)
+	c, err := s.Connect(ctx, Checkpointing)
 	if err != nil {
 		return err
 	}
