@@ -217,6 +217,3 @@ func isPostgres(e *db.Engine) bool {
 
 // FoldAfter is the number of writes after which tallies are folded.
 const FoldAfter = db.FoldAfter
-
-// SetNow sets the clock for the places of notices.
-func (j *Journal) SetNow(now func() time.Time) { j.usage.now = now }

@@ -49,7 +49,7 @@ func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Obje
 		var ids []string
 		ids, err = s.matching(c, reached, s.f.After, s.f.Limit)
 		for _, id := range ids {
-			one, failed := objectives(c, "objectives o", where("o.id = ?", id))
+			one, failed := objectives(c, "objectives o", where("o.id = ?", id)) // of the tenant: matching has looked
 			list, err = append(list, one...), errors.Join(err, failed)
 		}
 	}

@@ -79,8 +79,8 @@ func TestOpen_migrationBetween(t *testing.T) {
 	})
 }
 
-// TestOpen_refused opens files that are not journals or belong to other programs.
-// The errors say what to do.
+// TestOpen_refused opens files and databases that are not journals or belong to other programs.
+// The errors say what to do, and show no password.
 func TestOpen_refused(t *testing.T) {
 	t.Parallel()
 	file := func(content string) string {
@@ -100,10 +100,18 @@ func TestOpen_refused(t *testing.T) {
 	between := file("")
 	j = openFile(t, between)
 	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1"), j.Close()))
+	good := databaseLike(t, "template1")
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
 	}{
+		"no tables":          {journal.Config{URL: good}, []string{"0014_journal", "run the command migrate"}},
+		"no such base":       {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
+		"no server":          {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
+		"another scheme":     {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
+		"no URL":             {journal.Config{URL: "postgres://ann:secret@127.0.0.1:port/x"}, []string{"not one of PostgreSQL"}},
+		"few connections":    {journal.Config{URL: good, Connections: 2}, []string{"at least 3"}},
+		"a file too":         {journal.Config{URL: good, Path: "file"}, []string{"no file"}},
 		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
 		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
 		"newer":              {journal.Config{Path: newer}, []string{"tables of version 9999 (later_breaking)", "knows up to ", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
@@ -117,6 +125,9 @@ func TestOpen_refused(t *testing.T) {
 			if err == nil {
 				j.Close()
 				t.Fatal("it was opened")
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q shows the password", err)
 			}
 			for _, want := range append(test.want, test.cfg.Path) {
 				if !strings.Contains(err.Error(), want) {

@@ -82,10 +82,10 @@ func TestJournal_Usage_sealed(t *testing.T) {
 // A tenant has as many notices in an hour as its limit says, also if several processes send
 // them. A repeat takes no other place, and an hour later the place is free.
 func TestJournal_TakeNotice(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		now := at(0).Time()
-		j.SetNow(func() time.Time { return now })
+		cfg.Now = func() time.Time { return now }
+		j := openWith(t, cfg)
 		take := func(tenant, delivery string) string {
 			free, ok, err := j.TakeNotice(t.Context(), tenant, delivery, 2)
 			must(t, err)

@@ -184,6 +184,21 @@ func ScanID(row Scanner) (id string, err error) {
 	return id, err
 }
 
+// transact runs do in a transaction with locks.
+func transact(db transactor, c *Conn, locks []string, do func() error) error {
+	err := db.Begin(c, locks)
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		err = db.Commit(c)
+	}
+	if err != nil {
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
+	}
+	return err
+}
+
 // broken reports whether the connection to a server has ended.
 func (c *Conn) broken() bool {
 	closed := false
