@@ -25,11 +25,10 @@ func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 	if err != nil {
 		return err
 	}
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		return c.Do(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis())
-	})
+	_, err = j.db.Exec(ctx, `INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		db.Args{k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis()})
+	return err
 }
 
 // APIKey returns a key, also one that was revoked. The error wraps
@@ -53,13 +52,11 @@ func (j APIKeys) APIKeys(ctx context.Context) ([]opt.APIKey, error) {
 // RevokeAPIKey revokes a key. A repeat keeps the first time. The error wraps
 // [opt.ErrUnknown] if there is no key with the id.
 func (j APIKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error {
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		n, err := c.Exec("UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", id, at.Millis())
-		if err == nil && n == 0 {
-			err = fmt.Errorf("API key: %w", opt.ErrUnknown)
-		}
-		return err
-	})
+	n, err := j.db.Exec(ctx, "UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", db.Args{id, at.Millis()})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
+	}
+	return err
 }
 
 func scanAPIKey(row db.Scanner) (k opt.APIKey, err error) {

@@ -11,18 +11,14 @@ import (
 // artifacts returns the artifacts of a task in the order of their first pieces.
 // For a root task these include the artifacts of plan tasks that it shows.
 func artifacts(c *db.Conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
-	var pieces []piece
-	err := c.Each(`SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
+	pieces, err := db.All(c, `SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
 		UNION ALL SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND root_id = $2 AND root_id <> ''`, db.Args{objectiveID, taskID},
-		func(row db.Scanner) error {
-			var p piece
+		func(row db.Scanner) (p piece, err error) {
 			var doc db.Content
-			if err := row.Scan(&p.seq, &p.task, &doc); err != nil {
-				return err
+			if err = row.Scan(&p.seq, &p.task, &doc); err == nil {
+				err = db.Decode(doc, &p.Artifact)
 			}
-			err := db.Decode(doc, &p.Artifact)
-			pieces = append(pieces, p)
-			return err
+			return p, err
 		})
 	slices.SortFunc(pieces, func(a, b piece) int { return int(a.seq - b.seq) })
 	return assemble(pieces), err

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,7 +23,7 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 func benchRecord(b *testing.B, callers int, level string) {
-	j := openBench(b, level)
+	j := openWith(b, journal.Config{Path: file(b), Sync: level})
 	const objectives = 512
 	scribes := make([]*scribe, objectives)
 	for i := range scribes {
@@ -58,31 +57,6 @@ func benchRecord(b *testing.B, callers int, level string) {
 
 var moves = []opt.TaskState{opt.TaskWorking, opt.TaskInputRequired}
 
-func openBench(b *testing.B, level string) *journal.Journal {
-	j, err := journal.Open(b.Context(), journal.Config{Path: filepath.Join(b.TempDir(), "journal.db"), Sync: level})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { j.Close() })
-	return j
-}
-
-// BenchmarkRecordAll records objectives of two tasks from beginning to end, in a batch each.
-func BenchmarkRecordAll(b *testing.B) {
-	for name, open := range map[string]func(*testing.B) *journal.Journal{
-		"sqlite":   func(b *testing.B) *journal.Journal { return openBench(b, "normal") },
-		"postgres": func(b *testing.B) *journal.Journal { return openURL(b, database(b)) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			j := open(b)
-			b.ReportAllocs()
-			for i := int64(0); b.Loop(); i++ {
-				brief(b, j, i)
-			}
-		})
-	}
-}
-
 // BenchmarkLists reads the first pages of lists from journals with more and more tasks,
 // all of which have ended but a few.
 func BenchmarkLists(b *testing.B) {
@@ -91,7 +65,7 @@ func BenchmarkLists(b *testing.B) {
 			name string
 			open func(*testing.B) *journal.Journal
 		}{
-			{"sqlite", func(b *testing.B) *journal.Journal { return openBench(b, "normal") }},
+			{"sqlite", func(b *testing.B) *journal.Journal { return openFile(b, file(b)) }},
 			{"postgres", func(b *testing.B) *journal.Journal { return openURL(b, database(b)) }},
 		} {
 			b.Run(fmt.Sprintf("%s/tasks=%d", database.name, stored), func(b *testing.B) {

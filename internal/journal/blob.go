@@ -24,21 +24,15 @@ func (j Blobs) WriteBlobs(ctx context.Context, objectiveID string, blobs map[str
 		}
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		if err := record.RemoveAllRemaining(c, objectiveID); err != nil {
-			return err
-		}
-		added := 0
+		s, added := db.Steps{C: c, Err: record.RemoveAllRemaining(c, objectiveID)}, 0
 		for id, data := range stored {
-			n, err := c.Exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
-			if err != nil {
-				return err
-			}
+			n := s.Do("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
 			added += int(n) * len(data)
 		}
-		if added == 0 {
-			return nil
+		if added > 0 {
+			s.Do("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
 		}
-		return c.Do("UPDATE objectives SET bytes = bytes + $2 WHERE id = $1", objectiveID, added)
+		return s.Err
 	}, db.ObjectiveLock(objectiveID))
 }
 

@@ -99,6 +99,9 @@ func readings(t *testing.T, s *scribe) string {
 func TestSeal(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		sealed := sing(t, openWith(t, sealing(t, cfg, true, 1)))
+		push := config(sealed.objective.ID, "a")
+		push.Token, push.Credentials = canary+" token", canary+" credentials"
+		put(t, sealed.j, push)
 		if raw := raw(t, cfg); bytes.Contains(raw, []byte(canary)) || len(raw) < 1000 {
 			i := bytes.Index(raw, []byte(canary))
 			t.Errorf("the database has the content in %q", raw[max(0, i-300):max(0, i)])

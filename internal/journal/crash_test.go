@@ -133,9 +133,7 @@ func startChild(t *testing.T, args string) (child *exec.Cmd, lines *bufio.Scanne
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return child, bufio.NewScanner(out)
 }
 

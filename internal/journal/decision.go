@@ -18,11 +18,8 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 	p.Last = after
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
-		err := c.Find("objective", objectiveID, "SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)
-		if err != nil {
-			return err
-		}
-		err = c.Each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+db.LimitParam(3), db.Args{objectiveID, int64(after), limit + 1},
+		s := db.Steps{C: c, Err: c.Find("objective", objectiveID, "SELECT id FROM objectives WHERE id = $1 AND tenant = $2", db.Args{objectiveID, tenant}, &id)}
+		s.Each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+db.LimitParam(3), db.Args{objectiveID, int64(after), limit + 1},
 			func(row db.Scanner) error {
 				seq, d, err := scanDecision(row)
 				if p.More = len(p.Decisions) == limit; !p.More {
@@ -30,10 +27,8 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 				}
 				return err
 			})
-		if err == nil {
-			p.Head, err = decisionHead(c, objectiveID)
-		}
-		return err
+		p.Head = decisionHead(&s, objectiveID)
+		return s.Err
 	})
 	return p, err
 }
@@ -45,17 +40,14 @@ func scanDecision(row db.Scanner) (seq int64, d opt.Decision, err error) {
 }
 
 // decisionHead returns the ends of the chains of an objective, without a time.
-func decisionHead(c *db.Conn, objectiveID string) (opt.DecisionHead, error) {
+func decisionHead(s *db.Steps, objectiveID string) opt.DecisionHead {
 	h := opt.DecisionHead{ObjectiveID: objectiveID}
-	if _, err := c.Get("SELECT COUNT(*) FROM decisions WHERE objective_id = $1", db.Args{objectiveID}, &h.Count); err != nil {
-		return h, err
-	}
-	err := c.Each(`SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
+	s.Get("SELECT COUNT(*) FROM decisions WHERE objective_id = $1", db.Args{objectiveID}, &h.Count)
+	h.Chains = db.Rows(s, `SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
 			WHERE later.objective_id = d.objective_id AND later.plan_id = d.plan_id AND later.attempt = d.attempt AND later.epoch = d.epoch AND later.n > d.n)
-		ORDER BY d.plan_id, d.attempt, d.epoch, d.seq`, db.Args{objectiveID}, func(row db.Scanner) error {
+		ORDER BY d.plan_id, d.attempt, d.epoch, d.seq`, db.Args{objectiveID}, func(row db.Scanner) (opt.ChainHead, error) {
 		_, d, err := scanDecision(row)
-		h.Chains = append(h.Chains, opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Epoch: d.Epoch, Chain: opt.Chain{N: d.N, Hash: d.Hash}})
-		return err
+		return opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Epoch: d.Epoch, Chain: opt.Chain{N: d.N, Hash: d.Hash}}, err
 	})
-	return h, err
+	return h
 }

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -68,17 +67,11 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-func TestDecisions_unknown(t *testing.T) {
+func TestDecisions_none(t *testing.T) {
 	t.Parallel()
-	s, _, _ := ledger(t, openFile(t, ""))
-	for _, of := range [][2]string{{"globex", s.objective.ID}, {tenant, newObjective().ID}} {
-		if p, err := s.j.Decisions(t.Context(), of[0], of[1], 0, 10); !errors.Is(err, opt.ErrUnknown) || len(p.Decisions) > 0 {
-			t.Errorf("%s of %s: %+v, %v", of[1], of[0], p, err)
-		}
-	}
-	none := begin(t, s.j, newObjective())
+	none := begin(t, openFile(t, ""), newObjective())
 	want := opt.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
-	equal(t, "without decisions", want, value(s.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
+	equal(t, "without decisions", want, value(none.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
 }
 
 // How a gate was closed is shown at its task and at the root task. Replies that close

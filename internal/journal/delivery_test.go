@@ -108,9 +108,7 @@ func TestJournal_Record_withoutConfigs(t *testing.T) {
 func next(t testing.TB, j *journal.Journal, task, config string) string {
 	t.Helper()
 	p, d, ok, err := j.Pushes.NextDelivery(t.Context(), task, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !ok {
 		return "none"
 	}
@@ -188,9 +186,7 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 		if err == nil {
 			_, err = j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	wantLines(t, j, root, "a failed  abandoned 1", "b failed  delivered 1")
 }
@@ -215,9 +211,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
 		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other := config(root, "a")
 		other.URL = "https://example.com/other"
 		put(t, j, other)

@@ -54,7 +54,6 @@ func (j eventReader) Stuck(ctx context.Context, objectiveID string, s opt.Stuck)
 	if err != nil {
 		return err
 	}
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		return c.Do("UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", objectiveID, doc)
-	}, db.ObjectiveLock(objectiveID))
+	_, err = j.db.Exec(ctx, "UPDATE objectives SET stuck = $2 WHERE id = $1 AND stuck = ''", db.Args{objectiveID, doc}, db.ObjectiveLock(objectiveID))
+	return err
 }

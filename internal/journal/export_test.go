@@ -66,7 +66,7 @@ func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 	for _, version := range slices.Sorted(maps.Keys(more)) {
 		list = append(list, db.Migration{Version: version, Name: "more", Text: more[version]})
 	}
-	c, err := j.db.Db.Connect(ctx, db.Writing)
+	c, err := j.db.Connect(ctx, db.Writing)
 	if err != nil {
 		return err
 	}
@@ -217,20 +217,3 @@ func isPostgres(e *db.Engine) bool {
 
 // FoldAfter is the number of writes after which tallies are folded.
 const FoldAfter = db.FoldAfter
-
-// Texts returns the ids and the bytes that a query selects, as text.
-func (j *Journal) Texts(ctx context.Context, query string) (text string, err error) {
-	err = j.db.Read(ctx, func(c *db.Conn) error {
-		return c.Each(query, nil, func(row db.Scanner) error {
-			var id string
-			var data []byte
-			err := row.Scan(&id, &data)
-			text += fmt.Sprintf("%s %s\n", id, data)
-			return err
-		})
-	})
-	return text, err
-}
-
-// SetNow sets the clock for the places of notices.
-func (j *Journal) SetNow(now func() time.Time) { j.usage.now = now }

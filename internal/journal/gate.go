@@ -27,15 +27,14 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 		if err != nil {
 			return err
 		}
-		if err := r.show(c, gateID, open, status); err != nil {
-			return err
-		}
+		s := db.Steps{C: c}
+		r.show(&s, gateID, open, status)
 		if r.Since = r.Gate.RequestedAt; r.Open {
 			r.Since = a2a.AtMillis(at)
 		}
-		err = r.answers(c, gateID)
+		r.answers(&s, gateID)
 		out = r.GateRecord
-		return err
+		return s.Err
 	})
 	return out, err
 }
@@ -45,39 +44,32 @@ type gateRow struct{ opt.GateRecord }
 
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
-func (r *gateRow) show(c *db.Conn, gateID string, open, status db.Content) error {
-	if err := db.Decode(open, &r.Gate); err != nil {
-		return err
-	}
+func (r *gateRow) show(s *db.Steps, gateID string, open, status db.Content) {
+	s.Decode(open, &r.Gate)
 	if r.Open = r.Gate.ID == gateID; r.Open {
-		return nil
+		return
 	}
 	r.Later = r.Gate.ID
 	var m a2a.Message
-	if err := db.Decode(status, &m); err != nil {
-		return err
-	}
-	if m.MessageID != gateID {
+	if s.Decode(status, &m); m.MessageID != gateID {
 		var doc db.Content
-		err := c.Find("gate", gateID, "SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
+		s.Get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
 			db.Args{r.ObjectiveID, gateID, r.TaskID}, &doc)
-		if err := errors.Join(err, db.Decode(doc, &m)); err != nil {
-			return err
-		}
+		m = a2a.Message{}
+		s.Decode(doc, &m)
 	}
-	g := opt.GateIn(m)
-	if g == nil {
-		return db.Unknown("gate", gateID)
+	if g := opt.GateIn(m); g != nil {
+		r.Gate = *g
+	} else {
+		s.Fail(db.Unknown("gate", gateID))
 	}
-	r.Gate = *g
-	return nil
 }
 
 // answers reads the replies to the gate of r, with the decisions that they were recorded
 // as, and counts how often the object of the task was sent back before.
-func (r *gateRow) answers(c *db.Conn, gateID string) error {
-	return c.Each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
-		WHERE d.objective_id = $1 AND `+c.Dialect.Contains("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
+func (r *gateRow) answers(s *db.Steps, gateID string) {
+	s.Each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
+		WHERE d.objective_id = $1 AND `+s.C.Dialect.Contains("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
 		var decision, event db.Content
 		var e opt.Event
 		var g opt.GateReply

@@ -57,9 +57,7 @@ func TestInterrupts_picked(t *testing.T) {
 			"limited":        {opt.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
 		} {
 			list, total, err := j.Interrupts(t.Context(), tenant, test.filter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff(test.want, gatesOf(list)); diff != "" || total != test.total {
 				t.Errorf("%s: %d of %d (-want +got):\n%s", name, len(list), total, diff)
 			}
@@ -68,9 +66,7 @@ func TestInterrupts_picked(t *testing.T) {
 		for f := (opt.InterruptFilter{Urgent: true, Limit: 1}); ; {
 			list, _, err := j.Interrupts(t.Context(), tenant, f)
 			if err != nil || len(list) == 0 {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				break
 			}
 			last := list[0]

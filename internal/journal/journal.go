@@ -100,12 +100,11 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{
-		newRecorder(e, cfg), newTaskReader(e), objectiveReader{e}, objectiveFinder{e}, decisionReader{e}, eventReader{e}, queues{e}, usage{e, cfg.Now},
-		purger{}, newProbe(e), Blobs{e}, Keys{e}, push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{}, e,
-	}
-	j.purger, j.Maintenance = purger{e, j.Sessions}, Maintenance{e, j.recorder}
-	return j, nil
+	r := newRecorder(e, cfg)
+	return &Journal{
+		r, newTaskReader(e), objectiveReader{e}, objectiveFinder{e}, decisionReader{e}, eventReader{e}, queues{e}, usage{e, cfg.Now},
+		purger{e, cfg.Now}, newProbe(e), Blobs{e}, Keys{e}, push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{e, r}, e,
+	}, nil
 }
 
 // What the database of a journal is for those who use the journal.

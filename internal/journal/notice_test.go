@@ -74,7 +74,8 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	}
 }
 
-// Notices are made for the channels that are there when a gate opens.
+// Notices are made for the channels that are there when a gate opens. Changes of the task at a gate
+// and root tasks make none.
 func TestJournal_SetChannels(t *testing.T) {
 	t.Parallel()
 	j := openChannels(t, newClock(), opt.Channel{Name: "old"}, opt.Channel{Name: "both"})
@@ -82,22 +83,9 @@ func TestJournal_SetChannels(t *testing.T) {
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	j.SetChannels([]opt.Channel{{Name: "both"}, {Name: "new"}})
-	s.record(s.atGate(task, "g1"))
+	s.record(s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"), s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
+	equal(t, "notices of the root task", []string(nil), notices(t, j, s.objective.RootID()))
 	equal(t, "notices", []string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task))
-}
-
-// Replies, changes of the task at a gate and root tasks make no notice.
-func TestJournal_Record_noNotice(t *testing.T) {
-	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
-	s := begin(t, j, newObjective())
-	task := s.task(0, 0)
-	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking), s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"),
-		s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
-	equal(t, "notices", []string{"notice:all opened g1 due"}, notices(t, j, task))
-	if got := notices(t, j, s.objective.RootID()); got != nil {
-		t.Errorf("of the root task: %v", got)
-	}
 }
 
 // A principal who requested the work, or has shaped it, gets no notice of a gate that the requester may not

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
@@ -14,25 +13,23 @@ import (
 // and artifacts, its request, the last event number of each source, and the
 // commands and letters that it has handled. The objectives of other tenants are
 // unknown.
-func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
-	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
+func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (kept opt.Kept, err error) {
 		o, err := objective(c, tenant, objectiveID)
 		if err != nil {
-			return err
+			return kept, err
 		}
+		s := &db.Steps{C: c}
 		for _, p := range o.Plans {
 			for _, t := range p.Tasks {
-				if err := addWork(c, o.ID, t); err != nil {
-					return err
-				}
+				addWork(s, o.ID, t)
 			}
 		}
 		kept.Objective = *o
-		if kept.Request, kept.Given, err = openingRequest(c, o.ID); err != nil {
-			return err
-		}
+		addRequest(s, &kept)
+		addHandled(s, &kept)
 		if kept.Recorded, err = record.LastNumbers(c, o.ID); err != nil {
-			return err
+			return kept, err
 		}
 		for source := range kept.Recorded {
 			if name, epoch := opt.SplitEpoch(source); epoch > kept.Epochs[name] && epoch > 1 {
@@ -42,58 +39,47 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 				kept.Epochs[name] = epoch
 			}
 		}
-		return addHandled(c, &kept)
+		return kept, s.Err
 	})
-	return kept, err
 }
 
 // addWork adds its notes, with their authors, and its artifacts to t.
-func addWork(c *db.Conn, objectiveID string, t *opt.Task) error {
+func addWork(s *db.Steps, objectiveID string, t *opt.Task) {
 	var err error
-	if t.Artifacts, err = artifacts(c, objectiveID, t.A2AID()); err != nil {
-		return err
-	}
-	return c.Each(`SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
+	t.Artifacts, err = artifacts(s.C, objectiveID, t.A2AID())
+	s.Fail(err)
+	t.Notes = db.Rows(s, `SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
 		UNION ALL SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
 		ORDER BY seq`, db.Args{objectiveID, t.A2AID(), string(opt.Noted)},
-		func(row db.Scanner) error {
+		func(row db.Scanner) (m a2a.Message, err error) {
 			var seq int64
 			var author string
 			var doc db.Content
-			var m a2a.Message
-			err := row.Scan(&seq, &author, &doc)
-			if err == nil {
+			if err = row.Scan(&seq, &author, &doc); err == nil {
 				err = db.Decode(doc, &m)
 			}
 			m.Metadata = m.Metadata.With(opt.KeyAuthor, author)
-			t.Notes = append(t.Notes, m)
-			return err
+			return m, err
 		})
 }
 
-// openingRequest returns the message that began an objective, nil if none did, and the
-// plans that came with it.
-func openingRequest(c *db.Conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
+// addRequest adds the message that began the objective, if one did, and the plans that came with it.
+func addRequest(s *db.Steps, kept *opt.Kept) {
 	var doc, plans db.Content
-	_, err = c.Get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", db.Args{objectiveID}, &doc)
-	if err == nil {
-		_, err = c.Get("SELECT given FROM objectives WHERE id = $1", db.Args{objectiveID}, &plans)
-	}
-	return m, given, errors.Join(err, db.Decode(doc, &m), db.Decode(plans, &given))
+	s.Get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", db.Args{kept.Objective.ID}, &doc)
+	s.Get("SELECT given FROM objectives WHERE id = $1", db.Args{kept.Objective.ID}, &plans)
+	s.Decode(doc, &kept.Request)
+	s.Decode(plans, &kept.Given)
 }
 
 // addHandled adds to kept which commands the objective has answered, and which
 // letters it has judged.
-func addHandled(c *db.Conn, kept *opt.Kept) (err error) {
-	kept.Answered, err = db.All(c, "SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", db.Args{kept.Objective.ID}, db.ScanID)
-	if err != nil {
-		return err
-	}
-	return c.Each("SELECT principal, message_id FROM messages WHERE objective_id = $1 AND kind = 'said' AND for_task = '' AND task_id LIKE 'obj-%' ORDER BY seq",
-		db.Args{kept.Objective.ID}, func(row db.Scanner) error {
+func addHandled(s *db.Steps, kept *opt.Kept) {
+	kept.Answered = s.IDs("SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", kept.Objective.ID)
+	kept.Heard = db.Rows(s, "SELECT principal, message_id FROM messages WHERE objective_id = $1 AND kind = 'said' AND for_task = '' AND task_id LIKE 'obj-%' ORDER BY seq",
+		db.Args{kept.Objective.ID}, func(row db.Scanner) (string, error) {
 			var l opt.Letter
 			err := row.Scan(&l.Principal, &l.Key)
-			kept.Heard = append(kept.Heard, l.ID())
-			return err
+			return l.ID(), err
 		})
 }

@@ -49,7 +49,7 @@ func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Obje
 		var ids []string
 		ids, err = s.matching(c, reached, s.f.After, s.f.Limit)
 		for _, id := range ids {
-			one, failed := objectives(c, "objectives o", where("o.id = ?", id))
+			one, failed := objectives(c, "objectives o", where("o.id = ?", id)) // of the tenant: matching has looked
 			list, err = append(list, one...), errors.Join(err, failed)
 		}
 	}
@@ -178,24 +178,16 @@ func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 
 // Standings returns how far those of the given objectives are that a tenant has.
 func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error) {
-	out := make(map[string]opt.Standing, len(ids))
-	err := j.db.Snapshot(ctx, func(c *db.Conn) error {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (map[string]opt.Standing, error) {
+		out, steps := make(map[string]opt.Standing, len(ids)), db.Steps{C: c}
 		for _, id := range ids {
 			var s opt.Standing
-			found, err := c.Get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
-				FROM objectives WHERE id = $1 AND tenant = $2`, db.Args{id, tenant}, &s.Waiting)
-			if err != nil {
-				return err
+			if steps.Get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
+				FROM objectives WHERE id = $1 AND tenant = $2`, db.Args{id, tenant}, &s.Waiting) {
+				s.Progress = progressOf(&steps, id)
+				out[id] = s
 			}
-			if !found {
-				continue
-			}
-			if s.Progress, err = progressOf(c, id); err != nil {
-				return err
-			}
-			out[id] = s
 		}
-		return nil
+		return out, steps.Err
 	})
-	return out, err
 }

@@ -90,6 +90,7 @@ func TestObserver_notifications(t *testing.T) {
 	url, to := database(t), newObserved()
 	j := openWith(t, journal.Config{URL: url, Migrate: true, Observer: to})
 	s := begin(t, openURL(t, url), newObjective())
+	listens(t, j)
 	watch := j.Watch(s.objective.ID)
 	defer watch.Close()
 	s.record(s.rootMoved(opt.TaskWorking))
@@ -99,9 +100,7 @@ func TestObserver_notifications(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("no notification was observed")
 	}
-	if err := j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1"); err != nil { // without a notification
-		t.Fatal(err)
-	}
+	must(t, j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1")) // without a notification
 	look := func() (missed bool) {
 		select {
 		case missed = <-to.looks:

@@ -14,26 +14,6 @@ import (
 	"longhaul/opt"
 )
 
-func TestOpen_again(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		s := begin(t, j, newObjective())
-		s.record(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "text", false), said(s.task(0, 0), "", "m-1", opt.Noted))
-		key := value(j.Key(t.Context(), "pages"))(t)
-		want := dump(t, j)
-		must(t, j.Close())
-		s.j = open()
-		equal(t, "opening again changed something", want, dump(t, s.j))
-		if again, err := s.j.Key(t.Context(), "pages"); err != nil || !bytes.Equal(key, again) {
-			t.Errorf("key %x, then %x, %v", key, again, err)
-		}
-		s.record(s.moved(0, 0, opt.TaskCompleted))
-		if n := len(s.events()); n != 6 {
-			t.Errorf("%d events, want 6", n)
-		}
-	})
-}
-
 func TestKey(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		type result struct {
@@ -59,22 +39,6 @@ func TestKey(t *testing.T) {
 			t.Errorf("two names have the same key, or %v", err)
 		}
 	})
-}
-
-func TestOpen_memory(t *testing.T) {
-	t.Parallel()
-	s := begin(t, openFile(t, ""), newObjective())
-	s.record(planAdded(s.objective, 0, 1))
-	done := make(chan bool)
-	go func() {
-		for range 100 {
-			s.record(s.moved(0, 0, opt.TaskWorking))
-		}
-		close(done)
-	}()
-	follow(t, s.j, s.objective.ID, 102)
-	<-done
-	fails(t, "another journal in memory knows the task", opt.ErrUnknown)(openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}))
 }
 
 // TestOpen_together has several processes make the journal.
@@ -115,8 +79,8 @@ func TestOpen_migrationBetween(t *testing.T) {
 	})
 }
 
-// TestOpen_refused opens files that are not journals or belong to other programs.
-// The errors say what to do.
+// TestOpen_refused opens files and databases that are not journals or belong to other programs.
+// The errors say what to do, and show no password.
 func TestOpen_refused(t *testing.T) {
 	t.Parallel()
 	file := func(content string) string {
@@ -136,10 +100,18 @@ func TestOpen_refused(t *testing.T) {
 	between := file("")
 	j = openFile(t, between)
 	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1"), j.Close()))
+	good := databaseLike(t, "template1")
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
 	}{
+		"no tables":          {journal.Config{URL: good}, []string{"0014_journal", "run the command migrate"}},
+		"no such base":       {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
+		"no server":          {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
+		"another scheme":     {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
+		"no URL":             {journal.Config{URL: "postgres://ann:secret@127.0.0.1:port/x"}, []string{"not one of PostgreSQL"}},
+		"few connections":    {journal.Config{URL: good, Connections: 2}, []string{"at least 3"}},
+		"a file too":         {journal.Config{URL: good, Path: "file"}, []string{"no file"}},
 		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
 		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
 		"newer":              {journal.Config{Path: newer}, []string{"tables of version 9999 (later_breaking)", "knows up to ", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
@@ -153,6 +125,9 @@ func TestOpen_refused(t *testing.T) {
 			if err == nil {
 				j.Close()
 				t.Fatal("it was opened")
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q shows the password", err)
 			}
 			for _, want := range append(test.want, test.cfg.Path) {
 				if !strings.Contains(err.Error(), want) {

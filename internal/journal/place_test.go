@@ -164,19 +164,3 @@ func TestPlace_together(t *testing.T) {
 		}
 	})
 }
-
-// The places of an objective are removed with it.
-func TestPlace_purged(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		o := inContext("ctx", a2a.Time{})
-		checkPlace(t, j, place(o, 1, 10), 0)
-		s := begin(t, j, o).end(opt.ObjectiveFailed, 20)
-		checkPlace(t, j, place(o, 2, 30), 0)
-		purge(t, j, 40, 1)
-		if left := rows(dump(t, j), true, s); len(left) > 0 {
-			t.Errorf("left are %v", left)
-		}
-		checkPlace(t, j, place(inContext("ctx", a2a.Time{}), 1, 50), 0)
-	})
-}

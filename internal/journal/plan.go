@@ -74,10 +74,7 @@ func addTasks(c *db.Conn, objectiveID string, to []*opt.Plan) error {
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
 				}
-				if last := len(p.Tasks) - 1; last >= 0 && p.Tasks[last].Index == t.Index {
-					p.Tasks = p.Tasks[:last] // an earlier attempt at the same task
-				}
-				p.Tasks = append(p.Tasks, t)
+				addLatest(p, t)
 				return nil
 			})
 		if err != nil {
@@ -85,6 +82,14 @@ func addTasks(c *db.Conn, objectiveID string, to []*opt.Plan) error {
 		}
 	}
 	return nil
+}
+
+// addLatest adds a task to a plan, in place of an earlier attempt at it that came before.
+func addLatest(p *opt.Plan, t *opt.Task) {
+	if last := len(p.Tasks) - 1; last >= 0 && p.Tasks[last].Index == t.Index {
+		p.Tasks = p.Tasks[:last]
+	}
+	p.Tasks = append(p.Tasks, t)
 }
 
 // scanTask reads a task of a plan, and when its state changed.

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
@@ -116,60 +113,29 @@ func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged chan<-
 	}
 }
 
-// Writes of many objectives in one transaction, in both processes and in opposite
-// orders, do not block each other.
-func TestPostgres_groups(t *testing.T) {
-	t.Parallel()
-	url := database(t)
-	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
-	const objectives, rounds = 20, 10
-	var all []*scribe
-	for range objectives {
-		all = append(all, begin(t, journals[0], newObjective()))
-	}
-	var wg sync.WaitGroup
-	for p, j := range journals {
-		order := slices.Clone(all)
-		if p == 1 {
-			slices.Reverse(order)
-		}
-		for _, s := range order {
-			mine := s.as(fmt.Sprint("process-", p), j)
-			wg.Go(func() {
-				for range rounds {
-					mine.record(mine.rootMoved(opt.TaskWorking))
-				}
-			})
-		}
-	}
-	wg.Wait()
-	for _, s := range all {
-		if n := len(s.events()); n != 1+2*rounds {
-			t.Errorf("%d events, want %d", n, 1+2*rounds)
-		}
-	}
-}
-
 // Deliveries that one process makes due are signalled in others.
 func TestPostgres_pushSignal(t *testing.T) {
 	t.Parallel()
 	url := database(t)
 	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
-	select { // at the start it looks once
-	case <-there.Pushes.PushSignal():
-	case <-time.After(patience):
-		t.Fatal("it does not listen")
-	}
+	listens(t, there)
 	s := begin(t, here, newObjective())
 	s.record(planAdded(s.objective, 0, 1))
 	asked := s.moved(0, 0, opt.TaskInputRequired)
 	asked.Gate = &opt.Gate{ID: "g-1", Kind: opt.Approval, RequestedAt: at(5)}
 	s.record(asked)
+	listens(t, there)
+}
+
+// listens waits for the signal that deliveries have become due. A journal also signals once when it
+// begins to listen.
+func listens(t *testing.T, j *journal.Journal) {
+	t.Helper()
 	select {
-	case <-there.Pushes.PushSignal():
+	case <-j.Pushes.PushSignal():
 	case <-time.After(patience):
-		t.Fatal("the other process got no notification")
+		t.Fatal("it got no notification")
 	}
 }
 
@@ -191,40 +157,6 @@ func TestPostgres_nul(t *testing.T) {
 	}
 }
 
-// The errors of opening say what to do, and show no password.
-func TestPostgres_refused(t *testing.T) {
-	t.Parallel()
-	good := databaseLike(t, "template1")
-	for name, test := range map[string]struct {
-		cfg  journal.Config
-		want []string
-	}{
-		"no tables":       {journal.Config{URL: good}, []string{"0014_journal", "run the command migrate"}},
-		"no such base":    {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
-		"no server":       {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
-		"another scheme":  {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
-		"no URL":          {journal.Config{URL: "postgres://ann:secret@127.0.0.1:port/x"}, []string{"not one of PostgreSQL"}},
-		"few connections": {journal.Config{URL: good, Connections: 2}, []string{"at least 3"}},
-		"a file too":      {journal.Config{URL: good, Path: "x"}, []string{"no file"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			j, err := journal.Open(t.Context(), test.cfg)
-			if err == nil {
-				_ = j.Close()
-				t.Fatal("it was opened")
-			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
-				}
-			}
-			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("%q shows the password", err)
-			}
-		})
-	}
-}
-
 // Both databases have the same tables, columns and indexes.
 func TestMigrate_same(t *testing.T) {
 	t.Parallel()
@@ -243,10 +175,9 @@ func TestMigrate_same(t *testing.T) {
 			`SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal`,
 		},
 	} {
-		want, err := lite.Column(t.Context(), queries[0])
-		got, failed := server.Column(t.Context(), queries[1])
-		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 || errors.Join(err, failed) != nil {
-			t.Errorf("%s, %v, %v: PostgreSQL has others (-SQLite +PostgreSQL):\n%s", lists, err, failed, diff)
+		want := value(lite.Column(t.Context(), queries[0]))(t)
+		if equal(t, lists+" of both", want, value(server.Column(t.Context(), queries[1]))(t)); len(want) == 0 {
+			t.Errorf("there are no %s", lists)
 		}
 	}
 }

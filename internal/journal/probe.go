@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"longhaul/internal/journal/db"
@@ -52,10 +51,10 @@ func (p *probe) Ping(ctx context.Context) error {
 // it cannot reuse the room of the former row.
 func writeProbe(c *db.Conn) error {
 	id := time.Now().UnixNano()
-	if err := c.Do("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
-		return err
-	}
-	return c.Do("DELETE FROM probes WHERE id <> $1", id)
+	s := db.Steps{C: c}
+	s.Do("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize))
+	s.Do("DELETE FROM probes WHERE id <> $1", id)
+	return s.Err
 }
 
 // A Depth says how much work there is, in all tenants.
@@ -71,23 +70,23 @@ type Depth struct {
 func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
 	d.Tasks = map[string]int64{}
 	err = p.db.Read(ctx, func(c *db.Conn) error {
+		s := db.Steps{C: c}
 		for query, to := range map[string]*int64{
 			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                            &d.Queued,
 			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0": &d.Working,
 			"SELECT COUNT(*) FROM objectives WHERE stuck <> ''":                               &d.Stuck,
 			"SELECT COUNT(*) FROM deliveries WHERE status = 'due'":                            &d.Deliveries,
 		} {
-			if _, err := c.Get(query, nil, to); err != nil {
-				return fmt.Errorf("count: %w", err)
-			}
+			s.Get(query, nil, to)
 		}
-		return c.Each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row db.Scanner) error {
+		s.Each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row db.Scanner) error {
 			var state string
 			var n int64
 			err := row.Scan(&state, &n)
 			d.Tasks[state] = n
 			return err
 		})
+		return s.Err
 	})
 	return d, err
 }

@@ -15,9 +15,7 @@ func TestPing_full(t *testing.T) {
 	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
-		if err := j.Script(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // no more than there are
-			t.Fatal(err)
-		}
+		must(t, j.Script(t.Context(), "PRAGMA max_page_count = 1")) // no more than there are
 		err := j.Ping(t.Context())
 		if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "make room on the disk") {
 			t.Errorf("without room: %v", err)

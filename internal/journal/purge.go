@@ -18,8 +18,8 @@ const (
 
 // A purger is the part of a Journal that removes objectives.
 type purger struct {
-	db       *db.Engine
-	sessions Sessions
+	db  *db.Engine
+	now func() time.Time // for sessions
 }
 
 // Purge removes objectives that have ended and did not change after before, with
@@ -32,7 +32,7 @@ type purger struct {
 // wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
 func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
-	if err := j.sessions.removeExpired(ctx); err != nil {
+	if _, err := j.db.Exec(ctx, removeExpired, db.Args{j.now().UnixMilli()}); err != nil {
 		return 0, fmt.Errorf("remove expired sessions: %w", err)
 	}
 	for {
@@ -61,13 +61,11 @@ func (j purger) purgeSome(ctx context.Context, before time.Time, most int) (*pur
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
 // at it is about to begin. The objectives of other tenants are unknown.
 func (j purger) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		n, err := c.Exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
-		if err == nil && n == 0 {
-			err = db.Unknown("objective", id)
-		}
-		return err
-	}, db.ObjectiveLock(id))
+	n, err := j.db.Exec(ctx, "UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", db.Args{id, tenant, at.Millis()}, db.ObjectiveLock(id))
+	if err == nil && n == 0 {
+		err = db.Unknown("objective", id)
+	}
+	return err
 }
 
 // A purge is one transaction of Purge.

@@ -26,6 +26,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
+	value(j.Place(t.Context(), place(o, 1, 1)))(t)
 	j.SetChannels([]opt.Channel{{Name: "all"}})
 	put(t, j, opt.PushConfig{Tenant: o.Tenant, TaskID: root, ID: "p", States: opt.PushAll, URL: "https://example.com/p"})
 	s.record(s.atGate(s.task(0, 1), "g1"))

@@ -1,11 +1,7 @@
 package journal_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -181,21 +177,6 @@ func TestJournal_RemovePush(t *testing.T) {
 	fails(t, "again without its config", opt.ErrUnknown)(j.Pushes.Redeliver(t.Context(), tenant, root, "a", 2))
 }
 
-func TestJournal_Pushes_otherTenant(t *testing.T) {
-	t.Parallel()
-	j, s, root := pushed(t, newClock(), "a")
-	s.record(s.rootMoved(opt.TaskFailed))
-	_, one := j.Pushes.Push(t.Context(), "other", root, "a")
-	_, all := j.Pushes.Pushes(t.Context(), "other", root)
-	_, made := j.Pushes.Deliveries(t.Context(), "other", root)
-	again := j.Pushes.Redeliver(t.Context(), "other", root, "a", 2)
-	for name, err := range map[string]error{"Push": one, "Pushes": all, "Deliveries": made, "Redeliver": again} {
-		if !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("%s: %v, want ErrUnknown", name, err)
-		}
-	}
-}
-
 // A config that comes with the message that begins a task waits for the task, and
 // misses no state of it.
 func TestJournal_PutPush_beforeItsTask(t *testing.T) {
@@ -238,38 +219,6 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 	begin(t, j, o)
 	if got, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); len(got) != 0 || err != nil {
 		t.Errorf("%d configs after a week, %v, want none", len(got), err)
-	}
-}
-
-// A secret is nowhere in the files of a journal.
-func TestJournal_PutPush_seals(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	j := openPush(t, filepath.Join(dir, "journal.db"), newClock())
-	s := begin(t, j, newObjective())
-	p := config(s.objective.ID, "a")
-	p.Token, p.Credentials = "canary-token-5b1f", "canary-credentials-77aa"
-	put(t, j, p)
-	s.record(s.rootMoved(opt.TaskFailed))
-	next, d, ok, err := j.Pushes.NextDelivery(t.Context(), p.TaskID, "a")
-	if !ok || err != nil || next.Token != p.Token || next.Credentials != p.Credentials {
-		t.Fatalf("next delivery %v, %v, %v, want one with the secrets", d, ok, err)
-	}
-	value(j.Pushes.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue))(t)
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%d files, %v, want the journal and its log", len(files), err)
-	}
-	var found bool
-	for _, f := range files {
-		data := value(os.ReadFile(filepath.Join(dir, f.Name())))(t)
-		found = found || bytes.Contains(data, []byte(p.URL))
-		if bytes.Contains(data, []byte("canary")) {
-			t.Errorf("%s has a secret", f.Name())
-		}
-	}
-	if !found {
-		t.Error("no file has the URL: this test looks in the wrong place")
 	}
 }
 

@@ -111,12 +111,6 @@ func TestRecord_refused(t *testing.T) {
 			"artifact of unknown task": {batch(good, s.piece(0, 1, "a", "b", false)), journal.ErrEarly},
 			"message to unknown task":  {batch(good, opt.Event{Kind: opt.MessageAdded, TaskID: s.task(0, 1), Message: &m}), journal.ErrEarly},
 			"never recorded":           {batch(good, opt.Event{Kind: "plan-reported", PlanID: s.plan(0)}), opt.ErrMalformed},
-			"no plan":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1)}), opt.ErrMalformed},
-			"no task":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1), Plan: &opt.Plan{ID: s.plan(1), Tasks: []*opt.Task{nil}}}), opt.ErrMalformed},
-			"no chunk":                 {batch(good, opt.Event{Kind: opt.ArtifactAdded, TaskID: s.task(0, 0)}), opt.ErrMalformed},
-			"no attempt":               {batch(good, opt.Event{Kind: opt.TaskTried, TaskID: s.task(0, 0), To: "working"}), opt.ErrMalformed},
-			"no message":               {batch(good, opt.Event{Kind: opt.MessageAdded, TaskID: s.task(0, 0)}), opt.ErrMalformed},
-			"no objective":             {batch(good, opt.Event{Kind: opt.ObjectiveOpened}), opt.ErrMalformed},
 			"another objective":        {batch(good, opt.Event{Kind: opt.ObjectiveOpened, Objective: &stranger}), opt.ErrMalformed},
 		}
 		want := dump(t, j)

@@ -32,11 +32,10 @@ func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 		return err
 	}
 	return j.db.Write(ctx, func(c *db.Conn) error {
-		if err := c.Do(removeExpired, j.now().UnixMilli()); err != nil {
-			return err
-		}
-		return c.Do("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
-			s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
+		steps := db.Steps{C: c}
+		steps.Do(removeExpired, j.now().UnixMilli())
+		steps.Do("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)", s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
+		return steps.Err
 	})
 }
 
@@ -73,29 +72,18 @@ func (j Sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time)
 	if err != nil {
 		return false, err
 	}
-	err = j.db.Write(ctx, func(c *db.Conn) error {
-		n, err := c.Exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
-		ok = n > 0
-		return err
-	})
-	return ok, err
+	n, err := j.db.Exec(ctx, "UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", db.Args{s.ID, was.Millis(), sealed, s.RenewAt.Millis()})
+	return n > 0, err
 }
 
 // CloseSession removes a session, if it is there.
 func (j Sessions) CloseSession(ctx context.Context, id string) error {
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		return c.Do("DELETE FROM sessions WHERE id = $1", id)
-	})
+	_, err := j.db.Exec(ctx, "DELETE FROM sessions WHERE id = $1", db.Args{id})
+	return err
 }
-
-const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
 // removeExpired removes the sessions that have expired.
-func (j Sessions) removeExpired(ctx context.Context) error {
-	return j.db.Write(ctx, func(c *db.Conn) error {
-		return c.Do(removeExpired, j.now().UnixMilli())
-	})
-}
+const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
 func (j Sessions) sealed(s opt.Session) ([]byte, error) {
 	sealed, err := db.SealJSON(j.seal, sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil}, sessionContext(s.ID))

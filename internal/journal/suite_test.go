@@ -98,9 +98,7 @@ func file(t testing.TB) string {
 	t.Helper()
 	data, err := emptyFile()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, os.WriteFile(path, data, 0o600)))
 	return path
 }
 
@@ -113,13 +111,9 @@ func databaseLike(t testing.TB, like string) string {
 	needs.Tools(t, "postgres")
 	serverUsed.Store(true)
 	s, err := server()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := fmt.Sprint("journal_", databases.Add(1))
-	if err := s.Copy(t.Context(), like, name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Copy(t.Context(), like, name))
 	return s.URL(name)
 }
 
@@ -139,9 +133,7 @@ func openFile(t testing.TB, path string) *journal.Journal {
 func openWith(t testing.TB, cfg journal.Config) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		preparedOnce(t, j)
 		if err := j.Close(); err != nil {
@@ -219,9 +211,7 @@ func sound(t testing.TB, j *journal.Journal) {
 func runs(t testing.TB, j *journal.Journal, first string) (n int) {
 	t.Helper()
 	list, err := j.Statements(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range list {
 		if strings.HasPrefix(s.SQL, first) {
 			n += s.Runs
@@ -363,9 +353,7 @@ func (s *scribe) rootMoved(to opt.TaskState) opt.Event {
 func (s *scribe) view(id string) opt.TaskView {
 	s.t.Helper()
 	v, err := s.j.Task(s.t.Context(), tenant, id, opt.TaskWant{History: -1, Artifacts: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return v
 }
 
@@ -373,18 +361,14 @@ func (s *scribe) view(id string) opt.TaskView {
 func (s *scribe) events() []opt.Recorded {
 	s.t.Helper()
 	list, err := s.j.Events(s.t.Context(), s.objective.ID, 0, 0)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return list
 }
 
 func dump(t testing.TB, j *journal.Journal) string {
 	t.Helper()
 	text, err := j.Dump(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 

@@ -53,13 +53,12 @@ type Miscount struct {
 // Miscounts compares the tallies of all tenants with the rows, in one state of the
 // journal. There are none unless rows were changed while triggers were off.
 func (j Maintenance) Miscounts(ctx context.Context) (list []Miscount, err error) {
-	err = j.db.Unlimited(ctx, func(c *db.Conn) error {
-		return c.Each("SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row db.Scanner) error {
-			var m Miscount
-			err := row.Scan(&m.Tenant, &m.Subject, &m.State, &m.Tallied, &m.Counted)
-			list = append(list, m)
-			return err
+	err = j.db.Unlimited(ctx, func(c *db.Conn) (err error) {
+		list, err = db.All(c, "SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row db.Scanner) (m Miscount, err error) {
+			err = row.Scan(&m.Tenant, &m.Subject, &m.State, &m.Tallied, &m.Counted)
+			return m, err
 		})
+		return err
 	})
 	return list, err
 }

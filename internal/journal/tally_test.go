@@ -193,9 +193,7 @@ func TestMigrate_whileOthersWrite(t *testing.T) {
 		err := churns[0].j.Migrate(t.Context(), more)
 		close(done)
 		wg.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		compareTotals(t, churns[0].j)
 	}
 }

@@ -61,29 +61,6 @@ func TestTask_afterPurge(t *testing.T) {
 	})
 }
 
-// A task that waits in a queue is not kept: its position changes without an
-// event.
-func TestTask_positionMoves(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		var waiting []*scribe
-		for n := range int64(2) {
-			o := newObjective()
-			o.ContextID = "shared"
-			o.QueuedAt = at(n + 1)
-			waiting = append(waiting, begin(t, j, o))
-		}
-		last := waiting[1]
-		if v := last.view(last.objective.ID); v.Position != 2 {
-			t.Fatalf("position %d, want 2", v.Position)
-		}
-		waiting[0].record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
-		if v := last.view(last.objective.ID); v.Position != 1 {
-			t.Errorf("position %d, want 1", v.Position)
-		}
-	})
-}
-
 // A large task is read each time, to limit memory.
 func TestTask_large(t *testing.T) {
 	inFile(t, func(t *testing.T, open func() *journal.Journal) {

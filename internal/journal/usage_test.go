@@ -32,9 +32,7 @@ func TestJournal_Usage(t *testing.T) {
 		other.Tenant = "globex"
 		begin(t, j, other)
 		o := newObjective()
-		if err := j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)}); err != nil { // before there is an objective
-			t.Fatal(err)
-		}
+		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)})) // before there is an objective
 		s := begin(t, j, o)
 		check := func(when string, want [3]int64) {
 			t.Helper()
@@ -84,15 +82,13 @@ func TestJournal_Usage_sealed(t *testing.T) {
 // A tenant has as many notices in an hour as its limit says, also if several processes send
 // them. A repeat takes no other place, and an hour later the place is free.
 func TestJournal_TakeNotice(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		now := at(0).Time()
-		j.SetNow(func() time.Time { return now })
+		cfg.Now = func() time.Time { return now }
+		j := openWith(t, cfg)
 		take := func(tenant, delivery string) string {
 			free, ok, err := j.TakeNotice(t.Context(), tenant, delivery, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if ok {
 				return delivery
 			}

@@ -64,24 +64,24 @@ func scanView(row db.Scanner) (viewRow, error) {
 
 // complete adds to v the parts from other rows.
 func (v *viewRow) complete(c *db.Conn, want opt.TaskWant) error {
+	s := db.Steps{C: c}
 	if v.present && !v.State.Ended() {
-		if err := errors.Join(v.locate(c), v.addQueuePosition(c), v.addProgress(c)); err != nil {
-			return err
+		v.locate(&s)
+		v.addQueuePosition(&s)
+		if v.State != opt.TaskSubmitted {
+			v.Progress = progressOf(&s, v.ObjectiveID)
 		}
 	}
+	var err error
 	if want.History != 0 {
-		var err error
-		if v.Task.History, err = v.history(c, want); err != nil {
-			return err
-		}
+		v.Task.History, err = v.history(c, want)
+		s.Fail(err)
 	}
 	if want.Artifacts {
-		var err error
-		if v.Task.Artifacts, err = artifacts(c, v.ObjectiveID, v.Task.ID); err != nil {
-			return err
-		}
+		v.Task.Artifacts, err = artifacts(c, v.ObjectiveID, v.Task.ID)
+		s.Fail(err)
 	}
-	return nil
+	return s.Err
 }
 
 // setProgressText sets the progress text of a working task from its status message, which may
@@ -96,18 +96,10 @@ func setProgressText(t *opt.Task, status db.Content) error {
 	return err
 }
 
-// addProgress adds the progress of the plans under a root task that works or waits.
-func (v *viewRow) addProgress(c *db.Conn) (err error) {
-	if v.State != opt.TaskSubmitted {
-		v.Progress, err = progressOf(c, v.ObjectiveID)
-	}
-	return err
-}
-
 // progressOf returns the progress of the plans of an objective.
-func progressOf(c *db.Conn, objectiveID string) (*opt.Progress, error) {
+func progressOf(s *db.Steps, objectiveID string) *opt.Progress {
 	var plans []*opt.Plan
-	err := c.Each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
+	s.Each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
 		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, db.Args{objectiveID},
 		func(row db.Scanner) error {
 			var p opt.Plan
@@ -122,19 +114,15 @@ func progressOf(c *db.Conn, objectiveID string) (*opt.Progress, error) {
 			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {
 				plans = append(plans, &p)
 			}
-			at := plans[len(plans)-1]
-			if last := len(at.Tasks) - 1; last >= 0 && at.Tasks[last].Index == t.Index {
-				at.Tasks = at.Tasks[:last] // an earlier attempt at the same task
-			}
-			at.Tasks = append(at.Tasks, &t)
+			addLatest(plans[len(plans)-1], &t)
 			return nil
 		})
-	return opt.ProgressOf(plans), err
+	return opt.ProgressOf(plans)
 }
 
 // locate finds the active plan and tasks under a root task, and its open gates.
-func (v *viewRow) locate(c *db.Conn) error {
-	err := c.Each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
+func (v *viewRow) locate(s *db.Steps) {
+	s.Each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
 		WHERE t.objective_id = $1 AND t.active = 1 ORDER BY p.position, t.idx`, db.Args{v.ObjectiveID},
 		func(row db.Scanner) error {
 			var plan string
@@ -158,5 +146,4 @@ func (v *viewRow) locate(c *db.Conn) error {
 	slices.SortFunc(v.Gates, func(a, b *opt.Gate) int {
 		return cmp.Or(cmp.Compare(a.RequestedAt.Millis(), b.RequestedAt.Millis()), cmp.Compare(a.ID, b.ID))
 	})
-	return err
 }

@@ -1,8 +1,6 @@
 package journal_test
 
 import (
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,30 +48,6 @@ func follow(t *testing.T, j *journal.Journal, objectiveID string, enough int) {
 			return
 		}
 	}
-}
-
-// TestWatch_everybody has watches in two processes follow the writes of both.
-func TestWatch_everybody(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		journals := []*journal.Journal{open(), open()}
-		s := begin(t, journals[0], newObjective())
-		const sources, events = 4, 60
-		var wg sync.WaitGroup
-		for i := range 10 {
-			wg.Go(func() { follow(t, journals[i%2], s.objective.ID, 1+sources*events) })
-		}
-		for i := range sources {
-			source := s.as(fmt.Sprint("source-", i), journals[i%2])
-			wg.Go(func() {
-				for range events {
-					if err := source.j.Record(t.Context(), source.batch(s.rootMoved(opt.TaskWorking))); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-	})
 }
 
 // TestWatch_oneByOne waits for each event before the next is recorded, so that no

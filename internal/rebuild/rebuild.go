@@ -405,23 +405,16 @@ func (o *objective) restore(ctx context.Context) ([]Problem, Summary, error) {
 		return nil, Summary{}, err
 	}
 	var s Summary
-	var batches []opt.Batch
-	size := 0
-	flush := func() error {
-		n, err := o.Records.Restore(ctx, o.after, batches...)
-		s.Events += n
-		batches, size = nil, 0
-		return err
-	}
-	for _, b := range entries {
-		if batches, size = append(batches, b), size+len(b.Events); size >= mostEvents {
-			if err := flush(); err != nil {
-				return nil, s, err
-			}
+	for len(entries) > 0 {
+		n := 0
+		for size := 0; n < len(entries) && size < mostEvents; n++ {
+			size += len(entries[n].Events)
 		}
-	}
-	if err := flush(); err != nil {
-		return nil, s, err
+		added, err := o.Records.Restore(ctx, o.after, entries[:n]...)
+		if s.Events += added; err != nil {
+			return nil, s, err
+		}
+		entries = entries[n:]
 	}
 	if s.Events == 0 {
 		return nil, s, nil

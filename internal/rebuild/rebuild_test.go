@@ -212,33 +212,3 @@ func (e *events) Next() (*historypb.HistoryEvent, error) {
 	e.list = e.list[1:]
 	return next, nil
 }
-
-// Workflows that know less than the journal, since Temporal was restored from an older copy,
-// are asked to set it back. Those that know all of it are not.
-func TestRestore_temporalBehind(t *testing.T) {
-	temporal := recorded(t)
-	j := open(t)
-	restore(t, j, temporal)
-	id := ""
-	for _, o := range temporal.objectives() {
-		if runs := temporal.runs[o]; len(runs) == 1 && len(runs[0].Events) > 30 {
-			id = o
-			runs[0].Events = runs[0].Events[:12]
-			break
-		}
-	}
-	var asked []string
-	cfg := config(j, temporal)
-	cfg.Rewind = func(_ context.Context, workflowID string) error {
-		asked = append(asked, workflowID)
-		return nil
-	}
-	s, err := rebuild.Restore(t.Context(), cfg)
-	if err != nil || !slices.Contains(asked, id) || s.Rewound != len(asked) || slices.ContainsFunc(asked, func(a string) bool { return a != id && !strings.HasPrefix(a, "plan-"+strings.TrimPrefix(id, "obj-")) }) {
-		t.Errorf("asked %v, want %s alone; %+v, error %v", asked, id, s, err)
-	}
-	verified, err := rebuild.Verify(t.Context(), config(j, temporal))
-	if err != nil || !slices.ContainsFunc(verified.Problems, func(p rebuild.Problem) bool { return p.ObjectiveID == id && p.Kind == rebuild.Behind }) {
-		t.Errorf("verified %+v, error %v; want %s behind", verified, err, id)
-	}
-}

@@ -84,24 +84,32 @@ func (c *Conn) values(a Args) (Args, error) {
 	return a, nil
 }
 
-// Exec runs query and returns the number of rows that it changed.
-func (c *Conn) Exec(query string, a ...any) (int64, error) {
+// run calls f with a statement and its values, for as long as it may take.
+func (c *Conn) run(query string, a Args, f func(ctx context.Context, s *sql.Stmt, values Args) error) error {
 	s, err := c.prepare(query)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	values, err := c.values(a)
+	if err != nil {
+		return err
 	}
 	ctx, end := c.bounded()
 	defer end()
-	values, err := c.values(a)
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.ExecContext(ctx, values...)
-	if err != nil {
-		return 0, err
-	}
-	c.used = true
-	return r.RowsAffected()
+	return f(ctx, s, values)
+}
+
+// Exec runs query and returns the number of rows that it changed.
+func (c *Conn) Exec(query string, a ...any) (n int64, err error) {
+	err = c.run(query, a, func(ctx context.Context, s *sql.Stmt, values Args) error {
+		r, err := s.ExecContext(ctx, values...)
+		if err == nil {
+			c.used = true
+			n, err = r.RowsAffected()
+		}
+		return err
+	})
+	return n, err
 }
 
 // Do is Exec for those who need not know how many rows have changed.
@@ -118,21 +126,14 @@ func (c *Conn) Script(text string) error {
 
 // Get scans the first row of query into dest; ok is false if there is none.
 func (c *Conn) Get(query string, a Args, dest ...any) (ok bool, err error) {
-	s, err := c.prepare(query)
-	if err != nil {
-		return false, err
-	}
-	ctx, end := c.bounded()
-	defer end()
-	values, err := c.values(a)
-	if err != nil {
-		return false, err
-	}
-	err = s.QueryRowContext(ctx, values...).Scan(dest...)
-	if err == nil {
-		err = c.Contents.openAll(dest)
-	}
-	c.used = c.used || err == nil || errors.Is(err, sql.ErrNoRows)
+	err = c.run(query, a, func(ctx context.Context, s *sql.Stmt, values Args) error {
+		err := s.QueryRowContext(ctx, values...).Scan(dest...)
+		if err == nil {
+			err = c.Contents.openAll(dest)
+		}
+		c.used = c.used || err == nil || errors.Is(err, sql.ErrNoRows)
+		return err
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -150,29 +151,21 @@ func (c *Conn) Find(what, id, query string, a Args, dest ...any) error {
 
 // Each calls scan for every row of query.
 func (c *Conn) Each(query string, a Args, scan func(Scanner) error) error {
-	s, err := c.prepare(query)
-	if err != nil {
-		return err
-	}
-	ctx, end := c.bounded()
-	defer end()
-	values, err := c.values(a)
-	if err != nil {
-		return err
-	}
-	rows, err := s.QueryContext(ctx, values...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		c.used = true
-		if err := scan(opener{rows, c.Contents}); err != nil {
+	return c.run(query, a, func(ctx context.Context, s *sql.Stmt, values Args) error {
+		rows, err := s.QueryContext(ctx, values...)
+		if err != nil {
 			return err
 		}
-	}
-	c.used = c.used || rows.Err() == nil
-	return rows.Err()
+		defer rows.Close()
+		for rows.Next() {
+			c.used = true
+			if err := scan(opener{rows, c.Contents}); err != nil {
+				return err
+			}
+		}
+		c.used = c.used || rows.Err() == nil
+		return rows.Err()
+	})
 }
 
 // All returns what read makes of each row of a query.
@@ -189,6 +182,21 @@ func All[T any](c *Conn, query string, a Args, read func(Scanner) (T, error)) (l
 func ScanID(row Scanner) (id string, err error) {
 	err = row.Scan(&id)
 	return id, err
+}
+
+// transact runs do in a transaction with locks.
+func transact(db transactor, c *Conn, locks []string, do func() error) error {
+	err := db.Begin(c, locks)
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		err = db.Commit(c)
+	}
+	if err != nil {
+		_, _ = c.Exec("ROLLBACK") // the first error is the cause
+	}
+	return err
 }
 
 // broken reports whether the connection to a server has ended.

@@ -57,7 +57,7 @@ var (
 
 // connect makes a connection whose contents are sealed and opened.
 func (s contents) connect(ctx context.Context, db database, r role) (*Conn, error) {
-	c, err := db.Connect(ctx, r)
+	c, err := connect(ctx, db, r)
 	if err == nil {
 		c.Contents = s
 	}

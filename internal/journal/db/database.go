@@ -44,8 +44,6 @@ type database interface {
 	diagnoser
 	maintainer
 
-	// missing returns the names of the migrations that the journal still needs.
-	missing(ctx context.Context) ([]string, error)
 	// signalCommits signals watches on commits of other processes, until ctx ends.
 	signalCommits(ctx context.Context, ws *watches)
 	close() error
@@ -53,11 +51,10 @@ type database interface {
 
 // A connector makes connections.
 type connector interface {
-	// ready makes the database a journal with all its tables, and returns a
-	// connection that writes.
-	ready(ctx context.Context) (*Conn, error)
-	// Connect returns another connection to a journal that is ready.
-	Connect(ctx context.Context, r role) (*Conn, error)
+	// open opens a connection for a role.
+	open(ctx context.Context, r role) (*Conn, error)
+	// prepare makes the database a journal with all its tables, if that is wanted.
+	prepare(c *Conn) error
 	size() size
 }
 
@@ -89,7 +86,7 @@ type diagnoser interface {
 	// Failure wraps errors of the database in [opt.ErrUnavailable], and does not
 	// change other errors.
 	Failure(err error) error
-	// explain adds to an error where the database is, and what to do.
+	// explain adds to an error where the database is, and what to do; nil stays nil.
 	explain(err error) error
 }
 

@@ -28,7 +28,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.ready(ctx)
+	c, err := ready(ctx, db)
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
@@ -49,15 +49,18 @@ func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := db.missing(ctx)
+	c, err := db.open(ctx, reading)
 	if err != nil {
+		return nil, errors.Join(unavailable(db, err), db.close())
+	}
+	names, err = missingMigrations(c)
+	if err = errors.Join(db.explain(err), c.Close()); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	c, err := db.ready(ctx)
-	if err == nil {
+	if c, err = ready(ctx, db); err == nil {
 		err = c.Close()
 	}
-	return before, errors.Join(err, db.close())
+	return names, errors.Join(err, db.close())
 }
 
 // Close waits for the calls that have begun, refuses later ones, and closes the
@@ -82,6 +85,15 @@ func (s *Engine) Activity() Activity {
 // that, Write waits for the outcome.
 func (s *Engine) Write(ctx context.Context, do func(*Conn) error, locks ...string) error {
 	return s.Writer.Submit(ctx, do, locks...)
+}
+
+// Exec runs one statement as [Engine.Write] does, and returns the number of rows that it changed.
+func (s *Engine) Exec(ctx context.Context, query string, a Args, locks ...string) (n int64, err error) {
+	err = s.Write(ctx, func(c *Conn) (err error) {
+		n, err = c.Exec(query, a...)
+		return err
+	}, locks...)
+	return n, err
 }
 
 // Get is that of a connection of its own.

@@ -35,24 +35,12 @@ func (s *Engine) UnlimitedWrite(ctx context.Context, do func(*Conn) error, locks
 	})
 }
 
-// transact runs do in a transaction with locks.
-func transact(db transactor, c *Conn, locks []string, do func() error) error {
-	err := db.Begin(c, locks)
-	if err == nil {
-		err = do()
-	}
-	if err == nil {
-		err = db.Commit(c)
-	}
-	if err != nil {
-		_, _ = c.Exec("ROLLBACK") // the first error is the cause
-	}
-	return err
-}
+// Connect returns a connection of the caller's own.
+func (s *Engine) Connect(ctx context.Context, r role) (*Conn, error) { return connect(ctx, s.Db, r) }
 
 // apart calls f with a connection of its own.
 func (s *Engine) apart(ctx context.Context, f func(*Conn) error) error {
-	c, err := s.Db.Connect(ctx, Checkpointing)
+	c, err := s.Connect(ctx, Checkpointing)
 	if err != nil {
 		return err
 	}

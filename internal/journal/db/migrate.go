@@ -1,7 +1,9 @@
 package db
 
 import (
+	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -99,6 +101,40 @@ func appliedMigrations(c *Conn, list []Migration) (have map[int64]bool, err erro
 			"run that program, or give this one a --data-dir or --journal of its own", unknown.Version, unknown.Name, latest)
 	}
 	return have, err
+}
+
+// ready makes a database a journal with all its tables, and returns a connection that writes.
+func ready(ctx context.Context, db database) (*Conn, error) {
+	c, err := db.open(ctx, Writing)
+	if err != nil {
+		return nil, db.explain(err)
+	}
+	if err := db.prepare(c); err != nil {
+		return nil, errors.Join(db.explain(err), c.Close())
+	}
+	return c, nil
+}
+
+// connect returns another connection to a journal that is ready. It fails if a newer program has made
+// the tables unusable meanwhile.
+func connect(ctx context.Context, db database, r role) (*Conn, error) {
+	c, err := db.open(ctx, r)
+	if err != nil {
+		return nil, unavailable(db, err)
+	}
+	if err := requireTables(c); err != nil {
+		return nil, errors.Join(unavailable(db, err), c.Close())
+	}
+	return c, nil
+}
+
+// requireTables refuses a database with old tables, or none.
+func requireTables(c *Conn) error {
+	names, err := missingMigrations(c)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("its tables are missing or older than this program, without %s: run the command migrate", strings.Join(names, ", "))
+	}
+	return err
 }
 
 // missingMigrations returns the names of the migrations that a journal still needs.

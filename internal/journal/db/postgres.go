@@ -97,7 +97,7 @@ func (d *Postgres) size() size {
 	return size{writers: writers, readers: d.most - 1 - writers, group: 64}
 }
 
-// open opens a connection for a role.
+// open implements [connector].
 func (d *Postgres) open(ctx context.Context, r role) (*Conn, error) {
 	pool, limit := d.pool, statementLimit
 	if r == reading {
@@ -113,24 +113,16 @@ func (d *Postgres) open(ctx context.Context, r role) (*Conn, error) {
 	}, nil
 }
 
-// ready implements [connector].
-func (d *Postgres) ready(ctx context.Context) (*Conn, error) {
-	c, err := d.open(ctx, Writing)
-	if err != nil {
-		return nil, d.explain(err)
+// prepare implements [connector].
+func (d *Postgres) prepare(c *Conn) error {
+	if !d.migrate {
+		return requireTables(c)
 	}
-	if d.migrate {
-		var list []Migration
-		if list, err = c.Dialect.Migrations(); err == nil {
-			err = d.Update(c, list)
-		}
-	} else {
-		err = d.check(c)
+	list, err := c.Dialect.Migrations()
+	if err == nil {
+		err = d.Update(c, list)
 	}
-	if err != nil {
-		return nil, errors.Join(d.explain(err), c.Close())
-	}
-	return c, nil
+	return err
 }
 
 // Update brings the tables up to date. Several processes may do so at a time.
@@ -154,40 +146,6 @@ func (d *Postgres) Update(c *Conn, list []Migration) error {
 // migrateTries is how often migrations are tried: while others write, they may not get the
 // locks of their tables in time, or be chosen to end a deadlock.
 const migrateTries = 10
-
-// check refuses a database with old tables, or none.
-func (d *Postgres) check(c *Conn) error {
-	names, err := missingMigrations(c)
-	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("its tables are missing or older than this program, without %s: run the command migrate", strings.Join(names, ", "))
-	}
-	return err
-}
-
-// Connect implements [connector].
-func (d *Postgres) Connect(ctx context.Context, r role) (*Conn, error) {
-	c, err := d.open(ctx, r)
-	if err != nil {
-		return nil, unavailable(d, err)
-	}
-	if err := d.check(c); err != nil {
-		return nil, errors.Join(unavailable(d, err), c.Close())
-	}
-	return c, nil
-}
-
-// missing implements [database].
-func (d *Postgres) missing(ctx context.Context) ([]string, error) {
-	c, err := d.open(ctx, reading)
-	if err != nil {
-		return nil, unavailable(d, err)
-	}
-	names, err := missingMigrations(c)
-	if err != nil {
-		err = d.explain(err)
-	}
-	return names, errors.Join(err, c.Close())
-}
 
 func (d *Postgres) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
 
@@ -293,6 +251,9 @@ func place(cfg *pgx.ConnConfig) string {
 
 // explain implements [diagnoser]. It adds the database, and what to do, to an error about it.
 func (d *Postgres) explain(err error) error {
+	if err == nil {
+		return nil
+	}
 	where := "journal " + place(d.cfg)
 	var e *pgconn.PgError
 	if errors.As(err, &e) && postgresAdvice[e.Code] != "" {

@@ -81,11 +81,11 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// open opens a connection for a role.
+// open implements [connector].
 func (d *SqliteFile) open(ctx context.Context, r role) (*Conn, error) {
 	raw, err := d.pool.Conn(ctx)
 	if err != nil {
-		return nil, d.explain(err)
+		return nil, err
 	}
 	c := &Conn{Raw: raw, stmts: map[string]*sql.Stmt{}, Dialect: inSQLite, snapshot: "BEGIN"}
 	settings := []string{
@@ -100,35 +100,26 @@ func (d *SqliteFile) open(ctx context.Context, r role) (*Conn, error) {
 	}
 	for _, s := range settings {
 		if err := repeatWhileBusy(func() error { return c.Script(s) }); err != nil {
-			return nil, errors.Join(d.explain(err), c.Close())
+			return nil, errors.Join(err, c.Close())
 		}
 	}
 	return c, nil
 }
 
-// ready implements [connector].
-func (d *SqliteFile) ready(ctx context.Context) (*Conn, error) {
-	c, err := d.open(ctx, Writing)
-	if err != nil {
-		return nil, err
-	}
+// prepare implements [connector]. Several processes may do so at a time.
+func (d *SqliteFile) prepare(c *Conn) error {
 	if d.template != nil {
-		err = d.template.copyTo(c)
+		if err := d.template.copyTo(c); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = repeatWhileBusy(func() error { return d.checkFile(c) })
+	if err := repeatWhileBusy(func() error { return d.checkFile(c) }); err != nil {
+		return err
 	}
-	if err == nil {
-		err = d.migrate(c)
-	}
-	if err != nil {
-		return nil, errors.Join(d.explain(err), c.Close())
-	}
-	return c, nil
+	return d.migrate(c)
 }
 
-// migrate updates the tables and marks the file as a journal. Several processes may
-// do so at a time.
+// migrate updates the tables and marks the file as a journal.
 func (d *SqliteFile) migrate(c *Conn) error {
 	return transact(d, c, nil, func() error {
 		list, err := c.Dialect.Migrations()
@@ -145,23 +136,6 @@ func (d *SqliteFile) migrate(c *Conn) error {
 // size implements [connector].
 func (d *SqliteFile) size() size {
 	return size{writers: 1, readers: max(4, 2*runtime.GOMAXPROCS(0)), group: 256, singleWriter: true}
-}
-
-// Connect implements [connector]. It fails if a newer program has made the tables
-// unusable meanwhile.
-func (d *SqliteFile) Connect(ctx context.Context, r role) (*Conn, error) {
-	c, err := d.open(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.Dialect.Migrations()
-	if err == nil {
-		_, err = appliedMigrations(c, list)
-	}
-	if err != nil {
-		return nil, errors.Join(unavailable(d, err), c.Close())
-	}
-	return c, nil
 }
 
 // checkFile refuses the database of another program, and sets a mode in which readers and a
@@ -184,16 +158,6 @@ func (d *SqliteFile) checkFile(c *Conn) error {
 		err = fmt.Errorf("it cannot have a write-ahead log there (mode %q): use a local disk, not a network file system", mode)
 	}
 	return err
-}
-
-// missing implements [database].
-func (d *SqliteFile) missing(ctx context.Context) ([]string, error) {
-	c, err := d.open(ctx, reading)
-	if err != nil {
-		return nil, err
-	}
-	names, err := missingMigrations(c)
-	return names, errors.Join(d.explain(err), c.Close())
 }
 
 func (d *SqliteFile) close() error {

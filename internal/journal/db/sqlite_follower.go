@@ -42,7 +42,7 @@ func (d *SqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
 			f = nil
 		}
 		if err != nil {
-			d.log.Warn("Looking for commits of other processes failed", zap.Error(err))
+			d.log.Warn("Looking for commits of other processes failed", zap.Error(d.explain(err)))
 		}
 	}
 }

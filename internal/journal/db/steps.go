@@ -1,7 +1,7 @@
 package db
 
-// Steps are statements of one transaction that need each other: after the first error, which Err
-// keeps, the others do nothing and find nothing. Whoever runs them looks at Err in the end.
+// Steps are statements that need each other: after the first error, which Err keeps, the others
+// do nothing and find nothing. The code that runs them checks Err at the end.
 type Steps struct {
 	C   *Conn
 	Err error

@@ -23,7 +23,7 @@ func NewTemplate(ctx context.Context) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.ready(ctx)
+	c, err := ready(ctx, db)
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
