@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/compose-spec/compose-go/v2/dotenv"
 	"github.com/compose-spec/compose-go/v2/types"
 
+	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 )
 
@@ -59,6 +61,24 @@ func Start(ctx context.Context, options Options) (*Topology, error) {
 		return nil, errors.Join(err, t.Stop())
 	}
 	return t, nil
+}
+
+// Run is Start in a test, which ends if that fails. The topology ends with the test, and must
+// have ended well.
+func Run(ctx context.Context, t testing.TB, options Options) *Topology {
+	t.Helper()
+	needs.Tools(t, "caddy", "postgres")
+	options.Log = t.Output()
+	top, err := Start(ctx, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := top.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return top
 }
 
 // prepare reads the file and makes the directory of the topology.

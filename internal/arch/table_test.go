@@ -170,7 +170,7 @@ var rooms = []room{
 	{name: "deploy/release"},    // makes the published files of programs, in a module of its own
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
-	{name: "dev/topology", imports: []string{"dev/binary", "internal/child", "internal/pgserver"}}, // docker-compose.yml as plain processes
+	{name: "dev/topology", imports: []string{"dev/binary", "internal/child", "internal/needs", "internal/pgserver"}}, // docker-compose.yml as plain processes
 	{name: "dev/temporald/layout"}, // the configuration of Temporal that it shares with dev/e2e/cluster
 	{name: "dev/*", imports: []string{".", "dev/*", "dev/temporald/layout", "internal/child"}},
 }

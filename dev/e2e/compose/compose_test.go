@@ -17,7 +17,6 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
-	"longhaul/internal/needs"
 )
 
 // limit bounds everything.
@@ -27,19 +26,10 @@ const limit = 10 * time.Minute
 // for the executor echo.
 func start(ctx context.Context, t *testing.T) *topology.Topology {
 	t.Helper()
-	needs.Tools(t, "caddy", "postgres")
-	top, err := topology.Start(ctx, topology.Options{
-		Env: map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo"}}, Log: t.Output(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := topology.Run(ctx, t, topology.Options{Env: map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo"}}})
 	t.Cleanup(func() {
 		if t.Failed() {
 			show(t, top)
-		}
-		if err := top.Stop(); err != nil {
-			t.Error(err)
 		}
 	})
 	return top

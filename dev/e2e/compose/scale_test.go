@@ -10,7 +10,6 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
-	"longhaul/internal/needs"
 )
 
 const (
@@ -24,17 +23,12 @@ func TestScale(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	tally := filepath.Join(t.TempDir(), "tally")
-	needs.Tools(t, "caddy", "postgres")
-	top, err := topology.Start(ctx, topology.Options{
+	top := topology.Run(ctx, t, topology.Options{
 		Env: map[string][]string{topology.Longhaul: {
 			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "CRASHABLE_TALLY=" + tally,
 		}},
-		Packages: map[string]string{"longhaul": harness.Crashable}, Log: t.Output(),
+		Packages: map[string]string{"longhaul": harness.Crashable},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { must(t, top.Stop()) })
 	url := "http://" + top.Addr("proxy", 7420)
 	c := harness.NewClient(url)
 

@@ -47,10 +47,7 @@ func (v violation) String() string {
 func (o *office) axe(t *testing.T) string {
 	t.Helper()
 	if o.rules == "" {
-		source, err := os.ReadFile(filepath.Join(harness.NodePackages(t, "js"), "node_modules", "axe-core", "axe.min.js"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := harness.ReadFile(t, filepath.Join(harness.NodePackages(t, "js"), "node_modules", "axe-core", "axe.min.js"))
 		o.rules = string(source)
 	}
 	return o.rules

@@ -21,7 +21,6 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
-	"longhaul/internal/needs"
 )
 
 var (
@@ -97,18 +96,9 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
-	needs.Tools(t, "caddy", "postgres")
-	top, err := topology.Start(ctx, topology.Options{
+	top := topology.Run(ctx, t, topology.Options{
 		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: settings},
-		Packages: map[string]string{"longhaul": harness.Crashable}, Log: t.Output(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := top.Stop(); err != nil {
-			t.Error(err)
-		}
+		Packages: map[string]string{"longhaul": harness.Crashable},
 	})
 	c := harness.NewClient("http://" + top.Addr("proxy", 7420))
 	c.Others = []string{"http://" + top.Addr("api-a", 7420), "http://" + top.Addr("api-b", 7420)}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -28,10 +27,7 @@ type example struct {
 // examples returns the requests of a document, each with the block of JSON after it.
 func examples(t *testing.T, name string) (list []example) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := harness.ReadFile(t, name)
 	fence := regexp.MustCompile("(?ms)^```(http|json)\n(.*?)^```$")
 	for _, m := range fence.FindAllSubmatchIndex(text, -1) {
 		language, content := string(text[m[2]:m[3]]), string(text[m[4]:m[5]])

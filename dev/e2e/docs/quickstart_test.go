@@ -1,9 +1,10 @@
 package docs_test
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"longhaul/dev/e2e/harness"
 )
 
 // The commands of the first three sections of docs/quickstart.md, and `longhaul new` of the
@@ -11,10 +12,7 @@ import (
 // carried out, and a program of the reader's own is written. TestNew of dev/e2e/program
 // builds and runs such a program.
 func TestQuickstart(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/quickstart.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := harness.ReadFile(t, "../../../docs/quickstart.md")
 	commands := commandsOf(string(text))
 	if len(commands) < 15 {
 		t.Fatalf("only %d commands were found", len(commands))

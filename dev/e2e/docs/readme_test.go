@@ -20,10 +20,7 @@ import (
 // section returns the commands of a section of README.md.
 func section(t *testing.T, heading string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := harness.ReadFile(t, "../../../README.md")
 	_, after, ok := strings.Cut(string(text), "\n"+heading+"\n")
 	if !ok {
 		t.Fatalf("README.md has no section %q", heading)

@@ -114,10 +114,7 @@ func (d *deployment) refuses(command string, env []string, texts ...string) {
 	if !p.AwaitEnd(within) {
 		d.t.Errorf("%s does not end", command)
 	}
-	log, err := os.ReadFile(p.LogPath)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	log := harness.ReadFile(d.t, p.LogPath)
 	for _, text := range texts {
 		if !strings.Contains(string(log), text) {
 			d.t.Errorf("%s does not say %q:\n%s", command, text, log)

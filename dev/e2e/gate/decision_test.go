@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -158,10 +157,7 @@ func (o office) saved(content []byte) string {
 // reached a workflow.
 func refusals(t *testing.T, p *harness.Process) int {
 	t.Helper()
-	log, err := os.ReadFile(p.LogPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := harness.ReadFile(t, p.LogPath)
 	return strings.Count(string(log), "Refused an answer")
 }
 

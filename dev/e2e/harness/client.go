@@ -217,26 +217,26 @@ func (c *Client) SendUntil(ctx context.Context, m Message) (t *Task, err error) 
 // MustSend is Send in a test, which ends if the message is refused.
 func (c *Client) MustSend(ctx context.Context, t testing.TB, m Message) *Task {
 	t.Helper()
-	return must(t, m.ID, c.Send, ctx, m)
+	return must(ctx, t, m.ID, c.Send, m)
 }
 
 // MustSendUntil is SendUntil in a test, which ends if the message is refused.
 func (c *Client) MustSendUntil(ctx context.Context, t testing.TB, m Message) *Task {
 	t.Helper()
-	return must(t, m.ID, c.SendUntil, ctx, m)
+	return must(ctx, t, m.ID, c.SendUntil, m)
 }
 
 // MustCancel is Cancel in a test, which ends if it is refused.
 func (c *Client) MustCancel(ctx context.Context, t testing.TB, id string) *Task {
 	t.Helper()
-	return must(t, id, c.Cancel, ctx, id)
+	return must(ctx, t, id, c.Cancel, id)
 }
 
-func must[P, R any](t testing.TB, id string, call func(context.Context, P) (R, error), ctx context.Context, p P) R {
+func must[P, R any](ctx context.Context, t testing.TB, what string, call func(context.Context, P) (R, error), p P) R {
 	t.Helper()
 	result, err := call(ctx, p)
 	if err != nil {
-		t.Fatalf("%s: %v", id, err)
+		t.Fatalf("%s: %v", what, err)
 	}
 	return result
 }

@@ -20,6 +20,16 @@ func WriteFile(t testing.TB, dir, name, text string) string {
 	return path
 }
 
+// ReadFile reads a file. The test ends if it cannot be read.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // CheckFiles checks every database of the site with SQLite. No process of the site
 // may run.
 func (s *Site) CheckFiles(t testing.TB) {

@@ -84,7 +84,7 @@ func (c *Client) CreateObjective(ctx context.Context, name string) (*Objective, 
 // MustCreateObjective is CreateObjective in a test, which ends if it is refused.
 func (c *Client) MustCreateObjective(ctx context.Context, t testing.TB, name string) *Objective {
 	t.Helper()
-	return must(t, name, c.CreateObjective, ctx, name)
+	return must(ctx, t, name, c.CreateObjective, name)
 }
 
 // CreatePlan adds a plan to an objective.

@@ -113,10 +113,7 @@ func (s *gateSite) restart(commands ...string) map[string]cost {
 			s.t.Fatal(err)
 		}
 		<-p.Ended()
-		log, err := os.ReadFile(p.LogPath)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		log := harness.ReadFile(s.t, p.LogPath)
 		c.goroutines = bytes.Count(log, []byte("\ngoroutine "))
 		out[command] = c
 		s.processes[command] = s.Start(command)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -110,10 +109,7 @@ func names[V any](of map[string]V) (all []string) {
 // those that are only there after something that has not happened.
 func documented(t *testing.T, scrape string) {
 	t.Helper()
-	docs, err := os.ReadFile("../../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := harness.ReadFile(t, "../../../docs/operations.md")
 	rows := regexp.MustCompile("(?m)^\\| `((?:longhaul|temporal)_[a-z_]+)").FindAllStringSubmatch(string(docs), -1)
 	if len(rows) < 15 {
 		t.Fatalf("docs/operations.md lists %d metrics", len(rows))

@@ -48,10 +48,7 @@ func (c *client) transcript(dir string, talk func(*transcript)) {
 		}
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		c.Fatal(err)
-	}
+	want := harness.ReadFile(c, path)
 	if diff := cmp.Diff(string(want), tr.text.String()); diff != "" {
 		c.Errorf("another transcript (-want +got):\n%s", diff)
 	}
@@ -85,10 +82,7 @@ func (tr *transcript) ask(what, example string, edits ...edit) (reply shown) {
 // askWith is ask with the extension named in this header, "" for none.
 func (tr *transcript) askWith(header, what, example string, edits ...edit) (reply shown) {
 	tr.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", tr.dir, example+".json"))
-	if err != nil {
-		tr.Fatal(err)
-	}
+	raw := harness.ReadFile(tr, filepath.Join("testdata", tr.dir, example+".json"))
 	body := string(raw)
 	for _, e := range edits {
 		body = e(tr, body)

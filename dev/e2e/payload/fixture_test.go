@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,10 +182,7 @@ func filesWith(t *testing.T, site *harness.Site, text string) (found []string) {
 		t.Fatalf("the files of Temporal are %v, %v", paths, err)
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := harness.ReadFile(t, path)
 		if bytes.Contains(data, []byte(text)) || bytes.Contains(data, []byte(base64.StdEncoding.EncodeToString([]byte(text))[:8])) {
 			found = append(found, filepath.Base(path))
 		}

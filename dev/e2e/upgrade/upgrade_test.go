@@ -120,10 +120,7 @@ func artifacts(task *harness.Task) (text string) {
 // once checks that each objective has run its task exactly once.
 func (d *drill) once() {
 	d.Helper()
-	data, err := os.ReadFile(d.ran)
-	if err != nil {
-		d.Fatal(err)
-	}
+	data := harness.ReadFile(d, d.ran)
 	times := map[string]int{}
 	for line := range strings.FieldsSeq(string(data)) {
 		times[line]++
