@@ -30,7 +30,7 @@ const (
 
 // A remote calls one interface of an agent.
 type remote struct {
-	http    Doer
+	http    activities.Sender
 	agent   *Agent
 	at      endpoint
 	secrets []string // beside those of the agent

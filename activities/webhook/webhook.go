@@ -37,15 +37,10 @@ const (
 	CodeTooLarge    = "answer-too-large" // the answer is larger than a worker reads
 )
 
-// A Sender sends requests. [egress.Client] is one.
-type Sender interface {
-	Do(ctx context.Context, r *http.Request) (*http.Response, error)
-}
-
 // An Executor passes tasks on to web services. It may be used from any goroutine.
 type Executor struct {
 	Endpoints map[string]*Endpoint // from [Load]
-	Sender    Sender
+	Sender    activities.Sender
 }
 
 // input is the input of a task.
