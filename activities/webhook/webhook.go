@@ -8,6 +8,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,10 +148,7 @@ func contextError(ctx context.Context, err error) error {
 // unreachable returns the error of an attempt without an answer. It has nothing of the
 // URL, which may be a secret.
 func unreachable(to *Endpoint, err error) error {
-	class := egress.Class(err)
-	if class == "" {
-		class = "error"
-	}
+	class := cmp.Or(egress.Class(err), "error")
 	return &activities.Error{Code: CodeUnreachable, Message: fmt.Sprintf("The service %q did not answer (%s).", to.name, class)}
 }
 
