@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,9 +71,7 @@ type Activities struct {
 
 // New returns activities that work with cfg.
 func New(cfg Config) *Activities {
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
+	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
@@ -183,10 +182,7 @@ func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outc
 	case err != nil:
 		return Outcome{}, err
 	}
-	kind := w.Executor
-	if kind == "" {
-		kind = a.cfg.Default
-	}
+	kind := cmp.Or(w.Executor, a.cfg.Default)
 	executor, ok := a.cfg.Executors[kind]
 	switch {
 	case in.Returned != nil:

@@ -145,15 +145,7 @@ func (f *filler) results(name string) (string, error) {
 	} else if name != AllResults {
 		return "", fmt.Errorf("%q names no task", name)
 	}
-	var texts []string
-	for _, r := range f.work.Results {
-		for _, a := range r.Artifacts {
-			if text := a.Text(); text != "" && (taskID == "" || taskID == r.TaskID) {
-				texts = append(texts, text)
-			}
-		}
-	}
-	text := strings.Join(texts, "\n")
+	text := f.work.ResultsText(taskID)
 	if len(text) > f.bytesLeft {
 		text = strings.ToValidUTF8(text[:f.bytesLeft], "") + "…"
 		f.bytesLeft = 0

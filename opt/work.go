@@ -53,10 +53,22 @@ func (w Work) RequestText() string { return textOf(w.Messages[:len(w.Messages)-w
 // NotesText returns the texts of the notes, one below the other.
 func (w Work) NotesText() string { return textOf(w.Messages[len(w.Messages)-w.Notes:]) }
 
-func textOf(messages []a2a.Message) string {
+// ResultsText returns the texts that a task before this one has made, one below the other; those
+// of all for "".
+func (w Work) ResultsText(taskID string) string {
+	var made []a2a.Artifact
+	for _, r := range w.Results {
+		if taskID == "" || taskID == r.TaskID {
+			made = append(made, r.Artifacts...)
+		}
+	}
+	return textOf(made)
+}
+
+func textOf[T interface{ Text() string }](list []T) string {
 	var texts []string
-	for _, m := range messages {
-		if text := m.Text(); text != "" {
+	for _, one := range list {
+		if text := one.Text(); text != "" {
 			texts = append(texts, text)
 		}
 	}

@@ -12,10 +12,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,17 +47,12 @@ const (
 	CodeNotToldOf = "canceled-unknown"        // after a cancellation, that the agent does not confirm
 )
 
-// A Doer sends requests to URLs of others. [egress.Client] is one.
-type Doer interface {
-	Do(ctx context.Context, r *http.Request) (*http.Response, error)
-}
-
 // Config says which agents there are and how they are reached.
 type Config struct {
-	Agents Agents           // from [Load]
-	HTTP   Doer             // limits the size of an answer
-	Now    func() time.Time // nil means time.Now
-	Log    *zap.Logger      // nil discards logs
+	Agents Agents            // from [Load]
+	HTTP   activities.Sender // limits the size of an answer
+	Now    func() time.Time  // nil means time.Now
+	Log    *zap.Logger       // nil discards logs
 }
 
 // An Executor hands tasks over. It may be used from any goroutine.
@@ -71,9 +66,7 @@ func New(cfg Config) *Executor {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
+	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	return &Executor{cfg: cfg, cardCache: cardCache{now: cfg.Now}}
 }
 

@@ -3,7 +3,6 @@ package agent
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -33,11 +32,7 @@ func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	s = s[:most]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

@@ -1,10 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -159,10 +159,7 @@ func (h *handoff) noteSeen(id, known string) {
 
 // endOutcome returns the outcome of a remote task that is over.
 func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, bool) {
-	reason := cleanLine(statusText(t.Status), maxLine)
-	if reason == "" {
-		reason = "It gave no reason."
-	}
+	reason := cmp.Or(cleanLine(statusText(t.Status), maxLine), "It gave no reason.")
 	switch name := h.agent.name; t.Status.State {
 	case a2a.Completed:
 		if m := t.Status.Message; m != nil && len(t.Artifacts) == 0 {
@@ -237,8 +234,5 @@ func (h *handoff) stopOutcome(t codec.TaskRead) (activities.Outcome, bool) {
 
 // prompt returns the question in a status for people.
 func prompt(s a2a.TaskStatus) string {
-	if text := cleanLines(statusText(s), maxPrompt); strings.TrimSpace(text) != "" {
-		return text
-	}
-	return "The agent asks for input without a question."
+	return cmp.Or(cleanLines(statusText(s), maxPrompt), "The agent asks for input without a question.")
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ const (
 
 // A remote calls one interface of an agent.
 type remote struct {
-	http    Doer
+	http    activities.Sender
 	agent   *Agent
 	at      endpoint
 	secrets []string // beside those of the agent
@@ -327,9 +328,7 @@ func statusError(res *http.Response, body []byte) error {
 		_ = json.Unmarshal(list[0], &first)
 		t.code = reasons[first.Reason]
 	}
-	if t.text == "" {
-		t.text = fmt.Sprintf("The answer has HTTP status %d.", res.StatusCode)
-	}
+	t.text = cmp.Or(t.text, fmt.Sprintf("The answer has HTTP status %d.", res.StatusCode))
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		t.kind, t.after = busy, pauseAfter(res.Header)

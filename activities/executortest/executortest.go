@@ -13,6 +13,7 @@
 package executortest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"testing"
@@ -86,9 +87,7 @@ var checks = []check{
 }
 
 func (cfg Config) filled() Config {
-	if cfg.Soon == 0 {
-		cfg.Soon = 5 * time.Second
-	}
+	cfg.Soon = cmp.Or(cfg.Soon, 5*time.Second)
 	if cfg.Reply == nil {
 		cfg.Reply = defaultReply
 	}
@@ -116,14 +115,10 @@ func fill(w *activities.Work, n int) {
 		&w.TaskID: opt.TaskID(opt.PlanID(objective, 1), n), &w.Objective: "Objective", &w.Plan: "Plan", &w.Name: "Task",
 		&w.Trust: opt.Untrusted,
 	} {
-		if *value == "" {
-			*value = other
-		}
+		*value = cmp.Or(*value, other)
 	}
 	w.Round, w.Attempt = max(w.Round, 1), max(w.Attempt, 1)
-	if w.Key == "" {
-		w.Key = key(*w)
-	}
+	w.Key = cmp.Or(w.Key, key(*w))
 	if w.Messages == nil {
 		w.Messages = []a2a.Message{{MessageID: "request", ContextID: w.ContextID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("A request")}}}
 	}

@@ -1,6 +1,7 @@
 package executortest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +18,7 @@ import (
 // CheckOutcome reports the mistakes in an outcome and in the stream before it; s may be
 // nil.
 func CheckOutcome(o activities.Outcome, s *Stream) error {
-	if s == nil {
-		s = &Stream{}
-	}
+	s = cmp.Or(s, &Stream{})
 	streamed := errors.Join(checkStream(s, o.State == opt.TaskCompleted), checkMemo(o))
 	switch {
 	case o.State.Waiting():

@@ -1,6 +1,7 @@
 package executortest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,10 +37,7 @@ type Played struct {
 
 // Play runs w until an outcome ends the round or ctx is done.
 func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
-	most := p.Legs
-	if most == 0 {
-		most = 300
-	}
+	most := cmp.Or(p.Legs, 300)
 	played := Played{Work: w}
 	for {
 		if played.Legs == most {

@@ -20,13 +20,13 @@ const Executor = "human"
 
 // Form is how a plan describes a human task.
 type Form struct {
-	Approve     string          `json:"approve,omitempty" yaml:"approve"`         // the title of an approval
-	Description string          `json:"description,omitempty" yaml:"description"` // more about it
-	Actions     []opt.Action    `json:"actions,omitempty" yaml:"actions"`         // that an approval offers; nil for the usual ones
-	Results     opt.GateForm    `json:"results,omitzero" yaml:"-"`                // what of an approval is made from results of tasks before it
-	Responders  *opt.Responders `json:"responders,omitempty" yaml:"responders"`   // who may answer; nil for everyone
-	Questions   []QuestionForm  `json:"questions,omitempty" yaml:"questions"`     // of a clarification
-	Ladder      []opt.Step      `json:"ladder,omitempty" yaml:"-"`                // what happens while it waits
+	Approve     string          // the title of an approval
+	Description string          // more about it
+	Actions     []opt.Action    // that an approval offers; nil for the usual ones
+	Results     opt.GateForm    // what of an approval is made from results of tasks before it
+	Responders  *opt.Responders // who may answer; nil for everyone
+	Questions   []QuestionForm  // of a clarification
+	Ladder      []opt.Step      // what happens while it waits
 }
 
 // Actions of an approval that does not name them.
@@ -37,9 +37,9 @@ var (
 
 // QuestionForm is one question of a Form.
 type QuestionForm struct {
-	ID       string          `json:"id" yaml:"id"`
-	Question string          `json:"question" yaml:"question"`
-	Schema   json.RawMessage `json:"schema,omitempty" yaml:"-"` // of the answer; nil for any
+	ID       string
+	Question string
+	Schema   json.RawMessage // of the answer; nil for any
 }
 
 // Gate returns the gate that f describes. A form is either an approval or a

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -19,10 +20,7 @@ type claude struct {
 
 // newClaude does not use the SDK's own client, which reads the environment.
 func newClaude(m *Model) *claude {
-	url := m.URL
-	if url == "" {
-		url = "https://api.anthropic.com/"
-	}
+	url := cmp.Or(m.URL, "https://api.anthropic.com/")
 	options := []option.RequestOption{option.WithBaseURL(url), option.WithHTTPClient(m.client), option.WithMaxRetries(0)}
 	if m.key != "" {
 		options = append(options, option.WithAPIKey(m.key))

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -21,10 +22,7 @@ type openAI struct {
 
 // newOpenAI does not use the SDK's own client, which reads the environment.
 func newOpenAI(m *Model) *openAI {
-	url := m.URL
-	if url == "" {
-		url = "https://api.openai.com/v1"
-	}
+	url := cmp.Or(m.URL, "https://api.openai.com/v1")
 	options := []option.RequestOption{option.WithBaseURL(url), option.WithHTTPClient(m.client), option.WithMaxRetries(0)}
 	if m.key != "" {
 		options = append(options, option.WithAPIKey(m.key))

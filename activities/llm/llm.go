@@ -74,9 +74,7 @@ type task struct {
 
 // Execute implements [activities.Executor].
 func (e Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
-	if e.Log == nil {
-		e.Log = zap.NewNop()
-	}
+	e.Log = cmp.Or(e.Log, zap.NewNop())
 	t := &task{Executor: e, work: w, out: out, memo: &memo{}}
 	if problem := t.read(); problem != "" {
 		return activities.Rejected(CodeInput, problem), nil

@@ -58,11 +58,17 @@ func env(name string) (string, bool) { return key, name == "KEY" }
 
 func load(t testing.TB, text string, replace ...string) (*llm.Models, error) {
 	t.Helper()
+	return llm.Load(write(t, strings.NewReplacer(replace...).Replace(text)), env)
+}
+
+// write writes a file with models and returns its path.
+func write(t testing.TB, text string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return llm.Load(path, env)
+	return path
 }
 
 // A world is an executor with a model that follows a script, and with tools.

@@ -52,9 +52,7 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 	if r.Keep {
 		return activities.Planned{Reason: "The existing plans stay."}, nil
 	}
-	if p.Log == nil {
-		p.Log = zap.NewNop()
-	}
+	p.Log = cmp.Or(p.Log, zap.NewNop())
 	form := p.Models.Planner
 	d := draft{form: form, skills: p.skills()}
 	q := request{system: d.system(), schema: d.schema(), messages: []message{{By: byUser, Text: question(r)}}}

@@ -127,17 +127,13 @@ func (d draft) plans(a proposal) ([]opt.PlanSpec, error) {
 	if len(a.Plans) == 0 {
 		return nil, fmt.Errorf("the answer needs plans, a skill or a refusal")
 	}
-	index := map[string]int{}
-	for i, p := range a.Plans {
-		if _, twice := index[p.Name]; twice {
-			return nil, fmt.Errorf("two plans have the name %q", p.Name)
-		}
-		index[p.Name] = i
+	index, err := indexOf("plan", a.Plans, func(p proposedPlan) string { return p.Name })
+	if err != nil {
+		return nil, err
 	}
 	var out []opt.PlanSpec
 	for i, p := range a.Plans {
 		spec := opt.PlanSpec{Name: p.Name}
-		var err error
 		if spec.Dependencies, err = indexed("plan", p.After, index); err != nil {
 			return nil, err
 		}
@@ -147,6 +143,18 @@ func (d draft) plans(a proposal) ([]opt.PlanSpec, error) {
 		out = append(out, spec)
 	}
 	return out, nil
+}
+
+// indexOf returns the indexes of plans or tasks by their names.
+func indexOf[T any](kind string, list []T, name func(T) string) (map[string]int, error) {
+	index := map[string]int{}
+	for i, one := range list {
+		if _, twice := index[name(one)]; twice {
+			return nil, fmt.Errorf("two %ss have the name %q", kind, name(one))
+		}
+		index[name(one)] = i
+	}
+	return index, nil
 }
 
 // indexed turns names into dependencies: none into none, an empty list into one.
@@ -166,12 +174,9 @@ func indexed(kind string, names []string, index map[string]int) (out []string, e
 
 // tasks returns the tasks of a plan. later says that other plans come before it.
 func (d draft) tasks(p proposedPlan, later bool) (out []opt.TaskSpec, err error) {
-	index := map[string]int{}
-	for i, t := range p.Tasks {
-		if _, twice := index[t.Name]; twice {
-			return nil, fmt.Errorf("two tasks have the name %q", t.Name)
-		}
-		index[t.Name] = i
+	index, err := indexOf("task", p.Tasks, func(t proposedTask) string { return t.Name })
+	if err != nil {
+		return nil, err
 	}
 	for i, t := range p.Tasks {
 		spec := opt.TaskSpec{Name: t.Name}

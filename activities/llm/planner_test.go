@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -272,11 +271,7 @@ func TestModels_CheckExecutors(t *testing.T) {
 	if err := none.CheckExecutors(); err != nil {
 		t.Error(err)
 	}
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := llm.Load(path, nil); err != nil {
+	if _, err := llm.Load(write(t, good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), nil); err != nil {
 		t.Errorf("without variables: %v", err)
 	}
 	if out, err := json.Marshal(m.Models["main"]); err != nil || strings.Contains(string(out)+fmt.Sprint(m.Planner), key) {
@@ -300,11 +295,7 @@ func TestLoad_documented(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(doc), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	m, err := llm.Load(path, func(string) (string, bool) { return "x", true })
+	m, err := llm.Load(write(t, text), func(string) (string, bool) { return "x", true })
 	if err != nil || len(m.Models) != 1 || len(m.Servers) != 2 || m.Planner == nil {
 		t.Errorf("models %+v, error %v", m, err)
 	}

@@ -100,12 +100,8 @@ func TestExecutor_program(t *testing.T) {
 	}
 	calls := filepath.Join(t.TempDir(), "calls")
 	s := llmtest.New(t, llmtest.Turns(use("local__note", `{"text":"x"}`), say("Done.")))
-	path := filepath.Join(t.TempDir(), "models.yaml")
 	text := fmt.Sprintf("models: {main: {provider: openai, url: %q, model: m}}\nservers: {local: {run: [%q], env: [%s], tools: {note: allow}}}\n", s.URL+"/v1", program, toolFile)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	m, err := llm.Load(path, func(name string) (string, bool) { return calls, name == toolFile })
+	m, err := llm.Load(write(t, text), func(name string) (string, bool) { return calls, name == toolFile })
 	if err != nil {
 		t.Fatal(err)
 	}

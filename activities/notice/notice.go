@@ -5,6 +5,7 @@
 package notice
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -46,12 +47,7 @@ const linksFor = 7 * 24 * time.Hour
 
 // New returns channels.
 func New(cfg Config) *Channels {
-	if cfg.LinksFor == 0 {
-		cfg.LinksFor = linksFor
-	}
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
+	cfg.LinksFor, cfg.Log = cmp.Or(cfg.LinksFor, linksFor), cmp.Or(cfg.Log, zap.NewNop())
 	c := &Channels{cfg: cfg}
 	c.Replace(cfg.Channels)
 	return c

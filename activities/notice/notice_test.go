@@ -76,9 +76,18 @@ func open(t *testing.T, cfg notice.Config, text string, env ...string) *notice.C
 
 // A receiver keeps the last request.
 type receiver struct {
+	*httptest.Server
 	status int
 	header http.Header
 	body   string
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -117,10 +126,8 @@ func (linker) URL(l opt.AnswerLink) (string, error) {
 const hook = `channels: [{name: hook, kind: webhook, url: "${HOOK}", headers: {Authorization: "Bearer ${TOKEN}"}, tenants: [acme], principal: ann, groups: [leads]}]`
 
 func TestChannels_Notify_webhook(t *testing.T) {
-	r := &receiver{}
-	server := httptest.NewServer(r)
-	defer server.Close()
-	c := open(t, notice.Config{Sender: sender(t), Signer: signer{}, Links: linker{}}, hook, "HOOK="+server.URL, "TOKEN=s3cret")
+	r := newReceiver(t)
+	c := open(t, notice.Config{Sender: sender(t), Signer: signer{}, Links: linker{}}, hook, "HOOK="+r.URL, "TOKEN=s3cret")
 	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Status: 200}) {
 		t.Errorf("%+v", got)
 	}
@@ -159,9 +166,7 @@ func TestChannels_Notify_webhook(t *testing.T) {
 // An answer link ends with the gate, and there is none where nothing can be
 // answered.
 func TestChannels_Notify_link(t *testing.T) {
-	r := &receiver{}
-	server := httptest.NewServer(r)
-	defer server.Close()
+	r := newReceiver(t)
 	text := hook + "\n"
 	for name, tc := range map[string]struct {
 		channels string
@@ -185,7 +190,7 @@ func TestChannels_Notify_link(t *testing.T) {
 			if n.ID == "no key" {
 				cfg.Links = nil
 			}
-			c := open(t, cfg, cmp.Or(tc.channels, text), "HOOK="+server.URL, "TOKEN=s")
+			c := open(t, cfg, cmp.Or(tc.channels, text), "HOOK="+r.URL, "TOKEN=s")
 			if got := c.Notify(t.Context(), n); got.Status != 200 {
 				t.Fatalf("%+v", got)
 			}
@@ -202,9 +207,8 @@ func TestChannels_Notify_link(t *testing.T) {
 
 // The answer of a webhook decides about another attempt, as for push deliveries.
 func TestChannels_Notify_outcomes(t *testing.T) {
-	r := &receiver{}
-	server := httptest.NewServer(r)
-	c := open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+server.URL, "TOKEN=s")
+	r := newReceiver(t)
+	c := open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+r.URL, "TOKEN=s")
 	for status, want := range map[int]activities.Tried{
 		204: {Status: 204}, 410: {Status: 410}, 503: {Status: 503}, 429: {Status: 429, RetryAfter: 7 * time.Second},
 	} {
@@ -213,8 +217,8 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 			t.Errorf("%d: %+v", status, got)
 		}
 	}
-	server.Close()
-	c = open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+server.URL, "TOKEN=s")
+	r.Close()
+	c = open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+r.URL, "TOKEN=s")
 	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassRefused}) {
 		t.Errorf("down: %+v", got)
 	}
@@ -225,7 +229,7 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+server.URL, "TOKEN=s")
+	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+r.URL, "TOKEN=s")
 	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}) {
 		t.Errorf("an address that is not public: %+v", got)
 	}
@@ -234,10 +238,8 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 // A template that cannot show a notice, other than the examples, is no reason to
 // try again.
 func TestChannels_Notify_template(t *testing.T) {
-	r := &receiver{}
-	server := httptest.NewServer(r)
-	defer server.Close()
-	c := open(t, notice.Config{Sender: sender(t)}, `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"a": "{{.Task}}"}'}]`, "HOOK="+server.URL)
+	r := newReceiver(t)
+	c := open(t, notice.Config{Sender: sender(t)}, `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"a": "{{.Task}}"}'}]`, "HOOK="+r.URL)
 	n := attempt("hook")
 	if got := c.Notify(t.Context(), n); got != (activities.Tried{Status: 200}) || r.body != `{"a": "Approve"}` {
 		t.Errorf("%+v, %s", got, r.body)
@@ -365,9 +367,7 @@ func TestChannels_Notify_injection(t *testing.T) {
 // Nothing of a gate can control what shows a mail or a message in a chat.
 func TestChannels_Notify_visible(t *testing.T) {
 	const evil = "a\u202eb\x1b]0;t\x07"
-	s, r := noticetest.NewMailServer(t), &receiver{}
-	server := httptest.NewServer(r)
-	defer server.Close()
+	s, r := noticetest.NewMailServer(t), newReceiver(t)
 	n := attempt("mail")
 	n.Gate.Title, n.Gate.Description, n.TaskName, n.Objective, n.Principal = evil, evil, evil, evil, evil
 	n.Gate.Questions = []opt.Question{{ID: "a", Question: evil}}
@@ -378,7 +378,7 @@ func TestChannels_Notify_visible(t *testing.T) {
 	m := s.Accepted()[0]
 	n.Channel = "hook"
 	chat := `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"text": {{json .Headline}}, "all": {{json .}}}'}]`
-	if got := open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+server.URL).Notify(t.Context(), n); got != (activities.Tried{Status: 200}) {
+	if got := open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+r.URL).Notify(t.Context(), n); got != (activities.Tried{Status: 200}) {
 		t.Fatalf("webhook: %+v", got)
 	}
 	for name, text := range map[string]string{"mail": m.Subject() + m.Text, "chat": r.body} {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -27,9 +28,7 @@ func newFacts(name, description string, m *a2a.Message) facts {
 	if m != nil {
 		f.Message = clipText(m.Text())
 	}
-	if f.Name == "" {
-		f.Name = shorten(oneLine(f.Message), nameLength)
-	}
+	f.Name = cmp.Or(f.Name, shorten(oneLine(f.Message), nameLength))
 	return f
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
@@ -38,10 +37,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 	}
 	strict := books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{ID: "echo", Description: "Repeats"}}})
 	for _, tt := range tests {
-		m := message(tt.text)
-		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
-		}
+		m := asking(tt.text, tt.skill)
 		planned, err := strict.Plan(t.Context(), activities.Request{Message: &m})
 		if err != nil || len(planned.Plans) != 1 || len(planned.Plans[0].Tasks) != 1 {
 			t.Fatalf("%s: planned %+v, error %v", tt.name, planned, err)
@@ -114,10 +110,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		{text: "Sing a song", skill: "dance", plan: "Skills", planner: "rules"},
 		{text: "Sing a song", skill: "dance", keep: true},
 	} {
-		m := message(tt.text)
-		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
-		}
+		m := asking(tt.text, tt.skill)
 		got, err := books.Plan(t.Context(), activities.Request{Message: &m, Keep: tt.keep})
 		plan := ""
 		if len(got.Plans) > 0 {

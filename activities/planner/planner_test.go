@@ -118,10 +118,7 @@ plans: [{name: P, tasks: [{name: T}]}]
 		{"a Mocha", "", "words", `pattern "(?i)\\bmocha\\b"`},
 		{"", "", "last", "default"},
 	} {
-		m := message(tt.text)
-		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
-		}
+		m := asking(tt.text, tt.skill)
 		name, specs, reason, err := books.Match(m)
 		if name != tt.name || reason != tt.reason || len(specs) != 1 || err != nil {
 			t.Errorf("%q with skill %q: got %q by %s, error %v; want %q by %s", tt.text, tt.skill, name, reason, err, tt.name, tt.reason)
@@ -172,10 +169,7 @@ func TestPlaybooks_Plan_saysWhy(t *testing.T) {
 		{"Make coffee", "", "rules", "no playbook matches the request, so it is one task", 1},
 		{"First grind, then pour", "", "rules", "no playbook matches the request, so each step that it names is a task", 2},
 	} {
-		m := message(tt.text)
-		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
-		}
+		m := asking(tt.text, tt.skill)
 		got, err := books.Plan(t.Context(), activities.Request{Message: &m})
 		if got.Planner != tt.planner || got.Reason != tt.reason || err != nil || len(got.Plans) != 1 || len(got.Plans[0].Tasks) != tt.tasks {
 			t.Errorf("%q: %+v, error %v", tt.text, got, err)
@@ -379,4 +373,13 @@ func load(t *testing.T, files ...string) *planner.Playbooks {
 
 func message(text string) a2a.Message {
 	return a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+// asking returns a message that asks for a skill; "" for none.
+func asking(text, skill string) a2a.Message {
+	m := message(text)
+	if skill != "" {
+		m.Metadata = a2a.Metadata{}.With(opt.KeySkill, skill)
+	}
+	return m
 }

@@ -72,7 +72,7 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.S
 		return activities.Rejected(CodeInput, fmt.Sprintf("There is no command %q on this worker.", in.Command)), nil
 	}
 	call, problem := c.call(facts{
-		Values: in.Values, Text: w.RequestText(), Notes: w.NotesText(), Description: w.Description, Objective: w.Objective, Results: results(w.Results),
+		Values: in.Values, Text: w.RequestText(), Notes: w.NotesText(), Description: w.Description, Objective: w.Objective, Results: w.ResultsText(""),
 		TaskID: w.TaskID, Key: w.Key,
 	})
 	if problem != "" {
@@ -156,19 +156,6 @@ func (c *Command) outcome(out []byte) (activities.Outcome, error) {
 		part = a2a.Part{Data: json.RawMessage(bytes.TrimSpace(out))}
 	}
 	return activities.Completed(a2a.Artifact{ArtifactID: "output", Name: c.name, Parts: []a2a.Part{part}}), nil
-}
-
-// results returns the texts of the artifacts of earlier tasks, in order.
-func results(list []activities.Result) string {
-	var texts []string
-	for _, r := range list {
-		for _, a := range r.Artifacts {
-			if t := (a2a.Message{Parts: a.Parts}).Text(); t != "" {
-				texts = append(texts, t)
-			}
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // facts are the data for the templates of a command.

@@ -8,6 +8,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,15 +38,10 @@ const (
 	CodeTooLarge    = "answer-too-large" // the answer is larger than a worker reads
 )
 
-// A Sender sends requests. [egress.Client] is one.
-type Sender interface {
-	Do(ctx context.Context, r *http.Request) (*http.Response, error)
-}
-
 // An Executor passes tasks on to web services. It may be used from any goroutine.
 type Executor struct {
 	Endpoints map[string]*Endpoint // from [Load]
-	Sender    Sender
+	Sender    activities.Sender
 }
 
 // input is the input of a task.
@@ -152,10 +148,7 @@ func contextError(ctx context.Context, err error) error {
 // unreachable returns the error of an attempt without an answer. It has nothing of the
 // URL, which may be a secret.
 func unreachable(to *Endpoint, err error) error {
-	class := egress.Class(err)
-	if class == "" {
-		class = "error"
-	}
+	class := cmp.Or(egress.Class(err), "error")
 	return &activities.Error{Code: CodeUnreachable, Message: fmt.Sprintf("The service %q did not answer (%s).", to.name, class)}
 }
 

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -50,12 +51,7 @@ type Client struct {
 
 // New returns a client. Call Close at the end.
 func New(cfg Config) (*Client, error) {
-	if cfg.MaxAnswer == 0 {
-		cfg.MaxAnswer = maxAnswer
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 10 * time.Second
-	}
+	cfg.MaxAnswer, cfg.Timeout = cmp.Or(cfg.MaxAnswer, maxAnswer), cmp.Or(cfg.Timeout, 10*time.Second)
 	if cfg.Resolver == nil {
 		cfg.Resolver = net.DefaultResolver
 	}
