@@ -16,7 +16,7 @@ import (
 type (
 	Schedule       = wire.Schedule
 	ScheduleChange = wire.ScheduleChange
-	ScheduleRun    = wire.ScheduleRun
+	ScheduleRun    = opt.ScheduleRun
 	Triggered      = wire.Triggered
 )
 
