@@ -81,8 +81,7 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 		out.Task, out.Received = new(a2a.Task), s.received(in.Task.Status)
 		*out.Task, err = s.task(*in.Task)
 	case in.Message != nil:
-		out.Message, err = new(a2a.Message), nil
-		*out.Message = s.message(*in.Message)
+		out.Message = new(s.message(*in.Message))
 	case in.Status != nil:
 		u := in.Status
 		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Metadata: s.metadata(u.Metadata)}
@@ -170,8 +169,7 @@ func (s Sender) status(in status) (out a2a.TaskStatus, err error) {
 		err = errors.Join(err, wrong)
 	}
 	if in.Message != nil {
-		m := s.message(*in.Message)
-		out.Message = &m
+		out.Message = new(s.message(*in.Message))
 	}
 	if s.foreign {
 		err = nil

@@ -34,15 +34,15 @@ func readHints(o codec.Object, name string) message.Hints {
 	codec.OneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
 	checkName(m, opt.KeySuggestedName, h.SuggestedName)
 	if plan, ok := m.Child(opt.KeyPlan); ok {
-		spec := readPlan(plan, nil)
-		h.Plan = &spec
+		h.Plan = new(readPlan(plan, nil))
 	}
 	if objective, ok := m.Child(opt.KeyObjective); ok {
 		h.Objective = &message.ObjectiveHint{
 			ID: objective.ID("id"), Name: objective.Text("name"), Description: objective.Text("description"),
 			Metadata: clientMetadata(objective, "metadata"), Plans: readPlans(objective),
 		}
-		checkText(objective, h.Objective.Name, h.Objective.Description)
+		checkName(objective, "name", h.Objective.Name)
+		checkDescription(objective, "description", h.Objective.Description)
 	}
 	return h
 }
@@ -145,11 +145,6 @@ func readDependencies(o codec.Object, kind string, ids map[string]int) []string 
 		}
 	}
 	return refs
-}
-
-func checkText(o codec.Object, name, description string) {
-	checkName(o, "name", name)
-	checkDescription(o, "description", description)
 }
 
 // checkName reports a text under key that cannot be a name, which is one line of

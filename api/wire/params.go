@@ -33,7 +33,7 @@ func ReadSend(r *Reader) message.SendParams {
 	if !ok {
 		return p
 	}
-	p.History = historyOf(c, defaultHistory)
+	p.History = readHistory(defaultHistory)(c, "historyLength")
 	c.Texts("acceptedOutputModes") // optional, so a wrong value is not refused
 	if r.in.Version == V03 {
 		p.ReturnAtOnce = !c.Flag("blocking", true)

@@ -21,8 +21,7 @@ func task(v Version, t read.Task) codec.Task { return v.Task(WithObjective(t.Tas
 // Event returns the wire form of e.
 func Event(v Version, e stream.StreamEvent) any {
 	if e.Task != nil {
-		t := WithObjective(*e.Task, e.Objective)
-		e.Task = &t
+		e.Task = new(WithObjective(*e.Task, e.Objective))
 	}
 	return v.Event(e.Event, e.Status != nil && isFinal(e.Status))
 }
