@@ -13,11 +13,6 @@ import (
 	"longhaul/opt"
 )
 
-const (
-	optPrefix = "opt/v1/"
-	ownPrefix = "longhaul/v1/"
-)
-
 // readHints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
 func readHints(o codec.Object, name string) message.Hints {
@@ -51,7 +46,7 @@ func readHints(o codec.Object, name string) message.Hints {
 // server sets.
 func clientMetadata(o codec.Object, name string) a2a.Metadata {
 	out := o.Metadata(name)
-	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool { return isServerKey(key) })
+	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool { return key == opt.KeyInterrupt || !opt.MaySet(key) })
 	if len(out) == 0 {
 		out = nil
 	}
@@ -60,16 +55,6 @@ func clientMetadata(o codec.Object, name string) a2a.Metadata {
 		m.Flag(opt.KeyOptional, false)
 	}
 	return out
-}
-
-func isServerKey(key string) bool {
-	switch {
-	case key == opt.KeyAutoStart, key == opt.KeyOptional:
-		return false
-	case key == opt.KeyInterrupt:
-		return true
-	}
-	return strings.HasPrefix(key, optPrefix) || strings.HasPrefix(key, ownPrefix)
 }
 
 // readPlans reads the plans of an objective. A dependency may name another by its id

@@ -52,7 +52,7 @@ func mentions(m *a2a.Message) []string {
 	}
 	out := slices.Clone(m.Extensions)
 	for key := range m.Metadata {
-		if strings.HasPrefix(key, optPrefix) {
+		if strings.HasPrefix(key, "opt/v1/") {
 			out = append(out, a2a.ExtensionOPT)
 			break
 		}
