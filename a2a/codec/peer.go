@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -224,15 +225,12 @@ func (s Sender) metadata(m a2a.Metadata) a2a.Metadata {
 	if !s.foreign {
 		return m
 	}
-	var out a2a.Metadata
-	for key, value := range m {
-		if key == "openwop" || slices.ContainsFunc(own, func(begin string) bool { return strings.HasPrefix(key, begin) }) {
-			continue
-		}
-		if out == nil {
-			out = a2a.Metadata{}
-		}
-		out[key] = value
+	out := maps.Clone(m)
+	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool {
+		return key == "openwop" || slices.ContainsFunc(own, func(begin string) bool { return strings.HasPrefix(key, begin) })
+	})
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }
