@@ -22,7 +22,7 @@ type (
 	Interrupt      = wire.Interrupt
 	Schedule       = wire.Schedule
 	ScheduleChange = wire.ScheduleChange
-	ScheduleRun    = wire.ScheduleRun
+	ScheduleRun    = opt.ScheduleRun
 	Triggered      = wire.Triggered
 )
 

@@ -19,7 +19,7 @@ func (c *Change) Check() error {
 
 // apply returns a name, a description and metadata as c changes them. The keys of
 // clients are replaced as a whole; a client cannot change reserved keys, except
-// the keys of clientKey.
+// those of MaySet.
 func (c *Change) apply(name, description string, metadata a2a.Metadata) (string, string, a2a.Metadata) {
 	if c == nil {
 		return name, description, metadata
@@ -40,7 +40,7 @@ func (c *Change) apply(name, description string, metadata a2a.Metadata) (string,
 		}
 	}
 	for key, value := range c.Metadata {
-		if !reserved(key) || clientKey(key) {
+		if MaySet(key) {
 			replaced[key] = value
 		}
 	}
@@ -52,5 +52,5 @@ func reserved(key string) bool {
 	return strings.HasPrefix(key, "opt/v1/") || strings.HasPrefix(key, "longhaul/v1/")
 }
 
-// clientKey reports whether a reserved key may be set by clients.
-func clientKey(key string) bool { return key == KeyOptional || key == KeyAutoStart }
+// MaySet reports whether clients may set a metadata key.
+func MaySet(key string) bool { return !reserved(key) || key == KeyOptional || key == KeyAutoStart }

@@ -153,12 +153,20 @@ type ScheduleState struct {
 	Missed  int           // times that were left out because of CatchUp
 }
 
-// A ScheduleRun is a time at which a schedule has started an objective, or tried to.
+// A ScheduleRun is an objective that a schedule has started, or tried to.
 type ScheduleRun struct {
-	At          a2a.Time
-	ObjectiveID string
-	Status      ObjectiveStatus // "" while the objective is not in the journal
-	Failure     string          // why it was not started, "" if it was
+	At          a2a.Time        `json:"at"`
+	ObjectiveID string          `json:"objectiveId"`
+	Status      ObjectiveStatus `json:"status,omitempty"`  // of the objective; absent if there is no such objective, or not yet
+	Failure     string          `json:"failure,omitempty"` // why the objective was not started
+}
+
+// String returns r on one line, for people.
+func (r ScheduleRun) String() string {
+	if r.Failure != "" {
+		return r.At.String() + ": " + r.Failure
+	}
+	return r.At.String() + ": " + Objective{ID: r.ObjectiveID, Status: r.Status}.String()
 }
 
 // A Backfill has a schedule start objectives for times that have passed. Both ends of

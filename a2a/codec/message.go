@@ -98,8 +98,7 @@ func readPart10(o Object, p *a2a.Part) {
 	case hasData:
 		p.Data = o.m["data"]
 	case o.Has("text"):
-		s := o.Text("text")
-		p.Text = &s
+		p.Text = new(o.Text("text"))
 	case o.Has("raw"):
 		p.Raw = readBytes(o, "raw")
 	default:

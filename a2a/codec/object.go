@@ -226,8 +226,7 @@ func (o Object) integer(name string, raw json.RawMessage) *int {
 		o.Wrong(name, "must be an integer")
 		return nil
 	}
-	n := int(f)
-	return &n
+	return new(int(f))
 }
 
 // Time returns the timestamp called name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,8 +82,7 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 		out.Task, out.Received = new(a2a.Task), s.received(in.Task.Status)
 		*out.Task, err = s.task(*in.Task)
 	case in.Message != nil:
-		out.Message, err = new(a2a.Message), nil
-		*out.Message = s.message(*in.Message)
+		out.Message = new(s.message(*in.Message))
 	case in.Status != nil:
 		u := in.Status
 		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Metadata: s.metadata(u.Metadata)}
@@ -170,8 +170,7 @@ func (s Sender) status(in status) (out a2a.TaskStatus, err error) {
 		err = errors.Join(err, wrong)
 	}
 	if in.Message != nil {
-		m := s.message(*in.Message)
-		out.Message = &m
+		out.Message = new(s.message(*in.Message))
 	}
 	if s.foreign {
 		err = nil
@@ -226,15 +225,12 @@ func (s Sender) metadata(m a2a.Metadata) a2a.Metadata {
 	if !s.foreign {
 		return m
 	}
-	var out a2a.Metadata
-	for key, value := range m {
-		if key == "openwop" || slices.ContainsFunc(own, func(begin string) bool { return strings.HasPrefix(key, begin) }) {
-			continue
-		}
-		if out == nil {
-			out = a2a.Metadata{}
-		}
-		out[key] = value
+	out := maps.Clone(m)
+	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool {
+		return key == "openwop" || slices.ContainsFunc(own, func(begin string) bool { return strings.HasPrefix(key, begin) })
+	})
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }

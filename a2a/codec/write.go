@@ -82,8 +82,7 @@ func (v Version) Task(t a2a.Task) Task {
 func (v Version) status(s a2a.TaskStatus) status {
 	out := status{State: v.State(s.State), At: s.At.String()}
 	if s.Message != nil {
-		m := v.message(*s.Message)
-		out.Message = &m
+		out.Message = new(v.message(*s.Message))
 	}
 	return out
 }
@@ -147,8 +146,7 @@ type configuration struct {
 func (v Version) Send(s Send) any {
 	c := configuration{Accept: s.Accept, History: s.History, ReturnImmediately: s.ReturnAtOnce}
 	if v == V03 {
-		blocking := !s.ReturnAtOnce
-		c.Blocking, c.ReturnImmediately = &blocking, false
+		c.Blocking, c.ReturnImmediately = new(!s.ReturnAtOnce), false
 	}
 	return sendParams{v.Message(s.Message), c}
 }

@@ -75,8 +75,7 @@ func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task)
 			sum := sha256.Sum256([]byte(p.Said))
 			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
 		}
-		message := WithTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
-		s.Message = &message
+		s.Message = new(WithTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t))
 	}
 	return m.With(opt.KeyProgress, p.Percent), s
 }
@@ -87,11 +86,10 @@ func PausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	if s.State.Terminal() || s.State.Interrupted() {
 		return s
 	}
-	m := WithTaskIDs(a2a.Message{
+	s.Message = new(WithTaskIDs(a2a.Message{
 		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
 		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
-	}, t)
-	s.Message = &m
+	}, t))
 	return s
 }
 

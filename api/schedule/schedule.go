@@ -384,7 +384,7 @@ func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.Sche
 			if err := s.addRunResults(ctx, c, &now); err != nil {
 				return out, err
 			}
-			run := wire.ScheduleRun(now.Runs[0])
+			run := now.Runs[0]
 			if run.ObjectiveID != "" {
 				out.Run = &run
 			}

@@ -13,11 +13,6 @@ import (
 	"longhaul/opt"
 )
 
-const (
-	optPrefix = "opt/v1/"
-	ownPrefix = "longhaul/v1/"
-)
-
 // readHints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
 func readHints(o codec.Object, name string) message.Hints {
@@ -34,15 +29,15 @@ func readHints(o codec.Object, name string) message.Hints {
 	codec.OneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
 	checkName(m, opt.KeySuggestedName, h.SuggestedName)
 	if plan, ok := m.Child(opt.KeyPlan); ok {
-		spec := readPlan(plan, nil)
-		h.Plan = &spec
+		h.Plan = new(readPlan(plan, nil))
 	}
 	if objective, ok := m.Child(opt.KeyObjective); ok {
 		h.Objective = &message.ObjectiveHint{
 			ID: objective.ID("id"), Name: objective.Text("name"), Description: objective.Text("description"),
 			Metadata: clientMetadata(objective, "metadata"), Plans: readPlans(objective),
 		}
-		checkText(objective, h.Objective.Name, h.Objective.Description)
+		checkName(objective, "name", h.Objective.Name)
+		checkDescription(objective, "description", h.Objective.Description)
 	}
 	return h
 }
@@ -51,7 +46,7 @@ func readHints(o codec.Object, name string) message.Hints {
 // server sets.
 func clientMetadata(o codec.Object, name string) a2a.Metadata {
 	out := o.Metadata(name)
-	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool { return isServerKey(key) })
+	maps.DeleteFunc(out, func(key string, _ json.RawMessage) bool { return key == opt.KeyInterrupt || !opt.MaySet(key) })
 	if len(out) == 0 {
 		out = nil
 	}
@@ -60,16 +55,6 @@ func clientMetadata(o codec.Object, name string) a2a.Metadata {
 		m.Flag(opt.KeyOptional, false)
 	}
 	return out
-}
-
-func isServerKey(key string) bool {
-	switch {
-	case key == opt.KeyAutoStart, key == opt.KeyOptional:
-		return false
-	case key == opt.KeyInterrupt:
-		return true
-	}
-	return strings.HasPrefix(key, optPrefix) || strings.HasPrefix(key, ownPrefix)
 }
 
 // readPlans reads the plans of an objective. A dependency may name another by its id
@@ -145,11 +130,6 @@ func readDependencies(o codec.Object, kind string, ids map[string]int) []string 
 		}
 	}
 	return refs
-}
-
-func checkText(o codec.Object, name, description string) {
-	checkName(o, "name", name)
-	checkDescription(o, "description", description)
 }
 
 // checkName reports a text under key that cannot be a name, which is one line of

@@ -34,7 +34,7 @@ func ScheduleList(_ Version, list []opt.ScheduleState) any {
 
 // Backfilled returns the result of a backfill.
 func Backfilled(_ Version, runs []opt.ScheduleRun) any {
-	return optwire.Backfilled{Runs: optwire.RunsOf(runs)}
+	return optwire.Backfilled{Runs: append([]opt.ScheduleRun{}, runs...)}
 }
 
 // SamplePush returns a push config of a sample.

@@ -33,7 +33,7 @@ func ReadSend(r *Reader) message.SendParams {
 	if !ok {
 		return p
 	}
-	p.History = historyOf(c, defaultHistory)
+	p.History = readHistory(defaultHistory)(c, "historyLength")
 	c.Texts("acceptedOutputModes") // optional, so a wrong value is not refused
 	if r.in.Version == V03 {
 		p.ReturnAtOnce = !c.Flag("blocking", true)
@@ -52,7 +52,7 @@ func mentions(m *a2a.Message) []string {
 	}
 	out := slices.Clone(m.Extensions)
 	for key := range m.Metadata {
-		if strings.HasPrefix(key, optPrefix) {
+		if strings.HasPrefix(key, "opt/v1/") {
 			out = append(out, a2a.ExtensionOPT)
 			break
 		}

@@ -41,8 +41,7 @@ func inlinePush(r *Reader, o codec.Object, name, taskID string) *push.PushReques
 	if named := inner.Text("taskId"); named != "" && named != taskID {
 		inner.Wrong("taskId", "must be empty: the config is for the task of the message")
 	}
-	p := pushConfig(r, inner)
-	return &p
+	return new(pushConfig(r, inner))
 }
 
 // pushConfig reads the members of a push config, which the service checks.
@@ -79,7 +78,7 @@ func ReadListPushes(r *Reader) push.PushListParams {
 	if r.in.Version == V03 {
 		return push.PushListParams{TaskID: o.NeedText("id")}
 	}
-	return push.PushListParams{TaskID: o.NeedText("taskId"), PageToken: o.Text("pageToken"), Limit: pageSize(o, opt.MaxPushes)}
+	return push.PushListParams{TaskID: o.NeedText("taskId"), PageToken: o.Text("pageToken"), Limit: readPageSize(opt.MaxPushes)(o, "pageSize")}
 }
 
 // WritePush returns the wire form of a push config, without its secrets.

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"longhaul/a2a"
@@ -19,10 +20,10 @@ var readings = []reading{
 	by("id", codec.Object.ID),
 	by("needed id", codec.Object.NeedID),
 	by("context", codec.Object.ContextID),
-	by("name", needName),
-	by("new name", readNewName),
-	by("text", readText), // for people
-	by("search", readSearch),
+	by("name", checked(codec.Object.NeedText, checkName)),
+	by("new name", checked(readNewName, checkName)),
+	by("text", checked(codec.Object.Text, checkDescription)), // for people
+	by("search", checked(codec.Object.Text, checkSearch)),
 	by("", codec.Object.Texts),
 	by("", readFlag(false)),
 	by("else true", readFlag(true)),
@@ -58,21 +59,40 @@ func readFlag(missing bool) func(codec.Object, string) bool {
 }
 
 func readPageSize(missing int) func(codec.Object, string) int {
-	return func(o codec.Object, _ string) int { return pageSize(o, missing) }
+	return readNumber(missing, 1, 100, "must be from 1 to 100")
 }
 
+// defaultHistory is how many messages of one task are returned by default.
+const defaultHistory = 100
+
 func readHistory(missing int) func(codec.Object, string) int {
-	return func(o codec.Object, _ string) int { return historyOf(o, missing) }
+	return readNumber(missing, 0, math.MaxInt32, "must not be negative")
+}
+
+func readNumber(missing, least, most int, problem string) func(codec.Object, string) int {
+	return func(o codec.Object, name string) int {
+		n := o.Int32(name)
+		if n == nil {
+			return missing
+		}
+		if *n < least || *n > most {
+			o.Wrong(name, problem)
+		}
+		return *n
+	}
 }
 
 func readOneOf[T ~string](values []T) func(codec.Object, string) T {
 	return func(o codec.Object, name string) T { return codec.OneOf(o, name, values...) }
 }
 
-func needName(o codec.Object, name string) string {
-	s := o.NeedText(name)
-	checkName(o, name, s)
-	return s
+// checked reads a text and checks it.
+func checked(read func(o codec.Object, name string) string, check func(o codec.Object, name, text string)) func(codec.Object, string) string {
+	return func(o codec.Object, name string) string {
+		text := read(o, name)
+		check(o, name, text)
+		return text
+	}
 }
 
 func readNewName(o codec.Object, name string) string {
@@ -80,25 +100,16 @@ func readNewName(o codec.Object, name string) string {
 	if ok && s == "" {
 		o.Wrong(name, "must not be empty")
 	}
-	checkName(o, name, s)
-	return s
-}
-
-func readText(o codec.Object, name string) string {
-	s := o.Text(name)
-	checkDescription(o, name, s)
 	return s
 }
 
 // maxSearch is the longest text to search for, in bytes.
 const maxSearch = 1024
 
-func readSearch(o codec.Object, name string) string {
-	s := o.Text(name)
-	if len(s) > maxSearch {
+func checkSearch(o codec.Object, name, text string) {
+	if len(text) > maxSearch {
 		o.Wrong(name, fmt.Sprintf("is longer than %d bytes", maxSearch))
 	}
-	return s
 }
 
 func readPayloads(o codec.Object, name string) (list []read.Payload) {
@@ -132,36 +143,6 @@ func readSpan(o codec.Object, name string) int64 {
 	return int64(d / time.Second)
 }
 
-const (
-	maxPage        = 100
-	defaultHistory = 100 // default number of messages of one task
-)
-
-func pageSize(o codec.Object, missing int) int {
-	n := o.Int32("pageSize")
-	switch {
-	case n == nil:
-		return missing
-	case *n < 1 || *n > maxPage:
-		o.Wrong("pageSize", "must be from 1 to 100")
-		return missing
-	}
-	return *n
-}
-
-// historyOf reads how many messages to return.
-func historyOf(o codec.Object, missing int) int {
-	n := o.Int32("historyLength")
-	switch {
-	case n == nil:
-		return missing
-	case *n < 0:
-		o.Wrong("historyLength", "must not be negative")
-		return 0
-	}
-	return *n
-}
-
 // historyScope reads the history scope from the metadata of the request or of its
 // message. The message's takes precedence and is stored with it for later
 // requests. If the message has none, the request's is stored with it. An invalid
@@ -192,6 +173,5 @@ func afterOf(o codec.Object) *int64 {
 	if *n < 0 {
 		m.Wrong(opt.KeyAfter, "must not be negative")
 	}
-	seq := int64(*n)
-	return &seq
+	return new(int64(*n))
 }

@@ -21,8 +21,7 @@ func task(v Version, t read.Task) codec.Task { return v.Task(WithObjective(t.Tas
 // Event returns the wire form of e.
 func Event(v Version, e stream.StreamEvent) any {
 	if e.Task != nil {
-		t := WithObjective(*e.Task, e.Objective)
-		e.Task = &t
+		e.Task = new(WithObjective(*e.Task, e.Objective))
 	}
 	return v.Event(e.Event, e.Status != nil && isFinal(e.Status))
 }
@@ -85,7 +84,7 @@ func TaskPage(v Version, p read.TaskPage) any {
 // both versions, like everything of the extension.
 func Objective(_ Version, o read.ShownObjective) any {
 	out := optwire.ObjectiveOf(o.Objective, o.Plans, o.Tasks)
-	out.Metadata = optwire.Unconfirmed(out.Metadata, o.Unconfirmed)
+	out.Metadata = out.Metadata.WithIf(len(o.Unconfirmed) > 0, optwire.KeyUnconfirmed, o.Unconfirmed)
 	return optwire.ObjectiveResult{Objective: out}
 }
 
@@ -111,7 +110,7 @@ func NewObjective(_ Version, o *opt.Objective) any {
 // Plan returns the result of a method about one plan.
 func Plan(_ Version, p read.ShownPlan) any {
 	out := optwire.PlanOf(p.Plan, p.Tasks)
-	out.Metadata = optwire.Unconfirmed(out.Metadata, p.Unconfirmed)
+	out.Metadata = out.Metadata.WithIf(len(p.Unconfirmed) > 0, optwire.KeyUnconfirmed, p.Unconfirmed)
 	return optwire.PlanResult{Plan: out}
 }
 

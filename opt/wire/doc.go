@@ -3,7 +3,7 @@
 // of the API is made from them and from the comments of their fields.
 //
 // An [Objective] has [Plan]s with [PlanTask]s. An [Interrupt] is an open gate, a [GateAnswer] goes to
-// it. A [Schedule] starts objectives, its [ScheduleRun]s. A [Delivery] is a state on its way to a
+// it. A [Schedule] starts objectives. A [Delivery] is a state on its way to a
 // URL. [TaskRecord] and [Run] are records without content. The functions that end in Of make them
 // from the types of package opt.
 //

@@ -12,7 +12,7 @@ const (
 	KeyStopping  = "longhaul/v1/stopping"  // the status in which it will end
 	KeyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 
-	keyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
+	KeyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
 
 	keyAtOnce = "longhaul/v1/atOnce" // of a plan or a plan task that declares an empty list of dependencies
 	keyLink   = "longhaul/v1/link"   // of a linked plan task: whether this server sees the end of the task that stands in for it
@@ -219,11 +219,6 @@ func withReason(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metadat
 		return a2a.Metadata{}
 	}
 	return m
-}
-
-// Unconfirmed returns metadata with the plans that have not confirmed a change.
-func Unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
-	return m.WithIf(len(plans) > 0, keyUnconfirmed, plans)
 }
 
 // Each returns the forms of the elements of a list, never nil.

@@ -50,14 +50,6 @@ func (s Schedule) String() string {
 	return text
 }
 
-// String returns r on one line, for people.
-func (r ScheduleRun) String() string {
-	if r.Failure != "" {
-		return r.At.String() + ": " + r.Failure
-	}
-	return r.At.String() + ": " + opt.Objective{ID: r.ObjectiveID, Status: r.Status}.String()
-}
-
 func countText(n int, what string) string {
 	if n == 0 {
 		return ""
