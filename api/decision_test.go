@@ -281,22 +281,3 @@ func TestListDecisions_signed(t *testing.T) {
 		t.Errorf("signature %s, want %s", head.Signature, want)
 	}
 }
-
-// How a gate was closed stays in the metadata of its task and of the root task, in both
-// versions.
-func TestGate_decided(t *testing.T) {
-	s := newService(t)
-	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
-	s.send(t, "m", "approve")
-	s.say(t, root, "a", `{"data":{"action":"reject","feedback":"not yet"}}`, "")
-	want := `{"action":"reject","decidedAt":"2026-03-01T09:30:00.800Z","decidedBy":"ann","feedback":"not yet","interruptId":"` + task + `:1"}`
-	for _, id := range []string{root, task} {
-		v10 := s.must(t, "GetTask", `{"id":"`+id+`"}`)
-		v03 := s.callIn(t, "0.3", "tasks/get", `{"id":"`+id+`"}`).at("result")
-		for version, got := range map[string]node{"1.0": v10, "0.3": v03} {
-			if diff := cmp.Diff(`{"decision":`+want+`}`, got.at("metadata", "openwop").String()); diff != "" {
-				t.Errorf("%s in %s (-want +got):\n%s", id, version, diff)
-			}
-		}
-	}
-}

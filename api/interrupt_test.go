@@ -38,51 +38,6 @@ func (s *fixture) interrupts(t *testing.T, query string, headers ...string) (ids
 // gateOf returns the id of the first gate of the work that a message began.
 func gateOf(messageID string) string { return "task-" + u(messageID) + "-1-0:1" }
 
-// Open gates are listed with the longest wait first, by page and by filter.
-// Answered and canceled gates are not listed.
-func TestListInterrupts(t *testing.T) {
-	s := newService(t)
-	for _, m := range []struct{ id, text string }{{"m1", "approve"}, {"m2", "clarify"}, {"m3", "write"}, {"m4", "approve"}, {"m5", "approve"}} {
-		s.send(t, m.id, m.text)
-		s.world.Advance(tick)
-	}
-	s.call(t, "CancelTask", `{"id":"obj-`+u("m4")+`"}`)
-	all := []string{gateOf("m1"), gateOf("m2"), gateOf("m5")}
-	got, page := s.interrupts(t, "")
-	wantList(t, "all", got, all...)
-	if page.at("totalSize").String() != "3" || page.at("nextPageToken").String() != "" {
-		t.Errorf("page: %v", page)
-	}
-	first := page.at("interrupts", "0")
-	for member, want := range map[string]string{
-		"kind": "approval", "taskId": "task-" + u("m1") + "-1-0", "objectiveId": "obj-" + u("m1"), "contextId": "obj-" + u("m1"), "requestedBy": "ann",
-	} {
-		if got := first.at(member).String(); got != want {
-			t.Errorf("%s is %q, want %q", member, got, want)
-		}
-	}
-	for query, want := range map[string][]string{
-		"?kind=clarification": all[1:2], "?objectiveId=obj-" + u("m5"): all[2:], "?contextId=obj-" + u("m1"): all[:1], "?kind=credential": nil,
-	} {
-		got, _ := s.interrupts(t, query)
-		wantList(t, query, got, want...)
-	}
-	var paged []string
-	for token := ""; ; {
-		got, page := s.interrupts(t, "?pageSize=1&pageToken="+token)
-		paged = append(paged, got...)
-		if token = page.at("nextPageToken").String(); token == "" {
-			break
-		}
-	}
-	wantList(t, "by page", paged, all...)
-	others, _ := s.interrupts(t, "", "Authorization", "Bearer rival/rob")
-	wantList(t, "of another tenant", others)
-	if status, page := s.page(t, http.MethodGet, "/v1/interrupts?kind=vote", ""); status != http.StatusBadRequest {
-		t.Errorf("an unknown kind: status %d: %v", status, page)
-	}
-}
-
 // An answer to a gate is a reply to its task, by the same rules. A text at an approval that is
 // no decision is a comment, and the result says so.
 func TestAnswerInterrupt(t *testing.T) {

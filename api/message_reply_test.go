@@ -385,42 +385,6 @@ func TestReply_inALaterAttempt(t *testing.T) {
 	}
 }
 
-// Text other than one of the two words, and data that is no decision, are comments:
-// they are kept in the gate and in the history, and decide nothing.
-func TestReply_comments(t *testing.T) {
-	for name, tc := range map[string]struct{ parts, more, says string }{
-		"chatter":              {`{"text":"yes, I accept"}`, "", "yes, I accept"},
-		"approval in metadata": {`{"text":"x"}`, `,"metadata":{"action":"accept"}`, "x"},
-		"a question":           {`{"data":{"action":"ask","question":"Why?"}}`, "", "Why?"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
-			s.send(t, "m", "outline")
-			for range 2 { // a repeat changes nothing
-				if n := s.say(t, root, "r", tc.parts, tc.more); n.has("error") {
-					t.Fatalf("refused: %v", n)
-				}
-			}
-			got := s.must(t, "GetTask", `{"id":"`+task+`"}`)
-			gate := got.at("metadata", "openwop", "interrupt")
-			if state, id := got.at("status", "state").String(), gate.at("interruptId").String(); state != "TASK_STATE_INPUT_REQUIRED" || id != task+":1" {
-				t.Errorf("the task is %s at %s", state, id)
-			}
-			asks := s.must(t, "GetTask", `{"id":"`+root+`"}`)
-			if diff := cmp.Diff(gate.String(), asks.at("status", "message", "parts", "1", "data").String()); diff != "" {
-				t.Errorf("the message of the root task has another gate (-gate +message):\n%s", diff)
-			}
-			said := gate.at("exchanges")
-			if said.at("0", "question").String() != tc.says || said.at("0", "askedBy").String() != "ann" || said.at("1").String() != "" {
-				t.Errorf("the gate has the exchanges %v", said)
-			}
-			s.say(t, root, "r2", `{"text":"accept"}`, "")
-			wantArtifact(t, s, root, "From: Outline")
-		})
-	}
-}
-
 // Answers must fit the schemas of their questions. Text counts as JSON where the
 // question takes no text.
 func TestReply_schema(t *testing.T) {

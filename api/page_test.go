@@ -118,17 +118,6 @@ func TestTaskRecord_everyState(t *testing.T) {
 	}
 }
 
-// A pause shows in the status of a run.
-func TestRun_paused(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "slow")
-	run := func() string { return parse(t, s.get(t, "/v1/runs/obj-"+u("m")).Body.Bytes()).at("status").String() }
-	s.must(t, "objectives/update", `{"id":"obj-`+u("m")+`","status":"blocked"}`)
-	if got := run(); got != "paused" {
-		t.Errorf("paused: %s", got)
-	}
-}
-
 // Errors of pages have a flat envelope.
 func TestPage_errors(t *testing.T) {
 	s := newService(t)

@@ -147,24 +147,6 @@ func TestSendMessage_replyWithPush(t *testing.T) {
 	wantList(t, "states", s.due(t, id), "completed")
 }
 
-// No answer has a secret.
-func TestPush_hidesSecrets(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
-	config := s.call(t, "ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`).at("result", "configs", "0")
-	for name, n := range map[string]node{
-		"list":       config,
-		"create":     s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com","token":"canary"}`),
-		"get":        s.call(t, "GetTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+config.at("id").String()+`"}`),
-		"get in 0.3": s.callIn(t, "0.3", "tasks/pushNotificationConfig/get", `{"id":"`+id+`"}`),
-		"the task":   s.call(t, "GetTask", `{"id":"`+id+`"}`),
-	} {
-		if n.has("error") || n.String() == "" || strings.Contains(n.String(), "canary") {
-			t.Errorf("%s: %v", name, n)
-		}
-	}
-}
-
 func TestCreatePush_limit(t *testing.T) {
 	s := newService(t, pushOn)
 	id := s.send(t, "m-1", "slow work").at("id").String()
@@ -233,29 +215,6 @@ func TestPush_off(t *testing.T) {
 	}
 }
 
-// Pages are in the order in which the configs were made; a token of another list
-// is refused.
-func TestListPushes_pages(t *testing.T) {
-	s := newService(t, pushOn)
-	id, other := s.send(t, "m-1", "slow work").at("id").String(), s.send(t, "m-2", "slow work").at("id").String()
-	for _, name := range []string{"c", "a", "b"} {
-		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+name+`","url":"https://a.example.com"}`)
-	}
-	page := func(id, token string) node {
-		return s.call(t, "ListTaskPushNotificationConfigs", fmt.Sprintf(`{"taskId":%q,"pageSize":2,"pageToken":%q}`, id, token))
-	}
-	first := page(id, "")
-	token := first.at("result", "nextPageToken").String()
-	second := page(id, token)
-	got := []string{
-		first.at("result", "configs", "0", "id").String(), first.at("result", "configs", "1", "id").String(),
-		second.at("result", "configs", "0", "id").String(), second.at("result", "configs", "1", "id").String(),
-		second.at("result", "nextPageToken").String(),
-	}
-	wantList(t, "pages", got, "c", "a", "b", "", "")
-	wantCode(t, page(other, token), "-32602")
-}
-
 // The durable record names the oldest config by its URL and a fingerprint of its
 // token.
 func TestTaskRecord_push(t *testing.T) {
@@ -319,19 +278,3 @@ func TestSendMessage_racesWithPush(t *testing.T) {
 
 // hookMine is hook with an id.
 var hookMine = strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)
-
-// No config has the id of a channel for notices.
-func TestCreatePush_idOfChannel(t *testing.T) {
-	s := newService(t, pushOn)
-	s.send(t, "m", "approve")
-	for name, n := range map[string]node{
-		"by the method": s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"obj-`+u("m")+`","id":"notice:mail","url":"https://example.com/"}`),
-		"in a send": s.call(t, "SendMessage", `{"message":`+messageJSON("m2", "approve", "")+`,"configuration":{
-			"taskPushNotificationConfig":{"id":"notice:mail","url":"https://example.com/"}}}`),
-	} {
-		wantCode(t, n, "-32602")
-		if !strings.HasSuffix(field(n), "id") {
-			t.Errorf("%s: field %q: %v", name, field(n), n)
-		}
-	}
-}
