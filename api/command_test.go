@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -487,8 +488,13 @@ func TestPlaces_twoServices(t *testing.T) {
 	}
 	waiting := 0
 	for range 2 {
-		if (<-answers).at("result", "task", "metadata").has("longhaul/v1/queuedAt") {
+		task := (<-answers).at("result", "task")
+		if task.at("metadata").has("longhaul/v1/queuedAt") {
 			waiting++
+		}
+		i := slices.IndexFunc(s.world.Openings(), func(o opt.Opening) bool { return o.Objective.ID == task.at("id").String() })
+		if got, want := s.world.Openings()[i].Objective.QueuedAt, task.at("metadata", "longhaul/v1/queuedAt").String(); !got.IsZero() && got.String() != want || got.IsZero() != (want == "") {
+			t.Errorf("it was started as queued at %v, and shows %q", got, want)
 		}
 	}
 	s.world.Wake()

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/opt"
 )
 
@@ -85,22 +83,6 @@ func TestAnswerInterrupt_reads(t *testing.T) {
 	status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"action":"accept"}`)
 	if n := s.journal.calls.Load() - before; status != http.StatusOK || n > 4 {
 		t.Errorf("status %d after %d calls of the journal: %v", status, n, got)
-	}
-}
-
-// The same answer again gets the first result. Another one comes too late.
-func TestAnswerInterrupt_again(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	path := "/v1/interrupts/" + gateOf("m") + "/answer"
-	_, first := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
-	status, again := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
-	if diff := cmp.Diff(first.String(), again.String()); status != http.StatusOK || diff != "" {
-		t.Errorf("the same answer: status %d (-first +again):\n%s", status, diff)
-	}
-	status, late := s.page(t, http.MethodPost, path, `{"action":"reject"}`)
-	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
-		t.Errorf("another answer: status %d: %v", status, late)
 	}
 }
 
@@ -234,39 +216,5 @@ func TestAnswerInterrupt_late(t *testing.T) {
 		}
 		open, _ := s.interrupts(t, "")
 		wantList(t, body, open, task+":2")
-	}
-}
-
-// A gate shows when it expires, in the list and in its task. Then its task has failed
-// with the reason timeout, and an answer comes too late.
-func TestInterrupts_expire(t *testing.T) {
-	s := newService(t, func(c *config) { c.Limits.GateTimeout = 3600 })
-	s.send(t, "m", "clarify")
-	_, page := s.interrupts(t, "")
-	task := s.must(t, "GetTask", `{"id":"obj-`+u("m")+`"}`).at("metadata", "openwop", "interrupt")
-	asked, err := time.Parse(time.RFC3339, page.at("interrupts", "0", "requestedAt").String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := asked.Add(time.Hour).Format("2006-01-02T15:04:05.000Z")
-	for name, gate := range map[string]node{"list": page.at("interrupts", "0"), "task": task} {
-		if gate.at("nextStep", "kind").String() != "expire" || gate.at("nextStep", "at").String() != want || gate.at("expiresAt").String() != want {
-			t.Errorf("in the %s: %v, want that it expires at %s", name, gate, want)
-		}
-	}
-	s.world.Advance(time.Hour)
-	open, _ := s.interrupts(t, "")
-	wantList(t, "after an hour", open)
-	failed := s.must(t, "GetTask", `{"id":"obj-`+u("m")+`"}`)
-	if failed.at("status", "state").String() != "TASK_STATE_FAILED" || failed.at("status", "message", "parts", "0", "text").String() != "No answer came within 1 hour." {
-		t.Errorf("the root task: %v", failed.at("status"))
-	}
-	o := s.must(t, "objectives/get", `{"id":"obj-`+u("m")+`"}`).at("objective")
-	if got := o.at("plans", "0", "tasks", "0", "metadata", "opt/v1/failureReason").String(); got != "timeout" {
-		t.Errorf("the reason of the task is %q: %v", got, o)
-	}
-	status, late := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"text":"Engineers"}`)
-	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
-		t.Errorf("a late answer: status %d: %v", status, late)
 	}
 }

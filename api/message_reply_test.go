@@ -275,24 +275,6 @@ func TestReply_wordTooLate(t *testing.T) {
 	})
 }
 
-// While no worker runs, a reply is stored and the task says so; a repeat gets the
-// verdict later.
-func TestReply_pending(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	s.world.Sleep()
-	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
-	task := n.at("result", "task")
-	if task.at("metadata", "longhaul/v1/replyPending").String() != "true" || task.at("status", "state").String() != "TASK_STATE_INPUT_REQUIRED" {
-		t.Fatalf("answer is %v", n)
-	}
-	s.world.Wake()
-	again := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
-	if task := again.at("result", "task"); task.at("status", "state").String() != "TASK_STATE_COMPLETED" || task.at("metadata").has("longhaul/v1/replyPending") {
-		t.Errorf("the repeat got %v", again)
-	}
-}
-
 // The verdict is recorded first, then the plan task moves, then the root task.
 // The answered gate does not end the wait while it still shows; the next gate
 // does.
