@@ -165,56 +165,6 @@ func TestCreatePush_limit(t *testing.T) {
 	}
 }
 
-// A repeat under the same key makes no second config.
-func TestCreatePush_idempotencyKey(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.send(t, "m-1", "slow work").at("id").String()
-	for range 2 {
-		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com"}`, "Idempotency-Key", "k")
-	}
-	wantList(t, "configs", s.pushed(t, id), "1.0 https://a.example.com   ")
-}
-
-// Deliveries can have every scheme whose credentials need no challenge.
-func TestPush_schemes(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.send(t, "m", "slow").at("id").String()
-	for scheme, taken := range map[string]bool{"ApiKey": true, "bearer": true, "Digest": false, "NTLM": false, "two words": false} {
-		params := `{"taskId":"` + id + `","id":"` + scheme + `","url":"https://client.example.com/hook","authentication":{"scheme":"` + scheme + `","credentials":"k"}}`
-		answer := s.call(t, "CreateTaskPushNotificationConfig", params)
-		if got := answer.at("result", "authentication", "scheme").String() == scheme; got != taken {
-			t.Errorf("%s: %v", scheme, answer)
-		}
-	}
-}
-
-// With push off, the card and all methods say so, also for params that are wrong.
-func TestPush_off(t *testing.T) {
-	s := newService(t)
-	id := s.send(t, "m-1", "slow work").at("id").String()
-	for _, c := range []struct{ version, method, params string }{
-		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":"` + id + `","url":"https://a.example.com"}`},
-		{"1.0", "GetTaskPushNotificationConfig", `{}`},
-		{"1.0", "ListTaskPushNotificationConfigs", `{"taskId":"` + id + `"}`},
-		{"1.0", "DeleteTaskPushNotificationConfig", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/set", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/get", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/list", `{"id":"` + id + `"}`},
-		{"0.3", "tasks/pushNotificationConfig/delete", `{}`},
-		{"1.0", "SendMessage", `{"message":` + messageJSON("m-2", "Write", "") + `,` + hook + `}`},
-	} {
-		wantCode(t, s.callIn(t, c.version, c.method, c.params), "-32003")
-	}
-	if _, err := s.world.Journal().Task(t.Context(), "acme", "obj-"+u("m-2"), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("the refused send began work: %v", err)
-	}
-	for on, s := range map[bool]*fixture{false: s, true: newService(t, pushOn)} {
-		if got := s.service.Cards.Card().Capabilities.Push; got != on {
-			t.Errorf("the card says %v, want %v", got, on)
-		}
-	}
-}
-
 // The durable record names the oldest config by its URL and a fingerprint of its
 // token.
 func TestTaskRecord_push(t *testing.T) {
