@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/api/card"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -63,6 +65,16 @@ func settings(file string) func(*config) {
 		return func(c *config) { c.MaxQueue = 2 }
 	case file == "expire.txtar":
 		return func(c *config) { c.Limits.GateTimeout = 3600 }
+	case file == "links.txtar":
+		return func(c *config) {
+			c.Links = read.Links{UI: "https://temporal.example.com/ui/", Namespace: "long haul", Traces: "https://traces.example.com/?objective={id}"}
+		}
+	case file == "extended.txtar":
+		return func(c *config) {
+			more := c.Card
+			more.Description, more.Skills = "For you", append(more.Skills, card.Skill{ID: "secret"})
+			c.Extended = &more
+		}
 	}
 	return func(*config) {}
 }
