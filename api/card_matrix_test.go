@@ -122,46 +122,6 @@ func (s *fixture) agrees(t *testing.T, streams, extended, required bool) {
 	}
 }
 
-// The extended card is for authenticated callers, in the form of their version
-// only.
-func TestExtendedCard(t *testing.T) {
-	s := newService(t, func(c *config) {
-		more := c.Card
-		more.Description, more.Skills = "For you", append(more.Skills, card.Skill{ID: "secret"})
-		c.Extended = &more
-	})
-	const nobody, anonymous = "Bearer nobody", "Bearer anonymous"
-	for _, who := range []string{nobody, anonymous} {
-		for _, w := range []interface{ Result() *http.Response }{
-			s.post(t, `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, "A2A-Version", "1.0", "Authorization", who),
-			s.post(t, `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, "Authorization", who),
-			s.get(t, "/a2a/rest/extendedAgentCard", "A2A-Version", "1.0", "Authorization", who),
-		} {
-			if r := w.Result(); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("%s: status %d, %q", who, r.StatusCode, r.Header.Get("WWW-Authenticate"))
-			}
-		}
-	}
-	card := s.call(t, "GetExtendedAgentCard", `{}`).at("result")
-	if card.at("skills", "1", "id").String() != "secret" || card.at("description").String() != "For you" || card.has("url") || card.has("protocolVersion") || !card.has("securityRequirements") {
-		t.Errorf("card of 1.0 is %v", card)
-	}
-	if got := parse(t, s.get(t, "/a2a/rest/extendedAgentCard", "A2A-Version", "1.0").Body.Bytes()); got.String() != card.String() {
-		t.Errorf("card over plain HTTP is %v", got)
-	}
-	card = s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", `{}`).at("result")
-	if card.at("skills", "1", "id").String() != "secret" || card.has("supportedInterfaces") || card.has("securityRequirements") || card.at("capabilities").has("extendedAgentCard") {
-		t.Errorf("card of 0.3 is %v", card)
-	}
-	wantBool(t, "supportsAuthenticatedExtendedCard", card.at("supportsAuthenticatedExtendedCard"), true)
-	if scheme := card.at("securitySchemes", "bearer").String(); scheme != `{"scheme":"Bearer","type":"http"}` {
-		t.Errorf("scheme of 0.3 is %s", scheme)
-	}
-	if card := s.get(t, "/.well-known/agent-card.json").Body.String(); strings.Contains(card, "secret") {
-		t.Error("the public card says too much")
-	}
-}
-
 // Without an extended card, 1.0 and 0.3 have different errors, for every caller.
 func TestExtendedCard_none(t *testing.T) {
 	s := newService(t)

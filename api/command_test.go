@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -410,95 +411,6 @@ func TestChanges_staying(t *testing.T) {
 	}
 }
 
-// A move that is not allowed is refused with the moves that are, as things stand.
-func TestChanges_allowedMoves(t *testing.T) {
-	const dependent = `{"objectiveId":"OBJ","name":"x","dependencies":["PLAN"]}`
-	for name, tc := range map[string]struct {
-		before         func(t *testing.T, s *fixture)
-		method, params string
-		allowed        string
-	}{
-		"objective that is submitted": {nil, "objectives/update", `{"id":"OBJ","name":"New","status":"completed"}`, "planning, working, canceled"},
-		"objective that is completed": {
-			func(t *testing.T, s *fixture) {
-				s.update(t, objectiveID, "working")
-				s.update(t, objectiveID, "completed")
-			},
-			"objectives/update", `{"id":"OBJ","status":"working"}`, "",
-		},
-		"objective that waits": {
-			func(t *testing.T, s *fixture) {
-				s.update(t, objectiveID, "working")
-				s.world.End(taskID, opt.Outcome{State: opt.TaskInputRequired, Gate: approval()})
-			},
-			"objectives/update", `{"id":"OBJ","status":"working"}`, "planning, failed, canceled",
-		},
-		"plan that is pending": {nil, "plans/update", `{"id":"PLAN","status":"blocked"}`, "working, skipped"},
-		"plan that depends on another": {
-			func(t *testing.T, s *fixture) { s.must(t, "plans/create", named(dependent)) },
-			"plans/update", `{"id":"` + opt.PlanID(objectiveID, 3) + `","status":"working"}`, "skipped",
-		},
-		"task that is pending": {nil, "tasks/updateStatus", `{"id":"TASK","status":"input-required"}`, "submitted, working, completed, failed, canceled, rejected"},
-		"task that has ended": {
-			func(t *testing.T, s *fixture) { s.update(t, taskID, "failed") },
-			"tasks/updateStatus", `{"id":"TASK","status":"working"}`, "",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			s.have(t)
-			if tc.before != nil {
-				tc.before(t, s)
-			}
-			n := s.call(t, tc.method, named(tc.params))
-			wantCode(t, n, "-32001")
-			info := n.at("error", "data", "0", "metadata")
-			if got := info.at("allowed").String(); got != tc.allowed || !info.has("allowed") {
-				t.Errorf("allowed is %q, want %q: %v", got, tc.allowed, n)
-			}
-		})
-	}
-}
-
-// A dependency on an unknown plan or task is refused, and the error lists the known ones.
-func TestChanges_unknownDependency(t *testing.T) {
-	first, second := opt.TaskID(planID, 0), opt.TaskID(planID, 1)
-	const say = "there is no "
-	s := newService(t)
-	s.have(t)
-	for name, tc := range map[string]struct{ method, params, field, want string }{
-		"task by name": {
-			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"Research"},{"name":"Write","dependencies":["Research"]}]}`,
-			"tasks[1].dependencies[0]", `task "Research": a dependency is an index or an id, one of: task-0 to task-1`,
-		},
-		"task by an index that is too large": {
-			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a"},{"name":"b","dependencies":["task-2"]}]}`,
-			"tasks[1].dependencies[0]", `task "task-2": a dependency is an index or an id, one of: task-0 to task-1`,
-		},
-		"the only task": {
-			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["b"]}]}`,
-			"tasks[0].dependencies[0]", `task "b", and no other task exists`,
-		},
-		"added task by name": {
-			"plans/addTasks", `{"id":"PLAN","tasks":[{"name":"x","dependencies":["First"]}]}`,
-			"tasks[0].dependencies[0]", `task "First": a dependency is an index or an id, one of: task-0 to task-2, ` + first + ", " + second,
-		},
-		"plan by name": {
-			"plans/create", `{"objectiveId":"OBJ","name":"x","dependencies":["Plan 1"]}`,
-			"dependencies[0]", `plan "Plan 1": a dependency is an id, one of: ` + planID + ", " + secondID,
-		},
-		"plan by name in an update": {
-			"plans/update", `{"id":"PLAN","dependencies":["Plan 2"]}`,
-			"dependencies[0]", `plan "Plan 2": a dependency is an id, one of: ` + secondID,
-		},
-	} {
-		n := s.call(t, tc.method, named(tc.params))
-		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: "+tc.field+": "+say+tc.want; got != want {
-			t.Errorf("%s:\n%s, want\n%s", name, got, want)
-		}
-	}
-}
-
 // An objective or plan that has ended or is stopping cannot be changed.
 func TestChanges_ofWhatHasEnded(t *testing.T) {
 	ways := map[string]func(t *testing.T, s *fixture){
@@ -576,8 +488,13 @@ func TestPlaces_twoServices(t *testing.T) {
 	}
 	waiting := 0
 	for range 2 {
-		if (<-answers).at("result", "task", "metadata").has("longhaul/v1/queuedAt") {
+		task := (<-answers).at("result", "task")
+		if task.at("metadata").has("longhaul/v1/queuedAt") {
 			waiting++
+		}
+		i := slices.IndexFunc(s.world.Openings(), func(o opt.Opening) bool { return o.Objective.ID == task.at("id").String() })
+		if got, want := s.world.Openings()[i].Objective.QueuedAt, task.at("metadata", "longhaul/v1/queuedAt").String(); !got.IsZero() && got.String() != want || got.IsZero() != (want == "") {
+			t.Errorf("it was started as queued at %v, and shows %q", got, want)
 		}
 	}
 	s.world.Wake()

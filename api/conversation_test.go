@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/api/card"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -25,8 +27,7 @@ var update = flag.Bool("update", false, "rewrite the replies in testdata")
 // Each file in testdata is a conversation: requests, and after each the reply
 // that must come, byte for byte except the indentation of JSON. A request begins with its
 // method, path and headers, then a blank line, then its body; without a method it is the
-// body of a POST to /a2a, and the header V10 means "A2A-Version: 1.0". In the files whose
-// names begin with "push", push is on. In a request U(m-1) is the common part of the ids
+// body of a POST to /a2a, and the header V10 means "A2A-Version: 1.0". In a request U(m-1) is the common part of the ids
 // of the work that the message m-1 began. A section named "setup" changes the state of
 // the engine.
 func TestConversations(t *testing.T) {
@@ -41,11 +42,7 @@ func TestConversations(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := parseArchive(string(data))
-			var change []func(*config)
-			if strings.HasPrefix(filepath.Base(file), "push") {
-				change = append(change, pushOn)
-			}
-			got := newService(t, change...).run(t, a)
+			got := newService(t, settings(filepath.Base(file))).run(t, a)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -57,6 +54,29 @@ func TestConversations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// settings returns what differs from the usual configuration in a file.
+func settings(file string) func(*config) {
+	switch {
+	case strings.HasPrefix(file, "push"):
+		return pushOn
+	case file == "queue.txtar":
+		return func(c *config) { c.MaxQueue = 2 }
+	case file == "expire.txtar":
+		return func(c *config) { c.Limits.GateTimeout = 3600 }
+	case file == "links.txtar":
+		return func(c *config) {
+			c.Links = read.Links{UI: "https://temporal.example.com/ui/", Namespace: "long haul", Traces: "https://traces.example.com/?objective={id}"}
+		}
+	case file == "extended.txtar":
+		return func(c *config) {
+			more := c.Card
+			more.Description, more.Skills = "For you", append(more.Skills, card.Skill{ID: "secret"})
+			c.Extended = &more
+		}
+	}
+	return func(*config) {}
 }
 
 // run sends the requests of a conversation and returns it with the replies.
@@ -77,17 +97,26 @@ func (s *fixture) run(t *testing.T, a *archive) string {
 	return got.String()
 }
 
-// setUp carries out lines such as "engine down" and "engine deaf".
+// setUp carries out lines such as "engine down", "engine deaf" and "the task of m-1 completes".
 func (s *fixture) setUp(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		switch line = strings.TrimSpace(line); line {
+		line = strings.TrimSpace(line)
+		if id, ok := strings.CutPrefix(line, "the task of "); ok {
+			s.world.Complete("task-" + u(strings.TrimSuffix(id, " completes")) + "-1-0")
+			continue
+		}
+		switch line {
 		case "engine down":
 			s.world.Down(fmt.Errorf("dial: %w", opt.ErrUnavailable))
 		case "engine up":
 			s.world.Down(nil)
 		case "engine deaf":
 			s.world.Sleep()
+		case "engine awake":
+			s.world.Wake()
+		case "an hour passes":
+			s.world.Advance(time.Hour)
 		case "journal down":
 			s.journal.fail(errors.New("disk on fire at /dev/secret"))
 		case "a second passes":

@@ -103,6 +103,11 @@ func TestLenientVersion(t *testing.T) {
 			t.Errorf("%s under %q: %q, want %q", tc.method, tc.version, got, tc.want)
 		}
 	}
+	for version, want := range map[string]int{"": 200, "1.0": 200, "1.0.1": 200, "0.3": 400, "2.0": 400} {
+		if w := s.rest(t, "GET", "/a2a/rest/tasks", "", "A2A-Version", version); w.Code != want {
+			t.Errorf("plain HTTP under %q: status %d, want %d", version, w.Code, want)
+		}
+	}
 }
 
 // A page of another origin must not make changes through the browser of an

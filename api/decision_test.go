@@ -167,53 +167,6 @@ func TestListDecisions_answers(t *testing.T) {
 	}
 }
 
-func TestListDecisions_pages(t *testing.T) {
-	s := newService(t)
-	root := "obj-" + u("m")
-	s.send(t, "m", "outline")
-	if page := s.decisions(t, root, ""); page.at("decisions").String() != "[]" || page.at("head", "chains").String() != "[]" || page.at("totalSize").String() != "0" {
-		t.Errorf("before the first decision: %v", page)
-	}
-	for i := range 4 {
-		s.say(t, root, fmt.Sprint("q", i), `{"data":{"action":"ask","question":"Why?"}}`, "")
-	}
-	s.say(t, root, "a", `{"data":{"action":"accept"}}`, "")
-	whole := s.decisions(t, root, "")
-	var got []any
-	token, pages := "", 0
-	for ; pages == 0 || token != ""; pages++ {
-		page := s.decisions(t, root, "?pageSize=2&pageToken="+token)
-		list, _ := page.at("decisions").v.([]any)
-		got = append(got, list...)
-		token = page.at("nextPageToken").String()
-		if page.at("totalSize").String() != "5" || page.at("pageSize").String() != "2" {
-			t.Errorf("page %d: %v", pages, page)
-		}
-	}
-	if diff := cmp.Diff(whole.at("decisions").v, any(got)); diff != "" || pages != 3 {
-		t.Errorf("%d pages, by page (-want +got):\n%s", pages, diff)
-	}
-	other := s.decisions(t, root, "?pageSize=2").at("nextPageToken").String()
-	s.send(t, "m2", "approve")
-	for name, tt := range map[string]struct {
-		path   string
-		auth   string
-		status int
-		error  string
-	}{
-		"another tenant":          {"/v1/objectives/" + root + "/decisions", "Bearer rival/rob", 404, "objective_not_found"},
-		"unknown":                 {"/v1/objectives/obj-x/decisions", "", 404, "objective_not_found"},
-		"too long":                {"/v1/objectives/" + strings.Repeat("x", 400) + "/decisions", "", 404, "objective_not_found"},
-		"without the scope":       {"/v1/objectives/" + root + "/decisions", limitedTo("approvals:respond"), 403, "permission_denied"},
-		"a token of another list": {"/v1/objectives/obj-" + u("m2") + "/decisions?pageToken=" + other, "", 400, "invalid_params"},
-	} {
-		status, got := s.page(t, http.MethodGet, tt.path, "", "Authorization", tt.auth)
-		if status != tt.status || got.at("error").String() != tt.error {
-			t.Errorf("%s: status %d: %v", name, status, got)
-		}
-	}
-}
-
 // A retried plan begins a new chain. Its records name the attempt, and the head counts
 // both.
 func TestListDecisions_retried(t *testing.T) {
@@ -279,24 +232,5 @@ func TestListDecisions_signed(t *testing.T) {
 	}
 	if want := "signed " + string(head.Statement()); head.Signature != want || head.Count != 1 || head.At.IsZero() {
 		t.Errorf("signature %s, want %s", head.Signature, want)
-	}
-}
-
-// How a gate was closed stays in the metadata of its task and of the root task, in both
-// versions.
-func TestGate_decided(t *testing.T) {
-	s := newService(t)
-	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
-	s.send(t, "m", "approve")
-	s.say(t, root, "a", `{"data":{"action":"reject","feedback":"not yet"}}`, "")
-	want := `{"action":"reject","decidedAt":"2026-03-01T09:30:00.800Z","decidedBy":"ann","feedback":"not yet","interruptId":"` + task + `:1"}`
-	for _, id := range []string{root, task} {
-		v10 := s.must(t, "GetTask", `{"id":"`+id+`"}`)
-		v03 := s.callIn(t, "0.3", "tasks/get", `{"id":"`+id+`"}`).at("result")
-		for version, got := range map[string]node{"1.0": v10, "0.3": v03} {
-			if diff := cmp.Diff(`{"decision":`+want+`}`, got.at("metadata", "openwop").String()); diff != "" {
-				t.Errorf("%s in %s (-want +got):\n%s", id, version, diff)
-			}
-		}
 	}
 }

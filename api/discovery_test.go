@@ -40,19 +40,6 @@ func (s *fixture) discovers(t *testing.T) {
 	}
 }
 
-// The families of the discovery document are members of its root.
-func TestDiscovery(t *testing.T) {
-	s := newService(t, func(c *config) { c.MaxBody = 12345 })
-	got := parse(t, s.get(t, "/.well-known/openwop", "Authorization", "Bearer nobody").Body.Bytes())
-	delete(got.v.(map[string]any), "a2a")
-	want := `{"implementation":{"name":"longhaul","vendor":"Longhaul","version":"1.2.3"},` +
-		`"limits":{"clarificationRounds":0,"envelopesPerTurn":0,"maxRequestBodyBytes":12345,"schemaRounds":0},` +
-		`"protocolVersion":"1.0","schemaVersions":{},"supportedEnvelopes":[],"supportedTransports":["rest","a2a"]}`
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
-}
-
 // New skills do not change the discovery document; a client with its tag gets nothing
 // new.
 func TestDiscovery_notModified(t *testing.T) {

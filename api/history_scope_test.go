@@ -47,13 +47,4 @@ func TestHistoryScope(t *testing.T) {
 			}
 		})
 	}
-	for _, wrong := range []string{`"all"`, `5`} {
-		s := newService(t)
-		n := s.call(t, "SendMessage", `{"message":`+messageJSON("m", "quiet", `,"metadata":{"opt/v1/historyScope":`+wrong+`}`)+`}`)
-		wantCode(t, n, "-32602")
-		if got := field(n); got != "message.metadata.opt/v1/historyScope" {
-			t.Errorf("%s is wrong", got)
-		}
-		s.untouched(t)
-	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/opt"
 )
 
@@ -37,51 +35,6 @@ func (s *fixture) interrupts(t *testing.T, query string, headers ...string) (ids
 
 // gateOf returns the id of the first gate of the work that a message began.
 func gateOf(messageID string) string { return "task-" + u(messageID) + "-1-0:1" }
-
-// Open gates are listed with the longest wait first, by page and by filter.
-// Answered and canceled gates are not listed.
-func TestListInterrupts(t *testing.T) {
-	s := newService(t)
-	for _, m := range []struct{ id, text string }{{"m1", "approve"}, {"m2", "clarify"}, {"m3", "write"}, {"m4", "approve"}, {"m5", "approve"}} {
-		s.send(t, m.id, m.text)
-		s.world.Advance(tick)
-	}
-	s.call(t, "CancelTask", `{"id":"obj-`+u("m4")+`"}`)
-	all := []string{gateOf("m1"), gateOf("m2"), gateOf("m5")}
-	got, page := s.interrupts(t, "")
-	wantList(t, "all", got, all...)
-	if page.at("totalSize").String() != "3" || page.at("nextPageToken").String() != "" {
-		t.Errorf("page: %v", page)
-	}
-	first := page.at("interrupts", "0")
-	for member, want := range map[string]string{
-		"kind": "approval", "taskId": "task-" + u("m1") + "-1-0", "objectiveId": "obj-" + u("m1"), "contextId": "obj-" + u("m1"), "requestedBy": "ann",
-	} {
-		if got := first.at(member).String(); got != want {
-			t.Errorf("%s is %q, want %q", member, got, want)
-		}
-	}
-	for query, want := range map[string][]string{
-		"?kind=clarification": all[1:2], "?objectiveId=obj-" + u("m5"): all[2:], "?contextId=obj-" + u("m1"): all[:1], "?kind=credential": nil,
-	} {
-		got, _ := s.interrupts(t, query)
-		wantList(t, query, got, want...)
-	}
-	var paged []string
-	for token := ""; ; {
-		got, page := s.interrupts(t, "?pageSize=1&pageToken="+token)
-		paged = append(paged, got...)
-		if token = page.at("nextPageToken").String(); token == "" {
-			break
-		}
-	}
-	wantList(t, "by page", paged, all...)
-	others, _ := s.interrupts(t, "", "Authorization", "Bearer rival/rob")
-	wantList(t, "of another tenant", others)
-	if status, page := s.page(t, http.MethodGet, "/v1/interrupts?kind=vote", ""); status != http.StatusBadRequest {
-		t.Errorf("an unknown kind: status %d: %v", status, page)
-	}
-}
 
 // An answer to a gate is a reply to its task, by the same rules. A text at an approval that is
 // no decision is a comment, and the result says so.
@@ -130,22 +83,6 @@ func TestAnswerInterrupt_reads(t *testing.T) {
 	status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"action":"accept"}`)
 	if n := s.journal.calls.Load() - before; status != http.StatusOK || n > 4 {
 		t.Errorf("status %d after %d calls of the journal: %v", status, n, got)
-	}
-}
-
-// The same answer again gets the first result. Another one comes too late.
-func TestAnswerInterrupt_again(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	path := "/v1/interrupts/" + gateOf("m") + "/answer"
-	_, first := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
-	status, again := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
-	if diff := cmp.Diff(first.String(), again.String()); status != http.StatusOK || diff != "" {
-		t.Errorf("the same answer: status %d (-first +again):\n%s", status, diff)
-	}
-	status, late := s.page(t, http.MethodPost, path, `{"action":"reject"}`)
-	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
-		t.Errorf("another answer: status %d: %v", status, late)
 	}
 }
 
@@ -279,39 +216,5 @@ func TestAnswerInterrupt_late(t *testing.T) {
 		}
 		open, _ := s.interrupts(t, "")
 		wantList(t, body, open, task+":2")
-	}
-}
-
-// A gate shows when it expires, in the list and in its task. Then its task has failed
-// with the reason timeout, and an answer comes too late.
-func TestInterrupts_expire(t *testing.T) {
-	s := newService(t, func(c *config) { c.Limits.GateTimeout = 3600 })
-	s.send(t, "m", "clarify")
-	_, page := s.interrupts(t, "")
-	task := s.must(t, "GetTask", `{"id":"obj-`+u("m")+`"}`).at("metadata", "openwop", "interrupt")
-	asked, err := time.Parse(time.RFC3339, page.at("interrupts", "0", "requestedAt").String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := asked.Add(time.Hour).Format("2006-01-02T15:04:05.000Z")
-	for name, gate := range map[string]node{"list": page.at("interrupts", "0"), "task": task} {
-		if gate.at("nextStep", "kind").String() != "expire" || gate.at("nextStep", "at").String() != want || gate.at("expiresAt").String() != want {
-			t.Errorf("in the %s: %v, want that it expires at %s", name, gate, want)
-		}
-	}
-	s.world.Advance(time.Hour)
-	open, _ := s.interrupts(t, "")
-	wantList(t, "after an hour", open)
-	failed := s.must(t, "GetTask", `{"id":"obj-`+u("m")+`"}`)
-	if failed.at("status", "state").String() != "TASK_STATE_FAILED" || failed.at("status", "message", "parts", "0", "text").String() != "No answer came within 1 hour." {
-		t.Errorf("the root task: %v", failed.at("status"))
-	}
-	o := s.must(t, "objectives/get", `{"id":"obj-`+u("m")+`"}`).at("objective")
-	if got := o.at("plans", "0", "tasks", "0", "metadata", "opt/v1/failureReason").String(); got != "timeout" {
-		t.Errorf("the reason of the task is %q: %v", got, o)
-	}
-	status, late := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"text":"Engineers"}`)
-	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
-		t.Errorf("a late answer: status %d: %v", status, late)
 	}
 }

@@ -275,24 +275,6 @@ func TestReply_wordTooLate(t *testing.T) {
 	})
 }
 
-// While no worker runs, a reply is stored and the task says so; a repeat gets the
-// verdict later.
-func TestReply_pending(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "approve")
-	s.world.Sleep()
-	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
-	task := n.at("result", "task")
-	if task.at("metadata", "longhaul/v1/replyPending").String() != "true" || task.at("status", "state").String() != "TASK_STATE_INPUT_REQUIRED" {
-		t.Fatalf("answer is %v", n)
-	}
-	s.world.Wake()
-	again := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
-	if task := again.at("result", "task"); task.at("status", "state").String() != "TASK_STATE_COMPLETED" || task.at("metadata").has("longhaul/v1/replyPending") {
-		t.Errorf("the repeat got %v", again)
-	}
-}
-
 // The verdict is recorded first, then the plan task moves, then the root task.
 // The answered gate does not end the wait while it still shows; the next gate
 // does.
@@ -382,42 +364,6 @@ func TestReply_inALaterAttempt(t *testing.T) {
 	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
 	if letters := s.world.Letters(); len(letters) != 3 || letters[2].Reply != nil {
 		t.Errorf("a note for a task that does not wait: %v", n)
-	}
-}
-
-// Text other than one of the two words, and data that is no decision, are comments:
-// they are kept in the gate and in the history, and decide nothing.
-func TestReply_comments(t *testing.T) {
-	for name, tc := range map[string]struct{ parts, more, says string }{
-		"chatter":              {`{"text":"yes, I accept"}`, "", "yes, I accept"},
-		"approval in metadata": {`{"text":"x"}`, `,"metadata":{"action":"accept"}`, "x"},
-		"a question":           {`{"data":{"action":"ask","question":"Why?"}}`, "", "Why?"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newService(t)
-			root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
-			s.send(t, "m", "outline")
-			for range 2 { // a repeat changes nothing
-				if n := s.say(t, root, "r", tc.parts, tc.more); n.has("error") {
-					t.Fatalf("refused: %v", n)
-				}
-			}
-			got := s.must(t, "GetTask", `{"id":"`+task+`"}`)
-			gate := got.at("metadata", "openwop", "interrupt")
-			if state, id := got.at("status", "state").String(), gate.at("interruptId").String(); state != "TASK_STATE_INPUT_REQUIRED" || id != task+":1" {
-				t.Errorf("the task is %s at %s", state, id)
-			}
-			asks := s.must(t, "GetTask", `{"id":"`+root+`"}`)
-			if diff := cmp.Diff(gate.String(), asks.at("status", "message", "parts", "1", "data").String()); diff != "" {
-				t.Errorf("the message of the root task has another gate (-gate +message):\n%s", diff)
-			}
-			said := gate.at("exchanges")
-			if said.at("0", "question").String() != tc.says || said.at("0", "askedBy").String() != "ann" || said.at("1").String() != "" {
-				t.Errorf("the gate has the exchanges %v", said)
-			}
-			s.say(t, root, "r2", `{"text":"accept"}`, "")
-			wantArtifact(t, s, root, "From: Outline")
-		})
 	}
 }
 

@@ -89,16 +89,3 @@ func (s *fixture) unchanged(t *testing.T, f func()) {
 		t.Errorf("the engine was called: %+v", got)
 	}
 }
-
-// wantRefusal checks the error of a move that is not allowed.
-func wantRefusal(t *testing.T, n node, from, to string) {
-	t.Helper()
-	got := wantCode(t, n, "-32001")
-	if want := "Invalid status transition: " + from + " → " + to; got != want {
-		t.Errorf("message is %q, want %q", got, want)
-	}
-	info := n.at("error", "data", "0")
-	if info.at("reason").String() != "INVALID_STATE_TRANSITION" || info.at("domain").String() != "github.com/zeroasterisk/a2a-opt" {
-		t.Errorf("ErrorInfo is %v", info)
-	}
-}

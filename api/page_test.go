@@ -9,8 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"longhaul/api/call"
 )
 
 // schema reads a JSON Schema from testdata.
@@ -115,56 +113,5 @@ func TestTaskRecord_everyState(t *testing.T) {
 	}
 	if run := parse(t, s.get(t, "/v1/runs/obj-"+u("fail")).Body.Bytes()); run.at("error", "message").String() == "" {
 		t.Errorf("run that has failed: %v", run)
-	}
-}
-
-// A pause shows in the status of a run.
-func TestRun_paused(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "slow")
-	run := func() string { return parse(t, s.get(t, "/v1/runs/obj-"+u("m")).Body.Bytes()).at("status").String() }
-	s.must(t, "objectives/update", `{"id":"obj-`+u("m")+`","status":"blocked"}`)
-	if got := run(); got != "paused" {
-		t.Errorf("paused: %s", got)
-	}
-}
-
-// Errors of pages have a flat envelope.
-func TestPage_errors(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "write")
-	const other = "Bearer globex/bob"
-	for _, tc := range []struct {
-		verb, path, auth string
-		status           int
-		code             string
-	}{
-		{"GET", "/v1/a2a/tasks/obj-" + u("m"), other, 404, "task_not_found"},
-		{"GET", "/v1/a2a/tasks/none", "", 404, "task_not_found"},
-		{"GET", "/v1/a2a/tasks/%00", "", 404, "task_not_found"},
-		{"GET", "/v1/runs/obj-" + u("m"), other, 404, "run_not_found"},
-		{"GET", "/v1/runs/task-" + u("m") + "-1-0", "", 404, "run_not_found"},
-		{"GET", "/v1/runs/obj-" + u("m"), "Bearer nobody", 401, "unauthenticated"},
-		{"GET", "/v1/runs/obj-" + u("m"), limitedTo(without(call.ReadRuns)...), 403, "permission_denied"},
-		{"POST", "/v1/runs/obj-" + u("m"), "", 405, "method_not_allowed"},
-		{"GET", "/v1/runs", "", 404, "not_found"},
-		{"GET", "/v1/tasks/obj-" + u("m") + "/deliveries", "", 400, "push_notification_not_supported"},
-		{"GET", "/v1/nothing", "", 404, "not_found"},
-		{"GET", "/v1/", "", 404, "not_found"},
-		{"GET", "/v1/tasks", "", 404, "not_found"},
-	} {
-		headers := []string{"Authorization", "Bearer acme/ann"}
-		if tc.auth != "" {
-			headers[1] = tc.auth
-		}
-		w := s.rest(t, tc.verb, tc.path, "", headers...)
-		n := parse(t, w.Body.Bytes())
-		if w.Code != tc.status || n.at("error").String() != tc.code || n.at("message").String() == "" {
-			t.Errorf("%s %s: %d %v, want %d %s", tc.verb, tc.path, w.Code, n, tc.status, tc.code)
-		}
-	}
-	s.journal.fail(fmt.Errorf("disk on fire"))
-	if w := s.get(t, "/v1/runs/obj-"+u("m")); w.Code != 500 || strings.Contains(w.Body.String(), "fire") {
-		t.Errorf("a failure: %d %s", w.Code, w.Body)
 	}
 }

@@ -27,27 +27,6 @@ func TestTaskUpdate_revision(t *testing.T) {
 	}
 }
 
-// The last task completes its plan, and the last plan the objective.
-func TestTaskUpdate_cascade(t *testing.T) {
-	s := newService(t)
-	s.have(t)
-	want := []string{"working working", "completed working", "working working", "completed completed"}
-	for i, plan := range []string{planID, planID, secondID, secondID} {
-		id := opt.TaskID(plan, i%2)
-		r := s.must(t, "tasks/updateStatus", `{"id":"`+id+`","status":"completed","message":"Done by hand."}`)
-		if got := r.at("plan", "status").String() + " " + r.at("objective", "status").String(); got != want[i] {
-			t.Errorf("after %s plan and objective are %s, want %s", id, got, want[i])
-		}
-	}
-	task := s.must(t, "GetTask", `{"id":"`+taskID+`"}`).at("status")
-	if task.at("state").String() != "TASK_STATE_COMPLETED" || task.at("message", "parts", "0", "text").String() != "Done by hand." {
-		t.Errorf("status of the task is %v", task)
-	}
-	if root := s.must(t, "GetTask", `{"id":"`+objectiveID+`"}`).at("status", "state").String(); root != "TASK_STATE_COMPLETED" {
-		t.Errorf("the root task is %s", root)
-	}
-}
-
 // A task of this server is followed if the caller may read it.
 func TestLinkTask_follows(t *testing.T) {
 	s := newService(t)
@@ -76,20 +55,6 @@ func TestLinkTask_follows(t *testing.T) {
 	s.finish(opt.TaskID(opt.PlanID(ours, 1), 0))
 	if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.State != opt.TaskCompleted {
 		t.Errorf("the task that follows one that was completed is %s", task.State)
-	}
-}
-
-// The error about an unknown plan task says which ids are valid.
-func TestPlanTask_notFound(t *testing.T) {
-	s := newService(t)
-	s.have(t)
-	const want = "Plan task not found: id must be that of a task of a plan, as plans/get shows it"
-	for method, more := range map[string]string{"tasks/link": `"a2aTaskId":"t"`, "tasks/updateStatus": `"status":"working"`} {
-		for _, id := range []string{"elsewhere", objectiveID, planID, taskID + "~2", opt.TaskID(planID, 7)} {
-			if got := wantCode(t, s.call(t, method, `{"id":"`+id+`",`+more+`}`), "-32000"); got != want {
-				t.Errorf("%s %s: %q", method, id, got)
-			}
-		}
 	}
 }
 

@@ -147,24 +147,6 @@ func TestSendMessage_replyWithPush(t *testing.T) {
 	wantList(t, "states", s.due(t, id), "completed")
 }
 
-// No answer has a secret.
-func TestPush_hidesSecrets(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
-	config := s.call(t, "ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`).at("result", "configs", "0")
-	for name, n := range map[string]node{
-		"list":       config,
-		"create":     s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com","token":"canary"}`),
-		"get":        s.call(t, "GetTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+config.at("id").String()+`"}`),
-		"get in 0.3": s.callIn(t, "0.3", "tasks/pushNotificationConfig/get", `{"id":"`+id+`"}`),
-		"the task":   s.call(t, "GetTask", `{"id":"`+id+`"}`),
-	} {
-		if n.has("error") || n.String() == "" || strings.Contains(n.String(), "canary") {
-			t.Errorf("%s: %v", name, n)
-		}
-	}
-}
-
 func TestCreatePush_limit(t *testing.T) {
 	s := newService(t, pushOn)
 	id := s.send(t, "m-1", "slow work").at("id").String()
@@ -181,79 +163,6 @@ func TestCreatePush_limit(t *testing.T) {
 	if got := n.at("error", "data", "0", "reason").String(); got != "PUSH_CONFIG_LIMIT_EXCEEDED" {
 		t.Errorf("reason %q", got)
 	}
-}
-
-// A repeat under the same key makes no second config.
-func TestCreatePush_idempotencyKey(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.send(t, "m-1", "slow work").at("id").String()
-	for range 2 {
-		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com"}`, "Idempotency-Key", "k")
-	}
-	wantList(t, "configs", s.pushed(t, id), "1.0 https://a.example.com   ")
-}
-
-// Deliveries can have every scheme whose credentials need no challenge.
-func TestPush_schemes(t *testing.T) {
-	s := newService(t, pushOn)
-	id := s.send(t, "m", "slow").at("id").String()
-	for scheme, taken := range map[string]bool{"ApiKey": true, "bearer": true, "Digest": false, "NTLM": false, "two words": false} {
-		params := `{"taskId":"` + id + `","id":"` + scheme + `","url":"https://client.example.com/hook","authentication":{"scheme":"` + scheme + `","credentials":"k"}}`
-		answer := s.call(t, "CreateTaskPushNotificationConfig", params)
-		if got := answer.at("result", "authentication", "scheme").String() == scheme; got != taken {
-			t.Errorf("%s: %v", scheme, answer)
-		}
-	}
-}
-
-// With push off, the card and all methods say so, also for params that are wrong.
-func TestPush_off(t *testing.T) {
-	s := newService(t)
-	id := s.send(t, "m-1", "slow work").at("id").String()
-	for _, c := range []struct{ version, method, params string }{
-		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":"` + id + `","url":"https://a.example.com"}`},
-		{"1.0", "GetTaskPushNotificationConfig", `{}`},
-		{"1.0", "ListTaskPushNotificationConfigs", `{"taskId":"` + id + `"}`},
-		{"1.0", "DeleteTaskPushNotificationConfig", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/set", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/get", `{}`},
-		{"0.3", "tasks/pushNotificationConfig/list", `{"id":"` + id + `"}`},
-		{"0.3", "tasks/pushNotificationConfig/delete", `{}`},
-		{"1.0", "SendMessage", `{"message":` + messageJSON("m-2", "Write", "") + `,` + hook + `}`},
-	} {
-		wantCode(t, s.callIn(t, c.version, c.method, c.params), "-32003")
-	}
-	if _, err := s.world.Journal().Task(t.Context(), "acme", "obj-"+u("m-2"), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("the refused send began work: %v", err)
-	}
-	for on, s := range map[bool]*fixture{false: s, true: newService(t, pushOn)} {
-		if got := s.service.Cards.Card().Capabilities.Push; got != on {
-			t.Errorf("the card says %v, want %v", got, on)
-		}
-	}
-}
-
-// Pages are in the order in which the configs were made; a token of another list
-// is refused.
-func TestListPushes_pages(t *testing.T) {
-	s := newService(t, pushOn)
-	id, other := s.send(t, "m-1", "slow work").at("id").String(), s.send(t, "m-2", "slow work").at("id").String()
-	for _, name := range []string{"c", "a", "b"} {
-		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+name+`","url":"https://a.example.com"}`)
-	}
-	page := func(id, token string) node {
-		return s.call(t, "ListTaskPushNotificationConfigs", fmt.Sprintf(`{"taskId":%q,"pageSize":2,"pageToken":%q}`, id, token))
-	}
-	first := page(id, "")
-	token := first.at("result", "nextPageToken").String()
-	second := page(id, token)
-	got := []string{
-		first.at("result", "configs", "0", "id").String(), first.at("result", "configs", "1", "id").String(),
-		second.at("result", "configs", "0", "id").String(), second.at("result", "configs", "1", "id").String(),
-		second.at("result", "nextPageToken").String(),
-	}
-	wantList(t, "pages", got, "c", "a", "b", "", "")
-	wantCode(t, page(other, token), "-32602")
 }
 
 // The durable record names the oldest config by its URL and a fingerprint of its
@@ -319,19 +228,3 @@ func TestSendMessage_racesWithPush(t *testing.T) {
 
 // hookMine is hook with an id.
 var hookMine = strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)
-
-// No config has the id of a channel for notices.
-func TestCreatePush_idOfChannel(t *testing.T) {
-	s := newService(t, pushOn)
-	s.send(t, "m", "approve")
-	for name, n := range map[string]node{
-		"by the method": s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"obj-`+u("m")+`","id":"notice:mail","url":"https://example.com/"}`),
-		"in a send": s.call(t, "SendMessage", `{"message":`+messageJSON("m2", "approve", "")+`,"configuration":{
-			"taskPushNotificationConfig":{"id":"notice:mail","url":"https://example.com/"}}}`),
-	} {
-		wantCode(t, n, "-32602")
-		if !strings.HasSuffix(field(n), "id") {
-			t.Errorf("%s: field %q: %v", name, field(n), n)
-		}
-	}
-}

@@ -54,26 +54,6 @@ func TestREST_sameAsRPC(t *testing.T) {
 
 func planOf(objectiveID string) string { return opt.PlanID(objectiveID, 1) }
 
-// A message sent again over the other binding is the same message.
-func TestREST_repeats(t *testing.T) {
-	s := newService(t)
-	id := s.send(t, "m", "quiet").at("id").String()
-	n := parse(t, s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet", "")+`}`).Body.Bytes())
-	if got := n.at("task", "id").String(); got != id || len(s.world.Openings()) != 1 {
-		t.Errorf("task is %s, want %s; %d starts", got, id, len(s.world.Openings()))
-	}
-	w := s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet too", "")+`}`)
-	if n := parse(t, w.Body.Bytes()); w.Code != 400 || n.at("error", "details", "1", "fieldViolations", "0", "field").String() != "message.messageId" {
-		t.Errorf("other content: %d %v", w.Code, n)
-	}
-	for range 2 {
-		s.rest(t, "POST", "/message:send", `{"message":`+messageJSON("m", "quiet", "")+`}`, "Idempotency-Key", "k")
-	}
-	if len(s.world.Openings()) != 2 {
-		t.Errorf("%d starts, want one more for the key", len(s.world.Openings()))
-	}
-}
-
 // Bad input is refused with a 4xx status, and neither the engine nor the journal
 // is changed.
 func TestREST_badInput(t *testing.T) {
@@ -126,15 +106,6 @@ func TestREST_badInput(t *testing.T) {
 		}
 	}
 	s.untouched(t)
-}
-
-func TestREST_lenientVersion(t *testing.T) {
-	s := newService(t, func(c *config) { c.LenientVersion = true })
-	for version, want := range map[string]int{"": 200, "1.0": 200, "1.0.1": 200, "0.3": 400, "2.0": 400} {
-		if w := s.rest(t, "GET", "/a2a/rest/tasks", "", "A2A-Version", version); w.Code != want {
-			t.Errorf("%q: status %d, want %d", version, w.Code, want)
-		}
-	}
 }
 
 // The content types of answers and of errors, by the Accept header.

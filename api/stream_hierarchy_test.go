@@ -195,6 +195,13 @@ func TestStream_progressRetried(t *testing.T) {
 	}
 }
 
+const pausedText = "This objective is paused: nothing new begins until a client resumes it."
+
+// stands returns the state of a task, its pause and its status text.
+func stands(task node) string {
+	return task.at("status", "state").String() + " " + task.at("metadata", "longhaul/v1/paused").String() + " " + task.at("status", "message", "parts", "0", "text").String()
+}
+
 // An update of a root task whose objective is paused says so, wherever the stream
 // began.
 func TestStream_paused(t *testing.T) {

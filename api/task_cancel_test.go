@@ -8,18 +8,6 @@ import (
 	"longhaul/opt"
 )
 
-func TestCancel_planTask(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "slow")
-	task := "task-" + u("m") + "-1-0"
-	if got := s.call(t, "CancelTask", `{"id":"`+task+`"}`).at("result", "status", "state").String(); got != "TASK_STATE_CANCELED" {
-		t.Errorf("state is %s", got)
-	}
-	if got := s.world.Commands(); len(got) != 1 || got[0].Kind != opt.CancelTask {
-		t.Errorf("the engine got %v", got)
-	}
-}
-
 // The id that a client gives to a cancellation, in the header or the metadata, is
 // the command's.
 func TestCancel_key(t *testing.T) {
@@ -68,12 +56,13 @@ func TestCancel_losesTheRace(t *testing.T) {
 	}
 }
 
-// The event of a cancellation names who asked for it.
+// The event of a cancellation names who asked for it. A second one does not reach the engine.
 func TestCancel_principal(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
 	id := "obj-" + u("m")
 	s.must(t, "CancelTask", `{"id":"`+id+`"}`)
+	s.unchanged(t, func() { wantCode(t, s.call(t, "CancelTask", `{"id":"`+id+`"}`), "-32002") })
 	events, err := s.world.Journal().Events(t.Context(), id, 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -81,24 +70,5 @@ func TestCancel_principal(t *testing.T) {
 	named := func(r opt.Recorded) bool { return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann" }
 	if !slices.ContainsFunc(events, named) {
 		t.Errorf("no event names ann: %v", events)
-	}
-}
-
-// A second cancel changes nothing, and says in both versions that the task is canceled.
-func TestCancel_again(t *testing.T) {
-	s := newService(t)
-	s.send(t, "m", "slow")
-	if n := s.call(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`); n.at("result", "status", "state").String() != "TASK_STATE_CANCELED" {
-		t.Errorf("answer is %v", n)
-	}
-	for version, method := range map[string]string{"1.0": "CancelTask", "0.3": "tasks/cancel"} {
-		answer := s.callIn(t, version, method, `{"id":"obj-`+u("m")+`"}`)
-		wantCode(t, answer, "-32002")
-		if text := answer.at("error", "message").String(); text != "Task cannot be canceled: it is canceled" {
-			t.Errorf("%s: %v", version, answer)
-		}
-	}
-	if n := len(s.world.Calls()); n != 2 {
-		t.Errorf("the engine was called %d times", n)
 	}
 }

@@ -87,50 +87,6 @@ func TestListTasks_tokens(t *testing.T) {
 	wantCode(t, s.call(t, "objectives/list", `{"pageToken":"`+token+`"}`), "-32602")
 }
 
-func TestListObjectives_searches(t *testing.T) {
-	s := newService(t)
-	var token string
-	for _, name := range []string{"Write the report", "Review", "Sell", "Read the REPORT"} {
-		s.call(t, "objectives/create", fmt.Sprintf(`{"name":%q}`, name))
-	}
-	created := s.call(t, "objectives/list", `{"text":"sell"}`).at("result", "objectives", "0")
-	at, id := created.at("createdAt").String(), created.at("id").String()
-	for params, want := range map[string]string{
-		`{"text":"report"}`:                                      "Read the REPORT, Write the report",
-		`{"text":"report","status":"working"}`:                   "",
-		`{"text":"report","status":"submitted"}`:                 "Read the REPORT, Write the report",
-		`{"contextId":"` + id + `"}`:                             "Sell",
-		`{"text":"` + id + `"}`:                                  "Sell",
-		`{"planner":"playbook research"}`:                        "",
-		`{"createdAfter":"` + at + `"}`:                          "Read the REPORT, Sell",
-		`{"createdBefore":"` + at + `"}`:                         "Review, Write the report",
-		`{"createdBefore":"` + at + `","text":"r"}`:              "Review, Write the report",
-		`{"createdBefore":"` + at + `","text":"r","pageSize":1}`: "Review",
-	} {
-		result := s.call(t, "objectives/list", params).at("result")
-		list, _ := result.at("objectives").v.([]any)
-		var names []string
-		for _, o := range list {
-			names = append(names, node{o}.at("name").String())
-		}
-		if got := strings.Join(names, ", "); got != want {
-			t.Errorf("%s lists %s, want %s", params, got, want)
-		}
-		if strings.Contains(params, "pageSize") {
-			token = result.at("nextPageToken").String()
-			if total := result.at("totalSize").String(); total != "2" || result.has("totalSizeIsMinimum") {
-				t.Errorf("%s: %v", params, result)
-			}
-		}
-	}
-	if next := s.call(t, "objectives/list", `{"createdBefore":"`+at+`","text":"r","pageToken":"`+token+`"}`); next.at("result", "objectives", "0", "name").String() != "Write the report" {
-		t.Errorf("the next page: %v", next)
-	}
-	for _, params := range []string{`{"text":"r"`, `{"createdBefore":"` + at + `","text":"x"`, `{"status":"working"`} {
-		wantCode(t, s.call(t, "objectives/list", params+`,"pageToken":"`+token+`"}`), "-32602")
-	}
-}
-
 func TestListObjectives_pages(t *testing.T) {
 	s := newService(t)
 	for i := range 25 {
