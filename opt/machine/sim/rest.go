@@ -198,6 +198,9 @@ func (w checks) rowsEqualStates() {
 			plan := w.latest[p.ID]
 			if plan == nil || plan.terminated || plan.attempt != p.Run || p.Reason == opt.Terminated {
 				w.same(p.ID, p.Status, own.Plan(p.ID).Status)
+				if p.Status.Ended() && slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() }) {
+					w.fail("rows", "%s has ended (%s), and shows tasks that have not", w.name(p.ID), p.Reason)
+				}
 				continue
 			}
 			state := &plan.m.(planHost).State.Plan
