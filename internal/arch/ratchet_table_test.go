@@ -54,8 +54,6 @@ var allowed = map[string]figures{
 
 		"opt/machine/drive.Driver.Step": 19,
 		"opt/machine/sim.World.fault":   26, "opt/machine/sim.World.things": 21, "opt/machine/sim.checks.allAnswered": 20,
-		"opt/machine/sim.checks.checkShown": 28, "opt/machine/sim.checks.decidedBySome": 28,
-		"opt/machine/sim.checks.planRestsForReason": 31, "opt/machine/sim.checks.restsForReason": 24,
 		"opt/machine/sim.journal.reserve": 16, "opt/machine/sim.legChecks.beforeEnd": 28, "opt/machine/sim.temporal.endActivity": 16,
 		"api/letter.Answer":                     29,
 		"api/message.Messages.deliverNew":       18,

@@ -494,29 +494,31 @@ func (w checks) contextOf(r *run) string {
 func (w checks) checkShown(r *row, e opt.Event) {
 	o := &r.objective
 	p := o.Plan(e.PlanID)
-	bad := func(was string) {
-		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
-	}
+	was, fits := "", true
 	switch {
 	case p != nil && w.facts.setBack[p.ID]:
-	case e.Kind == opt.ObjectiveMoved && (e.From != string(o.Status) || o.Status.Ended() && e.To != e.From):
-		bad(string(o.Status))
-	case e.Kind == opt.ObjectiveRetried && !o.Status.Ended():
-		bad(string(o.Status))
-	case e.Kind == opt.PlanMoved && p != nil && w.latest[p.ID] != nil && w.latest[p.ID].terminated: // what it has not recorded is lost
-	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status):
-		bad(string(p.Status))
-	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status):
-		bad(string(p.Status))
+	case e.Kind == opt.ObjectiveMoved:
+		was, fits = string(o.Status), continues(e, string(o.Status), o.Status.Ended())
+	case e.Kind == opt.ObjectiveRetried:
+		was, fits = string(o.Status), o.Status.Ended()
+	case e.Kind == opt.PlanMoved && p != nil:
+		lost := w.latest[p.ID] != nil && w.latest[p.ID].terminated // with what it has not recorded
+		was, fits = string(p.Status), lost || continues(e, string(p.Status), p.Status.Ended())
 	case e.Kind == opt.TaskMoved && p == nil:
-		if was := w.journal.roots[e.TaskID]; e.From != string(was) || was.Ended() {
-			bad(string(was))
-		}
+		root := w.journal.roots[e.TaskID]
+		was, fits = string(root), e.From == string(root) && !root.Ended()
 	case e.Kind == opt.TaskMoved:
-		if t := p.Task(e.TaskID); t == nil || e.From != string(t.State) || t.State.Ended() {
-			bad("")
-		}
+		t := p.Task(e.TaskID)
+		fits = t != nil && e.From == string(t.State) && !t.State.Ended()
 	}
+	if !fits {
+		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
+	}
+}
+
+// continues reports whether a move begins at a status, and stays there if that is an end.
+func continues(e opt.Event, status string, ended bool) bool {
+	return e.From == status && (!ended || e.To == status)
 }
 
 // mayBeRemoved: an objective stays while the retry of a client has its time to arrive.
