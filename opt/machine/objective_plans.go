@@ -245,13 +245,15 @@ func (m *Objective) refused(l *Link) {
 func (m *Objective) lost(l *Link) {
 	p := m.State.Objective.Plan(l.PlanID)
 	l.Begun, l.Own, l.Start, l.RetryAt = true, false, nil, a2a.Time{}
-	report := opt.Report{N: p.Report.N, Attempt: p.Run, Status: p.Status, Reason: p.Reason}
-	if !p.Status.Ended() {
+	report := opt.Report{N: p.Report.N, Attempt: p.Run, Status: p.Status, Reason: opt.Terminated}
+	if p.Status.Ended() { // by a client, and its tasks were being stopped
+		m.movePlan(p, p.Status, opt.Terminated)
+	} else {
 		if p.Status == opt.PlanPending {
 			m.movePlan(p, opt.PlanWorking, "")
 		}
 		m.movePlan(p, opt.PlanFailed, opt.Terminated)
-		report.Status, report.Reason, report.Failure = opt.PlanFailed, opt.Terminated, opt.TerminatedText
+		report.Status, report.Failure = opt.PlanFailed, opt.TerminatedText
 	}
 	p.Report = &report
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {

@@ -278,6 +278,18 @@ func TestObjective_Handle_lostAfterItsEnd(t *testing.T) {
 	}
 }
 
+// A plan that a client has ended, and whose workflow is lost while its tasks are being stopped, ends with them.
+func TestObjective_Handle_lostWhileItStops(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanFailed, Reason: opt.ByHand, Started: true, Closing: true}})
+	events := m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	if !slices.ContainsFunc(events, opt.Event.EndsTasks) || m.State.Objective.Status != opt.ObjectiveFailed {
+		t.Errorf("events %v, want one that ends its tasks", events)
+	}
+}
+
 // A former attempt at a plan, which has ended and is still there, is not taken over as the one after it.
 func TestPlan_Handle_laterAttempt(t *testing.T) {
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}

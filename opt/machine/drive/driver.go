@@ -77,10 +77,10 @@ func (d *Driver) Rest() []opt.Batch { return d.rec.batches() }
 
 // Open gives the input of the run alone to the machine and records the events at once. A
 // repeat of the first workflow task makes the same events, since its time is the start of
-// the run.
+// the run. Those of a plan that has to set its rows back come after that.
 func (d *Driver) Open() {
 	d.rec.add(d.machine.Handle(d.host.Began(), machine.Opened{})...)
-	if len(d.rec.pending) > 0 {
+	if len(d.rec.pending) > 0 && !d.machine.Wants().Rewind {
 		if batches := d.rec.batches(); d.host.RecordNow(batches) {
 			d.rec.confirm(batches)
 		}

@@ -30,37 +30,50 @@ func (w checks) beforeReply(r *run, in machine.Letter) {
 // each of them may decide.
 func (w checks) decidedBySome(r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
-	d, g := e.Decision, w.facts.gates[e.TaskID]
-	if ok && d != nil && (d.ByHand || e.Step == opt.Expire) && d.Action == opt.Accept && g != nil && g.Kind == opt.Approval {
+	if !ok {
+		return
+	}
+	if w.facts.gates[e.TaskID].isPassedAlone(e) {
 		w.facts.notesAt[e.TaskID] = notesNow(&h.State)
 	}
-	if !ok || e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask {
+	t := h.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
+	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
 	}
-	t := h.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
-	if t != nil && e.Reply.Action == opt.Refine {
+	if e.Reply.Action == opt.Refine {
 		w.facts.sentBack[t.A2AID()] = w.facts.sending[e.Reply.GateID]
 	}
-	if t == nil {
-		return
-	}
-	if open := w.facts.gates[t.A2AID()]; open != nil && open.Kind == opt.Approval && t.Gate == nil && (e.Reply.Action == opt.Accept || e.Reply.Action == opt.EditAccept) {
+	open := w.facts.gates[t.A2AID()]
+	if accepts := e.Reply.Action == opt.Accept || e.Reply.Action == opt.EditAccept; open.isApproval() && t.Gate == nil && accepts {
 		w.facts.notesAt[t.A2AID()] = notesNow(&h.State)
 	}
-	open, by := w.facts.gates[t.A2AID()], e.Reply.DecidedBy
-	if open == nil || open.ID != e.Reply.GateID || !open.may(by) {
-		w.fail("gates", "%s decides at %s", by, w.name(e.Reply.GateID))
+	open.takes(w, t, *e.Reply)
+}
+
+// takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
+func (g *openGate) takes(w checks, t *opt.Task, reply opt.Reply) {
+	if g == nil || g.ID != reply.GateID || !g.may(reply.DecidedBy) {
+		w.fail("gates", "%s decides at %s", reply.DecidedBy, w.name(reply.GateID))
 	}
-	who := opt.Responders{}
-	if open.Responders != nil {
-		who = *open.Responders
+	accepts := 1
+	if g.Responders != nil {
+		accepts = max(accepts, g.Responders.Accepts)
 	}
-	f := &w.facts
-	f.accepted[e.Reply.GateID] = append(f.accepted[e.Reply.GateID], by)
-	slices.Sort(f.accepted[e.Reply.GateID])
-	if n := len(slices.Compact(slices.Clone(f.accepted[e.Reply.GateID]))); e.Reply.Action == opt.Accept && t.Gate == nil && n < max(1, who.Accepts) {
-		w.fail("gates", "%s is passed by %d principals", w.name(e.Reply.GateID), n)
+	by := append(w.facts.accepted[reply.GateID], reply.DecidedBy)
+	slices.Sort(by)
+	w.facts.accepted[reply.GateID] = by
+	if n := len(slices.Compact(slices.Clone(by))); reply.Action == opt.Accept && t.Gate == nil && n < accepts {
+		w.fail("gates", "%s is passed by %d principals", w.name(reply.GateID), n)
 	}
+}
+
+// isApproval reports whether g is open and asks for approval.
+func (g *openGate) isApproval() bool { return g != nil && g.Kind == opt.Approval }
+
+// isPassedAlone reports whether g is an approval that e accepts without a reply.
+func (g *openGate) isPassedAlone(e opt.Event) bool {
+	d := e.Decision
+	return g.isApproval() && d != nil && d.Action == opt.Accept && (d.ByHand || e.Step == opt.Expire)
 }
 
 // gateIsNew: a gate shows the present results of the tasks that it is about; after

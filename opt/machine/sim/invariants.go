@@ -179,8 +179,9 @@ func (w checks) beginsActivity(r *run, a *activity) {
 		if a.Kind == machine.FollowTask && p.State.Work[a.Of].Follows > 0 {
 			return // it follows a task that works elsewhere, also during a pause
 		}
-		w.mayRun(r, p, a)
-		w.knowsEverything(r, p, a)
+		b := beginning{w, r, p, a}
+		b.mayRun()
+		b.knowsEverything()
 	}
 }
 
@@ -196,66 +197,6 @@ func (w checks) beginsLater(r *run) {
 			r.checked[a.Key] = true
 		}
 	}
-}
-
-// mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
-// or that runs already; and no attempt runs twice (invariant 2).
-func (w checks) mayRun(r *run, h planHost, a *activity) {
-	s := &h.State
-	p, t := &s.Plan, s.Plan.Task(a.Of)
-	o := w.latest[r.objective].m.(objectiveHost).State.Objective
-	switch {
-	case t.State != opt.TaskWorking || t.ByHand && !t.Follow && t.Link != "":
-		w.fail("runs", "%s runs while it is %s", w.name(t.ID), t.State)
-	case !p.Started || p.Paused || p.ObjectivePaused:
-		w.fail("runs", "%s runs, though its plan was not started or is paused", w.name(t.ID))
-	case p.Stopping != "" || p.Status.Ended():
-		w.fail("runs", "%s runs, though its plan is ending", w.name(t.ID))
-	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
-		w.fail("runs", "%s runs without permission", w.name(t.ID))
-	case w.facts.paused[r.objective] && o.Paused && !w.isOver(r) && !w.isUnknown(r) && w.hasHeard(h):
-		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
-	}
-	follows := slices.Clone(p.Before(t))
-	for i := t.Index; i > 0 && p.Tasks[i].Dependencies == nil && !p.Loose; i-- {
-		follows = append(follows, p.Tasks[i-1])
-	}
-	for _, b := range follows {
-		if !b.State.Ended() && b.Run <= t.Run { // else it was reopened while t worked
-			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
-		}
-	}
-	if n := unstopped(r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
-		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
-	}
-	work := s.Work[t.ID]
-	if a.work.Leg > 0 {
-		return
-	}
-	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
-		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
-	}
-	if n := w.facts.over[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && n < work.Attempt-1 && !w.facts.leg(t.A2AID()).returned {
-		w.fail("runs", "attempt %d at %s begins, and only %d have ended", work.Attempt, w.name(t.ID), n)
-	}
-	tooEarly := w.now < w.facts.endedAt[a.work.Key]+1000 && !w.facts.leg(t.A2AID()).returned
-	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (tooEarly || work.Attempt > cmp.Or(t.Attempts, 3)) {
-		w.fail("runs", "attempt %d at %s begins %d ms after the one before", work.Attempt, w.name(t.ID), w.now-ended)
-	}
-	w.facts.attempts[a.work.Key] = work.Attempt
-}
-
-// unstopped returns how many activities of r run that are not to stop and do not cancel work
-// elsewhere. One is asked to stop once an epoch that has to be recorded first is there.
-func unstopped(r *run) (n int) {
-	wanted := r.m.Wants().Activities
-	for _, a := range r.activities {
-		stays := slices.ContainsFunc(wanted, func(w machine.Activity) bool { return w.Key == a.Key && !w.Stop })
-		if stays && !a.ends() && a.Kind != machine.WatchTask {
-			n++
-		}
-	}
-	return n
 }
 
 // oneWorks: one objective of a context works at a time (invariant 4).
@@ -304,11 +245,159 @@ func (w checks) isOver(r *run) bool {
 	return w.facts.resets[r.id] > 0 && p != nil && p.Over()
 }
 
+// A beginning is an activity that is about to begin work on a task of a plan.
+type beginning struct {
+	w checks
+	r *run
+	h planHost
+	a *activity
+}
+
+func (b beginning) task() *opt.Task { return b.h.State.Plan.Task(b.a.Of) }
+
+// mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
+// or that runs already; and no attempt runs twice (invariant 2).
+func (b beginning) mayRun() {
+	if t := b.task(); t.State != opt.TaskWorking || t.ByHand && !t.Follow && t.Link != "" {
+		b.w.fail("runs", "%s runs while it is %s", b.w.name(t.ID), t.State)
+	}
+	b.isAllowed()
+	b.followsOthers()
+	if b.a.work.Leg > 0 {
+		return
+	}
+	if b.a.Kind == machine.RunTask {
+		b.followsAttempt()
+	}
+	b.w.facts.attempts[b.a.work.Key] = b.h.State.Work[b.a.Of].Attempt
+}
+
+// isAllowed: the plan works, has permission, and is not paused.
+func (b beginning) isAllowed() {
+	w, s := b.w, &b.h.State
+	p, task := &s.Plan, w.name(b.task().ID)
+	switch {
+	case !p.Started || p.Paused || p.ObjectivePaused:
+		w.fail("runs", "%s runs, though its plan was not started or is paused", task)
+	case p.Stopping != "" || p.Status.Ended():
+		w.fail("runs", "%s runs, though its plan is ending", task)
+	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
+		w.fail("runs", "%s runs without permission", task)
+	case w.facts.paused[b.r.objective] && b.objective().Objective.Paused && !w.isOver(b.r) && !w.isUnknown(b.r) && w.hasHeard(b.h):
+		w.fail("pause", "%s begins after a pause was answered", w.name(b.a.Key))
+	}
+}
+
+// objective returns the latest state of the objective.
+func (b beginning) objective() *machine.ObjectiveState {
+	return &b.w.latest[b.r.objective].m.(objectiveHost).State
+}
+
+// followsOthers: the tasks before this one have ended, and not too many run beside it.
+func (b beginning) followsOthers() {
+	w, p, t := b.w, &b.h.State.Plan, b.task()
+	follows := slices.Clone(p.Before(t))
+	for i := t.Index; i > 0 && p.Tasks[i].Dependencies == nil && !p.Loose; i-- {
+		follows = append(follows, p.Tasks[i-1])
+	}
+	for _, before := range follows {
+		if !before.State.Ended() && before.Run <= t.Run { // else it was reopened while t worked
+			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(before.ID))
+		}
+	}
+	if n := unstopped(b.r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
+		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+	}
+}
+
+// followsAttempt: the attempt is the next one, and comes after a pause if it is not the first.
+func (b beginning) followsAttempt() {
+	w, f, t, key := b.w, &b.w.facts, b.task(), b.a.work.Key
+	n, returned := b.h.State.Work[t.ID].Attempt, f.leg(t.A2AID()).returned
+	switch ended := f.endedAt[key]; {
+	case f.attempts[key]+1 != n:
+		w.fail("runs", "attempt %d at %s begins after %d", n, w.name(t.ID), f.attempts[key])
+	case n == 1:
+	case f.over[key] < n-1 && !returned:
+		w.fail("runs", "attempt %d at %s begins, and only %d have ended", n, w.name(t.ID), f.over[key])
+	case w.now < ended+1000 && !returned, n > cmp.Or(t.Attempts, 3):
+		w.fail("runs", "attempt %d at %s begins %d ms after the one before", n, w.name(t.ID), w.now-ended)
+	}
+}
+
+// unstopped returns how many activities of r run that are not to stop and do not cancel work
+// elsewhere. One is asked to stop once an epoch that has to be recorded first is there.
+func unstopped(r *run) (n int) {
+	wanted := r.m.Wants().Activities
+	for _, a := range r.activities {
+		stays := slices.ContainsFunc(wanted, func(w machine.Activity) bool { return w.Key == a.Key && !w.Stop })
+		if stays && !a.ends() && a.Kind != machine.WatchTask {
+			n++
+		}
+	}
+	return n
+}
+
+// knowsEverything: a task gets the messages of clients to the root task, each once, and the
+// results of the plan before its own when its plan was started.
+func (b beginning) knowsEverything() {
+	w, s, o := b.w, &b.h.State, b.objective()
+	approved := b.knowsTheApproved() || s.Directive.Covered > 0
+	counted := s.Above >= o.Epoch // else it has the notes of the objective before a reset
+	for _, note := range o.Notes[:min(s.Directive.Notes, len(o.Notes))] {
+		if counted && !approved && !slices.ContainsFunc(b.a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
+			w.fail("notes", "%s does not get %s", w.name(b.a.Key), note.MessageID)
+		}
+	}
+	said := map[string]bool{}
+	for _, m := range b.a.work.Messages {
+		if said[m.MessageID] {
+			w.fail("notes", "%s gets %s twice", w.name(b.a.Key), m.MessageID)
+		}
+		said[m.MessageID] = true
+	}
+	b.getsResults(&o.Objective)
+}
+
+// getsResults: the first task of a plan gets what the plan before has made.
+func (b beginning) getsResults(o *opt.Objective) {
+	w, s := b.w, &b.h.State
+	i := slices.IndexFunc(o.Plans, func(p *opt.Plan) bool { return p.ID == b.r.id })
+	if i < 1 || o.Unordered() || len(s.Plan.Inputs(b.task())) > 0 {
+		return
+	}
+	before := w.latest[o.Plans[i-1].ID]
+	if before == nil || before.terminated || b.isStartedByClient() {
+		return
+	}
+	plan := &before.m.(planHost).State.Plan
+	inTime := slices.Contains(w.facts.behind[opt.RootID(b.r.id, s.Plan.Run)], opt.RootID(plan.ID, plan.Run))
+	made := plan.Results()
+	if plan.Status != opt.PlanCompleted || !inTime || len(made) == 0 {
+		return
+	}
+	got := b.a.work.Results
+	if len(got) == 0 || !slices.ContainsFunc(got[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
+		w.fail("inputs", "%s does not get what %s has made", w.name(b.a.Key), w.name(plan.ID))
+	}
+}
+
+// isStartedByClient reports whether a client has started the plan: perhaps before its objective had the
+// ends of those before it.
+func (b beginning) isStartedByClient() bool {
+	for _, c := range b.w.facts.commands {
+		if c.PlanID == b.r.id && c.Status == string(opt.PlanWorking) {
+			return true
+		}
+	}
+	return false
+}
+
 // knowsTheApproved: a task behind an approval gets no note that came after the decision. It
 // reports whether there is an approval.
-func (w checks) knowsTheApproved(h planHost, a *activity) bool {
-	p := &h.State.Plan
-	guards := []*opt.Task{p.Task(a.Of)}
+func (b beginning) knowsTheApproved() bool {
+	p := &b.h.State.Plan
+	guards := []*opt.Task{b.task()}
 	for i := 0; i < len(guards); i++ {
 		for _, before := range p.Before(guards[i]) {
 			if !slices.Contains(guards, before) {
@@ -316,22 +405,53 @@ func (w checks) knowsTheApproved(h planHost, a *activity) bool {
 			}
 		}
 	}
-	known, approved := w.approvedBefore(h)
+	known, approved := b.approvedBefore()
 	for _, t := range guards {
 		if t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && t.Link == "" && !t.ByHand {
 			approved = true
 		}
-		if at, ok := w.facts.notesAt[t.A2AID()]; ok {
+		if at, ok := b.w.facts.notesAt[t.A2AID()]; ok {
 			approved = true
 			maps.Copy(known, at)
 		}
 	}
-	for _, m := range a.work.Messages[len(a.work.Messages)-a.work.Notes:] {
+	for _, m := range b.a.work.Messages[len(b.a.work.Messages)-b.a.work.Notes:] {
 		if approved && !known[m.MessageID] {
-			w.fail("notes", "%s gets %s, which came after the approval", w.name(a.Key), m.MessageID)
+			b.w.fail("notes", "%s gets %s, which came after the approval", b.w.name(b.a.Key), m.MessageID)
 		}
 	}
 	return approved
+}
+
+// approvedBefore returns the notes that were there when approvals in the plans before
+// were accepted, and whether there were any. They count from when the plan was made, and if it
+// has waited for their plan: it does not if the one between them was skipped.
+func (b beginning) approvedBefore() (known map[string]bool, approved bool) {
+	w, own, known := b.w, &b.h.State.Plan, map[string]bool{}
+	o := &b.objective().Objective
+	if b.isStartedByClient() || o.Plan(own.ID) == nil { // or it was reset to before the plan
+		return known, false
+	}
+	list, behind := o.Before(o.Plan(own.ID)), w.facts.behind[opt.RootID(own.ID, own.Run)]
+	for i := 0; i < len(list); i++ {
+		for _, p := range o.Before(list[i]) {
+			if !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+		before := w.latest[list[i].ID]
+		if before == nil || before.terminated || !slices.Contains(behind, opt.RootID(list[i].ID, list[i].Run)) {
+			continue
+		}
+		s := &before.m.(planHost).State
+		if at := s.Accepted; !at.IsZero() && at.Millis() > own.CreatedAt.Millis() {
+			approved = true
+			for _, t := range s.Plan.Tasks {
+				maps.Copy(known, w.facts.notesAt[t.A2AID()])
+			}
+		}
+	}
+	return known, approved
 }
 
 // startsBehind notes which plans are over when an attempt at a plan is started.
@@ -349,43 +469,6 @@ func (w checks) startsBehind(s *machine.ObjectiveState) {
 		}
 		w.facts.behind[key] = over
 	}
-}
-
-// approvedBefore returns the notes that were there when approvals in the plans before that of h
-// were accepted, and whether there were any. They count from when h's plan was made, and if h's
-// plan has waited for their plan: it does not if the one between them was skipped.
-func (w checks) approvedBefore(h planHost) (known map[string]bool, approved bool) {
-	known = map[string]bool{}
-	byClient := func(c opt.Command) bool {
-		return c.PlanID == h.State.Plan.ID && c.Status == string(opt.PlanWorking)
-	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
-		return known, false // it may have begun before the others had ended
-	}
-	o := &w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Objective
-	if o.Plan(h.State.Plan.ID) == nil { // it was reset to before the plan
-		return known, false
-	}
-	list, behind := o.Before(o.Plan(h.State.Plan.ID)), w.facts.behind[opt.RootID(h.State.Plan.ID, h.State.Plan.Run)]
-	for i := 0; i < len(list); i++ {
-		for _, b := range o.Before(list[i]) {
-			if !slices.Contains(list, b) {
-				list = append(list, b)
-			}
-		}
-		before := w.latest[list[i].ID]
-		if before == nil || before.terminated || !slices.Contains(behind, opt.RootID(list[i].ID, list[i].Run)) {
-			continue
-		}
-		own := &before.m.(planHost).State
-		if at := own.Accepted; !at.IsZero() && at.Millis() > h.State.Plan.CreatedAt.Millis() {
-			approved = true
-			for _, t := range own.Plan.Tasks {
-				maps.Copy(known, w.facts.notesAt[t.A2AID()])
-			}
-		}
-	}
-	return known, approved
 }
 
 // notesNow returns the ids of the notes that a plan has now.
@@ -406,70 +489,36 @@ func (w checks) contextOf(r *run) string {
 	return w.latest[r.objective].m.(objectiveHost).State.Objective.ContextID
 }
 
-// knowsEverything: a task gets the messages of clients to the root task, and the
-// results of the plan before its own when its plan was started.
-func (w checks) knowsEverything(r *run, h planHost, a *activity) {
-	o := &w.latest[r.objective].m.(objectiveHost).State
-	approved := w.knowsTheApproved(h, a) || h.State.Directive.Covered > 0
-	counted := h.State.Above >= o.Epoch // else it has the notes of the objective before a reset
-	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
-		if counted && !approved && !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
-			w.fail("notes", "%s does not get %s", w.name(a.Key), note.MessageID)
-		}
-	}
-	said := map[string]bool{}
-	for _, m := range a.work.Messages {
-		if said[m.MessageID] {
-			w.fail("notes", "%s gets %s twice", w.name(a.Key), m.MessageID)
-		}
-		said[m.MessageID] = true
-	}
-	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
-	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 {
-		return
-	}
-	before := w.latest[o.Objective.Plans[i-1].ID]
-	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
-	if before == nil || before.terminated || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
-		return // a client may start a plan before the objective has the end of the one before
-	}
-	plan := &before.m.(planHost).State.Plan
-	inTime := slices.Contains(w.facts.behind[opt.RootID(r.id, h.State.Plan.Run)], opt.RootID(plan.ID, plan.Run))
-	if made := plan.Results(); plan.Status == opt.PlanCompleted && inTime && len(made) > 0 {
-		if len(a.work.Results) == 0 || !slices.ContainsFunc(a.work.Results[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
-			w.fail("inputs", "%s does not get what %s has made", w.name(a.Key), w.name(plan.ID))
-		}
-	}
-}
-
 // checkShown: events agree with what clients were shown: every move begins at the
 // shown status, and an ended status stays until a new attempt (invariant 6).
 func (w checks) checkShown(r *row, e opt.Event) {
 	o := &r.objective
 	p := o.Plan(e.PlanID)
-	bad := func(was string) {
-		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
-	}
+	was, fits := "", true
 	switch {
 	case p != nil && w.facts.setBack[p.ID]:
-	case e.Kind == opt.ObjectiveMoved && (e.From != string(o.Status) || o.Status.Ended() && e.To != e.From):
-		bad(string(o.Status))
-	case e.Kind == opt.ObjectiveRetried && !o.Status.Ended():
-		bad(string(o.Status))
-	case e.Kind == opt.PlanMoved && p != nil && w.latest[p.ID] != nil && w.latest[p.ID].terminated: // what it has not recorded is lost
-	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status):
-		bad(string(p.Status))
-	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status):
-		bad(string(p.Status))
+	case e.Kind == opt.ObjectiveMoved:
+		was, fits = string(o.Status), continues(e, string(o.Status), o.Status.Ended())
+	case e.Kind == opt.ObjectiveRetried:
+		was, fits = string(o.Status), o.Status.Ended()
+	case e.Kind == opt.PlanMoved && p != nil:
+		lost := w.latest[p.ID] != nil && w.latest[p.ID].terminated // with what it has not recorded
+		was, fits = string(p.Status), lost || continues(e, string(p.Status), p.Status.Ended())
 	case e.Kind == opt.TaskMoved && p == nil:
-		if was := w.journal.roots[e.TaskID]; e.From != string(was) || was.Ended() {
-			bad(string(was))
-		}
+		root := w.journal.roots[e.TaskID]
+		was, fits = string(root), e.From == string(root) && !root.Ended()
 	case e.Kind == opt.TaskMoved:
-		if t := p.Task(e.TaskID); t == nil || e.From != string(t.State) || t.State.Ended() {
-			bad("")
-		}
+		t := p.Task(e.TaskID)
+		fits = t != nil && e.From == string(t.State) && !t.State.Ended()
 	}
+	if !fits {
+		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
+	}
+}
+
+// continues reports whether a move begins at a status, and stays there if that is an end.
+func continues(e opt.Event, status string, ended bool) bool {
+	return e.From == status && (!ended || e.To == status)
 }
 
 // mayBeRemoved: an objective stays while the retry of a client has its time to arrive.

@@ -77,6 +77,7 @@ var mutations = []mutation{
 	{"a plan that begins again leaves what it had recorded", "objective_state.go", "Rewind: s.Epoch > 1, ", ""},
 	{"a rewound objective waits for an answer that its plan has given", "plan.go", "s.Known.Answer = nil", "_ = s"},
 	{"a plan that an earlier run has started works in a pause", "objective_state.go", "begun || l.Unheard || d.Command", "begun || d.Command"},
+	{"a plan that begins again records its first events before it sets its rows back", "drive/driver.go", "len(d.rec.pending) > 0 && !d.machine.Wants().Rewind", "len(d.rec.pending) > 0"},
 	{"a plan that is forgotten records for ever", "drive/recorder.go", "e.Source == r.source && e.Unknown:", "false:"},
 	{"a former attempt at a plan is taken over", "plan.go", "if d.Run > s.Plan.Run {", "if false {"},
 	{"a plan of another attempt at the objective is taken over", "plan.go", "if d.Imprint != \"\" && d.Imprint != s.Imprint {", "if false {"},

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ func (w checks) checkRest() {
 	for _, r := range w.runs {
 		switch h := r.m.(type) {
 		case objectiveHost:
-			w.restsForReason(r, &h.State)
+			w.restsForReason(&h.State)
 			w.knowsItsPlans(&h.State)
 		case planHost:
 			w.planRestsForReason(&h.State)
@@ -34,38 +35,54 @@ func (w checks) checkRest() {
 
 // restsForReason: an open objective waits for a person, a plan, a client or a
 // timer. If its status is working, a client has work by hand (invariant 1).
-func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
+func (w checks) restsForReason(s *machine.ObjectiveState) {
 	o := &s.Objective
-	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why) }
 	byClient := slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return w.clientWorks(p) })
-	waits := func(reason string) bool {
+	if why := cmp.Or(unfinished(s), unreasoned(o, byClient)); why != "" {
+		w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why)
+	}
+}
+
+// unfinished returns what an objective should have finished before it rests, "" for nothing.
+func unfinished(s *machine.ObjectiveState) string {
+	o := &s.Objective
+	switch {
+	case o.Status.Ended():
+		return "its workflow does not end"
+	case o.Stopping != "":
+		return "it is being stopped and does not end"
+	case s.Current != nil || len(s.Commands) > 0:
+		return "a command is not answered"
+	case o.Status == opt.ObjectiveSubmitted && (!s.Idle || s.Begin):
+		return "it waits for nothing"
+	case o.Status == opt.ObjectivePlanning:
+		return "no planner works"
+	}
+	return ""
+}
+
+// unreasoned returns why an objective that has finished all should not rest in its status, "" if it may.
+// byClient is whether a client has work by hand.
+func unreasoned(o *opt.Objective, byClient bool) string {
+	blocked := func(reason string) bool {
 		return slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return p.Status == opt.PlanBlocked && p.Reason == reason })
 	}
 	switch {
-	case o.Status.Ended():
-		bad("its workflow does not end")
-	case o.Stopping != "":
-		bad("it is being stopped and does not end")
-	case s.Current != nil || len(s.Commands) > 0:
-		bad("a command is not answered")
-	case o.Status == opt.ObjectiveSubmitted && (!s.Idle || s.Begin):
-		bad("it waits for nothing")
-	case o.Status == opt.ObjectivePlanning:
-		bad("no planner works")
 	case o.Status == opt.ObjectiveWorking && o.Reason == opt.NothingToDo:
 		if slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return !p.Over() }) {
-			bad("it has plans that are open")
+			return "it has plans that are open"
 		}
 	case o.Status == opt.ObjectiveWorking && !byClient && o.Reason != opt.ByHand:
-		bad("nothing works")
+		return "nothing works"
 	case o.Status != opt.ObjectiveBlocked:
-	case o.Reason == opt.BlockedByOperator && !o.Paused, o.Reason == opt.BlockedByPlan && !waits(opt.BlockedByOperator):
-		bad("it is not paused")
-	case o.Reason == opt.BlockedByInput && !waits(opt.BlockedByInput), o.Reason == opt.BlockedByAuth && !waits(opt.BlockedByAuth):
-		bad("no person is asked")
+	case o.Reason == opt.BlockedByOperator && !o.Paused, o.Reason == opt.BlockedByPlan && !blocked(opt.BlockedByOperator):
+		return "it is not paused"
+	case (o.Reason == opt.BlockedByInput || o.Reason == opt.BlockedByAuth) && !blocked(o.Reason):
+		return "no person is asked"
 	case o.Reason == opt.BlockedByDependencies:
-		bad("no plan that it waits for continues")
+		return "no plan that it waits for continues"
 	}
+	return ""
 }
 
 // clientWorks reports whether a plan waits for a client: for the move of a task,
@@ -81,38 +98,53 @@ func (w checks) clientWorks(p *opt.Plan) bool {
 
 // planRestsForReason is restsForReason for a plan.
 func (w checks) planRestsForReason(s *machine.PlanState) {
-	p := &s.Plan
-	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, why) }
+	p, why := &s.Plan, ""
 	for _, t := range p.Tasks {
-		work := s.Work[t.ID]
-		if t.Gate != nil && t.Gate.Taken < len(t.Gate.Ladder) {
-			bad("a step of " + w.name(t.Gate.ID) + " is never taken")
-		}
-		switch {
-		case t.Awaits() && slices.ContainsFunc(p.Tasks, func(b *opt.Task) bool { return !b.State.Ended() && b != t }):
-		case work != nil && work.Running:
-			bad("its task " + w.name(t.ID) + " works without an activity")
-		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && work == nil:
-			bad("nothing works on its task " + w.name(t.ID))
-		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && !(s.Directive.Shared && s.Directive.Permission <= s.Yielded):
-			bad("its task " + w.name(t.ID) + " does not begin")
-		}
+		why = cmp.Or(why, taskUnfinished(s, t))
 	}
+	if why = cmp.Or(why, planUnfinished(p, w.clientWorks(p))); why != "" {
+		w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, w.name(why))
+	}
+}
+
+// taskUnfinished returns what should have been done about a task before its plan rests, "" for nothing.
+func taskUnfinished(s *machine.PlanState, t *opt.Task) string {
+	p, work := &s.Plan, s.Work[t.ID]
+	open := func(b *opt.Task) bool { return !b.State.Ended() && b != t }
+	works := t.State == opt.TaskWorking && !t.ByHand && !p.OnHold()
+	switch {
+	case t.Gate != nil && t.Gate.Taken < len(t.Gate.Ladder):
+		return "a step of " + t.Gate.ID + " is never taken"
+	case t.Awaits() && slices.ContainsFunc(p.Tasks, open):
+	case work != nil && work.Running:
+		return "its task " + t.ID + " works without an activity"
+	case works && work == nil:
+		return "nothing works on its task " + t.ID
+	case works && !(s.Directive.Shared && s.Directive.Permission <= s.Yielded):
+		return "its task " + t.ID + " does not begin"
+	}
+	return ""
+}
+
+// planUnfinished returns what a plan should have done before it rests, "" for nothing. byClient is whether
+// a client has work by hand.
+func planUnfinished(p *opt.Plan, byClient bool) string {
+	asks := p.Status == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth)
 	switch {
 	case p.Settled():
-		bad("its workflow does not end")
+		return "its workflow does not end"
 	case p.Stopping != "":
-		bad("it is being stopped and does not end")
-	case p.Status == opt.PlanWorking && !w.clientWorks(p):
-		bad("nothing works")
+		return "it is being stopped and does not end"
+	case p.Status == opt.PlanWorking && !byClient:
+		return "nothing works"
 	case p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator && !p.OnHold():
-		bad("it is not paused")
-	case p.Status == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth) &&
-		!slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
-		bad("no person is asked")
+		return "it is not paused"
+	case asks && !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
+		return "no person is asked"
 	case len(p.Ready()) > 0 && !p.OnHold():
-		bad("tasks are ready")
+		return "tasks are ready"
 	}
+	return ""
 }
 
 // nobodyWaitsInVain: when nothing runs, no objective holds the turn or waits for
@@ -198,6 +230,9 @@ func (w checks) rowsEqualStates() {
 			plan := w.latest[p.ID]
 			if plan == nil || plan.terminated || plan.attempt != p.Run || p.Reason == opt.Terminated {
 				w.same(p.ID, p.Status, own.Plan(p.ID).Status)
+				if p.Status.Ended() && slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() }) {
+					w.fail("rows", "%s has ended (%s), and shows tasks that have not", w.name(p.ID), p.Reason)
+				}
 				continue
 			}
 			state := &plan.m.(planHost).State.Plan
