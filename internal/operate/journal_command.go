@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
@@ -149,19 +148,18 @@ func (c *compareSettings) compare(p *process.Process, f func(context.Context, *j
 	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
 		return process.Usagef("--rate must be above 0, and --parallel between 1 and 64")
 	}
-	return c.connect(p, c.NamespaceTTL(), func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
+	return c.connect(p, c.NamespaceTTL(), func(ctx context.Context, j *journal.Journal, engine workflows.ClientConfig) error {
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
-		engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher})
 		return f(ctx, j, rebuild.Config{
-			Journal: j, Records: j.Maintenance, Rewind: engine.Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.Stderr),
-			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: temporal, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
+			Journal: j, Records: j.Maintenance, Rewind: workflows.NewClient(engine).Rewind, Settle: 2 * time.Second, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.Stderr),
+			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: engine.Temporal, Cipher: engine.Cipher, Blobs: j, Wait: limit.Wait}),
 		})
 	})
 }
 
 // connect calls f with the journal and with Temporal. A namespace that is missing should keep
 // workflows for retention.
-func (s *bothSettings) connect(p *process.Process, retention time.Duration, f func(context.Context, *journal.Journal, client.Client, workflows.Cipher) error) error {
+func (s *bothSettings) connect(p *process.Process, retention time.Duration, f func(context.Context, *journal.Journal, workflows.ClientConfig) error) error {
 	target, err := s.Target(s.Elsewhere)
 	if err != nil {
 		return err
@@ -178,10 +176,12 @@ func (s *bothSettings) connect(p *process.Process, retention time.Duration, f fu
 	}
 	defer temporal.Close()
 	n := namespace.New(temporal, cipher, target, zap.NewNop())
-	if _, err := n.Examine(ctx); err != nil {
+	state, err := n.Examine(ctx)
+	if err != nil {
 		return n.WithAdvice(err, retention)
 	}
-	return s.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, temporal, cipher) })
+	engine := workflows.ClientConfig{Temporal: temporal, Cipher: cipher, Plain: func() bool { return len(state.Missing) > 0 }}
+	return s.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, engine) })
 }
 
 // progressPrinter returns a function that shows progress in one line of a terminal. It prints
@@ -274,9 +274,9 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 	if !c.Exists() {
 		return fmt.Errorf("there is no journal in %s: name its directory with --data-dir", c.Location())
 	}
-	return c.connect(p, namespace.Week, func(ctx context.Context, j *journal.Journal, temporal client.Client, cipher workflows.Cipher) error {
+	return c.connect(p, namespace.Week, func(ctx context.Context, j *journal.Journal, engine workflows.ClientConfig) error {
 		r := reconcile.New(reconcile.Config{
-			Temporal: workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Cipher: cipher}), Journal: j, Log: zap.NewNop(),
+			Temporal: workflows.NewClient(engine), Journal: j, Log: zap.NewNop(),
 		})
 		ids, closes := c.Objectives, true
 		if c.Lost {
