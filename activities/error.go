@@ -52,8 +52,7 @@ const (
 // the plan decides about the next attempt.
 func finalFailure(err error) error {
 	kind, text := ExecutorError, err.Error()
-	var coded *Error
-	if errors.As(err, &coded) && opt.IsPlainID(coded.Code) {
+	if coded, ok := errors.AsType[*Error](err); ok && opt.IsPlainID(coded.Code) {
 		kind, text = ExecutorError+":"+coded.Code, cmp.Or(coded.Message, "The task failed.")
 	}
 	return temporal.NewNonRetryableApplicationError(text, kind, nil)

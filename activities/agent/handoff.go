@@ -192,8 +192,8 @@ func (h *handoff) end(o activities.Outcome) activities.Outcome {
 
 // onCallError returns the outcome of a leg in which a call failed.
 func (h *handoff) onCallError(err error) (activities.Outcome, error) {
-	var t *callError
-	if !errors.As(err, &t) {
+	t, ok := errors.AsType[*callError](err)
+	if !ok {
 		return activities.Outcome{}, err
 	}
 	m, name := &h.memo, h.agent.name

@@ -192,8 +192,7 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 func (h *handoff) afterAnswer(q question, reply opt.Reply, err error) (activities.Outcome, error) {
 	m := &h.memo
 	m.Asked, m.Problem = nil, ""
-	var t *callError
-	switch errors.As(err, &t); {
+	switch t, _ := errors.AsType[*callError](err); {
 	case t != nil && t.kind == refused && t.code == codeParams:
 		m.Problem = t.text
 		return h.park(0, ""), nil

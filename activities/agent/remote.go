@@ -134,8 +134,7 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t codec.
 		return t, false, nil
 	}
 	raw, err := r.call(ctx, methodList, "", map[string]any{"contextId": contextID, "pageSize": 50, "historyLength": 100})
-	var failed *callError
-	if errors.As(err, &failed) && (failed.kind == refused || failed.kind == denied) {
+	if failed, ok := errors.AsType[*callError](err); ok && (failed.kind == refused || failed.kind == denied) {
 		return t, false, nil // if the credentials are wrong, the next call says so
 	}
 	if err != nil {

@@ -22,6 +22,7 @@
 package echo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,25 +43,15 @@ func (Executor) Execute(ctx context.Context, w activities.Work, out activities.S
 	r := run{work: w, out: out, replies: w.Replies}
 	for _, c := range parse(script(w)) {
 		if outcome, err := r.runCommand(ctx, c); err != nil || outcome != nil {
-			return deref(outcome), err
+			return *cmp.Or(outcome, &activities.Outcome{}), err
 		}
 	}
 	return r.result(), nil
 }
 
-func deref(o *activities.Outcome) activities.Outcome {
-	if o == nil {
-		return activities.Outcome{}
-	}
-	return *o
-}
-
 // script returns what the task is to do.
 func script(w activities.Work) string {
-	if w.Description != "" {
-		return w.Description
-	}
-	return w.Name
+	return cmp.Or(w.Description, w.Name)
 }
 
 // A run is one execution: it does commands in order and passes gates that have
@@ -104,8 +95,7 @@ func (r *run) fail(c command) (*activities.Outcome, error) {
 	text := fmt.Sprintf("told to fail on attempt %d of %d", r.work.Attempt, c.count)
 	switch {
 	case c.count == 0:
-		out := activities.Failed("told-to", "The task was told to fail.")
-		return &out, nil
+		return new(activities.Failed("told-to", "The task was told to fail.")), nil
 	case r.work.Attempt > c.count:
 		return nil, nil
 	case c.text != "":
@@ -133,18 +123,15 @@ func (r *run) stream(ctx context.Context, c command) error {
 // gate opens a gate, or uses the reply if there is one.
 func (r *run) gate(c command) *activities.Outcome {
 	if len(r.replies) == 0 {
-		out := activities.WaitFor(c.gate())
-		return &out
+		return new(activities.WaitFor(c.gate()))
 	}
 	reply := r.replies[0]
 	r.replies = r.replies[1:]
 	switch {
 	case reply.Action == opt.Reject && reply.DecidedBy == opt.ByTimer:
-		out := activities.Failed(opt.ReasonTimeout, "No answer came in time.")
-		return &out
+		return new(activities.Failed(opt.ReasonTimeout, "No answer came in time."))
 	case reply.Action == opt.Reject:
-		out := activities.Failed("approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback))
-		return &out
+		return new(activities.Failed("approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback)))
 	case len(reply.Answers) > 0:
 		for _, a := range reply.Answers {
 			r.texts = append(r.texts, c.text+" "+plainText(a.Answer))

@@ -40,8 +40,8 @@ func errs(ctx context.Context, cfg Config) error {
 		return nil
 	}
 	_, err := Player{Executor: cfg.Executor, Parked: cfg.Parked}.Play(ctx, *cfg.Errs)
-	var failed *attemptError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*attemptError](err)
+	if !ok {
 		return fmt.Errorf("the attempt ended without an error of Execute: %v", err)
 	}
 	said := failed.cause.Error()

@@ -108,8 +108,7 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 			}
 			m.setBudgets(to)
 		default:
-			o := activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark()))
-			return &o
+			return new(activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark())))
 		}
 		if m.budgets(limits).exceeded(w) == (Budgets{}) {
 			return nil

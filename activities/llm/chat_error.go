@@ -76,8 +76,7 @@ func serverErrorIn(err error) (a serverError, ok bool) {
 // explain returns the error of a turn that has failed with err, without text from the
 // server's answer. schema says that the request had one.
 func explain(ctx context.Context, err error, schema bool) error {
-	var coded *activities.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*activities.Error](err); ok {
 		return coded
 	}
 	a, ok := serverErrorIn(err)

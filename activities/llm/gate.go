@@ -13,8 +13,7 @@ import (
 // ask returns the outcome of a leg that asks a person. about is its subject.
 func (m *memo) ask(w activities.Work, about string, g opt.Gate) *activities.Outcome {
 	m.Asked = &asked{About: about, Digest: g.Digest(), Before: len(w.Replies)}
-	o := withMemo(activities.WaitFor(g), m)
-	return &o
+	return new(withMemo(activities.WaitFor(g), m))
 }
 
 // A shown call is the object of the gate for a call: the part that a person decides on.
@@ -108,8 +107,7 @@ func (m *memo) askUnknown(w activities.Work, of tool, by *opt.Responders) *activ
 			m.answer("It is not known whether the call was made, and it is not repeated. Continue without its result.", true)
 			return nil
 		case stop:
-			o := activities.Failed(CodeUncertain, fmt.Sprintf("The task was stopped: the result of a call of %s is unknown.", of.title()))
-			return &o
+			return new(activities.Failed(CodeUncertain, fmt.Sprintf("The task was stopped: the result of a call of %s is unknown.", of.title())))
 		}
 	}
 	choices, _ := json.Marshal(map[string]any{"type": "string", "enum": []string{runAgain, skip, stop}}) // cannot fail

@@ -86,8 +86,7 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, out activities
 	if err != nil && ctx.Err() != nil {
 		return activities.Outcome{}, ctx.Err()
 	}
-	var coded *activities.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*activities.Error](err); ok {
 		activities.Log(ctx, e.Log).Warn("A leg failed", zap.String("model", t.in.Model), zap.String("code", coded.Code))
 	}
 	return o, err

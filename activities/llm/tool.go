@@ -92,8 +92,7 @@ func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 	case m.Calling == nil:
 		now.Leg++ // the next leg makes the call: then it is known that it may have begun
 		m.Calling = &now
-		o := m.nextLeg()
-		return &o, nil
+		return new(m.nextLeg()), nil
 	case *m.Calling == now && t.work.Try <= 1:
 		return t.call(ctx, of, server)
 	}
@@ -150,8 +149,7 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 	case errors.As(err, &unbegun) && m.Waits < maxStarts:
 		m.Calling = nil // the call was not made
 		m.Waits++
-		o := withMemo(activities.ParkFor(time.Second<<m.Waits, nil, fmt.Sprintf("The server %q of tools cannot be reached.", of.Server)), m)
-		return &o, nil
+		return new(withMemo(activities.ParkFor(time.Second<<m.Waits, nil, fmt.Sprintf("The server %q of tools cannot be reached.", of.Server)), m)), nil
 	case errors.As(err, &unbegun):
 		text, failed = "The server of the tool cannot be reached. The call was not made.", true
 	case err != nil && m.Calling != nil:
@@ -164,6 +162,5 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 		text = "A person has changed the arguments to " + m.Open[0].Args + "\n" + text
 	}
 	m.answer(text, failed)
-	o := m.nextLeg()
-	return &o, nil
+	return new(m.nextLeg()), nil
 }

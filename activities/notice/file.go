@@ -274,9 +274,8 @@ func (r *channelReader) try(c Channel) {
 			continue
 		}
 		if err := c.to.check(d); err != nil {
-			var of template.ExecError
 			member := "template"
-			if errors.As(err, &of) {
+			if of, ok := errors.AsType[template.ExecError](err); ok {
 				member = of.Name
 			}
 			r.fail(member, "it cannot show a notice of kind %s about a gate of kind %s: %v", d.Notice, d.Interrupt.Kind, err)

@@ -208,9 +208,8 @@ func (m mailbox) deliver(ctx context.Context, client *mail.Client, msg *mail.Msg
 	if err == nil || msg.IsDelivered() {
 		return activities.Tried{}, nil
 	}
-	var refused *mail.SendError
 	out := activities.Tried{Class: mailClass(err)}
-	if errors.As(err, &refused) && refused.ErrorCode() != 0 {
+	if refused, ok := errors.AsType[*mail.SendError](err); ok && refused.ErrorCode() != 0 {
 		out = activities.Tried{Class: smtpClass(refused.ErrorCode()), Final: refused.ErrorCode()/100 == 5}
 	}
 	return out, err

@@ -176,8 +176,8 @@ func cycleOf(kind string, steps []*step) string {
 		}
 		spec.Tasks = append(spec.Tasks, t)
 	}
-	var wrong *opt.SpecError
-	if _, err := (&opt.Objective{Limits: opt.Limits{Tasks: len(steps)}}).NewPlan(spec, a2a.Time{}); errors.As(err, &wrong) {
+	_, err := (&opt.Objective{Limits: opt.Limits{Tasks: len(steps)}}).NewPlan(spec, a2a.Time{})
+	if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
 		return wrong.Problem
 	}
 	return ""

@@ -136,11 +136,10 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 // failure returns the error of an attempt whose program ended with err. It has
 // nothing of the program's output.
 func failure(err error) error {
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit) && exit.ExitCode() > 0:
+	switch exit, ended := errors.AsType[*exec.ExitError](err); {
+	case ended && exit.ExitCode() > 0:
 		return &activities.Error{Code: fmt.Sprintf("%s-%d", CodeExit, exit.ExitCode()), Message: fmt.Sprintf("The command ended with code %d.", exit.ExitCode())}
-	case errors.As(err, &exit):
+	case ended:
 		return &activities.Error{Code: CodeExit, Message: "The command was ended by a signal."}
 	}
 	return &activities.Error{Code: CodeStart, Message: "The command could not be started."}

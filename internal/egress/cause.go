@@ -23,45 +23,45 @@ const (
 // Class returns a word for an error of [Client.Do] that holds nothing of the URL
 // or the answer: one of the classes, "" for nil.
 func Class(err error) string {
-	var denied *Denied
-	var name *net.DNSError
-	var timeout net.Error
-	var cert *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var host x509.HostnameError
+	name, unknown := errors.AsType[*net.DNSError](err)
+	timeout, network := errors.AsType[net.Error](err)
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &denied):
+	case wraps[*Denied](err):
 		return ClassDenied
-	case errors.As(err, &name) && !name.IsTimeout:
+	case unknown && !name.IsTimeout:
 		return ClassName
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), network && timeout.Timeout():
 		return ClassTimeout
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return ClassRefused
-	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &host):
+	case wraps[*tls.CertificateVerificationError](err), wraps[tls.RecordHeaderError](err), wraps[tls.AlertError](err), wraps[x509.HostnameError](err):
 		return ClassTLS
 	}
 	return ClassNetwork
 }
 
+// wraps reports whether err is or wraps an error of a type.
+func wraps[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // Final reports whether a repeat of a request would fail in the same way: the URL
 // itself is denied.
 func Final(err error) bool {
-	var denied *Denied
-	return errors.As(err, &denied) && !denied.Now
+	denied, ok := errors.AsType[*Denied](err)
+	return ok && !denied.Now
 }
 
 // Rule returns the rule that denied a request, with its details for logs; "" if none
 // did.
 func Rule(err error) string {
-	var denied *Denied
-	if !errors.As(err, &denied) {
-		return ""
+	if denied, ok := errors.AsType[*Denied](err); ok {
+		return denied.Rule + ": " + denied.Detail
 	}
-	return denied.Rule + ": " + denied.Detail
+	return ""
 }
 
 // AllowPrivate is the flag that sets [Config].AllowPrivate, for messages.
@@ -69,6 +69,6 @@ const AllowPrivate = "--allow-private-egress"
 
 // Private reports whether a request was denied only because AllowPrivate is not set.
 func Private(err error) bool {
-	var denied *Denied
-	return errors.As(err, &denied) && denied.Private
+	denied, ok := errors.AsType[*Denied](err)
+	return ok && denied.Private
 }

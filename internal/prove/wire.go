@@ -46,13 +46,13 @@ func (e *rpcError) Error() string { return fmt.Sprintf("%s (code %d)", e.Message
 // isRefusal reports whether the server has answered with an error, and not with one that
 // says that it cannot answer now.
 func isRefusal(err error) bool {
-	var rpc *rpcError
-	return errors.As(err, &rpc) && rpc.Code != -32603 && (rpc.Code > -32000 || rpc.Code <= -32001)
+	rpc, ok := errors.AsType[*rpcError](err)
+	return ok && rpc.Code != -32603 && (rpc.Code > -32000 || rpc.Code <= -32001)
 }
 
 func hasCode(err error, code int) bool {
-	var rpc *rpcError
-	return errors.As(err, &rpc) && rpc.Code == code
+	rpc, ok := errors.AsType[*rpcError](err)
+	return ok && rpc.Code == code
 }
 
 // An agentCard is the part of a card of either version that prove reads.

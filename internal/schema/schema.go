@@ -77,8 +77,7 @@ func (s *Schema) compile(doc any) error {
 		return fmt.Errorf("read schema: %w", err)
 	}
 	if s.schema, err = c.Compile(place); err != nil {
-		var refused *jsonschema.LoadURLError
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 			return refused.Err
 		}
 		return fmt.Errorf("read schema: %s", explain(err))
