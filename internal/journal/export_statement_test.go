@@ -39,6 +39,12 @@ func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) 
 	return list, err
 }
 
+// Readers returns how many connections for reading are open.
+func (j *Journal) Readers() (n int) {
+	_ = j.db.Readers.Each(func(*db.Conn) error { n++; return nil })
+	return n
+}
+
 // statements adds what SQLite has counted of the statements of c. The driver does
 // not export them, so it reads its connection by reflection.
 func statementsOf(c *db.Conn, found map[string]*Statement) error {

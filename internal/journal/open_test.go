@@ -180,6 +180,19 @@ func TestOpen_private(t *testing.T) {
 	}
 }
 
+// One read after another uses one connection, whose statements are prepared.
+func TestOpen_fewConnections(t *testing.T) {
+	j := openFile(t, "")
+	for range 20 {
+		if _, _, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Limit: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := j.Readers(); n != 1 {
+		t.Errorf("%d connections are open for reading, want 1", n)
+	}
+}
+
 func TestClose(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
