@@ -44,14 +44,11 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 		"all input-required g2 due 0", "ends input-required g2 due 0")
 	wantLines(t, j, task, "of the task input-required g1 due 0")
 
-	list, err := j.Pushes.Deliveries(t.Context(), tenant, task)
 	want := []opt.Delivery{{
 		ObjectiveID: root, TaskID: task, ContextID: s.objective.ContextID, ConfigID: "of the task", N: 5,
 		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: opt.DeliveryDue, Since: at(5),
 	}}
-	if diff := cmp.Diff(want, list); diff != "" || err != nil {
-		t.Errorf("deliveries mismatch (-want +got):\n%s%v", diff, err)
-	}
+	equal(t, "deliveries", want, value(j.Pushes.Deliveries(t.Context(), tenant, task))(t))
 }
 
 // A retry has its own root task: configs stay with the task that they were

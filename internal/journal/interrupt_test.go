@@ -145,10 +145,7 @@ func TestInterrupts_shapers(t *testing.T) {
 		g.Responders = &opt.Responders{NotRequester: true}
 		s.record(planAdded(s.objective, 0, 1), note)
 		s.record(s.waits(0, 0, g))
-		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
-		if diff := cmp.Diff(head.Shapers, kept.Objective.Shapers); diff != "" || err != nil {
-			t.Errorf("kept: %v (-want +got):\n%s", err, diff)
-		}
+		equal(t, "kept shapers", head.Shapers, value(j.Kept(t.Context(), tenant, s.objective.ID))(t).Objective.Shapers)
 		record := value(j.Gate(t.Context(), tenant, g.ID))(t)
 		for who, waits := range map[string]bool{"ann": false, "bob": false, "carol": false, "dave": true} {
 			r := opt.Responder{Principal: who}

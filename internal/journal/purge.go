@@ -100,7 +100,8 @@ func (p *purge) step(c *db.Conn) (did bool, err error) {
 	if did, err = record.RemoveRemaining(c); did || err != nil {
 		return did, err
 	}
-	ids, err := db.All(c, endedLongest(c.Dialect), db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
+	ids, err := db.All(c, "SELECT id FROM objectives"+c.Dialect.IndexedBy("objectives_ended")+` WHERE ended = 1
+		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id`+db.LimitParam(2), db.Args{p.before, min(atOnce, p.most-len(p.removed))}, db.ScanID)
 	if err == nil {
 		found := len(ids)
 		ids, err = p.reserve(c, ids)
@@ -132,15 +133,8 @@ func (p *purge) reserve(c *db.Conn, ids []string) (free []string, err error) {
 	return free, nil
 }
 
-// endedLongest is the query for the next objectives to remove, at most $2 of
-// those that did not change after $1.
-func endedLongest(d db.Dialect) string {
-	return "SELECT id FROM objectives" + d.IndexedBy("objectives_ended") + ` WHERE ended = 1
-		AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + db.LimitParam(2)
-}
-
-// remove makes objectives unknown, with their plans, tasks, places and push configs. It may be called only if no rows of others
-// remain.
+// remove makes objectives unknown, with their plans, tasks, places and push configs. It may be
+// called only if no rows of others remain.
 func remove(c *db.Conn, ids []string) error {
 	s := db.Steps{C: c}
 	for _, id := range ids {

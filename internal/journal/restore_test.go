@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
@@ -41,9 +39,7 @@ func TestRestore(t *testing.T) {
 		if added, err := lost.Maintenance.Restore(t.Context(), 2*after, batches...); added != 0 || err != nil {
 			t.Errorf("restored again: %d events, error %v; want none", added, err)
 		}
-		if now, err := lost.Objective(t.Context(), tenant, s.objective.ID); err != nil || cmp.Diff(want, now) != "" {
-			t.Errorf("restored again: error %v\n%s", err, cmp.Diff(want, now))
-		}
+		equal(t, "restored again", want, value(lost.Objective(t.Context(), tenant, s.objective.ID))(t))
 	})
 }
 

@@ -106,7 +106,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case id := <-r.doubts:
-			err = r.Check(ctx, id)
+			_, err = r.check(ctx, id)
 		case <-full.C:
 			err = r.compare(ctx)
 		case <-quick.C:
@@ -160,13 +160,8 @@ func objectivesOf(workflowIDs []string) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// Check closes an objective, or plans of it, if their workflows are gone.
-func (r *Reconciler) Check(ctx context.Context, objectiveID string) error {
-	_, err := r.check(ctx, objectiveID)
-	return err
-}
-
-// check is Check; it reports whether the objective was open.
+// check closes an objective, or plans of it, if their workflows are gone. It reports whether the
+// objective was open.
 func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, err error) {
 	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID)
 	if err != nil || o == nil {
@@ -258,7 +253,8 @@ func (r *Reconciler) compare(ctx context.Context) error {
 		}
 	}
 	for _, id := range lost.Doubtful {
-		failed = errors.Join(failed, r.Check(ctx, id))
+		_, err := r.check(ctx, id)
+		failed = errors.Join(failed, err)
 	}
 	return errors.Join(failed, r.enterAgain(ctx, lost.Waiting))
 }

@@ -12,6 +12,6 @@
 // other processes arrive by a look at the file (sqlite_follower.go) or by notifications of the
 // server, with a look every few seconds in case one is lost (postgres_follow.go).
 //
-// Statements are written once, with the fragments of a [Dialect] where the databases differ.
-// Each database has its own files of tables (migrations).
+// Statements are written once, with the fragments of a [Dialect] where the databases differ; those
+// that need each other are [Steps]. Each database has its own files of tables (migrations).
 package db
