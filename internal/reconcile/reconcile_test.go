@@ -175,18 +175,20 @@ func TestReconciler_reportsPlansWithoutAWorkflow(t *testing.T) {
 // A plan that was stopped after it had recorded its end may not have reported that to its objective. Temporal
 // removes the workflows of others some day.
 func TestReconciler_reportsPlansStoppedAtTheirEnd(t *testing.T) {
-	w, ids := newWorld(3)
-	for i, fate := range []workflows.Fate{workflows.FateStopped, workflows.FateGone, workflows.FateStopped} {
-		w.fates[opt.PlanID(ids[i], 1)], w.open[ids[i]].Plans[0].Status = fate, opt.PlanCompleted
-	}
-	w.open[ids[2]].Plans[0].Reason = opt.Terminated // its objective has recorded that
-	r := w.reconciler(zap.NewNop())
-	for _, id := range ids {
-		if err := r.Check(t.Context(), id); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		w, ids := newWorld(3)
+		for i, fate := range []workflows.Fate{workflows.FateStopped, workflows.FateGone, workflows.FateStopped} {
+			w.fates[opt.PlanID(ids[i], 1)], w.open[ids[i]].Plans[0].Status = fate, opt.PlanCompleted
 		}
-	}
-	w.did(t, "lost "+opt.PlanID(ids[0], 1)+" 1")
+		w.open[ids[2]].Plans[0].Reason = opt.Terminated // its objective has recorded that
+		r := w.reconciler(zap.NewNop())
+		for _, id := range ids {
+			r.Doubt(id)
+		}
+		go r.Run(t.Context())
+		synctest.Wait()
+		w.did(t, "lost "+opt.PlanID(ids[0], 1)+" 1")
+	})
 }
 
 func TestReconciler_beginsContextsAgain(t *testing.T) {
