@@ -115,7 +115,7 @@ var mutations = []mutation{
 	{"an expiry leaves the gate open", "plan_gate.go", "if next.Kind == opt.Expire {", "if next.Kind == opt.Expire && false {"},
 	{"an escalation leaves out those before", "../gate_step.go", "g.Responders.Joined(s.To)", "g.Responders.Replaced(s.To)"},
 	{"votes count after a reassignment", "../gate_step.go", "!out.Responders.names(v.DecidedBy, v.Groups)", "false"},
-	{"a reassignment adds to those before", "../gate_step.go", "g.Responders.Replaced(s.To)", "g.Responders.Joined(s.To)"},
+	{"a reassignment adds to those before", "../gate_step.go", "out.Responders = g.Responders.Replaced(s.To)", "out.Responders = g.Responders.Joined(s.To)"},
 	{"a leg begins before its wait is over", "job_leg.go", "w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))", "_ = wait"},
 	{"a callback before the park is lost", "job_leg.go", "w.Woken = w.Running", "w.Woken = false"},
 	{"a memo is lost", "job_leg.go", "k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}", "_ = id"},
