@@ -67,6 +67,10 @@ func TestOpenAPI_security(t *testing.T) {
 	if public := doc.Paths.Value("/.well-known/openwop").Get.Security; public == nil || len(*public) != 0 {
 		t.Errorf("a public document requires %v", public)
 	}
+	doc = newService(t, func(c *config) { c.Card.Schemes, c.Card.Requirements = nil, nil }).described(t)
+	if doc.Security == nil || len(doc.Security) != 0 || len(doc.Components.SecuritySchemes) != 0 {
+		t.Errorf("without schemes on the card, requirements are %v of %v", doc.Security, doc.Components.SecuritySchemes)
+	}
 }
 
 var variable = regexp.MustCompile(`\{\w+\}`)
