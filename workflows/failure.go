@@ -38,9 +38,10 @@ func beginsAgain(err error, tries drive.Tries, rides bool) (again bool, _ drive.
 			return rides, tries.Lose(1), drive.Pause{}
 		}
 	case !errors.As(err, &app):
+	case app.NonRetryable():
 	case pauses[app.Type()] != drive.Pause{}:
 		return true, triesBefore(app, tries), pauses[app.Type()]
-	case !app.NonRetryable():
+	default:
 		return rides, tries.Lose(1), drive.Pause{}
 	}
 	return false, tries, drive.Pause{}

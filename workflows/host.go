@@ -116,18 +116,19 @@ func (h *host) skip(name string, err error) {
 	workflow.GetMetricsHandler(h.ctx).Counter(skippedSignals).Inc(1)
 }
 
-// noteUnreadable shows in the metrics and Temporal's UI that a worker could not read the payloads
-// of an activity, if err says so. The log has it once for each activity.
-func (h *host) noteUnreadable(key string, err error) {
+// noteUnreadable reports whether err says that a worker could not read the payloads of an
+// activity, and shows it in the metrics and Temporal's UI. The log has it once for each activity.
+func (h *host) noteUnreadable(key string, err error) bool {
 	problem, ok := unreadable(err)
 	if !ok {
-		return
+		return false
 	}
 	if h.unread[key] == "" {
 		h.Warn("A worker cannot read the payloads of an activity, which waits for one that can", "key", key, "problem", problem)
 	}
 	h.unread[key] = problem
 	workflow.GetMetricsHandler(h.ctx).Counter(unreadablePayloads).Inc(1)
+	return true
 }
 
 // unreadRemark says which activities wait since workers could not read their payloads.
@@ -264,8 +265,9 @@ func (h *host) Run(a machine.Activity, ride []opt.Batch, tries drive.Tries, ende
 	h.events.AddFuture(future, func(f workflow.Future) {
 		err := f.Get(h.ctx, nil)
 		e := drive.End{Input: read(h.ctx, f), Returned: err == nil}
-		h.noteUnreadable(a.Key, err)
-		e.Again, e.Tries, e.Pause = beginsAgain(err, tries, len(ride) > 0)
+		if h.noteUnreadable(a.Key, err) || a.Kind != machine.Elsewhere { // the types of errors elsewhere are not ours
+			e.Again, e.Tries, e.Pause = beginsAgain(err, tries, len(ride) > 0)
+		}
 		ended(e)
 	})
 	return cancel

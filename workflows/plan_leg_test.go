@@ -140,6 +140,12 @@ func TestPlan_elsewhere(t *testing.T) {
 		"exception": {func(context.Context, opt.Work) (any, error) {
 			return nil, temporal.NewApplicationError("No.", "bad-input")
 		}, "failed", "bad-input"},
+		"a type that ours have, too": {func(context.Context, opt.Work) (any, error) {
+			return nil, temporal.NewApplicationError("No.", activities.QuotaError)
+		}, "failed", "Quota"},
+		"another one": {func(context.Context, opt.Work) (any, error) {
+			return nil, temporal.NewApplicationError("No.", activities.JournalError)
+		}, "failed", "Journal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, log := newPlanEnv(t)
