@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -125,6 +126,17 @@ func (c *Cluster) AddAttributes(t testing.TB, namespace string, names ...string)
 func (c *Cluster) Count(t testing.TB, namespace, query string) (int64, error) {
 	found, err := c.admin.WorkflowService().CountWorkflowExecutions(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: namespace, Query: query})
 	return found.GetCount(), err
+}
+
+// Terminate terminates a workflow.
+func (c *Cluster) Terminate(t testing.TB, namespace, workflowID string) {
+	t.Helper()
+	_, err := c.admin.WorkflowService().TerminateWorkflowExecution(t.Context(), &workflowservice.TerminateWorkflowExecutionRequest{
+		Namespace: namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Describe returns what a namespace is like.

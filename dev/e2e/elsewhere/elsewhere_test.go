@@ -83,14 +83,20 @@ func (d *deployment) write(at int64) {
 	}
 }
 
-// works runs an objective with a gate to its end, and returns its id.
-func (d *deployment) works(id string) string {
+// begin begins an objective that waits at a gate.
+func (d *deployment) begin(id string) *harness.Task {
 	d.t.Helper()
-	ctx := d.t.Context()
-	task, err := d.Client().Send(ctx, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say first", "approve Go on?; say second"), Wait: true})
+	task, err := d.Client().Send(d.t.Context(), harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say first", "approve Go on?; say second"), Wait: true})
 	if err != nil || task.State != "INPUT_REQUIRED" || task.Gate == nil {
 		d.t.Fatalf("the task is %+v, %v", task, err)
 	}
+	return task
+}
+
+// works runs an objective with a gate to its end, and returns its id.
+func (d *deployment) works(id string) string {
+	d.t.Helper()
+	ctx, task := d.t.Context(), d.begin(id)
 	follower := d.Client().Follow(ctx, task.ID, 0)
 	d.Client().MustSend(ctx, d.t, harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept"))
 	if _, err := follower.UntilState(ctx, "COMPLETED"); err != nil {
@@ -150,8 +156,8 @@ func testGate(t *testing.T, c *cluster.Cluster) {
 	worker.Stop()
 }
 
-// Without search attributes all work is done. When they exist, a restart of the API
-// uses them.
+// Without search attributes all work is done, and what was terminated is closed. When they
+// exist, a restart of the API uses them.
 func testAttributes(t *testing.T, c *cluster.Cluster) {
 	c.Namespace(t, "bare", week, "LonghaulState")
 	d := deploy(t, c, "bare")
@@ -160,7 +166,14 @@ func testAttributes(t *testing.T, c *cluster.Cluster) {
 		" --name LonghaulName --type Keyword --name LonghaulObjectiveId --type Keyword --name LonghaulTenant --type Keyword --profile prod"
 	d.says(worker, run)
 	d.says(api, run)
-	id := d.works("before")
+	id, lost := d.works("before"), d.begin("lost").ID
+	api.Stop() // it would close what is lost
+	c.Terminate(t, "bare", lost)
+	d.Run("journal", "close", lost, "--data-dir", d.Dir)
+	api = d.Start(harness.API)
+	if task, err := d.Client().Follow(t.Context(), lost, 0).UntilState(t.Context(), "FAILED"); err != nil {
+		t.Errorf("after its workflow was closed, the task is %+v, %v", task, err)
+	}
 	c.AddAttributes(t, "bare", "LonghaulContextId", "LonghaulName", "LonghaulObjectiveId", "LonghaulTenant")
 	api.Stop()
 	api = d.Start(harness.API)
