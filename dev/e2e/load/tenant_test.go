@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/opt"
@@ -59,6 +61,7 @@ type tenants struct {
 	t            *testing.T
 	ctx          context.Context
 	site         *harness.Site
+	temporal     client.Client
 	tally        string
 	large, small *harness.Client
 	own          map[string]bool // objectives of the small tenant
@@ -72,10 +75,12 @@ func newTenants(t *testing.T, flags ...string) *tenants {
 	h := &tenants{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), own: map[string]bool{}}
 	site.Env = []string{"CRASHABLE_TALLY=" + h.tally, "LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0"}
 	site.Start(harness.AllInOne)
-	client := func(tenant string) *harness.Client {
+	h.temporal = site.Temporal(t)
+	t.Cleanup(h.temporal.Close)
+	of := func(tenant string) *harness.Client {
 		return site.Client().With("Authorization", "Bearer "+site.Key(tenant, "--tenant", tenant, "--scopes", "all"))
 	}
-	h.large, h.small = client("large"), client("small")
+	h.large, h.small = of("large"), of("small")
 	return h
 }
 
@@ -103,10 +108,8 @@ func (h *tenants) many(n int) {
 	}
 	close(ids)
 	all.Wait()
-	temporal := h.site.Temporal(h.t)
-	defer temporal.Close()
 	harness.Eventually(h.t, 5*time.Minute, "all plans of the large tenant have begun", func() error {
-		begun, err := temporal.CountWorkflow(h.ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		begun, err := h.temporal.CountWorkflow(h.ctx, &workflowservice.CountWorkflowExecutionsRequest{
 			Query: fmt.Sprintf("WorkflowType = %q AND LonghaulTenant = 'large'", workflows.PlanWorkflow),
 		})
 		if err == nil && begun.GetCount() < int64(objectives) {
@@ -117,8 +120,8 @@ func (h *tenants) many(n int) {
 }
 
 // few has the small tenant do tasks one after another. It returns the median of the times
-// from the message to the beginning of the task, and how many tasks of others began
-// in that time at most.
+// from the message to the beginning of the task, and how many tasks of others began at most
+// while one waited in the queue.
 func (h *tenants) few(name string) (median time.Duration, most int) {
 	h.t.Helper()
 	var waits []time.Duration
@@ -129,10 +132,10 @@ func (h *tenants) few(name string) (median time.Duration, most int) {
 		if _, err := h.small.Follow(h.ctx, task.ID, 0).UntilState(h.ctx, "COMPLETED"); err != nil {
 			h.t.Fatal(err)
 		}
-		others := 0
+		others, since := 0, h.queued(objective(h.t, task.ID))
 		for _, l := range h.begins() {
 			switch {
-			case l.At.Before(sent):
+			case l.At.Before(since):
 			case objective(h.t, l.Key) == objective(h.t, task.ID):
 				waits, most = append(waits, l.At.Sub(sent)), max(most, others)
 			case len(waits) == i:
@@ -145,6 +148,23 @@ func (h *tenants) few(name string) (median time.Duration, most int) {
 	}
 	slices.Sort(waits)
 	return waits[len(waits)/2], most
+}
+
+// queued returns when the task of an objective came into the queue.
+func (h *tenants) queued(objectiveID string) time.Time {
+	h.t.Helper()
+	history := h.temporal.GetWorkflowHistory(h.ctx, opt.PlanID(objectiveID, 1), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		e, err := history.Next()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "Run" {
+			return e.GetEventTime().AsTime()
+		}
+	}
+	h.t.Fatalf("no task of %s came into a queue", objectiveID)
+	return time.Time{}
 }
 
 // left returns how many tasks of the large tenant have not begun.
