@@ -149,7 +149,6 @@ var mutations = []mutation{
 	{"refused events are written again", "drive/recorder.go", "case e.Source == r.source:\n\t\td.rewind(e.Epoch)", "case false:"},
 	{"tasks leave their place in a list with dependencies", "../plan.go", "t.Dependencies == nil && !p.Loose || !p.Unordered()", "!p.Unordered()"},
 	{"plans leave their place in a list with dependencies", "../objective.go", "p.Dependencies == nil && !o.Loose || !o.Unordered()", "!o.Unordered()"},
-	{"a task overtakes those before one that was completed by hand", "../plan.go", "inTurn(p.Tasks, t.Index, func(b *Task) bool { return follows(p, b) }, (*Task).Done) &&", "true &&"},
 	{"a task overtakes those whose results one that a client has ended passes on", "../plan.go", "(p.Loose || haveEnded", "(true || haveEnded"},
 	{"a plan overtakes those whose results one that was skipped passes on", "../objective.go", "(o.Loose || haveEnded", "(true || haveEnded"},
 	{"a cycle through the list is accepted", "../spec.go", "return left[b] }) {\n\t\t\t\tdelete(left, n)", "return left[b] }) || true {\n\t\t\t\tdelete(left, n)"},
