@@ -105,7 +105,7 @@ func (p *Process) Signal(signal os.Signal) error {
 // does nothing if the process does not run.
 func (p *Process) Kill() {
 	if latest := p.release(); latest != nil {
-		latest.Kill()
+		latest.KillTree()
 	}
 }
 

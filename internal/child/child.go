@@ -79,21 +79,27 @@ func (p *Process) Wait() error {
 // Signal sends a signal to the process.
 func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Kill ends the process and its children with SIGKILL, and waits for its end. It does
+// Kill ends the process with SIGKILL, and waits for its end. Its children stay. It does
 // nothing if the process has ended.
 func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+// KillTree does the same to the children of the process, too.
+func (p *Process) KillTree() {
 	if !p.Running() {
 		return
 	}
 	children := descendants(p.PID())
-	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Process.Kill()
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	<-p.ended
 }
 
-// Stop asks the process to end with a signal, and kills it if it has not ended within a
+// Stop asks the process to end with a signal, and kills it and its children if it has not ended within a
 // time. The error says so, or how it ended otherwise than well, now or before.
 func (p *Process) Stop(with os.Signal, within time.Duration) error {
 	_ = p.Signal(with) // it may have ended
@@ -102,7 +108,7 @@ func (p *Process) Stop(with os.Signal, within time.Duration) error {
 	select {
 	case <-p.ended:
 	case <-timer.C:
-		p.Kill()
+		p.KillTree()
 		return fmt.Errorf("did not stop within %v and was killed", within)
 	}
 	if p.err != nil {

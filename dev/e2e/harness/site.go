@@ -167,7 +167,7 @@ func (s *Site) flags(command string) []string {
 // their logs if the test failed.
 func (s *Site) end() {
 	for _, p := range s.Started() {
-		p.Kill()
+		p.KillTree()
 	}
 	checkSecrets(s)
 	if !s.t.Failed() {
