@@ -247,7 +247,9 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	defer stop()
 	defer stream.stop()
 	if try > 1 {
-		stream.begin(ctx)
+		if err := stream.begin(ctx); errors.Is(err, opt.ErrUnavailable) {
+			return Outcome{}, journalError(ctx, err) // its outcome could not be recorded, either
+		}
 	}
 	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()

@@ -565,11 +565,12 @@ func (f planner) Plan(_ context.Context, r activities.Request) (activities.Plann
 type recorder struct {
 	mu      sync.Mutex
 	refuse  int
+	refusal error // errAway if nil
 	calls   [][]opt.Batch
 	batches []opt.Batch // of all calls, refused ones too
 }
 
-var errAway = errors.New("the journal is away")
+var errAway = fmt.Errorf("the journal is away: %w", opt.ErrUnavailable)
 
 func (r *recorder) Record(_ context.Context, batches ...opt.Batch) error {
 	r.mu.Lock()
@@ -577,6 +578,9 @@ func (r *recorder) Record(_ context.Context, batches ...opt.Batch) error {
 	r.calls = append(r.calls, batches)
 	r.batches = append(r.batches, batches...)
 	if len(r.calls) <= r.refuse {
+		if r.refusal != nil {
+			return r.refusal
+		}
 		return errAway
 	}
 	return nil

@@ -43,6 +43,7 @@ const (
 	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal" // its details are how many runs before may have begun
+	RecordError        = "Record" // the journal can be reached, and does not take the events
 	RefusedError       = "Refused"
 	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
 	RewoundError       = "Rewound" // its details are an [opt.RewoundError]
@@ -67,13 +68,17 @@ func (e *recordError) Error() string { return e.cause.Error() }
 // Unwrap returns the error of the recorder.
 func (e *recordError) Unwrap() error { return e.cause }
 
-// journalError returns the error of an attempt that could not be recorded: it begins again after a
-// pause, until the journal answers. Events that the journal refuses for good fail the attempt.
+// journalError returns the error of an attempt that could not be recorded. While the journal cannot
+// be reached, the attempt begins again after pauses. After other errors Temporal repeats it for a
+// minute, before they use it up. Events that the journal refuses for good fail the attempt.
 func journalError(ctx context.Context, err error) error {
-	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
+	switch {
+	case errors.Is(err, opt.ErrConflict), errors.Is(err, opt.ErrMalformed):
 		return finalFailure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
+	case errors.Is(err, opt.ErrUnavailable):
+		return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err, try(ctx)-1)
 	}
-	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err, try(ctx)-1)
+	return temporal.NewApplicationErrorWithCause("The journal does not take what the task has streamed.", RecordError, err)
 }
 
 // Reason returns the code for a Run that failed with e.

@@ -95,10 +95,22 @@ func TestRun_triesOfAnotherActivity(t *testing.T) {
 	}
 }
 
-// A try does not fail because its start cannot be recorded: the event is written
-// together with the next ones.
+// While the journal cannot be reached, nothing is executed again: no outcome could be recorded.
 func TestRun_triesWithoutAJournal(t *testing.T) {
 	r := &recorder{refuse: 1}
+	_, err := runInput(t, config(r, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+		t.Error("it was executed")
+		return activities.Completed(), nil
+	}), activities.RunInput{Work: work, Tries: 1})
+	if app := application(t, err); app.Type() != activities.JournalError || app.NonRetryable() {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A try does not fail because the journal does not take its start yet: the event is written
+// together with the next ones.
+func TestRun_triesTooEarly(t *testing.T) {
+	r := &recorder{refuse: 1, refusal: errors.New("too early")}
 	tries(t, r, 2, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 		return activities.Completed(), nil
 	})

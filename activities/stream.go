@@ -47,10 +47,10 @@ func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *st
 	return s
 }
 
-// begin records that the work begins again after a lost worker. If this fails,
-// the event is written with the next ones. The first try has no separate event:
-// the move that begins the attempt says it.
-func (s *stream) begin(ctx context.Context) {
+// begin records that the work begins again after a lost worker, or after one that could not reach
+// the journal. If the journal does not take the event yet, it is written with the next ones. The
+// first try has no separate event: the move that begins the attempt says it.
+func (s *stream) begin(ctx context.Context) error {
 	s.mu.Lock()
 	s.n++
 	s.pending = append(s.pending, opt.Event{
@@ -60,7 +60,7 @@ func (s *stream) begin(ctx context.Context) {
 	s.start()
 	s.wakeWriter()
 	s.mu.Unlock()
-	_ = s.flush(ctx) // kept in s.err
+	return s.flush(ctx) // and kept in s.err
 }
 
 // pieces returns how many pieces were streamed.

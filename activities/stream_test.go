@@ -147,7 +147,7 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	if err != nil || len(out.Artifacts) != 1 {
 		t.Errorf("got %+v, error %v", out, err)
 	}
-	if told == nil || told.Error() != "the journal is away" {
+	if !errors.Is(told, errAway) {
 		t.Errorf("the third Chunk returned %v, want the error of the write before", told)
 	}
 	seen := map[int64]string{}
@@ -168,29 +168,32 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	}
 }
 
-// A run that cannot be recorded uses up no attempt: Temporal repeats it. An error
-// of the executor uses one up, even if the journal fails, too.
+// A run that cannot be recorded uses up no attempt: it is repeated, by Temporal if the journal can
+// be reached and does not take its events. An error of the executor uses one up, even if the
+// journal fails, too.
 func TestStream_cannotBeRecorded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then  func(told error) (activities.Outcome, error)
 		kind  string
 		final bool
+		away  error
 	}{
-		"completed": {func(error) (activities.Outcome, error) { return activities.Completed(), nil }, activities.JournalError, false},
+		"not taken": {func(error) (activities.Outcome, error) { return activities.Completed(), nil }, activities.RecordError, false, errors.New("no such id")},
+		"completed": {func(error) (activities.Outcome, error) { return activities.Completed(), nil }, activities.JournalError, false, errAway},
 		"passed on": {func(told error) (activities.Outcome, error) {
 			return activities.Outcome{}, fmt.Errorf("show it: %w", told)
-		}, activities.JournalError, false},
-		"error": {func(error) (activities.Outcome, error) { return activities.Outcome{}, errors.New("no route") }, activities.ExecutorError, true},
-		"panic": {func(error) (activities.Outcome, error) { panic("no") }, activities.PanicError, true},
+		}, activities.JournalError, false, errAway},
+		"error": {func(error) (activities.Outcome, error) { return activities.Outcome{}, errors.New("no route") }, activities.ExecutorError, true, errAway},
+		"panic": {func(error) (activities.Outcome, error) { panic("no") }, activities.PanicError, true, errAway},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := run(t, &recorder{refuse: 1 << 30}, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+			_, err := run(t, &recorder{refuse: 1 << 30, refusal: tt.away}, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 				chunk(t, s, "a", "1", false)
 				if err := activities.Sleep(ctx, time.Second); err != nil {
 					return activities.Outcome{}, err
 				}
 				told := s.Chunk(ctx, artifact("a", "2"), true)
-				if !errors.Is(told, errAway) {
+				if !errors.Is(told, tt.away) {
 					t.Errorf("the second Chunk returned %v, want the error of the write before", told)
 				}
 				return tt.then(told)

@@ -2,7 +2,9 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -267,6 +269,41 @@ func TestPlan_waitsForAReadableWorker(t *testing.T) {
 	}
 	if pause != time.Minute {
 		t.Errorf("the longest pause is %v", pause)
+	}
+}
+
+// While the journal is away, tasks begin again and make the history longer. A run that is too long
+// for Temporal begins none until the journal answers; then the next run does.
+func TestPlan_tooLongWithoutTheJournal(t *testing.T) {
+	env, log := newPlanEnv(t)
+	away, runs := true, 0
+	log.fail = func(opt.Batch) error {
+		if away {
+			return errors.New("the journal is away")
+		}
+		return nil
+	}
+	env.OnActivity("Run", anyArg, anyArg).Return(func(context.Context, activities.RunInput) (activities.Outcome, error) {
+		runs++
+		return activities.Outcome{}, journalAway
+	})
+	before := 0
+	at(env, time.Hour, func() {
+		before = runs
+		env.SetContinueAsNewSuggested(true)
+		env.SetCurrentHistoryLength(50_000)
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	at(env, 2*time.Hour, func() {
+		if before < 60 || runs > before+1 {
+			t.Errorf("the task began %d times in the first hour, and %d times in the second, when the run was too long", before, runs-before)
+		}
+		away = false
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+	next := continued[workflows.PlanInput](t, env)
+	if got := next.Tries[slices.Collect(maps.Keys(next.Tries))[0]]; got.Begun != runs || got.Lost != 0 {
+		t.Errorf("the next run knows %+v tries of %d", got, runs)
 	}
 }
 

@@ -173,8 +173,7 @@ func (d *Driver) handle(in machine.Input) {
 }
 
 // reconcile starts wanted work that does not run, and stops unwanted work. A run that is about
-// to continue as new starts nothing, except an activity that has to be started again: the next
-// run would not have the number of its tries.
+// to continue as new starts nothing.
 func (d *Driver) reconcile(w machine.Wants) {
 	d.stopUnwanted(w)
 	for _, s := range w.Signals {
@@ -182,12 +181,12 @@ func (d *Driver) reconcile(w machine.Wants) {
 			d.send(s)
 		}
 	}
-	if !d.leave.now {
-		d.startDue(w)
+	if d.leave.now {
+		return
 	}
+	d.startDue(w)
 	for _, a := range w.Activities {
-		_, again := d.tries[a.Key]
-		if (again || !d.leave.now) && d.activities[a.Key] == nil && d.pauses[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
+		if d.activities[a.Key] == nil && d.pauses[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
 			d.startActivity(a)
 		}
 	}
