@@ -43,7 +43,7 @@ const (
 	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal" // its details are how many runs before may have begun
-	RecordError        = "Record" // the journal can be reached, and does not take the events
+	RecordError        = "Record"  // the journal can be reached, and does not take the events
 	RefusedError       = "Refused"
 	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
 	RewoundError       = "Rewound" // its details are an [opt.RewoundError]

@@ -12,10 +12,10 @@ import (
 // OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
 // after one.
 func (j objectiveFinder) OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error) {
-	return db.List(ctx, j.db, "SELECT id, tenant, context_id, attempt, queued_at, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+db.LimitParam(2), db.Args{after, limit},
+	return db.List(ctx, j.db, "SELECT id, tenant, context_id, status, attempt, queued_at, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+db.LimitParam(2), db.Args{after, limit},
 		func(row db.Scanner) (o opt.Objective, err error) {
 			var queued, updated int64
-			err = row.Scan(&o.ID, &o.Tenant, &o.ContextID, &o.Attempt, &queued, &updated)
+			err = row.Scan(&o.ID, &o.Tenant, &o.ContextID, &o.Status, &o.Attempt, &queued, &updated)
 			o.QueuedAt, o.UpdatedAt = a2a.AtMillis(queued), a2a.AtMillis(updated)
 			return o, err
 		})

@@ -318,7 +318,7 @@ func (r *Reconciler) warnMany(lost, open int) {
 type Lost struct {
 	Open       int             // objectives that are open in the journal
 	Objectives []string        // that Temporal does not have, or that were stopped
-	Doubtful   []string        // objectives that run, with plans that do not
+	Doubtful   []string        // objectives that run, with plans that do not, or that work without any
 	Waiting    []opt.Objective // that wait for their turn
 }
 
@@ -354,11 +354,18 @@ const pageSize = 500
 // add adds to lost the ones of a page of open objectives and plans that do not run.
 func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]bool, page []opt.Objective, plans []opt.Plan) error {
 	lost.Open += len(page)
+	works := map[string]bool{}
+	for _, p := range plans {
+		works[p.ObjectiveID] = true
+	}
 	for _, o := range page {
 		if !o.QueuedAt.IsZero() {
 			lost.Waiting = append(lost.Waiting, o)
 		}
 		if running[o.ID] {
+			if o.Status == opt.ObjectiveWorking && !works[o.ID] && time.Since(o.UpdatedAt.Time()) > lag {
+				lost.Doubtful = append(lost.Doubtful, o.ID) // a plan may have been stopped after it had recorded its end
+			}
 			continue
 		}
 		fate, err := r.cfg.Temporal.Fate(ctx, o.ID) // Temporal's list may be late

@@ -191,6 +191,22 @@ func TestReconciler_reportsPlansStoppedAtTheirEnd(t *testing.T) {
 	})
 }
 
+// Such a plan is found even if nothing has looked while Temporal listed it as stopped: an objective
+// that works has a plan that does, but for a moment.
+func TestReconciler_findsWorkWithoutAPlan(t *testing.T) {
+	w, ids := newWorld(3)
+	for i, o := range []*opt.Objective{w.open[ids[0]], w.open[ids[1]], w.open[ids[2]]} {
+		o.Status, o.Plans[0].Status = opt.ObjectiveWorking, opt.PlanCompleted
+		if i > 0 {
+			w.fates[o.Plans[0].ID] = workflows.FateStopped
+			w.list = slices.DeleteFunc(w.list, func(id string) bool { return id == o.Plans[0].ID })
+		}
+	}
+	w.open[ids[2]].UpdatedAt = a2a.At(time.Now())
+	once(t, w.reconciler(zap.NewNop()))
+	w.did(t, "lost "+opt.PlanID(ids[1], 1)+" 1")
+}
+
 func TestReconciler_beginsContextsAgain(t *testing.T) {
 	w, ids := newWorld(4)
 	for i, contextID := range []string{"gone", "there", "gone", "again"} {

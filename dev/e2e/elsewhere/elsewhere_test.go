@@ -156,7 +156,7 @@ func testGate(t *testing.T, c *cluster.Cluster) {
 	worker.Stop()
 }
 
-// Without search attributes all work is done, and what was terminated is closed. When they
+// Without search attributes all work is done, and terminated work is closed. When they
 // exist, a restart of the API uses them.
 func testAttributes(t *testing.T, c *cluster.Cluster) {
 	c.Namespace(t, "bare", week, "LonghaulState")
@@ -167,7 +167,7 @@ func testAttributes(t *testing.T, c *cluster.Cluster) {
 	d.says(worker, run)
 	d.says(api, run)
 	id, lost := d.works("before"), d.begin("lost").ID
-	api.Stop() // it would close what is lost
+	api.Stop() // it would close the lost one
 	c.Terminate(t, "bare", lost)
 	d.Run("journal", "close", lost, "--data-dir", d.Dir)
 	api = d.Start(harness.API)
