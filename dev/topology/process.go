@@ -200,7 +200,7 @@ func (p *Process) wait(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && ended != nil {
-		return fmt.Errorf("%s ended with: %w\n%s", p.Name, ended, p.run.Tail(tail))
+		return fmt.Errorf("%s ended with: %w\n%s", p.Name, ended, child.Tail(p.LogPath, tail))
 	}
 	return err
 }
@@ -208,7 +208,7 @@ func (p *Process) wait(ctx context.Context) error {
 // until waits until check returns nil. Otherwise the error has the end of the log.
 func (p *Process) until(ctx context.Context, check func() error) error {
 	if err := child.Until(ctx, checkPause, check); err != nil {
-		return fmt.Errorf("%s: %w\n%s", p.Name, err, p.run.Tail(tail))
+		return fmt.Errorf("%s: %w\n%s", p.Name, err, child.Tail(p.LogPath, tail))
 	}
 	return nil
 }

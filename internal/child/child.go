@@ -118,8 +118,11 @@ func (p *Process) Stop(with os.Signal, within time.Duration) error {
 }
 
 // Tail returns the end of the log, at most so many bytes.
-func (p *Process) Tail(size int) string {
-	data, err := os.ReadFile(p.LogPath)
+func (p *Process) Tail(size int) string { return Tail(p.LogPath, size) }
+
+// Tail returns the end of a file, at most so many bytes, or why it cannot be read.
+func Tail(path string, size int) string {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}

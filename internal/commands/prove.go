@@ -140,10 +140,13 @@ func (c *proveCommand) write(p *process.Process, card *prove.Scorecard) error {
 	return os.WriteFile(c.Picture, picture.Bytes(), 0o644)
 }
 
-// openLog opens the file for what the server of --run prints. Without --log it has no name any
-// more, so that nothing is left of it.
+// openLog opens the file for what the server of --run prints, nil without one. Without --log it
+// has no name any more, so that nothing is left of it.
 func (c *proveCommand) openLog() (*os.File, error) {
-	if c.Log != "" && c.Run_ != "" {
+	switch {
+	case c.Run_ == "":
+		return nil, nil
+	case c.Log != "":
 		return os.Create(c.Log)
 	}
 	f, err := os.CreateTemp("", "prove-*.log")
@@ -153,7 +156,7 @@ func (c *proveCommand) openLog() (*os.File, error) {
 	return f, err
 }
 
-// lastPrinted returns the end of a log.
+// lastPrinted returns the end of a log, "" if there is none.
 func lastPrinted(log *os.File) string {
 	const most = 2000 // bytes
 	size, _ := log.Seek(0, io.SeekEnd)
