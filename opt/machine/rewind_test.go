@@ -471,3 +471,35 @@ func TestObjective_ChildState_imprint(t *testing.T) {
 		t.Errorf("it takes over a plan with the imprint %q, want %q", d.Imprint, before)
 	}
 }
+
+// An earlier run of the objective may have had the epoch with which a reset one begins, until the journal
+// refuses that. What a plan has reported to it says nothing about the plan that the objective begins.
+func TestObjective_Handle_sameEpoch(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(5000)
+	earlier := opt.Report{N: 9, Directive: 4000, Under: 2, Status: opt.PlanFailed, Reason: string(opt.ObjectiveCanceled), Started: true}
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: earlier})
+	if s := m.State.Objective.Status; s.Ended() {
+		t.Fatalf("the objective is %s by a report for an earlier run", s)
+	}
+	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "q", Tasks: []opt.TaskSpec{{Name: "t"}}}}})
+	m.Handle(now, machine.Reported{PlanID: plan(2), Report: earlier})
+	if p := m.State.Objective.Plan(plan(2)); p == nil || p.Over() {
+		t.Fatalf("a plan that the objective has just added is %+v", p)
+	}
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: m.State.Links[0].Directive.N})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: m.State.Links[0].Directive.N, Under: 2, Status: opt.PlanCompleted, Started: true}})
+	if !m.State.Objective.Plan(plan(1)).Over() {
+		t.Error("the report for this run does not count")
+	}
+}
+
+// The same holds for the plans of a retry.
+func TestObjective_Handle_sameEpochOfARetry(t *testing.T) {
+	m, p := retriedIn(2)
+	m.Handle(a2a.AtMillis(5000), machine.Reported{PlanID: p.ID, Report: opt.Report{N: 9, Attempt: 2, Directive: 40, Under: 2, Status: opt.PlanFailed, Started: true}})
+	if p.Status != opt.PlanPending {
+		t.Errorf("the plan is %s by a report for an earlier run", p.Status)
+	}
+}
