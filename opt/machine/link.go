@@ -20,6 +20,7 @@ type Link struct {
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
+	First     int64     `json:"first,omitempty"`   // of a rewound objective: number of the first directive of its epoch
 	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
 	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
 	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
@@ -68,9 +69,17 @@ func (l *Link) hear(report opt.Report, before, epoch int) {
 	}
 }
 
+// renumber gives the latest directive a number above all that an earlier run of the objective may
+// have sent.
+func (l *Link) renumber(now a2a.Time) {
+	l.Directive.N = above(l.Directive.N, now)
+	l.First = l.Directive.N
+}
+
 // stale reports whether a report was made for an earlier run of the objective, or with what that knew.
+// Until the journal has taken the epoch, that run may have had the same.
 func (l *Link) stale(report opt.Report, epoch int) bool {
-	return (!l.Begun || l.Start != nil) && report.Under < epoch
+	return (!l.Begun || l.Start != nil) && (report.Under < epoch || report.Directive < l.First)
 }
 
 // deliver notes that a directive was delivered, or that the workflow of the plan does not exist. It
@@ -108,8 +117,8 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 // runs: it gets a directive, and reports to this run from then on.
 func (s *ObjectiveState) adopt(l *Link, now a2a.Time) {
 	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
+	l.renumber(now)
 	d := &l.Directive
-	d.N = above(d.N, now)
 	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, s.Epoch, true, s.N
 	d.Imprint, d.Run = s.imprint(l.Start), s.Objective.Plan(l.PlanID).Run
 }

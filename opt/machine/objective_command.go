@@ -188,6 +188,9 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 		PlanID: planID, Start: whole, After: s.N,
 		Directive: Directive{N: former.Directive.N, Start: start, Covered: covered}, Changed: s.N,
 	}
+	if s.Epoch > 1 {
+		s.Links[i].renumber(m.now)
+	}
 	if start {
 		s.Links[i].Directive.N++
 		s.Links[i].Directive.Echo = s.Links[i].Directive.N

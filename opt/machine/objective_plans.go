@@ -80,7 +80,11 @@ func (m *Objective) addPlans(plans []*opt.Plan, old []string) {
 		m.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: &added, Replaces: old})
 		old = nil
 		s.Objective.Plan(p.ID).Report = &opt.Report{Status: p.Status}
-		s.Links = append(s.Links, &Link{PlanID: p.ID, Start: p, After: s.N})
+		l := &Link{PlanID: p.ID, Start: p, After: s.N}
+		if s.Epoch > 1 {
+			l.renumber(m.now)
+		}
+		s.Links = append(s.Links, l)
 	}
 }
 

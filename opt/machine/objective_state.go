@@ -114,7 +114,10 @@ func (s *ObjectiveState) imprint(p *opt.Plan) string {
 func (s *ObjectiveState) Message(planID string) Directed {
 	p, l := s.Objective.Plan(planID), s.link(planID)
 	d := Directed{Directive: l.Directive, NotesFrom: p.Report.Notes, Shapers: s.Objective.Shapers}
-	if l.Begun {
+	switch {
+	case l.Unheard: // it may have those of an earlier run
+		d.NotesFrom = 0
+	case l.Begun:
 		d.NotesFrom = max(d.NotesFrom, l.Noted)
 	}
 	d.NotesFrom = min(d.NotesFrom, l.Directive.Notes)

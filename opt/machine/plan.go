@@ -105,8 +105,11 @@ func (m *Plan) onDirected(in Directed) {
 		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
 		return
 	}
+	if d.Epoch > s.Above { // the objective was rewound, and may have got its messages in another order
+		s.Heard = 0
+	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
-		m.onNotes(in.Notes[len(in.Notes)-fresh:])
+		m.onNotes(in.Notes[len(in.Notes)-fresh:], max(d.Epoch, s.Above) > 1)
 	}
 	s.take(in)
 	m.applyDirective(d)

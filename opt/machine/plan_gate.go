@@ -190,13 +190,16 @@ func (m *Plan) showNote(to *opt.Task, l opt.Letter) {
 }
 
 // onNotes takes in messages to the root task that a directive has brought, and shows them at
-// the open approvals.
-func (m *Plan) onNotes(notes []a2a.Message) {
+// the open approvals. again is whether the plan may have them from an earlier run of the objective.
+func (m *Plan) onNotes(notes []a2a.Message, again bool) {
 	s := &m.State
-	s.Notes = append(s.Notes, notes...)
 	s.Heard += len(notes)
 	for _, message := range notes {
 		author, _ := message.Metadata.String(opt.KeyAuthor)
+		if again && s.noted(message.MessageID, author) {
+			continue
+		}
+		s.Notes = append(s.Notes, message)
 		m.showNote(nil, opt.Letter{Message: message, Principal: author})
 	}
 }

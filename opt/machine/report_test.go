@@ -59,11 +59,14 @@ func TestObjective_Handle_reports(t *testing.T) {
 
 // retried returns an objective in its second attempt, and its plan, which failed in
 // the first.
-func retried() (*machine.Objective, *opt.Plan) {
-	kept := machine.Kept{Objective: *objective("failed")}
+func retried() (*machine.Objective, *opt.Plan) { return retriedIn(1) }
+
+// retriedIn returns the same in an epoch.
+func retriedIn(epoch int) (*machine.Objective, *opt.Plan) {
+	kept := machine.Kept{Objective: *objective("failed"), Epochs: map[string]int{objectiveID: epoch}}
 	kept.Objective.Status, kept.Objective.Root = opt.ObjectiveFailed, opt.TaskFailed
 	m := machine.RestoreObjective(kept, 0, machine.Rules)
-	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
+	m.Handle(a2a.AtMillis(5000), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
 	return m, m.State.Objective.Plan(plan(1))
 }
 

@@ -34,9 +34,9 @@ func (s *ObjectiveState) rewind(now a2a.Time, in Rewound) []opt.Event {
 		}
 		if p := s.Objective.Plan(l.PlanID); !p.Over() {
 			l.Unheard = true
+			l.renumber(now)
 			d := &l.Directive
-			d.N, d.Epoch = above(d.N, now), s.Epoch
-			d.Echo, l.Changed = d.N, s.N
+			d.Epoch, d.Echo, l.Changed = s.Epoch, d.N, s.N
 		}
 	}
 	if s.Loading { // it reads a state from before this

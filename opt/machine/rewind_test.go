@@ -471,3 +471,76 @@ func TestObjective_ChildState_imprint(t *testing.T) {
 		t.Errorf("it takes over a plan with the imprint %q, want %q", d.Imprint, before)
 	}
 }
+
+// An earlier run of the objective may have had the epoch with which a reset one begins, until the journal
+// refuses that. What a plan has reported to it says nothing about the plan that the objective begins.
+func TestObjective_Handle_sameEpoch(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(5000)
+	earlier := opt.Report{N: 9, Directive: 4000, Under: 2, Status: opt.PlanFailed, Reason: string(opt.ObjectiveCanceled), Started: true}
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: earlier})
+	if s := m.State.Objective.Status; s.Ended() {
+		t.Fatalf("the objective is %s by a report for an earlier run", s)
+	}
+	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "q", Tasks: []opt.TaskSpec{{Name: "t"}}}}})
+	m.Handle(now, machine.Reported{PlanID: plan(2), Report: earlier})
+	if p := m.State.Objective.Plan(plan(2)); p == nil || p.Over() {
+		t.Fatalf("a plan that the objective has just added is %+v", p)
+	}
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: m.State.Links[0].Directive.N})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: m.State.Links[0].Directive.N, Under: 2, Status: opt.PlanCompleted, Started: true}})
+	if !m.State.Objective.Plan(plan(1)).Over() {
+		t.Error("the report for this run does not count")
+	}
+}
+
+// The same holds for the plans of a retry.
+func TestObjective_Handle_sameEpochOfARetry(t *testing.T) {
+	m, p := retriedIn(2)
+	m.Handle(a2a.AtMillis(5000), machine.Reported{PlanID: p.ID, Report: opt.Report{N: 9, Attempt: 2, Directive: 40, Under: 2, Status: opt.PlanFailed, Started: true}})
+	if p.Status != opt.PlanPending {
+		t.Errorf("the plan is %s by a report for an earlier run", p.Status)
+	}
+}
+
+// A plan has each message to the root task once, also if its objective was rewound and has got them in
+// another order, or has taken the first one for its request.
+func TestPlan_Handle_notesOfARewoundObjective(t *testing.T) {
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending}}}
+	now := a2a.AtMillis(1)
+	note := func(id string) a2a.Message { return a2a.Message{MessageID: id, Role: a2a.RoleUser} }
+	m.Handle(now, machine.Opened{})
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1, Notes: 2}, Notes: []a2a.Message{note("a"), note("b")}})
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1000, Echo: 1000, Epoch: 2}})
+	m.Handle(now, machine.Rewound{Done: m.State.N})
+	if n := m.State.Report.Notes; n != 0 {
+		t.Errorf("it reports %d notes of this run of the objective", n)
+	}
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1001, Echo: 1000, Epoch: 2, Notes: 2}, Notes: []a2a.Message{note("b"), note("c")}})
+	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1002, Echo: 1000, Epoch: 2, Notes: 3}, NotesFrom: 2, Notes: []a2a.Message{note("d")}})
+	ids := ""
+	for _, n := range m.State.Notes {
+		ids += n.MessageID
+	}
+	if ids != "abcd" || m.State.Heard != 3 {
+		t.Errorf("it has %s, of which %d came with directives", ids, m.State.Heard)
+	}
+}
+
+// A rewound objective sends all its messages to a plan that counts those of an earlier run.
+func TestObjective_Message_rewound(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.Letter{Letter: opt.Letter{TaskID: objectiveID, Message: a2a.Message{MessageID: "a", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}}})
+	m.Handle(now, machine.Rewound{})
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Notes: 1, Directive: 1, Status: opt.PlanWorking, Started: true}})
+	if d := m.State.Message(plan(1)); d.NotesFrom != 0 || len(d.Notes) != 1 {
+		t.Errorf("the directive brings %d notes from %d", len(d.Notes), d.NotesFrom)
+	}
+	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 2, Notes: 1, Under: 2, Directive: m.State.Links[0].Directive.N, Status: opt.PlanWorking, Started: true}})
+	if d := m.State.Message(plan(1)); d.NotesFrom != 1 {
+		t.Errorf("when the plan has them, the directive brings %d notes from %d", len(d.Notes), d.NotesFrom)
+	}
+}

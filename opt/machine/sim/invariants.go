@@ -21,6 +21,7 @@ func (w checks) begins(s *machine.PlanState, resets int) {
 		w.facts.resets[s.Plan.ID]++
 		w.World.forget(s.Plan.ID)
 		w.facts.forget(taskPrefix(s.Plan.ID))
+		forget(w.facts.resent, s.Plan.ID+taskPrefix(s.Plan.ID)) // activities that workers have sent back begin again
 	}
 	w.facts.begun[attempt] = resets
 }

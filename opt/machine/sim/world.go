@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -316,7 +315,7 @@ func (w *World) newRun(id, objective string, m host) *run {
 
 // forget notes that the keys of a workflow may be used again: it begins again.
 func (w *World) forget(id string) {
-	maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, id+" ") })
+	forget(w.used, id+" ")
 }
 
 // settle does everything that is possible, until the rest waits for clients.
