@@ -88,7 +88,7 @@ func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
 		return
 	}
 	if reply.Action == opt.Refine {
-		again := opt.Reopened(&m.State.Plan, t, t.Gate.Sources, reply, remarked(message, reply))
+		again := opt.Reopened(&m.State.Plan, t, t.Gate.Sources, reply, authored(remarked(message, reply), reply.DecidedBy))
 		m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
 		j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack})
 		return

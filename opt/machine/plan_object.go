@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -164,13 +165,20 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
 
-// remarked returns a message with its remark as text, for executors that read
-// nothing else.
+// remarked returns a message with its remark as text, for executors that read nothing else, in
+// the place of the decision, which they get as a reply.
 func remarked(message a2a.Message, reply opt.Reply) a2a.Message {
+	message.Parts = slices.DeleteFunc(slices.Clone(message.Parts), isDecision)
 	if remark := reply.Remark(); remark != "" && message.Text() != remark {
-		message.Parts = append(slices.Clone(message.Parts), a2a.TextPart(remark))
+		message.Parts = append(message.Parts, a2a.TextPart(remark))
 	}
 	return message
+}
+
+// isDecision reports whether a part of a message is a decision at a gate.
+func isDecision(p a2a.Part) bool {
+	var d map[string]json.RawMessage
+	return p.Data != nil && json.Unmarshal(p.Data, &d) == nil && (d["action"] != nil || d["decision"] != nil)
 }
 
 // editOf returns the gate at which a person has put something else in the place of

@@ -57,6 +57,8 @@ func TestGates_refineTellsTheExecutor(t *testing.T) {
 		s.Expect(len(w.Refined) == 1 && w.Refined[0].Remark() == "better", "the executor is told %v", w.Refined)
 		last := w.Messages[len(w.Messages)-1]
 		s.Expect(last.Text() == "better" || last.Parts[len(last.Parts)-1].Text != nil, "the last message is %q", last.Text())
+		author, _ := last.Metadata.String(opt.KeyAuthor)
+		s.Expect(author == "alice", "its author is %q", author)
 	})
 }
 
