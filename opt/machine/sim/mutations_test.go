@@ -41,7 +41,7 @@ var mutations = []mutation{
 	{"notes are not passed on", "objective_state.go", "d.Notes, d.Permission = len(s.Notes),", "d.Notes, d.Permission = 0,"},
 	{"a plan that was set back has all notes that were sent", "link.go", "l.Delivered, l.Noted = 0, 0", "l.Delivered = 0"},
 	{"notes that come before a delivery count as delivered", "link.go", "l.Noted = in.Notes", "l.Noted = l.Directive.Notes"},
-	{"a plan takes in notes twice", "plan.go", "m.onNotes(in.Notes[len(in.Notes)-fresh:])", "m.onNotes(in.Notes)"},
+	{"a plan takes in notes twice", "plan.go", "m.onNotes(in.Notes[len(in.Notes)-fresh:], ", "m.onNotes(in.Notes, "},
 	{"a note reaches tasks that were approved before it", "plan_state.go", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); !all {", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); false && !all {"},
 	{"a note reaches a plan that follows an approval before it", "objective_state.go", "d.Covered = max(d.Covered, covered(o, p))", "d.Covered = 0"},
 	{"an approval does not show a later note", "plan_gate.go", "m.job(t).extend(t.Gate.WithNote(exchanged(l, m.now)))", "_ = l"},
