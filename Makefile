@@ -34,11 +34,10 @@ test-root:
 	$(root) test $(RACE) -shuffle=on -timeout 30m ./...
 
 # Most of these run programs, which the cache of test results does not notice.
-# One package at a time: several start many processes, and a worker that is silent for
-# three seconds counts as lost.
+# Two packages at a time: they wait more than they work, but several start many processes.
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
-	$(dev) test $(RACE) -count=1 -p 1 -timeout 30m ./...
+	$(dev) test $(RACE) -count=1 -p 2 -timeout 30m ./...
 
 # The tools are in a module of their own, so that their dependencies are not the product's.
 lint:
