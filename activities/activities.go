@@ -122,8 +122,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
 	defer a.recoverPanic(ctx, "planner", false, &err)
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	if r.Message != nil {
 		whole := *r.Message
 		if whole.Parts, err = a.contents(r.ObjectiveID).attach(ctx, whole.Parts); err != nil {
@@ -172,8 +171,11 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
 }
 
 // runTry does one try at an attempt: it records what rides, runs the task and returns the
-// outcome.
+// outcome. It sends heartbeats from its beginning: without them Temporal would start a second run of
+// the task while the journal is slow, and both runs would do the work.
 func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outcome, err error) {
+	beats := sendHeartbeats(ctx)
+	defer beats.stop()
 	w, refused, err := a.prepareRun(ctx, in)
 	defer func() { out.Refused = refused }()
 	switch {
@@ -199,24 +201,21 @@ func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outc
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
 	if in.Returned == nil {
-		release, err := a.limiter.acquire(ctx, kind, w)
+		release, err := a.limiter.acquire(ctx, beats, kind, w)
 		if err != nil {
 			return Outcome{}, err
 		}
 		defer release()
 	}
-	return a.execute(ctx, executor, w, try)
+	return a.execute(ctx, beats, executor, w, try)
 }
 
 var errContentLost = errors.New("a large content is lost")
 
-// prepareRun records what rides and adds the large contents to the work. It sends heartbeats
-// meanwhile: without them Temporal would start a second run of the task while the journal
-// is slow, and both runs would do the work. It returns the error of ctx if Temporal has
-// timed this run out. If the journal refuses for good what rides, the task runs all the same.
+// prepareRun records what rides and adds the large contents to the work. It returns the error of ctx
+// if Temporal has timed this run out. If the journal refuses for good what rides, the task runs all
+// the same.
 func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refused *opt.RewoundError, err error) {
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
 	if len(in.Ride) > 0 {
 		err := a.cfg.Recorder.Record(ctx, in.Ride...)
 		if err != nil && !errors.As(err, &refused) {
@@ -237,14 +236,15 @@ func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refus
 func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
 
 // execute runs one try at an attempt and records what it streams.
-func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try int) (out Outcome, err error) {
+func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Executor, w Work, try int) (out Outcome, err error) {
 	ctx = withLog(ctx, w)
 	defer a.recoverPanic(ctx, w.Executor, true, &err)
 	w.Try = try
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
 	began := time.Now()
-	stop := sendHeartbeats(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began} })
-	defer stop()
+	beats.show(func() Progress {
+		return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began}
+	})
 	defer stream.stop()
 	if try > 1 {
 		if err := stream.begin(ctx); errors.Is(err, opt.ErrUnavailable) {
@@ -294,8 +294,7 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 // nothing, so a second run is harmless.
 func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
 	defer a.recoverPanic(ctx, "heartbeats", false, &err)
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	return watchHeartbeat(ctx, a.cfg.Heartbeats, w)
 }
 

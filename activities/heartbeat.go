@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -17,34 +18,48 @@ type Progress struct {
 	Since   time.Time `json:"since"`
 }
 
-// sendHeartbeats reports that the activity is alive until stop is called, so that a dead
-// worker is noticed within seconds and ctx is canceled within seconds. progress
-// returns the details of a heartbeat; nil for none.
-func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
+// Heartbeats are the sender of those of an activity, so that a dead worker is noticed within seconds
+// and its context is canceled within seconds. An activity has one sender for all that it does: the
+// SDK sends most heartbeats later, with the context of an earlier one. If that was of a sender that
+// has stopped, none would arrive.
+type heartbeats struct {
+	details atomic.Pointer[func() Progress]
+	stop    func()
+}
+
+// sendHeartbeats sends the heartbeats of an activity until stop is called. They have no details yet.
+func sendHeartbeats(ctx context.Context) *heartbeats {
+	h := &heartbeats{stop: func() {}}
 	if !activity.IsActivity(ctx) {
-		return func() {}
+		return h
 	}
 	ctx, cancel := WithHeartbeatsEnd(ctx)
 	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(heartbeatEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if progress == nil {
-					activity.RecordHeartbeat(ctx)
-				} else {
-					activity.RecordHeartbeat(ctx, progress())
-				}
-			}
-		}
-	})
-	return func() {
+	ended.Go(func() { h.send(ctx) })
+	h.stop = func() {
 		cancel()
 		ended.Wait()
+	}
+	return h
+}
+
+// show has the heartbeats from now on say how far the activity is.
+func (h *heartbeats) show(progress func() Progress) { h.details.Store(&progress) }
+
+func (h *heartbeats) send(ctx context.Context) {
+	tick := time.NewTicker(heartbeatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if progress := h.details.Load(); progress != nil {
+			activity.RecordHeartbeat(ctx, (*progress)())
+		} else {
+			activity.RecordHeartbeat(ctx)
+		}
 	}
 }
 

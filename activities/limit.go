@@ -44,7 +44,7 @@ func newLimiter(cfg Config) *limiter {
 }
 
 // acquire waits until a task may run in an executor of a kind. It may until release is called.
-func (l *limiter) acquire(ctx context.Context, kind string, w Work) (release func(), err error) {
+func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w Work) (release func(), err error) {
 	quota := 0
 	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
 		quota = int(l.quotas.Limit(w.Tenant, opt.RunningTasks))
@@ -63,8 +63,7 @@ func (l *limiter) acquire(ctx context.Context, kind string, w Work) (release fun
 		l.to.Exceeded(string(opt.RunningTasks))
 	}
 	began := time.Now()
-	stop := sendHeartbeats(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Since: began} })
-	defer stop()
+	beats.show(func() Progress { return Progress{Task: w.Name, Attempt: w.Attempt, Since: began} })
 	if err := l.wait(ctx, p); err != nil {
 		l.permits.withdraw(p)
 		return nil, err

@@ -49,8 +49,7 @@ type Followed struct {
 // nothing, so a second run is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
 	defer a.recoverPanic(ctx, "follow", true, &err)
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	ref, ok := opt.ParseID(l.TaskID)
 	if !ok {
 		return goneTask, nil

@@ -39,8 +39,7 @@ func (a *Activities) Purge(ctx context.Context, r PurgeRequest) (done Purged, er
 	if a.cfg.Purger == nil {
 		return done, temporal.NewNonRetryableApplicationError("This worker has no journal to remove objectives from.", NoPurgerError, nil)
 	}
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	for range purgeBatches {
 		n, err := a.cfg.Purger.Purge(ctx, r.Before.Time(), purgeBatch)
 		done.Objectives += n

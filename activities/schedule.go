@@ -43,8 +43,7 @@ func NewSchedules(cfg ScheduleConfig) *Schedules { return &Schedules{cfg} }
 // BeginObjective starts the objective of a run and returns its id. A second run
 // returns the same one.
 func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (string, error) {
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	id, err := s.cfg.Starter.BeginScheduled(ctx, run)
 	return id, finalIfRefused(err)
 }
@@ -52,8 +51,7 @@ func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (s
 // CancelObjective cancels the objective of a run. It does not wait for its end. A
 // second run changes nothing.
 func (s *Schedules) CancelObjective(ctx context.Context, run opt.ScheduledRun) error {
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	return finalIfRefused(s.cfg.Starter.CancelScheduled(ctx, run))
 }
 
@@ -75,8 +73,7 @@ type OpenObjective struct {
 // whether it has ended or is gone. When the worker stops, Temporal repeats it on
 // another. It changes nothing, so a second run is harmless.
 func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
-	stop := sendHeartbeats(ctx, nil)
-	defer stop()
+	defer sendHeartbeats(ctx).stop()
 	ended, err := taskWaiter{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.waitForEnd(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
 	if errors.Is(err, opt.ErrUnknown) {
 		return true, nil

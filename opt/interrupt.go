@@ -8,7 +8,7 @@ import (
 	"longhaul/a2a"
 )
 
-// An Interrupt is an open gate, and the work that waits at it.
+// An Interrupt is a gate, and the work that waits or has waited at it.
 type Interrupt struct {
 	Gate        Gate
 	Since       a2a.Time // since when the task waits
@@ -24,9 +24,14 @@ type Interrupt struct {
 // requesters lists all who shaped the work.
 func (i *Interrupt) requesters() []string { return append([]string{i.Principal}, i.Shapers...) }
 
+// MayBeAnsweredBy reports whether r may decide at the gate.
+func (i *Interrupt) MayBeAnsweredBy(r Responder) bool {
+	return i.Gate.Responders.Allow(r.Principal, r.Groups, i.requesters()...)
+}
+
 // WaitsFor reports whether i waits for r: r may decide and has not voted.
 func (i *Interrupt) WaitsFor(r Responder) bool {
-	return i.Gate.Responders.Allow(r.Principal, r.Groups, i.requesters()...) && !i.Gate.Voted(r.Principal)
+	return i.MayBeAnsweredBy(r) && !i.Gate.Voted(r.Principal)
 }
 
 // An InterruptFilter selects interrupts for a list. Zero members select everything.
@@ -38,7 +43,7 @@ type InterruptFilter struct {
 	Text        string     // only gates whose texts, names or ids have all words of this, in any case
 	Urgent      bool       // the nearest expiry first; those that never expire are last, the longest wait first
 	After       Cursor     // the last one of the page before
-	Limit       int        `param:"pageSize,page of 50"` // 0 for no limit
+	Limit       int        `param:"pageSize,page of 50"` // at least 1, or the journal returns all
 }
 
 // A Responder may answer gates.
@@ -53,6 +58,7 @@ type GateRecord struct {
 	Open      bool
 	TaskState TaskState   // of the task now
 	Refined   int         // how often the object was sent back at earlier gates of the task
+	SentBack  string      // id of the latest of these; "" for none
 	Later     string      // id of the gate at which the task waits now, if that is another one
 	Replies   []GateReply // in the order in which they were recorded
 }

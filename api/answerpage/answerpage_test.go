@@ -163,6 +163,17 @@ func (s *site) gates(t *testing.T) []*opt.Gate {
 	return v.Gates
 }
 
+// rename has a principal change the plan in which the task waits.
+func (s *site) rename(t *testing.T, principal string) {
+	t.Helper()
+	ref, _ := opt.ParseID(s.task)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"plans/update","params":{"id":%q,"description":"More"}}`, opt.PlanID(ref.ObjectiveID, 1))
+	w := s.serve(t, http.MethodPost, "/", body, "Content-Type", "application/json", "A2A-Version", "1.0", "Authorization", "Bearer acme/"+principal)
+	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"error"`) {
+		t.Fatalf("rename: %s", w.Body)
+	}
+}
+
 // result returns the state of the task and what came of it.
 func (s *site) result(t *testing.T) string {
 	t.Helper()
@@ -436,6 +447,8 @@ func TestPage_refused(t *testing.T) {
 	}
 	restricted := approval()
 	restricted.Responders = &opt.Responders{Groups: []string{"leads"}}
+	guarded := approval()
+	guarded.Responders = &opt.Responders{NotRequester: true}
 	for name, tc := range map[string]struct {
 		gate opt.Gate
 		path func(s *site, good string) string
@@ -448,9 +461,10 @@ func TestPage_refused(t *testing.T) {
 		"another tenant": {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.Tenant = "rival" }) }, "404 Nothing to answer here any more"},
 		"another gate": {approval(), func(s *site, _ string) string {
 			return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = opt.GateID(s.task, 2) })
-		}, "409 Nothing to answer here any more"},
+		}, "404 Nothing to answer here any more"},
 		"no gate":         {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = "x" }) }, "404 Nothing to answer here any more"},
 		"no responder":    {restricted, func(_ *site, good string) string { return good }, "403 Others answer here now"},
+		"a requester":     {guarded, func(s *site, good string) string { s.rename(t, "ann"); return good }, "403 Others answer here now"},
 		"a canceled task": {approval(), func(s *site, good string) string { s.cancel(t); return good }, "409 Nothing to answer here any more"},
 	} {
 		t.Run(name, func(t *testing.T) {

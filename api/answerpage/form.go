@@ -48,13 +48,13 @@ func newContent(open gate.OpenInterrupt, link opt.AnswerLink, console string) co
 	g := open.Gate
 	out := &openGate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
-		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, open.Object),
+		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
 	}
 	if g.Kind == opt.Approval {
 		out.Unshown = g.Unshown()
 	}
 	out.Hidden = out.Unshown > 0
-	for _, p := range open.Object {
+	for _, p := range g.Object {
 		o := newObject(p)
 		out.Object, out.Hidden = append(out.Object, o), out.Hidden || !o.HasText
 	}

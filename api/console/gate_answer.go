@@ -142,7 +142,7 @@ func (v gates) closedByOther(s gate.ShownInterrupt) string {
 	word := gateform.Word(d.Action)
 	switch d.DecidedBy {
 	case opt.ByTimer:
-		return "Time was over before your answer came: " + gateform.Outcome(opt.Decided{Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt}) + unused
+		return "Time was over before your answer came: " + gateform.Outcome(d) + unused
 	case v.call.Principal:
 		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 	}

@@ -97,48 +97,27 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 
 // An OpenInterrupt is an open gate that the caller may answer.
 type OpenInterrupt struct {
-	opt.Interrupt
-	Object  []a2a.Part   // the object of the gate, complete
-	Decided *opt.Decided // how the gate was closed, beside an error; nil if that is not known
+	opt.Interrupt               // its object has its contents
+	Decided       *opt.Decision // how the gate was closed, beside an error; nil if that is not known
 }
 
 // ShowInterrupt returns an open gate to a caller who may answer it. About one that is
 // closed, the result beside the error may say how.
 func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (OpenInterrupt, error) {
-	taskID, ok := opt.TaskOfGate(id)
-	if !ok {
-		return OpenInterrupt{}, interruptUnknown(id)
-	}
-	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
-	if call.IsTaskUnknown(err) {
-		return OpenInterrupt{}, interruptUnknown(id)
-	}
-	if err != nil {
+	r, err := s.record(ctx, c, id)
+	switch closed := r.Closed(); {
+	case err != nil:
 		return OpenInterrupt{}, err
-	}
-	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == id })
-	switch {
-	case i < 0 && v.Decided != nil && v.Decided.GateID == id:
-		return OpenInterrupt{Decided: v.Decided}, call.ErrNotWaiting
-	case i < 0:
+	case !r.Open && closed != nil:
+		return OpenInterrupt{Decided: &closed.Decision}, call.ErrNotWaiting
+	case !r.Open:
 		return OpenInterrupt{}, call.ErrNotWaiting
-	case !v.Gates[i].Responders.Allow(c.Principal, c.Groups, v.Principal):
+	case !r.MayBeAnsweredBy(opt.Responder{Principal: c.Principal, Groups: c.Groups}):
 		return OpenInterrupt{}, call.ErrNotYours
-	case v.Gates[i].Voted(c.Principal):
+	case r.Gate.Voted(c.Principal):
 		return OpenInterrupt{}, call.ErrHasVoted
 	}
-	root, err := s.Read.Task(ctx, c, v.ObjectiveID, opt.TaskWant{})
-	if err != nil {
-		return OpenInterrupt{}, err
-	}
-	out := OpenInterrupt{Interrupt: opt.Interrupt{
-		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, Objective: root.Name, ContextID: v.Task.ContextID, Principal: v.Principal,
-	}}
-	out.Object, err = s.Read.Parts(ctx, v.ObjectiveID, out.Gate.Object)
-	if len(out.Object) == 0 && out.Gate.ArtifactData != nil {
-		out.Object = []a2a.Part{{Data: out.Gate.ArtifactData}}
-	}
-	return out, err
+	return OpenInterrupt{Interrupt: r.Interrupt}, nil
 }
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.
@@ -216,6 +195,9 @@ func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a
 	return id(latest), nil
 }
 
+// gateUnknown is the reason of interruptUnknown.
+const gateUnknown = "INTERRUPT_NOT_FOUND"
+
 func interruptUnknown(id string) *call.Fault {
-	return call.Missing("INTERRUPT_NOT_FOUND", "Interrupt", id)
+	return call.Missing(gateUnknown, "Interrupt", id)
 }

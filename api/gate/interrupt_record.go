@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -37,7 +35,7 @@ func (s Gates) GetInterrupt(ctx context.Context, c *call.Call, id string) (Shown
 	c.SetIDs(out.ObjectiveID, out.TaskID)
 	out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) &&
 		out.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups})
-	out.Before, err = s.gateBefore(ctx, c, id)
+	out.Before, err = s.gateBefore(ctx, c, out.SentBack)
 	return out, err
 }
 
@@ -72,29 +70,19 @@ func (s Gates) record(ctx context.Context, c *call.Call, id string) (opt.GateRec
 	return r, nil
 }
 
-// gateBefore returns the gate before one with an id if its object was sent back there.
+// gateBefore returns the gate with an id, at which the object of a task was sent back; nil for
+// "", and if the journal has no more of it than its decision.
 func (s Gates) gateBefore(ctx context.Context, c *call.Call, id string) (*GateBefore, error) {
-	taskID, _ := opt.TaskOfGate(id)
-	n, err := strconv.Atoi(id[strings.LastIndexByte(id, ':')+1:])
-	if err != nil || n < 2 {
+	if id == "" {
 		return nil, nil
 	}
-	r, err := s.record(ctx, c, opt.GateID(taskID, n-1))
-	if isGateUnknown(err) {
+	r, err := s.record(ctx, c, id)
+	if fault, ok := errors.AsType[*call.Fault](err); ok && fault.Reason == gateUnknown {
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	last := r.Closed()
-	if last == nil || last.Decision.Action != opt.Refine {
-		return nil, nil
+	if err != nil || last == nil {
+		return nil, err
 	}
 	return &GateBefore{r.Gate.ID, r.Gate.Object, *last}, nil
-}
-
-// isGateUnknown reports whether err is a fault about a gate that does not exist.
-func isGateUnknown(err error) bool {
-	fault, ok := errors.AsType[*call.Fault](err)
-	return ok && fault.Kind == call.NotFound
 }

@@ -65,7 +65,7 @@ func Word(a opt.Action) string { return outcomeWords[a] }
 
 // Outcome returns how and when a gate was closed: not by whom and with which words, since
 // the bearer of a link may not be one who may read the task.
-func Outcome(d opt.Decided) string {
+func Outcome(d opt.Decision) string {
 	text := outcomeWords[d.Action]
 	if d.DecidedBy == opt.ByTimer {
 		if text = "Closed"; d.Action != "" {
@@ -73,5 +73,5 @@ func Outcome(d opt.Decided) string {
 		}
 		text += ", since no answer came in time"
 	}
-	return text + ": " + Clock(d.At) + "."
+	return text + ": " + Clock(d.DecidedAt) + "."
 }

@@ -76,6 +76,7 @@ func (r *gateRow) answers(s *db.Steps, gateID string) {
 		if err := errors.Join(row.Scan(&decision, &event), db.Decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
 			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
 				r.Refined++
+				r.SentBack = g.Decision.GateID
 			}
 			return err
 		}

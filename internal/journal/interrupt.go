@@ -125,15 +125,17 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 // readGate reads the parts of the gate of w that filters look at.
 func (w *candidate) readGate() error {
 	var g struct {
+		ID          string          `json:"interruptId"`
 		Kind        opt.GateKind    `json:"kind"`
 		Title       string          `json:"title"`
 		Description string          `json:"description"`
+		Questions   []opt.Question  `json:"questions"`
 		ExpiresAt   a2a.Time        `json:"expiresAt"`
 		Responders  *opt.Responders `json:"responders"`
 		Votes       []opt.Vote      `json:"votes"`
 	}
 	err := db.Decode(w.doc, &g)
-	w.Gate = opt.Gate{Kind: g.Kind, Title: g.Title, Description: g.Description, ExpiresAt: g.ExpiresAt, Responders: g.Responders, Votes: g.Votes}
+	w.Gate = opt.Gate{ID: g.ID, Kind: g.Kind, Title: g.Title, Description: g.Description, Questions: g.Questions, ExpiresAt: g.ExpiresAt, Responders: g.Responders, Votes: g.Votes}
 	return err
 }
 
@@ -142,7 +144,7 @@ func (w *candidate) containsWords(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{w.Gate.Title, w.Gate.Description, w.TaskName, w.TaskID, w.Objective, w.ObjectiveID, w.ContextID, w.Principal}, "\n"))
+	text := strings.ToLower(strings.Join([]string{w.Gate.ID, w.Gate.Prompt(), w.TaskName, w.TaskID, w.Objective, w.ObjectiveID, w.ContextID, w.Principal}, "\n"))
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 

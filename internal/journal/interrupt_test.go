@@ -33,7 +33,10 @@ func TestInterrupts_picked(t *testing.T) {
 		j := open()
 		never := waitAt(t, j, 10, "Ship the anchor", func(*opt.Gate) {})
 		late := waitAt(t, j, 11, "Paint it", func(g *opt.Gate) { g.ExpiresAt, g.Title = at(900), "Blue %_ or RED?" })
-		bobs := waitAt(t, j, 12, "Sell it", func(g *opt.Gate) { g.Responders = &opt.Responders{Principals: []string{"bob"}} })
+		bobs := waitAt(t, j, 12, "Sell it", func(g *opt.Gate) {
+			g.Questions = []opt.Question{{ID: "which", Question: "Which lighthouse?"}}
+			g.Responders = &opt.Responders{Principals: []string{"bob"}}
+		})
 		soon := waitAt(t, j, 13, "Burn it", func(g *opt.Gate) {
 			g.ExpiresAt, g.Responders = at(500), &opt.Responders{Groups: []string{"firemen"}}
 		})
@@ -53,6 +56,8 @@ func TestInterrupts_picked(t *testing.T) {
 			"by title":       {opt.InterruptFilter{Text: "red BLUE"}, []string{late}, 1},
 			"no wildcards":   {opt.InterruptFilter{Text: "%_"}, []string{late}, 1},
 			"by objective":   {opt.InterruptFilter{Text: "anchor ship"}, []string{never}, 1},
+			"by question":    {opt.InterruptFilter{Text: "lighthouse"}, []string{bobs}, 1},
+			"by id":          {opt.InterruptFilter{Text: soon}, []string{soon}, 1},
 			"not both words": {opt.InterruptFilter{Text: "anchor paint"}, nil, 0},
 			"limited":        {opt.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
 		} {
@@ -127,6 +132,25 @@ func TestGate(t *testing.T) {
 		for _, unknown := range [][2]string{{"globex", id}, {tenant, opt.GateID(s.task(0, 0), 3)}, {tenant, opt.GateID(s.task(1, 0), 1)}, {tenant, "nothing"}, {tenant, opt.GateID(s.objective.ID, 1)}} {
 			if r, err := read(unknown[0], unknown[1]); err == nil {
 				t.Errorf("%v is %+v", unknown, r)
+			}
+		}
+	})
+}
+
+// The gate at which an object was sent back last is known, also if its plan was set back in
+// Temporal, after which ids of gates begin at a higher number.
+func TestGate_sentBack(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		first, again := gate(s.task(0, 0), opt.Approval, 1), gate(s.task(0, 0), opt.Approval, 1002)
+		refined := s.decided(&opt.Chain{}, 0, 0, "ann", opt.Accepted)
+		refined.Decision.Action = opt.Refine
+		s.record(planAdded(s.objective, 0, 1), s.waits(0, 0, first))
+		s.record(refined)
+		s.record(s.waits(0, 0, again))
+		for id, want := range map[string]string{first.ID: "", again.ID: first.ID} {
+			if r := value(s.j.Gate(t.Context(), tenant, id))(t); r.SentBack != want {
+				t.Errorf("before %s it was sent back at %q, want %q", id, r.SentBack, want)
 			}
 		}
 	})

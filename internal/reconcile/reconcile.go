@@ -18,8 +18,8 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -60,14 +60,15 @@ type Config struct {
 
 // A Reconciler closes work without a workflow.
 type Reconciler struct {
-	cfg     Config
-	doubts  chan string
-	over    map[string]bool      // of checkStopped alone: objectives that had ended when it checked them last
-	entered map[string]time.Time // of compare alone: objectives that a context knows, and when that has begun
+	cfg    Config
+	doubts chan string
 
-	mu      sync.Mutex
-	warned  int                  // objectives that are gone, as the log said last
-	pending map[string]time.Time // plans about which a signal was sent, and when
+	// Of Run alone:
+	over    map[string]bool      // objectives that had ended when checkStopped checked them last
+	entered map[string]time.Time // objectives that a context knows, and when that has begun
+	told    map[string]time.Time // plans about which a signal was sent, and when
+	many    int                  // objectives that are gone, if they are more than Safe
+	failed  map[string]string    // by what was tried last: the error, as the log has it
 }
 
 // New returns a Reconciler, which does nothing before Run.
@@ -81,7 +82,7 @@ func New(cfg Config) *Reconciler {
 	if cfg.Safe == 0 {
 		cfg.Safe = 20
 	}
-	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), pending: map[string]time.Time{}, entered: map[string]time.Time{}}
+	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), told: map[string]time.Time{}, failed: map[string]string{}, entered: map[string]time.Time{}}
 }
 
 // Doubt has an objective checked soon, since a call for it has found no workflow. It never
@@ -99,33 +100,39 @@ func (r *Reconciler) Run(ctx context.Context) {
 	defer quick.Stop()
 	defer full.Stop()
 	began := time.Now()
-	r.report("compare everything", r.compare(ctx))
+	r.report(ctx, "compare everything", r.compare(ctx))
 	for {
-		var err error
 		select {
 		case <-ctx.Done():
 			return
 		case id := <-r.doubts:
-			_, err = r.check(ctx, id)
+			_, err := r.check(ctx, id)
+			r.report(ctx, "check an objective", err)
 		case <-full.C:
-			err = r.compare(ctx)
+			r.report(ctx, "compare everything", r.compare(ctx))
 		case <-quick.C:
 			since := began.Add(-lag)
 			began = time.Now()
-			err = r.checkStopped(ctx, since)
-		}
-		if ctx.Err() == nil {
-			r.report("look for work without a workflow", err)
+			r.report(ctx, "check what was stopped", r.checkStopped(ctx, since))
 		}
 	}
 }
 
-// lag is by how much Temporal's lists may be late.
-const lag = time.Minute
+const (
+	lag   = time.Minute // by how much Temporal's lists may be late
+	grace = time.Minute // after which an objective that works has a plan
+	again = time.Minute // after which an objective that has not acted upon a signal gets another
+)
 
-func (r *Reconciler) report(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		r.cfg.Log.Debug("Cannot "+what, zap.Error(err)) // Temporal or the journal cannot be reached, which others say
+// report logs why something failed once, until it fails for another reason or works.
+func (r *Reconciler) report(ctx context.Context, what string, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		delete(r.failed, what)
+	case r.failed[what] != err.Error():
+		r.failed[what] = err.Error()
+		r.cfg.Log.Warn("Cannot "+what+" in Temporal and in the journal", zap.Error(err))
 	}
 }
 
@@ -171,8 +178,11 @@ func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, 
 	if err != nil {
 		return true, err
 	}
-	if fate == workflows.FateRunning {
+	switch {
+	case fate == workflows.FateRunning:
 		return true, r.checkPlans(ctx, o)
+	case fate == workflows.FateGone && r.many > 0: // the operator has the word
+		return true, nil
 	}
 	return true, r.Close(ctx, o.ID)
 }
@@ -190,7 +200,7 @@ func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 			return err
 		}
 		gone := fate == workflows.FateStopped || fate == workflows.FateGone && !p.Status.Ended() // Temporal keeps none for ever
-		if !gone || !r.again(p.ID) {
+		if !gone || r.knows(p.ID) {
 			continue
 		}
 		if fate == workflows.FateStopped {
@@ -199,25 +209,16 @@ func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 		if err := r.cfg.Temporal.PlanLost(ctx, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
 			return err
 		}
+		r.told[p.ID] = time.Now()
 	}
 	return nil
 }
 
-// again reports whether a signal about a plan may be sent, since none was sent for a while.
-func (r *Reconciler) again(planID string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	for id, at := range r.pending {
-		if now.Sub(at) > lag {
-			delete(r.pending, id)
-		}
-	}
-	if _, sent := r.pending[planID]; sent {
-		return false
-	}
-	r.pending[planID] = now
-	return true
+// knows reports whether the objective of a plan was told a moment ago that the plan is gone.
+func (r *Reconciler) knows(planID string) bool {
+	maps.DeleteFunc(r.told, func(_ string, at time.Time) bool { return time.Since(at) > again })
+	_, told := r.told[planID]
+	return told
 }
 
 // Close closes an objective that is open in the journal and has no workflow. The error wraps
@@ -242,10 +243,12 @@ func (r *Reconciler) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	many := 0
 	if len(lost.Objectives) > r.cfg.Safe {
-		r.warnMany(len(lost.Objectives), lost.Open)
+		many = len(lost.Objectives)
 		lost.Objectives = nil
 	}
+	r.warnMany(many, lost.Open)
 	var failed error
 	for _, id := range lost.Objectives {
 		if err := r.Close(ctx, id); err != nil && !errors.Is(err, opt.ErrConflict) && !errors.Is(err, opt.ErrUnknown) {
@@ -301,15 +304,13 @@ func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) er
 	return nil
 }
 
-// warnMany says once that so many objectives are gone that Temporal has probably lost its
-// data, or is another one.
+// warnMany keeps how many objectives are gone at a time, 0 for few. It says once that they are so
+// many that Temporal has probably lost its data, or is another one.
 func (r *Reconciler) warnMany(lost, open int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.warned == lost {
+	former := r.many
+	if r.many = lost; lost == former || lost == 0 {
 		return
 	}
-	r.warned = lost
 	r.cfg.Log.Error("Temporal does not have objectives that are open in the journal. Nothing is closed: check that this is the right Temporal and namespace, "+
 		"and close them with the command journal close --lost", zap.Int("gone", lost), zap.Int("open", open))
 }
@@ -363,7 +364,7 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 			lost.Waiting = append(lost.Waiting, o)
 		}
 		if running[o.ID] {
-			if o.Status == opt.ObjectiveWorking && !works[o.ID] && time.Since(o.UpdatedAt.Time()) > lag {
+			if o.Status == opt.ObjectiveWorking && !works[o.ID] && time.Since(o.UpdatedAt.Time()) > grace {
 				lost.Doubtful = append(lost.Doubtful, o.ID) // a plan may have been stopped after it had recorded its end
 			}
 			continue

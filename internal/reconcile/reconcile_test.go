@@ -29,6 +29,7 @@ type world struct {
 	open  map[string]*opt.Objective // in the journal
 	done  []string
 	reads map[string]int // of open work, by objective
+	fails error          // of the next signals and lists
 }
 
 func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
@@ -60,7 +61,13 @@ func (w *world) does(what string) {
 func (w *world) Running(context.Context) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.list), nil
+	return slices.Clone(w.list), w.fails
+}
+
+func (w *world) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fails = err
 }
 
 func (w *world) Close(_ context.Context, o opt.Objective) error {
@@ -74,7 +81,9 @@ func (w *world) Close(_ context.Context, o opt.Objective) error {
 
 func (w *world) PlanLost(_ context.Context, p opt.Plan) error {
 	w.does(fmt.Sprint("lost ", p.ID, " ", p.Run))
-	return nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fails
 }
 
 // Contexts that run have begun a day into the world, except those that have begun again.
@@ -172,6 +181,48 @@ func TestReconciler_reportsPlansWithoutAWorkflow(t *testing.T) {
 	w.did(t, "lost "+stopped+" 1")
 }
 
+// A signal that fails is sent again at the next look, not after a minute.
+func TestReconciler_reportsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, ids := newWorld(1)
+		r := w.reconciler(zap.NewNop())
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.Run(ctx)
+		synctest.Wait()
+		w.mu.Lock()
+		w.fates[opt.PlanID(ids[0], 1)], w.fails = workflows.FateStopped, errors.New("down")
+		w.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		w.fail(nil)
+		time.Sleep(20 * time.Second)
+		cancel()
+		synctest.Wait()
+		lost := "lost " + opt.PlanID(ids[0], 1) + " 1"
+		w.did(t, lost, lost)
+	})
+}
+
+// What fails each time is logged once, and again after it has worked.
+func TestReconciler_logsFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := newWorld(1)
+		core, logs := observer.New(zap.WarnLevel)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.fail(errors.New("no permission"))
+		go w.reconciler(zap.New(core)).Run(ctx)
+		time.Sleep(150 * time.Second)
+		w.fail(nil)
+		time.Sleep(time.Minute)
+		w.fail(errors.New("no permission"))
+		time.Sleep(time.Minute)
+		cancel()
+		synctest.Wait()
+		if logs.Len() != 2 {
+			t.Errorf("it logged %v", logs.All())
+		}
+	})
+}
+
 // A plan that was stopped after it had recorded its end may not have reported that to its objective. Temporal
 // removes the workflows of others some day.
 func TestReconciler_reportsPlansStoppedAtTheirEnd(t *testing.T) {
@@ -231,10 +282,20 @@ func TestReconciler_closesFewByItself(t *testing.T) {
 	}
 	core, logs := observer.New(zap.ErrorLevel)
 	r := w.reconciler(zap.New(core))
+	r.Doubt(ids[0])
 	once(t, r)
 	once(t, r)
 	w.did(t)
 	if logs.Len() != 1 {
+		t.Errorf("it logged %v", logs.All())
+	}
+	for _, fate := range []workflows.Fate{workflows.FateRunning, workflows.FateGone} { // they were there for a while
+		for _, id := range ids {
+			w.fates[id] = fate
+		}
+		once(t, r)
+	}
+	if w.did(t); logs.Len() != 2 {
 		t.Errorf("it logged %v", logs.All())
 	}
 	lost, err := r.Lost(t.Context())

@@ -250,9 +250,9 @@ func (j job) resume(may bool) bool {
 	return true
 }
 
-// cancel cancels the task, after its activity has ended if there is one. It reports
-// whether that changed anything.
-func (j job) cancel() bool {
+// cancel cancels the task, after its activity has ended if there is one. by goes into the event
+// that closes its gate. It reports whether that changed anything.
+func (j job) cancel(by opt.Event) bool {
 	w := j.work()
 	switch {
 	case w != nil && (w.Canceling || w.Returning && w.Running):
@@ -262,10 +262,11 @@ func (j job) cancel() bool {
 		w.Stop = true
 		return changed
 	case j.cancels():
-		j.beginCanceling()
+		j.beginCanceling(by)
 	default:
 		j.forget()
-		j.move(opt.TaskCanceled, opt.Event{Reason: string(opt.TaskCanceled)})
+		by.Reason = string(opt.TaskCanceled)
+		j.move(opt.TaskCanceled, by)
 	}
 	return true
 }
@@ -362,7 +363,7 @@ func (j job) failed(f Failure, e opt.Event) {
 // canceled first.
 func (j job) stopped(e opt.Event) {
 	if j.cancels() {
-		j.beginCanceling()
+		j.beginCanceling(opt.Event{})
 		return
 	}
 	j.end(opt.TaskCanceled, string(opt.TaskCanceled), "", e)

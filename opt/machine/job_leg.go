@@ -184,8 +184,9 @@ func (j job) progress(text string, chunk *opt.Chunk) {
 // cancels reports whether the task has begun work elsewhere that its executor can cancel.
 func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
 
-// beginCanceling begins the leg that cancels the work elsewhere.
-func (j job) beginCanceling() {
+// beginCanceling begins the leg that cancels the work elsewhere. by goes into the event that
+// closes the gate of the task.
+func (j job) beginCanceling(by opt.Event) {
 	t, w := j.task, j.work()
 	if w == nil || w.AtGate {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
@@ -194,7 +195,8 @@ func (j job) beginCanceling() {
 	w.Waiting, w.Due, w.Elsewhere, w.Returned = false, a2a.Time{}, nil, nil
 	w.Running, w.Canceling = true, true
 	if t.State != opt.TaskWorking {
-		j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg})
+		by.Round, by.Attempt, by.Leg = w.Round, w.Attempt, w.Leg
+		j.move(opt.TaskWorking, by)
 	}
 }
 

@@ -67,7 +67,7 @@ func RestoreObjective(kept Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 4
+const Rules = 5
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -83,6 +83,10 @@ func Loose(rules int) bool { return rules < rulesOrder }
 // rulesShapers is the version of the rules from which on an objective records at once who has
 // shaped its work, and not only with its next event.
 const rulesShapers = 4
+
+// rulesCanceled is the version of the rules from which on a gate that is closed by the cancel of its
+// task alone has a decision.
+const rulesCanceled = 5
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

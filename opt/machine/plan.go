@@ -271,7 +271,7 @@ func (m *Plan) beginTasks() (any bool) {
 // endDoomed stops the work of tasks that must end.
 func (m *Plan) endDoomed() (any bool) {
 	for _, t := range m.State.Plan.Doomed() {
-		any = m.job(t).cancel() || any
+		any = m.job(t).cancel(opt.Event{}) || any
 	}
 	return any
 }
@@ -283,7 +283,7 @@ func (m *Plan) cancelAtGates() (any bool) {
 		j := m.job(t)
 		j.drop() // a leg that watches at the gate
 		if j.cancels() {
-			j.beginCanceling()
+			j.beginCanceling(opt.Event{})
 			any = true
 		}
 	}

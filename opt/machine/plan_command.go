@@ -43,7 +43,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		m.moveTaskByClient(p.Task(c.TaskID), c)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
-			return m.job(t).cancel()
+			return m.job(t).cancel(m.State.canceledBy(t, c.Principal, m.now))
 		}
 	}
 	return false

@@ -131,6 +131,20 @@ func TestPlan_Handle_closedByHand(t *testing.T) {
 	}
 }
 
+// A gate that a client closes by canceling its task is in the chain, too.
+func TestPlan_Handle_canceledByHand(t *testing.T) {
+	for rules, want := range map[int]int{4: 0, 5: 1} {
+		m := atGate(t, rules)
+		cancel := opt.Command{ID: "c1", Kind: opt.CancelTask, PlanID: plan(1), TaskID: m.State.Plan.Tasks[0].ID, Principal: "dan"}
+		next := m.State.Directive
+		next.N++
+		got := decided(m.Handle(a2a.AtMillis(7), machine.Directed{Directive: next, Command: &cancel}))
+		if len(got) != want || want == 1 && (!got[0].ByHand || !got[0].Closed || got[0].DecidedBy != "dan" || got[0].Action != opt.Reject) {
+			t.Errorf("rules %d: %+v", rules, got)
+		}
+	}
+}
+
 // A run that began under rules without chains makes none, however long it lasts.
 func TestPlan_Handle_earlierRules(t *testing.T) {
 	for rules, want := range map[int]int{0: 0, 1: 0, 2: 1} {

@@ -107,8 +107,10 @@ func (s *NoteState) covered(p *opt.Plan, t *opt.Task, before int) (n Noted, all 
 		n, all = Noted{Root: before - 1}, false
 	}
 	for _, guard := range s.guards(p, t) {
-		if all = false; s.Approved[guard.ID].Root >= n.Root {
-			n = s.Approved[guard.ID] // none after a retry: notes from before it were for the former attempt
+		all = false
+		by := s.Approved[guard.ID] // none after a retry: notes from before it were for the former attempt
+		if by.Root > n.Root || by.Root == n.Root && by.Tasks[t.ID] >= n.Tasks[t.ID] {
+			n = by
 		}
 	}
 	return n, all

@@ -263,6 +263,16 @@ func (s *PlanState) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt
 	return s.Chain.Add(d)
 }
 
+// canceledBy returns what the event that cancels t for a client has beside the move: the decision of
+// the client on a gate that is open. A gate at which work elsewhere is watched closes when that has
+// stopped, without one.
+func (s *PlanState) canceledBy(t *opt.Task, principal string, at a2a.Time) (e opt.Event) {
+	if w := s.Work[t.ID]; t.Gate != nil && s.Rules >= rulesCanceled && (w == nil || !w.Running) {
+		e = opt.Event{Principal: principal, Decision: s.closedByHand(t, opt.TaskCanceled, principal, at)}
+	}
+	return e
+}
+
 // closedByHand is decided for the open gate of t, which is about to close because a client
 // moves t to a state.
 func (s *PlanState) closedByHand(t *opt.Task, to opt.TaskState, principal string, at a2a.Time) *opt.Decision {

@@ -272,6 +272,26 @@ func TestGates_noteAfterTheApproval(t *testing.T) {
 	}
 }
 
+// Of two approvals the later one counts: a note to the task behind both that was approved there
+// reaches the task.
+func TestGates_noteAtTheSecondApproval(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "?first", "?second", "run")))
+		s.Rest()
+		tasks := s.Objective(id).Plans[0].Tasks
+		s.DecideAt(id, *tasks[0].Gate, opt.Accept, "alice")
+		s.Rest()
+		s.NoteAs("bob", id, tasks[2].A2AID())
+		s.Rest()
+		shown := s.Objective(id).Plans[0].Tasks[1].Gate
+		s.Expect(len(shown.Exchanges) == 1, "the second gate shows %v", shown.Exchanges)
+		s.DecideAt(id, *shown, opt.Accept, "alice")
+		s.Settle()
+		w := s.Work(s.Activities()[0])
+		s.Expect(w.NotesTo == 1, "the task gets %d notes, want the one that was approved", w.NotesTo)
+	})
+}
+
 // An approval shows the notes that the tasks behind it will get, also those from before it
 // opened, and its digest covers them.
 func TestGates_noteBeforeTheApproval(t *testing.T) {
