@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -85,6 +86,10 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 			w.revisionsRise(r, e)
 		case opt.CommandAnswered:
 			w.answeredOnce(r, e)
+		case opt.PlanMoved:
+			if r.id == r.objective && w.latest[e.PlanID] != nil && w.latest[e.PlanID].terminated {
+				w.facts.lost[move(e)] = true
+			}
 		}
 	}
 	if c, ok := in.(machine.Callback); ok {
@@ -503,7 +508,7 @@ func (w checks) checkShown(r *row, e opt.Event) {
 	case e.Kind == opt.ObjectiveRetried:
 		was, fits = string(o.Status), o.Status.Ended()
 	case e.Kind == opt.PlanMoved && p != nil:
-		lost := w.latest[p.ID] != nil && w.latest[p.ID].terminated // with what it has not recorded
+		lost := w.facts.lost[move(e)] // with what its objective has not heard, or it has not recorded
 		was, fits = string(p.Status), lost || continues(e, string(p.Status), p.Status.Ended())
 	case e.Kind == opt.TaskMoved && p == nil:
 		root := w.journal.roots[e.TaskID]
@@ -516,6 +521,9 @@ func (w checks) checkShown(r *row, e opt.Event) {
 		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
 	}
 }
+
+// move names a move of a plan, also in another epoch of its source.
+func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
 
 // continues reports whether a move begins at a status, and stays there if that is an end.
 func continues(e opt.Event, status string, ended bool) bool {
