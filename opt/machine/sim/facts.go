@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -54,6 +55,17 @@ func newFacts() facts {
 		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}
 }
+
+// moved notes a move of p by r if r is its objective and an operator has ended p: the move follows on
+// what r has heard from that.
+func (f *facts) moved(r, p *run, e opt.Event) {
+	if r.id == r.objective && p != nil && p.terminated {
+		f.lost[move(e)] = true
+	}
+}
+
+// move names a move of a plan, also in another epoch of its source.
+func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
 
 // forget removes the notes about tasks and gates whose ids have a prefix: their plan begins again.
 func (f *facts) forget(prefix string) {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -67,6 +66,7 @@ func (w checks) before(r *run, in machine.Input) {
 // after checks a machine after one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	rewound, again := in.(machine.Rewound)
+	r.setBack = r.setBack && !again
 	for i, e := range events {
 		if again && i <= len(rewound.Pending) { // in another epoch
 			w.chained(r, e)
@@ -87,9 +87,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		case opt.CommandAnswered:
 			w.answeredOnce(r, e)
 		case opt.PlanMoved:
-			if r.id == r.objective && w.latest[e.PlanID] != nil && w.latest[e.PlanID].terminated {
-				w.facts.lost[move(e)] = true
-			}
+			w.facts.moved(r, w.latest[e.PlanID], e)
 		}
 	}
 	if c, ok := in.(machine.Callback); ok {
@@ -230,9 +228,10 @@ func (w checks) maySwerve(r *run) bool {
 }
 
 // hasHeard reports whether a plan knows that its objective was reset: else it does what that wanted
-// before.
+// before. No plan knows it before the objective has begun an epoch.
 func (w checks) hasHeard(h planHost) bool {
-	return h.State.Above >= w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Epoch
+	o := w.latest[h.State.Plan.ObjectiveID]
+	return !o.setBack && h.State.Above >= o.m.(objectiveHost).State.Epoch
 }
 
 // isUnknown reports whether r is a plan that its objective does not know any more, since it was
@@ -349,7 +348,7 @@ func unstopped(r *run) (n int) {
 func (b beginning) knowsEverything() {
 	w, s, o := b.w, &b.h.State, b.objective()
 	approved := b.knowsTheApproved() || s.Directive.Covered > 0
-	counted := s.Above >= o.Epoch // else it has the notes of the objective before a reset
+	counted := w.hasHeard(b.h) // else it has the notes of the objective before a reset
 	for _, note := range o.Notes[:min(s.Directive.Notes, len(o.Notes))] {
 		if counted && !approved && !slices.ContainsFunc(b.a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
 			w.fail("notes", "%s does not get %s", w.name(b.a.Key), note.MessageID)
@@ -508,8 +507,7 @@ func (w checks) checkShown(r *row, e opt.Event) {
 	case e.Kind == opt.ObjectiveRetried:
 		was, fits = string(o.Status), o.Status.Ended()
 	case e.Kind == opt.PlanMoved && p != nil:
-		lost := w.facts.lost[move(e)] // with what its objective has not heard, or it has not recorded
-		was, fits = string(p.Status), lost || continues(e, string(p.Status), p.Status.Ended())
+		was, fits = string(p.Status), w.facts.lost[move(e)] || continues(e, string(p.Status), p.Status.Ended())
 	case e.Kind == opt.TaskMoved && p == nil:
 		root := w.journal.roots[e.TaskID]
 		was, fits = string(root), e.From == string(root) && !root.Ended()
@@ -521,9 +519,6 @@ func (w checks) checkShown(r *row, e opt.Event) {
 		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
 	}
 }
-
-// move names a move of a plan, also in another epoch of its source.
-func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
 
 // continues reports whether a move begins at a status, and stays there if that is an end.
 func continues(e opt.Event, status string, ended bool) bool {
