@@ -39,7 +39,6 @@ var mutations = []mutation{
 	{"a context forgets who began before others came", "context.go", "if id == entering || known != nil && known.Attempt >= attempt {", "if id != \"\" || known != nil {"},
 	{"a retry that begins alone is taken for the attempt before", "context.go", "known.Attempt >= attempt", "known.Attempt < 100"},
 	{"notes are not passed on", "objective_state.go", "d.Notes, d.Permission = len(s.Notes),", "d.Notes, d.Permission = 0,"},
-	{"a plan that was set back has all notes that were sent", "link.go", "l.Delivered, l.Noted = 0, 0", "l.Delivered = 0"},
 	{"notes that come before a delivery count as delivered", "link.go", "l.Noted = in.Notes", "l.Noted = l.Directive.Notes"},
 	{"a plan takes in notes twice", "plan.go", "m.onNotes(in.Notes[len(in.Notes)-fresh:], ", "m.onNotes(in.Notes, "},
 	{"a note reaches tasks that were approved before it", "plan_state.go", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); !all {", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); false && !all {"},
