@@ -87,6 +87,20 @@ func TestObjective_Handle_planFound(t *testing.T) {
 	}
 }
 
+// A plan whose beginning an objective was about to try again is taken over at once: the run before the
+// reset has begun it meanwhile, or it is still of the attempt before and reports that.
+func TestObjective_Handle_planFoundBeforeItsTime(t *testing.T) {
+	m, _ := working(t)
+	m.Handle(a2a.AtMillis(2), machine.ChildRefused{PlanID: plan(1)})
+	if w := m.Wants(); len(w.Timers) != 1 || len(w.Children) != 0 {
+		t.Fatalf("wants %+v, want a timer until the former run of the plan has ended", w)
+	}
+	m.Handle(a2a.AtMillis(500), machine.Rewound{})
+	if w := m.Wants(); len(w.Timers)+len(w.Children) != 0 || len(w.Signals) != 1 || w.Signals[0].To != plan(1) {
+		t.Errorf("wants %+v, want a directive for the plan alone", w)
+	}
+}
+
 // The epoch of a plan begins in the same way. Its decisions that were not recorded are the
 // first of a chain of their own, and gates that open later have other ids than those before.
 func TestPlan_Handle_rewound(t *testing.T) {
