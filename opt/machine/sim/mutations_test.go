@@ -203,7 +203,7 @@ func (m mutation) source(t *testing.T) (text, path string) {
 	return string(source), path
 }
 
-// tested runs the tests of this package with a replaced file.
+// tested runs the tests of the machines, of their driver and of this package with a replaced file.
 func tested(t *testing.T, path, text string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	for _, tests := range [][]string{{".."}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
+	for _, tests := range [][]string{{"..", "../drive"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
 		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)
 		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 			return string(out), err
