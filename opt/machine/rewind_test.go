@@ -315,21 +315,32 @@ func TestPlan_Handle_laterAttempt(t *testing.T) {
 	}
 }
 
-// A gate that was open when a plan is set back stays open, also with a vote that was not recorded.
-func TestPlan_Handle_rewoundVote(t *testing.T) {
+// A gate that was open when a plan is set back stays open, also with a vote that was not recorded. One
+// that was not recorded opens again, and counts then.
+func TestPlan_Handle_rewoundGate(t *testing.T) {
 	ask := &opt.Gate{Kind: opt.Approval, Title: "Ship?", Actions: []opt.Action{opt.Accept}, Responders: &opt.Responders{Principals: []string{"ann", "bo"}, Accepts: 2}}
-	p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: ask}}}
-	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
-	now := a2a.AtMillis(10)
-	m.Handle(now, machine.Opened{})
-	m.Handle(now, machine.Begin{})
-	done, gate := m.State.N, m.State.Plan.Tasks[0].Gate
-	pending := m.Handle(now, machine.Letter{Letter: opt.Letter{
-		TaskID: task(1, 0), Message: a2a.Message{MessageID: "m"}, Principal: "ann", Reply: &opt.Reply{GateID: gate.ID, Action: opt.Accept, DecidedBy: "ann"},
-	}})
-	first := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 1, Done: done, Pending: pending})[0]
-	if got := first.Plan.Tasks[0]; len(pending) != 2 || got.Gate == nil || got.Gate.ID != gate.ID || got.Gates != 1 {
-		t.Errorf("after %d events its task is set to %+v, want the gate %s", len(pending), got, gate.ID)
+	for _, recorded := range []bool{true, false} {
+		p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: ask}}}
+		m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+		now := a2a.AtMillis(10)
+		m.Handle(now, machine.Opened{})
+		done, wantID, wantGates := m.State.N, "", 0
+		pending := m.Handle(now, machine.Begin{})
+		gate := m.State.Plan.Tasks[0].Gate
+		if recorded {
+			done, wantID, wantGates, pending = m.State.N, gate.ID, 1, nil
+		}
+		pending = append(pending, m.Handle(now, machine.Letter{Letter: opt.Letter{
+			TaskID: task(1, 0), Message: a2a.Message{MessageID: "m"}, Principal: "ann", Reply: &opt.Reply{GateID: gate.ID, Action: opt.Accept, DecidedBy: "ann"},
+		}})...)
+		first := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 1, Done: done, Pending: pending})[0]
+		got, id := first.Plan.Tasks[0], ""
+		if got.Gate != nil {
+			id = got.Gate.ID
+		}
+		if id != wantID || got.Gates != wantGates {
+			t.Errorf("recorded %v: after %d events its task is set to gate %q of %d, want %q of %d", recorded, len(pending), id, got.Gates, wantID, wantGates)
+		}
 	}
 }
 
