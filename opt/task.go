@@ -104,8 +104,19 @@ func (t *Task) onEvent(e Event) {
 		}
 		t.Replies = append(t.Replies, *e.Reply)
 	case Noted:
-		t.Notes = append(t.Notes, *e.Message)
+		if !HasNote(t.Notes, *e.Message) { // else it came again after a retry, which keeps notes
+			t.Notes = append(t.Notes, *e.Message)
+		}
 	}
+}
+
+// HasNote reports whether a message with its author is among notes.
+func HasNote(notes []a2a.Message, m a2a.Message) bool {
+	author, _ := m.Metadata.String(KeyAuthor)
+	return slices.ContainsFunc(notes, func(had a2a.Message) bool {
+		by, _ := had.Metadata.String(KeyAuthor)
+		return had.MessageID == m.MessageID && by == author && had.Text() == m.Text()
+	})
 }
 
 // keep adds an artifact to t. If t has one with the same id, such as from an earlier

@@ -17,7 +17,7 @@ var notCompared = cmp.Options{
 	cmpopts.IgnoreFields(opt.Kept{}, "Recorded", "Epochs"),
 	cmpopts.IgnoreFields(opt.Objective{}, "Planning", "Cause", "UpdatedAt", "RootGate", "Rewound"),
 	cmpopts.IgnoreFields(opt.Plan{}, "Report", "Kept", "ObjectivePaused", "UpdatedAt"),
-	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure", "Notes"),
+	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure"),
 	cmpopts.EquateEmpty(),
 }
 

@@ -43,14 +43,13 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 	})
 }
 
-// addWork adds its notes, with their authors, and its artifacts to t.
+// addWork adds the notes of all its attempts, with their authors, and its artifacts to t.
 func addWork(s *db.Steps, objectiveID string, t *opt.Task) {
 	var err error
 	t.Artifacts, err = artifacts(s.C, objectiveID, t.A2AID())
 	s.Fail(err)
-	t.Notes = db.Rows(s, `SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
-		UNION ALL SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
-		ORDER BY seq`, db.Args{objectiveID, t.A2AID(), string(opt.Noted)},
+	t.Notes = db.Rows(s, `SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND kind = 'said' AND verdict = $2
+		AND ((task_id = $3 OR task_id LIKE $3 || '~%') OR (for_task = $3 OR for_task LIKE $3 || '~%')) ORDER BY seq`, db.Args{objectiveID, string(opt.Noted), t.ID},
 		func(row db.Scanner) (m a2a.Message, err error) {
 			var seq int64
 			var author string

@@ -41,6 +41,24 @@ func TestKept(t *testing.T) {
 	})
 }
 
+// A task keeps the notes of all its attempts, as the machine of its plan does.
+func TestKept_notesOfFormerAttempts(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		o := newObjective()
+		s := begin(t, open(), o)
+		again := *planAdded(o, 0, 2).Plan.Tasks[0]
+		again.Run = 2
+		s.record(
+			planAdded(o, 0, 2), said(s.task(0, 0), "", "m-1", opt.Noted), said(o.ID, s.task(0, 0), "m-2", opt.Noted), said(s.task(0, 1), "", "m-3", opt.Noted),
+			s.moved(0, 0, opt.TaskFailed), opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "failed"},
+			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(0), Attempt: 2, Tasks: []*opt.Task{&again}},
+			said(again.A2AID(), "", "m-4", opt.Noted), said(o.ID, again.A2AID(), "m-5", opt.Noted),
+		)
+		got := value(s.j.Kept(t.Context(), tenant, o.ID))(t).Objective.Plans[0].Tasks[0].Notes
+		equal(t, "notes", []string{"m-1", "m-2", "m-4", "m-5"}, ids(got))
+	})
+}
+
 // An objective that was created without a message has no request.
 func TestKept_withoutMessage(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {

@@ -56,7 +56,7 @@ func (l *Link) show(p *opt.Plan) {
 // plan in its report before, epoch that of the objective.
 func (l *Link) hear(report opt.Report, before, epoch int) {
 	if report.Epoch > before { // it may have lost directives
-		l.Delivered, l.Noted = 0, 0
+		l.Delivered = 0
 	}
 	if report.Directive >= l.Delivered { // the report has the notes that were delivered, or they are lost
 		l.Noted = min(l.Noted, report.Notes)

@@ -196,7 +196,7 @@ func (m *Plan) onNotes(notes []a2a.Message, again bool) {
 	s.Heard += len(notes)
 	for _, message := range notes {
 		author, _ := message.Metadata.String(opt.KeyAuthor)
-		if again && s.noted(message.MessageID, author) {
+		if again && opt.HasNote(s.Notes, message) {
 			continue
 		}
 		s.Notes = append(s.Notes, message)

@@ -29,14 +29,6 @@ type Noted struct {
 	Tasks map[string]int `json:"tasks,omitempty"`
 }
 
-// noted reports whether the plan has a message of an author to the root task.
-func (s *NoteState) noted(messageID, author string) bool {
-	return slices.ContainsFunc(s.Notes, func(m a2a.Message) bool {
-		by, _ := m.Metadata.String(opt.KeyAuthor)
-		return m.MessageID == messageID && by == author
-	})
-}
-
 // count returns the number of notes now, with those to the tasks of p.
 func (s *NoteState) count(p *opt.Plan) Noted {
 	n := Noted{Root: len(s.Notes)}

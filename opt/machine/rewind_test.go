@@ -87,6 +87,20 @@ func TestObjective_Handle_planFound(t *testing.T) {
 	}
 }
 
+// A plan whose beginning an objective was about to try again is taken over at once: the run before the
+// reset has begun it meanwhile, or it is still of the attempt before and reports that.
+func TestObjective_Handle_planFoundBeforeItsTime(t *testing.T) {
+	m, _ := working(t)
+	m.Handle(a2a.AtMillis(2), machine.ChildRefused{PlanID: plan(1)})
+	if w := m.Wants(); len(w.Timers) != 1 || len(w.Children) != 0 {
+		t.Fatalf("wants %+v, want a timer until the former run of the plan has ended", w)
+	}
+	m.Handle(a2a.AtMillis(500), machine.Rewound{})
+	if w := m.Wants(); len(w.Timers)+len(w.Children) != 0 || len(w.Signals) != 1 || w.Signals[0].To != plan(1) {
+		t.Errorf("wants %+v, want a directive for the plan alone", w)
+	}
+}
+
 // The epoch of a plan begins in the same way. Its decisions that were not recorded are the
 // first of a chain of their own, and gates that open later have other ids than those before.
 func TestPlan_Handle_rewound(t *testing.T) {
@@ -301,21 +315,32 @@ func TestPlan_Handle_laterAttempt(t *testing.T) {
 	}
 }
 
-// A gate that was open when a plan is set back stays open, also with a vote that was not recorded.
-func TestPlan_Handle_rewoundVote(t *testing.T) {
+// A gate that was open when a plan is set back stays open, also with a vote that was not recorded. One
+// that was not recorded opens again, and counts then.
+func TestPlan_Handle_rewoundGate(t *testing.T) {
 	ask := &opt.Gate{Kind: opt.Approval, Title: "Ship?", Actions: []opt.Action{opt.Accept}, Responders: &opt.Responders{Principals: []string{"ann", "bo"}, Accepts: 2}}
-	p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: ask}}}
-	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
-	now := a2a.AtMillis(10)
-	m.Handle(now, machine.Opened{})
-	m.Handle(now, machine.Begin{})
-	done, gate := m.State.N, m.State.Plan.Tasks[0].Gate
-	pending := m.Handle(now, machine.Letter{Letter: opt.Letter{
-		TaskID: task(1, 0), Message: a2a.Message{MessageID: "m"}, Principal: "ann", Reply: &opt.Reply{GateID: gate.ID, Action: opt.Accept, DecidedBy: "ann"},
-	}})
-	first := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 1, Done: done, Pending: pending})[0]
-	if got := first.Plan.Tasks[0]; len(pending) != 2 || got.Gate == nil || got.Gate.ID != gate.ID || got.Gates != 1 {
-		t.Errorf("after %d events its task is set to %+v, want the gate %s", len(pending), got, gate.ID)
+	for _, recorded := range []bool{true, false} {
+		p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: ask}}}
+		m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+		now := a2a.AtMillis(10)
+		m.Handle(now, machine.Opened{})
+		done, wantID, wantGates := m.State.N, "", 0
+		pending := m.Handle(now, machine.Begin{})
+		gate := m.State.Plan.Tasks[0].Gate
+		if recorded {
+			done, wantID, wantGates, pending = m.State.N, gate.ID, 1, nil
+		}
+		pending = append(pending, m.Handle(now, machine.Letter{Letter: opt.Letter{
+			TaskID: task(1, 0), Message: a2a.Message{MessageID: "m"}, Principal: "ann", Reply: &opt.Reply{GateID: gate.ID, Action: opt.Accept, DecidedBy: "ann"},
+		}})...)
+		first := m.Handle(a2a.AtMillis(5000), machine.Rewound{Epoch: 1, Done: done, Pending: pending})[0]
+		got, id := first.Plan.Tasks[0], ""
+		if got.Gate != nil {
+			id = got.Gate.ID
+		}
+		if id != wantID || got.Gates != wantGates {
+			t.Errorf("recorded %v: after %d events its task is set to gate %q of %d, want %q of %d", recorded, len(pending), id, got.Gates, wantID, wantGates)
+		}
 	}
 }
 

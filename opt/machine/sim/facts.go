@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -39,6 +40,7 @@ type facts struct {
 	reopened map[string]bool            // objectives that were reset after the journal had their end
 	begun    map[string]int             // how often its objective was reset when an attempt at a plan has begun
 	cut      map[string]bool            // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
+	lost     map[string]bool            // moves of plans whose workflow an operator had ended, when their objective made them
 	resets   map[string]int             // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
 	setBack  map[string]bool            // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 }
@@ -50,9 +52,20 @@ func newFacts() facts {
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
-		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
+		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}
 }
+
+// moved notes a move of p by r if r is its objective and an operator has ended p: the move follows on
+// what r has heard from that.
+func (f *facts) moved(r, p *run, e opt.Event) {
+	if r.id == r.objective && p != nil && p.terminated {
+		f.lost[move(e)] = true
+	}
+}
+
+// move names a move of a plan, also in another epoch of its source.
+func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
 
 // forget removes the notes about tasks and gates whose ids have a prefix: their plan begins again.
 func (f *facts) forget(prefix string) {

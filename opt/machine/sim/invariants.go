@@ -66,6 +66,7 @@ func (w checks) before(r *run, in machine.Input) {
 // after checks a machine after one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	rewound, again := in.(machine.Rewound)
+	r.setBack = r.setBack && !again
 	for i, e := range events {
 		if again && i <= len(rewound.Pending) { // in another epoch
 			w.chained(r, e)
@@ -85,6 +86,8 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 			w.revisionsRise(r, e)
 		case opt.CommandAnswered:
 			w.answeredOnce(r, e)
+		case opt.PlanMoved:
+			w.facts.moved(r, w.latest[e.PlanID], e)
 		}
 	}
 	if c, ok := in.(machine.Callback); ok {
@@ -225,9 +228,10 @@ func (w checks) maySwerve(r *run) bool {
 }
 
 // hasHeard reports whether a plan knows that its objective was reset: else it does what that wanted
-// before.
+// before. No plan knows it before the objective has begun an epoch.
 func (w checks) hasHeard(h planHost) bool {
-	return h.State.Above >= w.latest[h.State.Plan.ObjectiveID].m.(objectiveHost).State.Epoch
+	o := w.latest[h.State.Plan.ObjectiveID]
+	return !o.setBack && h.State.Above >= o.m.(objectiveHost).State.Epoch
 }
 
 // isUnknown reports whether r is a plan that its objective does not know any more, since it was
@@ -344,7 +348,7 @@ func unstopped(r *run) (n int) {
 func (b beginning) knowsEverything() {
 	w, s, o := b.w, &b.h.State, b.objective()
 	approved := b.knowsTheApproved() || s.Directive.Covered > 0
-	counted := s.Above >= o.Epoch // else it has the notes of the objective before a reset
+	counted := w.hasHeard(b.h) // else it has the notes of the objective before a reset
 	for _, note := range o.Notes[:min(s.Directive.Notes, len(o.Notes))] {
 		if counted && !approved && !slices.ContainsFunc(b.a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
 			w.fail("notes", "%s does not get %s", w.name(b.a.Key), note.MessageID)
@@ -503,8 +507,7 @@ func (w checks) checkShown(r *row, e opt.Event) {
 	case e.Kind == opt.ObjectiveRetried:
 		was, fits = string(o.Status), o.Status.Ended()
 	case e.Kind == opt.PlanMoved && p != nil:
-		lost := w.latest[p.ID] != nil && w.latest[p.ID].terminated // with what it has not recorded
-		was, fits = string(p.Status), lost || continues(e, string(p.Status), p.Status.Ended())
+		was, fits = string(p.Status), w.facts.lost[move(e)] || continues(e, string(p.Status), p.Status.Ended())
 	case e.Kind == opt.TaskMoved && p == nil:
 		root := w.journal.roots[e.TaskID]
 		was, fits = string(root), e.From == string(root) && !root.Ended()

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -264,8 +265,9 @@ func (w *World) storeKind(source string, r *row, e opt.Event) {
 		}
 	case opt.MessageAdded:
 		key := o.ID + " " + e.Message.MessageID
-		if name, _ := opt.SplitEpoch(source); name == o.ID {
-			r.heard = append(r.heard, opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID())
+		id := opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID()
+		if name, _ := opt.SplitEpoch(source); name == o.ID && !slices.Contains(r.heard, id) { // else also in an epoch before
+			r.heard = append(r.heard, id)
 		}
 		j.letters[key] = append(j.letters[key], e.Verdict)
 	}
@@ -296,7 +298,7 @@ func (w *World) setBack(r *row, e opt.Event) {
 	if e.PlanID != "" {
 		w.facts.setBack[e.PlanID] = false
 		p := o.Plan(e.PlanID)
-		p.Tasks = e.Plan.Tasks
+		p.Tasks = withNotes(e.Plan.Tasks, p.Tasks)
 		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = e.PlanHead.Status, e.PlanHead.Reason, e.PlanHead.Stopping, e.PlanHead.Started, e.PlanHead.Paused, e.PlanHead.Run
 		return
 	}
@@ -318,6 +320,8 @@ func (w *World) setBack(r *row, e opt.Event) {
 			tasks := p.Tasks
 			if tasks == nil && known != nil {
 				tasks = known.Tasks
+			} else if known != nil {
+				tasks = withNotes(tasks, known.Tasks)
 			}
 			known = p
 			known.Tasks = tasks
@@ -327,6 +331,17 @@ func (w *World) setBack(r *row, e opt.Event) {
 	o.Plans, o.Root = plans, e.Objective.Root
 	w.journal.roots[o.RootID()] = e.Objective.Root
 	r.reopen(&w.facts)
+}
+
+// withNotes returns tasks that are set back, with the notes that the rows have: the journal loses none.
+func withNotes(tasks, rows []*opt.Task) []*opt.Task {
+	for _, t := range tasks {
+		t.Notes = nil
+		if i := slices.IndexFunc(rows, func(r *opt.Task) bool { return r.ID == t.ID }); i >= 0 {
+			t.Notes = rows[i].Notes
+		}
+	}
+	return tasks
 }
 
 // reopen notes whether an objective that was set back is open, though its end was recorded after the
@@ -352,11 +367,18 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 		}
 		return
 	}
-	i := slices.IndexFunc(p.Tasks, func(t *opt.Task) bool { return t.A2AID() == e.TaskID })
-	if i < 0 {
-		return
+	t := p.Task(cmp.Or(e.ForTask, e.TaskID))
+	switch {
+	case t == nil:
+	case e.Kind == opt.MessageAdded:
+		storeNote(t, e)
+	case t.A2AID() == e.TaskID:
+		changeTask(t, e)
 	}
-	t := p.Tasks[i]
+}
+
+// changeTask applies an event that is about a task and no message.
+func changeTask(t *opt.Task, e opt.Event) {
 	switch e.Kind {
 	case opt.TaskMoved:
 		if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
@@ -373,6 +395,15 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	case opt.ArtifactAdded:
 		t.Artifacts = slices.DeleteFunc(t.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == e.Chunk.Artifact.ArtifactID })
 		t.Artifacts = append(t.Artifacts, e.Chunk.Artifact)
+	}
+}
+
+// storeNote adds a note to t with its author, unless it is there.
+func storeNote(t *opt.Task, e opt.Event) {
+	note := *e.Message
+	note.Metadata = note.Metadata.With(opt.KeyAuthor, e.Principal)
+	if e.Verdict == opt.Noted && !opt.HasNote(t.Notes, note) {
+		t.Notes = append(t.Notes, note)
 	}
 }
 

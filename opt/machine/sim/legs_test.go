@@ -83,6 +83,34 @@ func TestLegs_wake(t *testing.T) {
 	}
 }
 
+// An outcome that a callback brings while the task is being canceled counts: the work has ended before
+// that could stop it.
+func TestLegs_outcomeWhileStopping(t *testing.T) {
+	for name, end := range map[string]func(key string) machine.Input{
+		"stopped": func(key string) machine.Input {
+			return machine.Ended{Key: key, Failed: &machine.Failure{Code: "canceled", Canceled: true}}
+		},
+		"parked": func(key string) machine.Input { return sim.Parked(key, opt.Park{Wait: 60_000}, "", false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				task, key := one(s)
+				ref, _ := opt.ParseID(task().A2AID())
+				s.Send(opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: task().ID})
+				s.Settle()
+				s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+				s.Settle()
+				s.End(key, end(key))
+				s.Settle()
+				last := s.Activities()[0]
+				s.End(last, machine.Ended{Key: last, Outcome: *completed()})
+				s.Settle()
+				s.Expect(task().State == opt.TaskCompleted, "the task is %s", task().State)
+			})
+		})
+	}
+}
+
 // A task that parks with the same text again keeps the progress of the callbacks in
 // between.
 func TestLegs_keepTheProgress(t *testing.T) {

@@ -39,7 +39,6 @@ var mutations = []mutation{
 	{"a context forgets who began before others came", "context.go", "if id == entering || known != nil && known.Attempt >= attempt {", "if id != \"\" || known != nil {"},
 	{"a retry that begins alone is taken for the attempt before", "context.go", "known.Attempt >= attempt", "known.Attempt < 100"},
 	{"notes are not passed on", "objective_state.go", "d.Notes, d.Permission = len(s.Notes),", "d.Notes, d.Permission = 0,"},
-	{"a plan that was set back has all notes that were sent", "link.go", "l.Delivered, l.Noted = 0, 0", "l.Delivered = 0"},
 	{"notes that come before a delivery count as delivered", "link.go", "l.Noted = in.Notes", "l.Noted = l.Directive.Notes"},
 	{"a plan takes in notes twice", "plan.go", "m.onNotes(in.Notes[len(in.Notes)-fresh:], ", "m.onNotes(in.Notes, "},
 	{"a note reaches tasks that were approved before it", "plan_state.go", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); !all {", "if n, all := s.covered(&s.Plan, t, s.Directive.Covered); false && !all {"},
@@ -204,7 +203,7 @@ func (m mutation) source(t *testing.T) (text, path string) {
 	return string(source), path
 }
 
-// tested runs the tests of this package with a replaced file.
+// tested runs the tests of the machines, of their driver and of this package with a replaced file.
 func tested(t *testing.T, path, text string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -218,13 +217,13 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	own := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "..")
-	if out, err := own.CombinedOutput(); err != nil {
-		return string(out), err
+	for _, tests := range [][]string{{"..", "../drive"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
+		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)
+		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+			return string(out), err
+		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return "", nil
 }
 
 func firstProblem(out string) string {

@@ -41,7 +41,7 @@ func (w resetting) reset(r *run, tasks, arrived int) {
 	}
 	again.shadow = true
 	again.repeat(again.history)
-	again.shadow, again.reset, again.wake, again.canceled = false, true, true, r.canceled
+	again.shadow, again.reset, again.setBack, again.wake, again.canceled = false, true, true, true, r.canceled
 	if tasks > 0 {
 		again.checked = maps.Clone(r.history[tasks-1].checked)
 	}

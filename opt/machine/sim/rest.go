@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -238,6 +239,9 @@ func (w checks) rowsEqualStates() {
 			state := &plan.m.(planHost).State.Plan
 			w.same(p.ID, p.Head(), state.Head())
 			w.same(p.ID, tasksOf(p), tasksOf(state))
+			if w.facts.resets[p.ID]+w.facts.resets[id] == 0 { // else in another order, or of the run before alone
+				w.same(p.ID, notesOf(p), notesOf(state))
+			}
 		}
 	}
 }
@@ -251,6 +255,14 @@ func tasksOf(p *opt.Plan) []any {
 			gate = t.Gate.ID
 		}
 		out = append(out, []any{t.A2AID(), t.Name, t.State, t.Reason, gate, t.Gates, t.Link, t.Follow, t.Artifacts})
+	}
+	return out
+}
+
+// notesOf lists the notes to the tasks of a plan.
+func notesOf(p *opt.Plan) (out [][]a2a.Message) {
+	for _, t := range p.Tasks {
+		out = append(out, t.Notes)
 	}
 	return out
 }

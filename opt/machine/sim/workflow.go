@@ -28,6 +28,7 @@ type run struct {
 	terminated    bool // by an operator
 	canceled      bool // it was asked to stop
 	reset         bool // an operator has reset it, and it has not run since
+	setBack       bool // likewise, and it has not begun an epoch since
 	size          drive.Size
 
 	arrived    []arrival
