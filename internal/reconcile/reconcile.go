@@ -64,11 +64,11 @@ type Reconciler struct {
 	doubts chan string
 
 	// Of Run alone:
-	over    map[string]bool      // objectives that had ended when checkStopped checked them last
-	entered map[string]time.Time // objectives that a context knows, and when that has begun
-	told    map[string]time.Time // plans about which a signal was sent, and when
-	many    int                  // objectives that are gone, if they are more than Safe
-	failed  map[string]string    // by what was tried last: the error, as the log has it
+	over     map[string]bool      // objectives that had ended when checkStopped checked them last
+	entered  map[string]time.Time // objectives that a context knows, and when that has begun
+	signaled map[string]time.Time // plans about which a signal was sent, and when
+	many     int                  // objectives that are gone, if they are more than Safe
+	failed   map[string]string    // the latest errors, as the log has them, by what failed
 }
 
 // New returns a Reconciler, which does nothing before Run.
@@ -82,7 +82,7 @@ func New(cfg Config) *Reconciler {
 	if cfg.Safe == 0 {
 		cfg.Safe = 20
 	}
-	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), told: map[string]time.Time{}, failed: map[string]string{}, entered: map[string]time.Time{}}
+	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), signaled: map[string]time.Time{}, failed: map[string]string{}, entered: map[string]time.Time{}}
 }
 
 // Doubt has an objective checked soon, since a call for it has found no workflow. It never
@@ -113,7 +113,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 		case <-quick.C:
 			since := began.Add(-lag)
 			began = time.Now()
-			r.report(ctx, "check what was stopped", r.checkStopped(ctx, since))
+			r.report(ctx, "check the stopped workflows", r.checkStopped(ctx, since))
 		}
 	}
 }
@@ -209,16 +209,16 @@ func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 		if err := r.cfg.Temporal.PlanLost(ctx, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
 			return err
 		}
-		r.told[p.ID] = time.Now()
+		r.signaled[p.ID] = time.Now()
 	}
 	return nil
 }
 
-// knows reports whether the objective of a plan was told a moment ago that the plan is gone.
+// knows reports whether the objective of a plan got a signal about it a moment ago.
 func (r *Reconciler) knows(planID string) bool {
-	maps.DeleteFunc(r.told, func(_ string, at time.Time) bool { return time.Since(at) > again })
-	_, told := r.told[planID]
-	return told
+	maps.DeleteFunc(r.signaled, func(_ string, at time.Time) bool { return time.Since(at) > again })
+	_, is := r.signaled[planID]
+	return is
 }
 
 // Close closes an objective that is open in the journal and has no workflow. The error wraps
