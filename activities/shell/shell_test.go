@@ -41,6 +41,7 @@ commands:
   long: {run: [sleep, '3600']}
   option: {run: [sort, '--key={{.Values.text}}']}
   children: {run: [sh, -c, '(trap "" TERM; exec sleep 3600 > "$0") & wait', '{{.Values.pipe}}'], timeout: 300ms}
+  background: {run: [sh, -c, 'sleep 3600 & echo ok'], timeout: 2900ms}
 `
 
 func load(t *testing.T, text string) (map[string]*shell.Command, error) {
@@ -221,6 +222,15 @@ func TestExecutor_Execute_children(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A program that ends with 0 has succeeded, also if one that it has started keeps its output open
+// until the time of the command is over.
+func TestExecutor_Execute_background(t *testing.T) {
+	t.Parallel()
+	if got := outcome(executor(t).Execute(t.Context(), task(`{"command":"background"}`), nil)); got != "ok\n" {
+		t.Error(got)
 	}
 }
 
