@@ -21,13 +21,17 @@ type Progress struct {
 // worker is noticed within seconds and ctx is canceled within seconds. progress
 // returns the details of a heartbeat; nil for none.
 func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
+	return sendHeartbeatsEvery(ctx, heartbeatEvery, progress)
+}
+
+func sendHeartbeatsEvery(ctx context.Context, every time.Duration, progress func() any) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}
 	}
 	ctx, cancel := WithHeartbeatsEnd(ctx)
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		tick := time.NewTicker(heartbeatEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
