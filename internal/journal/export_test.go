@@ -81,6 +81,11 @@ func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 // AskAgain has the next Ping try to write.
 func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
 
+// Probe has Ping call write in place of its write.
+func (j *Journal) Probe(write func() error) {
+	j.probe.write = func(*db.Conn) error { return write() }
+}
+
 // Hold makes the writer wait, within a transaction, until release is called.
 // Writes in the meantime become part of that transaction.
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
