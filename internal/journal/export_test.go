@@ -114,6 +114,9 @@ func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, e
 	return p.done, err
 }
 
+// PurgePause is the pause of a purge after a transaction.
+func PurgePause(last time.Duration, blocked bool) time.Duration { return pauseAfter(last, blocked) }
+
 // Explain returns SQLite's plan for a statement.
 func (j *Journal) Explain(ctx context.Context, statement string) (steps []string, err error) {
 	a := make(db.Args, strings.Count(statement, "$")) // more than there are parameters are refused
