@@ -153,8 +153,8 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// A purge that waits for others takes the lock of purges less and less often, and begins anew once
-// it has gone on.
+// A purge that waits for others takes the lock of purges less and less often. Its pauses are short
+// again after a transaction that removed something.
 func TestPurge_pauses(t *testing.T) {
 	first := journal.PurgePause(time.Minute, false)
 	last, grown := first, 0
