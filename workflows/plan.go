@@ -59,7 +59,9 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
-	options.RetryPolicy.MaximumAttempts -= int32(tries.Lost)
+	// An activity that begins again has one try left at least, also if a worker counts more lost
+	// ones than there may be: to Temporal 0 is without limit.
+	options.RetryPolicy.MaximumAttempts = max(1, lostWorkers-int32(tries.Lost))
 	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
 	if work := p.State.Work[t.ID]; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
