@@ -213,11 +213,11 @@ func explain(err error) machine.Failure {
 	case temporal.IsCanceledError(err):
 		return machine.Failure{Code: string(opt.TaskCanceled), Message: "The task was canceled.", Canceled: true}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
+		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):
 		return machine.Failure{Code: activities.ReasonTimeout, Message: "The task took longer than it may."}
 	case errors.As(err, &app) && app.Type() == activities.WorkerStoppedError:
-		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another stopped while it ran the task."}
+		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another stopped while it ran the task."}
 	case errors.As(err, &app):
 		return machine.Failure{Code: activities.Reason(app), Message: app.Message()}
 	}

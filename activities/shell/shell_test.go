@@ -247,6 +247,8 @@ func TestLoad(t *testing.T) {
 		{"commands: {a: {run: [x], dir: here}}", `command a: dir must be an absolute path, not "here"`},
 		{"commands: {a: {run: [x], output: -1}}", "command a: has a limit below 0"},
 		{"commands: {b: {run: []}, a: {run: []}}", "command b: needs run"},
+		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: argument 2: template"},
+		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: has a limit below 0"},
 	} {
 		if _, err := load(t, tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
