@@ -28,9 +28,8 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // Reasons of failure that tasks of every kind have.
 const (
-	ReasonFailed     = "failed"      // an error without a code, or a panic
-	ReasonTimeout    = "timeout"     // an attempt that took longer than it may
-	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task
+	ReasonFailed  = "failed"  // an error without a code, or a panic
+	ReasonTimeout = "timeout" // an attempt that took longer than it may
 )
 
 // Types of application error, which retry policies and workflows use. That of an

@@ -28,14 +28,16 @@ type heartbeats struct {
 }
 
 // sendHeartbeats sends the heartbeats of an activity until stop is called. They have no details yet.
-func sendHeartbeats(ctx context.Context) *heartbeats {
+func sendHeartbeats(ctx context.Context) *heartbeats { return sendHeartbeatsEvery(ctx, heartbeatEvery) }
+
+func sendHeartbeatsEvery(ctx context.Context, every time.Duration) *heartbeats {
 	h := &heartbeats{stop: func() {}}
 	if !activity.IsActivity(ctx) {
 		return h
 	}
 	ctx, cancel := WithHeartbeatsEnd(ctx)
 	var ended sync.WaitGroup
-	ended.Go(func() { h.send(ctx) })
+	ended.Go(func() { h.send(ctx, every) })
 	h.stop = func() {
 		cancel()
 		ended.Wait()
@@ -46,8 +48,8 @@ func sendHeartbeats(ctx context.Context) *heartbeats {
 // show has the heartbeats from now on say how far the activity is.
 func (h *heartbeats) show(progress func() Progress) { h.details.Store(&progress) }
 
-func (h *heartbeats) send(ctx context.Context) {
-	tick := time.NewTicker(heartbeatEvery)
+func (h *heartbeats) send(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
@@ -73,10 +74,18 @@ type OpenObjective struct {
 // whether it has ended or is gone. When the worker stops, Temporal repeats it on
 // another. It changes nothing, so a second run is harmless.
 func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
-	defer sendHeartbeats(ctx).stop()
+	defer sendHeartbeatsEvery(ctx, awaitingHeartbeat(ctx)).stop()
 	ended, err := taskWaiter{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.waitForEnd(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
 	if errors.Is(err, opt.ErrUnknown) {
 		return true, nil
 	}
 	return ended, err
+}
+
+// awaitingHeartbeat returns how often a wait sends heartbeats: as seldom as its workflow allows.
+func awaitingHeartbeat(ctx context.Context) time.Duration {
+	if !activity.IsActivity(ctx) {
+		return heartbeatEvery
+	}
+	return max(heartbeatEvery, activity.GetInfo(ctx).HeartbeatTimeout/4)
 }

@@ -50,7 +50,7 @@ func TestConversations(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(string(data), got); diff != "" {
-				t.Errorf("conversation mismatch (-want +got):\n%s", diff)
+				t.Errorf("conversation mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api -run Conversations -args -update", diff)
 			}
 		})
 	}

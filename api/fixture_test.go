@@ -82,7 +82,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 		},
 		httpConfig: api.Config{Authenticate: callerOf},
 		Address:    api.Address{BaseURL: "https://agent.example.com/"},
-		Log:        zaptest.NewLogger(t),
+		Log:        zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)),
 		Now:        world.Now,
 	}
 	for _, f := range change {

@@ -58,9 +58,21 @@ func wantGolden(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s mismatch (-want +got):\n%s", file, diff)
+	if diff := cmp.Diff(indented(string(want)), indented(got)); diff != "" {
+		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}
+}
+
+// indented returns the lines of answers, with a line for each member of their JSON.
+func indented(text string) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		var b bytes.Buffer
+		if status, body, ok := strings.Cut(line, " "); ok && json.Indent(&b, []byte(body), "", "  ") == nil {
+			line = status + "\n" + b.String()
+		}
+		lines = append(lines, strings.Split(line, "\n")...)
+	}
+	return lines
 }
 
 // A sender sends params to an operation; its answer is nil for params that a binding cannot

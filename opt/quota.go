@@ -17,7 +17,7 @@ const (
 	OpenObjectives Quota = "open-objectives"  // that have not ended
 	OpenGates      Quota = "open-gates"       // questions that wait for people
 	StoredBytes    Quota = "stored-bytes"     // of events and large contents in the journal
-	RunningTasks   Quota = "running-tasks"    // in one worker
+	RunningTasks   Quota = "running-tasks"    // in one worker; those that wait are working for clients
 	NoticesPerHour Quota = "notices-per-hour" // to all channels together
 )
 

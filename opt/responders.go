@@ -29,9 +29,10 @@ type Vote struct {
 	ObjectDigest string `json:"objectDigest,omitempty"` // that DecidedBy has seen, if the reply had it
 }
 
-// Allow reports whether a principal may decide. requesters are those who shaped the work:
-// who asked for it, started it, wrote notes to it, or changed its plans. If one of them is not
-// known, no principal may decide where requesters may not.
+// Allow reports whether a principal may decide. requesters are those who shaped the work: who
+// asked for it, started or retried it, wrote notes to it, or changed its plans, also by a move or
+// a link of a task by hand. A comment at a gate does not count, nor does a stop, a pause or their
+// end. If one of them is not known, no principal may decide where requesters may not.
 func (r *Responders) Allow(principal string, groups []string, requesters ...string) bool {
 	switch {
 	case r == nil:

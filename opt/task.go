@@ -135,9 +135,10 @@ func (t *Task) keep(c Chunk) {
 
 // Reasons of moves that no executor makes.
 const (
-	ByHand       = "by-hand"   // a client made the move
-	ReasonLinked = "linked"    // the linked task ended in this state
-	SentBack     = "sent-back" // a person has sent back what the task asked about
+	ByHand           = "by-hand"     // a client made the move
+	ReasonLinked     = "linked"      // the linked task ended in this state
+	SentBack         = "sent-back"   // a person has sent back what the task asked about
+	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task, which is not attempted again
 )
 
 // A Retry says when another attempt at a task is made. The zero value is the

@@ -59,7 +59,9 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
-	options.RetryPolicy.MaximumAttempts -= int32(tries.Lost)
+	// An activity that begins again has one try left at least, also if a worker counts more lost
+	// ones than there may be: to Temporal 0 is without limit.
+	options.RetryPolicy.MaximumAttempts = max(1, lostWorkers-int32(tries.Lost))
 	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
 	if work := p.State.Work[t.ID]; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
@@ -211,11 +213,11 @@ func explain(err error) machine.Failure {
 	case temporal.IsCanceledError(err):
 		return machine.Failure{Code: string(opt.TaskCanceled), Message: "The task was canceled.", Canceled: true}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
+		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):
 		return machine.Failure{Code: activities.ReasonTimeout, Message: "The task took longer than it may."}
 	case errors.As(err, &app) && app.Type() == activities.WorkerStoppedError:
-		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another stopped while it ran the task."}
+		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another stopped while it ran the task."}
 	case errors.As(err, &app):
 		return machine.Failure{Code: activities.Reason(app), Message: app.Message()}
 	}

@@ -196,6 +196,7 @@ func TestPlan_isSentBack(t *testing.T) {
 	locked := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 0)
 	awayLater := temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError, 2)
 	awayEarlier := temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError)
+	tooOften := temporal.NewApplicationError("The tenant runs as many tasks here as it may.", activities.QuotaError, 20)
 	lockedLater := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable", 1)
 	for name, tt := range map[string]struct {
 		errors []error // of the runs, before the one that completes
@@ -207,6 +208,7 @@ func TestPlan_isSentBack(t *testing.T) {
 		"and one worker lost":                    {slices.Concat(slices.Repeat([]error{back}, 30), []error{stopped}), 2, 30 * 10 * time.Minute},
 		"after a lost worker":                    {[]error{stopped, stopped, lost, back}, 3, time.Minute},
 		"many workers lost":                      {slices.Concat([]error{stopped, stopped, lost}, slices.Repeat([]error{back}, 9), slices.Repeat([]error{stopped}, 18)), 0, 100 * time.Minute},
+		"more workers lost than may be":          {[]error{tooOften, stopped}, 0, time.Hour},
 		"without a key, often":                   {slices.Repeat([]error{locked}, 100), 1, 100 * time.Minute},
 		"without a key, many workers lost":       {slices.Concat(slices.Repeat([]error{locked}, 19), slices.Repeat([]error{stopped}, 19)), 20, time.Hour},
 		"without a key after a lost worker":      {[]error{stopped, stopped, lockedLater, locked, stopped}, 4, time.Hour},

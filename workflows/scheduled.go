@@ -28,8 +28,8 @@ type ScheduledResult struct {
 
 // Scheduled starts the objective for one time of a schedule. It lasts until the
 // objective has ended, so that Temporal's policies for overlapping workflows are
-// policies for objectives, unless the schedule allows overlaps. If it is canceled, it
-// cancels the objective.
+// policies for objectives; those of a trigger or a backfill, too, when the schedule
+// itself allows overlaps. If it is canceled, it cancels the objective.
 func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error) {
 	if in.At == "" {
 		in.At = runTime(workflow.GetInfo(ctx).WorkflowExecution.ID, in.Schedule)
@@ -48,7 +48,7 @@ func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error)
 		}
 	}
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("Started `%s` for %s of the schedule `%s`.", in.ObjectiveID, in.At, oneLine(in.Schedule.ID)))
-	if in.Schedule.Overlap == opt.OverlapAllow {
+	if in.Schedule.Overlap == opt.OverlapAllow && workflow.GetVersion(ctx, "await-allowed", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
 		return ScheduledResult{in.ObjectiveID}, nil
 	}
 	return awaitObjective(ctx, in, run)
@@ -63,10 +63,17 @@ func lateness(ctx workflow.Context, s opt.Schedule) (time.Duration, error) {
 	return left, nil
 }
 
+// allowedHeartbeat is the heartbeat timeout of waits of which a schedule may have any number at a
+// time, and none of which holds up its next time.
+const allowedHeartbeat = time.Minute
+
 // awaitObjective waits until the objective of a run has ended.
 func awaitObjective(ctx workflow.Context, in ScheduledInput, run opt.ScheduledRun) (ScheduledResult, error) {
 	options := scheduleOptions("Wait for the end of the objective", 0)
 	options.StartToCloseTimeout = activities.AwaitFor + 10*time.Minute
+	if in.Schedule.Overlap == opt.OverlapAllow {
+		options.HeartbeatTimeout = allowedHeartbeat
+	}
 	open := activities.OpenObjective{Tenant: in.Schedule.Tenant, ObjectiveID: in.ObjectiveID}
 	waiting := ctx
 	for ended := false; !ended; {

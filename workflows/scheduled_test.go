@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -132,15 +135,24 @@ func TestScheduled(t *testing.T) {
 	}
 }
 
-// A schedule that allows overlaps does not wait.
+// A run of a schedule that allows overlaps waits as well: a backfill or a trigger with another
+// policy may wait for its end. Since many may wait at a time, their heartbeats are rare.
 func TestScheduled_allowsOverlaps(t *testing.T) {
-	o := &office{}
-	out, err := scheduled(t, o, func(s *opt.Schedule) { s.Overlap = opt.OverlapAllow }, nothing)
+	o := &office{awaits: 2}
+	beats := map[string]time.Duration{}
+	out, err := scheduled(t, o, func(s *opt.Schedule) { s.Overlap = opt.OverlapAllow }, func(env *testsuite.TestWorkflowEnvironment) {
+		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+			beats[info.ActivityType.Name] = info.HeartbeatTimeout
+		})
+	})
 	if err != nil || out.ObjectiveID != objectiveID {
 		t.Errorf("result %+v, error %v", out, err)
 	}
-	if diff := cmp.Diff([]string{beginLine}, o.log); diff != "" {
+	if diff := cmp.Diff([]string{beginLine, lookLine, lookLine}, o.log); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if beats["AwaitObjective"] < 10*beats["BeginObjective"] {
+		t.Errorf("timeouts of heartbeats: %v", beats)
 	}
 }
 

@@ -51,38 +51,39 @@ func Load(path string) (map[string]*Command, error) {
 
 // prepare checks c, sets its defaults and reads its templates.
 func (c *Command) prepare(name string) error {
-	switch {
-	case c == nil || len(c.Run) == 0 || c.Run[0] == "":
+	if c == nil || len(c.Run) == 0 || c.Run[0] == "" {
 		return errors.New("needs run: a program and its arguments")
-	case strings.Contains(c.Run[0], "{{"):
-		return errors.New("the program must not be a template")
-	case c.Stdin != "" && c.SendWork:
-		return errors.New("has stdin or send-work, not both")
-	case c.Timeout < 0 || c.Output < 0:
-		return errors.New("has a limit below 0")
-	case c.Dir != "" && !filepath.IsAbs(c.Dir):
-		return fmt.Errorf("dir must be an absolute path, not %q", c.Dir)
+	}
+	var wrong []error
+	if strings.Contains(c.Run[0], "{{") {
+		wrong = append(wrong, errors.New("the program must not be a template"))
+	}
+	if c.Stdin != "" && c.SendWork {
+		wrong = append(wrong, errors.New("has stdin or send-work, not both"))
+	}
+	if c.Timeout < 0 || c.Output < 0 {
+		wrong = append(wrong, errors.New("has a limit below 0"))
+	}
+	if c.Dir != "" && !filepath.IsAbs(c.Dir) {
+		wrong = append(wrong, fmt.Errorf("dir must be an absolute path, not %q", c.Dir))
 	}
 	c.name, c.Timeout, c.Output = name, cmp.Or(c.Timeout, defaultTimeout), cmp.Or(c.Output, defaultOutput)
-	return c.parse()
+	return errors.Join(append(wrong, c.parse()...)...)
 }
 
-// parse reads the templates of c.
-func (c *Command) parse() (err error) {
+// parse reads the templates of c, and returns the mistakes in them.
+func (c *Command) parse() (wrong []error) {
 	for i, arg := range c.Run[1:] {
 		t, err := parse(arg)
-		if err != nil {
-			return fmt.Errorf("argument %d: %w", i+1, err)
-		}
+		wrong = append(wrong, opfile.Within(fmt.Sprintf("argument %d: ", i+1), err))
 		c.args = append(c.args, t)
 	}
-	if c.Stdin == "" {
-		return nil
+	if c.Stdin != "" {
+		t, err := parse(c.Stdin)
+		wrong = append(wrong, opfile.Within("stdin: ", err))
+		c.stdin = t
 	}
-	if c.stdin, err = parse(c.Stdin); err != nil {
-		return fmt.Errorf("stdin: %w", err)
-	}
-	return nil
+	return wrong
 }
 
 // parse reads a template, and tries it. A value that is missing is an error when the

@@ -6,8 +6,9 @@
 // argument of the program, also with spaces or quotes. A program gets no environment
 // but the variables that its command names.
 //
-// A program that exits with 0 completes the task with its standard output. Another
-// exit code fails the attempt, which is repeated like any task.
+// A program that exits with 0 completes the task with its standard output, and programs
+// that it has started end with it. Another exit code fails the attempt, which is repeated
+// like any task.
 package shell
 
 import (
@@ -113,6 +114,9 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	p.WaitDelay = stopWait
 	setGroup(p)
 	err := p.Run()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended with 0, and one that it has started had its output open
+		err = nil
+	}
 	var cause error // for the operator alone: it may name the program and the directory
 	killGroup(p)    // programs that p has started
 	switch {
@@ -120,10 +124,10 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 		return activities.Outcome{}, ctx.Err()
 	case out.over:
 		return activities.Failed(CodeOutput, fmt.Sprintf("The command printed more than %d bytes.", c.Output)), nil
+	case err == nil: // also if its time was over right after
+		return c.outcome(out.text)
 	case limited.Err() != nil:
 		err = &activities.Error{Code: CodeTimeout, Message: fmt.Sprintf("The command took longer than %v.", c.Timeout)}
-	case err == nil:
-		return c.outcome(out.text)
 	default:
 		cause, err = err, failure(err)
 	}

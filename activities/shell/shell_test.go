@@ -41,6 +41,7 @@ commands:
   long: {run: [sleep, '3600']}
   option: {run: [sort, '--key={{.Values.text}}']}
   children: {run: [sh, -c, '(trap "" TERM; exec sleep 3600 > "$0") & wait', '{{.Values.pipe}}'], timeout: 300ms}
+  background: {run: [sh, -c, 'sleep 3600 & echo ok'], timeout: 2900ms}
 `
 
 func load(t *testing.T, text string) (map[string]*shell.Command, error) {
@@ -224,6 +225,15 @@ func TestExecutor_Execute_children(t *testing.T) {
 	}
 }
 
+// A program that ends with 0 has succeeded, also if one that it has started keeps its output open
+// until the time of the command is over.
+func TestExecutor_Execute_background(t *testing.T) {
+	t.Parallel()
+	if got := outcome(executor(t).Execute(t.Context(), task(`{"command":"background"}`), nil)); got != "ok\n" {
+		t.Error(got)
+	}
+}
+
 func TestLoad(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "the file needs commands"},
@@ -237,6 +247,8 @@ func TestLoad(t *testing.T) {
 		{"commands: {a: {run: [x], dir: here}}", `command a: dir must be an absolute path, not "here"`},
 		{"commands: {a: {run: [x], output: -1}}", "command a: has a limit below 0"},
 		{"commands: {b: {run: []}, a: {run: []}}", "command b: needs run"},
+		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: argument 2: template"},
+		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: has a limit below 0"},
 	} {
 		if _, err := load(t, tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)

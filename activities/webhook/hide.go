@@ -3,6 +3,8 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 
 	"longhaul/activities"
@@ -14,23 +16,37 @@ func (e *Endpoint) secretsOf(w activities.Work) []string {
 }
 
 // hideInJSON returns JSON without secrets, however its texts are written. JSON without
-// them is returned as it is.
-func hideInJSON(body []byte, secrets []string) []byte {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // numbers keep their digits
-	if err := d.Decode(&v); err != nil {
-		return body
+// them is returned as it is. A body that is no JSON is an error.
+func hideInJSON(body []byte, secrets []string) ([]byte, error) {
+	if !json.Valid(body) {
+		return nil, errors.New("not JSON")
 	}
+	hide := func(text string) string { return string(activities.Hide([]byte(text), secrets)) }
 	found := false
-	v = activities.MapTexts(v, func(text string) string {
-		hidden := string(activities.Hide([]byte(text), secrets))
-		found = found || hidden != text
-		return hidden
-	})
-	if !found {
-		return body
+	for d := decoder(body); ; {
+		t, err := d.Token() // each text, also of a member that comes twice
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, ok := t.(string)
+		found = found || ok && hide(text) != text
 	}
-	out, _ := json.Marshal(v) // it was JSON
-	return out
+	if !found {
+		return body, nil
+	}
+	var v any
+	if err := decoder(body).Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(activities.MapTexts(v, hide))
+}
+
+// decoder returns one whose numbers keep their digits.
+func decoder(body []byte) *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	return d
 }

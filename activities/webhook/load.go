@@ -55,17 +55,15 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	if e == nil || e.URL == "" {
 		return errors.New("url is missing")
 	}
-	if err := check(e.URL); err != nil {
-		return fmt.Errorf("url %w", err)
-	}
+	wrong := []error{opfile.Within("url ", check(e.URL))}
 	if e.Timeout < 0 || e.Wait < 0 {
-		return errors.New("timeout and wait must not be negative")
+		wrong = append(wrong, errors.New("timeout and wait must not be negative"))
 	}
 	if e.Timeout > LongestTimeout {
-		return fmt.Errorf("timeout must be at most %v: a service that needs longer answers 202 and reports the outcome later", LongestTimeout)
+		wrong = append(wrong, fmt.Errorf("timeout must be at most %v: a service that needs longer answers 202 and reports the outcome later", LongestTimeout))
 	}
 	e.name, e.Timeout, e.Wait = name, cmp.Or(e.Timeout, defaultTimeout), cmp.Or(e.Wait, defaultWait)
 	filled := opfile.Env(lookup).Headers(e.Headers, "Accept", "Idempotency-Key")
 	e.Headers, e.secrets = filled.Headers, activities.Secrets(filled.Values)
-	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
+	return errors.Join(append(wrong, opfile.Within("headers: ", errors.Join(filled.Wrong...)))...)
 }

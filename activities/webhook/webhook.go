@@ -191,10 +191,11 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 func readOutcome(a answer, secrets []string) activities.Outcome {
 	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if media == "application/json" {
-		if !json.Valid(a.body) {
+		body, err := hideInJSON(a.body, secrets)
+		if err != nil {
 			return activities.Failed("invalid-outcome", "The service says that its answer is JSON, and it is not.")
 		}
-		out := opt.ReadOutcome(hideInJSON(a.body, secrets))
+		out := opt.ReadOutcome(body)
 		if problem := out.Returns(); problem != "" {
 			return activities.Failed("invalid-outcome", "The outcome that the service returned is not allowed: "+problem+".")
 		}

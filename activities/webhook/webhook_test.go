@@ -87,6 +87,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, work activities.
 	case "echo JSON":
 		escaped := strings.ReplaceAll(token, "-", `\u002d`)
 		write(200, "application/json", `{"n":1.50,"`+escaped+`":["Bearer `+escaped+`","`+work.CallbackURL+`"]}`)
+	case "echo twice":
+		write(200, "application/json", `{"n":1e999,"a":"`+token+`","a":"x"}`)
+	case "echo after":
+		write(200, "application/json", `{"n":1}"`+token+`"`)
 	case "greedy":
 		write(200, "application/json", `{"state":"completed","memo":{"a":1},"onCancel":true,"park":{"wait":1},"streamed":["a"],"try":3}`)
 	case "forge":
@@ -151,8 +155,9 @@ func TestExecutor(t *testing.T) {
 func TestExecutor_hidesCredentials(t *testing.T) {
 	e, _ := newExecutor(t)
 	for kind, want := range map[string]string{
-		"echo text": `{"text":"Bearer [credential] [credential]"}`,
-		"echo JSON": `{"data":{"[credential]":["Bearer [credential]","[credential]"],"n":1.50}}`,
+		"echo text":  `{"text":"Bearer [credential] [credential]"}`,
+		"echo twice": `{"data":{"a":"x","n":1e999}}`,
+		"echo JSON":  `{"data":{"[credential]":["Bearer [credential]","[credential]"],"n":1.50}}`,
 	} {
 		t.Run(kind, func(t *testing.T) {
 			executortest.Run(t, executortest.Config{
@@ -181,6 +186,7 @@ func TestExecutor_answers(t *testing.T) {
 	}{
 		"busy":            {work("busy"), opt.TaskWorking, "", 7 * time.Second},
 		"not JSON":        {work("not JSON"), opt.TaskFailed, "invalid-outcome", 0},
+		"more than JSON":  {work("echo after"), opt.TaskFailed, "invalid-outcome", 0},
 		"working":         {work("working"), opt.TaskFailed, "invalid-outcome", 0},
 		"forge":           {work("forge"), opt.TaskFailed, "invalid-outcome", 0},
 		"greedy":          {work("greedy"), opt.TaskCompleted, "", 0},

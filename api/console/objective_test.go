@@ -95,6 +95,18 @@ func TestObjective_waitsInQueue(t *testing.T) {
 	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "queued", "Place in the queue 1, since", "Start", "Cancel…")
 }
 
+// A timeline says that an attempt begins again after a lost worker.
+func TestObjective_losesWorker(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}}})
+	again := opt.Event{
+		N: 1, Kind: opt.TaskTried, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), From: "working", To: "working", Round: 1, Attempt: 1, Try: 2,
+	}
+	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}); err != nil {
+		t.Fatal(err)
+	}
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt 1 begins again")
+}
+
 func TestObjective_attempts(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Attempts: 2}, {Name: "B"}}})
 	b := s.signedIn(t, "acme/ann")

@@ -117,7 +117,11 @@ func eventText(o *opt.Objective, e opt.Event) string {
 	case opt.TaskMoved:
 		return taskMoveText(e)
 	case opt.TaskTried:
-		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, textSuffix(e))
+		begins := "begins"
+		if e.Try > 1 {
+			begins = "begins again"
+		}
+		return fmt.Sprintf("Attempt %d %s%s", e.Attempt, begins, textSuffix(e))
 	case opt.TaskLinked:
 		return "Another task stands in for it: " + a2a.Visible(e.Link)
 	case opt.ArtifactAdded:

@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s mismatch (-want +got):\n%s", file, diff)
+		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}
 }
 

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
@@ -34,14 +33,7 @@ func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 // APIKey returns a key, also one that was revoked. The error wraps
 // [opt.ErrUnknown] if there is none with the id.
 func (j APIKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
-	found, err := db.List(ctx, j.db, selectAPIKey+" WHERE id = $1", db.Args{id}, scanAPIKey)
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
-	}
-	if err != nil {
-		return k, err
-	}
-	return found[0], nil
+	return db.One(db.List(ctx, j.db, selectAPIKey+" WHERE id = $1", db.Args{id}, scanAPIKey))("API key", id)
 }
 
 // APIKeys returns all keys, the oldest first, also those that were revoked.
@@ -54,7 +46,7 @@ func (j APIKeys) APIKeys(ctx context.Context) ([]opt.APIKey, error) {
 func (j APIKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error {
 	n, err := j.db.Exec(ctx, "UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", db.Args{id, at.Millis()})
 	if err == nil && n == 0 {
-		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
+		err = db.Unknown("API key", id)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -20,7 +21,7 @@ func artifacts(c *db.Conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
 			}
 			return p, err
 		})
-	slices.SortFunc(pieces, func(a, b piece) int { return int(a.seq - b.seq) })
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.seq, b.seq) })
 	return assemble(pieces), err
 }
 

@@ -81,6 +81,11 @@ func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 // AskAgain has the next Ping try to write.
 func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
 
+// Probe has Ping call write in place of its write.
+func (j *Journal) Probe(write func() error) {
+	j.probe.write = func(*db.Conn) error { return write() }
+}
+
 // Hold makes the writer wait, within a transaction, until release is called.
 // Writes in the meantime become part of that transaction.
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
@@ -108,6 +113,9 @@ func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, e
 	err = j.db.Write(ctx, p.run, record.PurgeLock)
 	return p.done, err
 }
+
+// PurgePause is the pause of a purge after a transaction.
+func PurgePause(last time.Duration, blocked bool) time.Duration { return pauseAfter(last, blocked) }
 
 // Explain returns SQLite's plan for a statement.
 func (j *Journal) Explain(ctx context.Context, statement string) (steps []string, err error) {

@@ -23,14 +23,14 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 	}
 	selected := interruptCondition(tenant, f)
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+selected.where, selected.a, &total); err != nil {
+		if _, err := c.Get("SELECT COUNT(*)"+fromInterrupts+selected.tail, selected.a, &total); err != nil {
 			return err
 		}
 		page := selected
 		if f.After != (opt.Cursor{}) {
 			page = page.and("(t.status_at, t.id) > (?, ?)", f.After.At.Millis(), f.After.ID)
 		}
-		page.where += " ORDER BY t.status_at, t.id"
+		page.tail += " ORDER BY t.status_at, t.id"
 		return eachInterrupt(c, page.limit(f.Limit), func(i opt.Interrupt, gate db.Content) error {
 			err := db.Decode(gate, &i.Gate)
 			list = append(list, i)
@@ -45,7 +45,7 @@ const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id
 // eachInterrupt calls f with the interrupts that a filter selects, without their gates, and
 // the documents of those.
 func eachInterrupt(c *db.Conn, selected filter, f func(i opt.Interrupt, gate db.Content) error) error {
-	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+selected.where, selected.a, func(row db.Scanner) error {
+	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+selected.tail, selected.a, func(row db.Scanner) error {
 		var i opt.Interrupt
 		var at int64
 		var gate, shapers db.Content

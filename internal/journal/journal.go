@@ -102,8 +102,11 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	r := newRecorder(e, cfg)
 	return &Journal{
-		r, newTaskReader(e), objectiveReader{e}, objectiveFinder{e}, decisionReader{e}, eventReader{e}, queues{e}, usage{e, cfg.Now},
-		purger{e, cfg.Now}, newProbe(e), Blobs{e}, Keys{e}, push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys{e}, SigningKeys{e, cfg.Sealer}, Sessions{e, cfg.Sealer, cfg.Now}, Maintenance{e, r}, e,
+		recorder: r, taskReader: newTaskReader(e), objectiveReader: objectiveReader{e}, objectiveFinder: objectiveFinder{e},
+		decisionReader: decisionReader{e}, eventReader: eventReader{e}, queues: queues{e}, usage: usage{e, cfg.Now},
+		purger: purger{e, cfg.Now}, probe: newProbe(e), Blobs: Blobs{e}, Keys: Keys{e},
+		Pushes: push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys: APIKeys{e}, SigningKeys: SigningKeys{e, cfg.Sealer},
+		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, db: e,
 	}, nil
 }
 

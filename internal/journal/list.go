@@ -13,8 +13,8 @@ import (
 // A filter is the end of a query, with its parameters. It is never changed: each method returns
 // another one.
 type filter struct {
-	where string
-	a     db.Args
+	tail string // conditions, order and limit
+	a    db.Args
 }
 
 // where returns a filter with a condition; see [filter.and].
@@ -24,13 +24,13 @@ func where(condition string, values ...any) filter { return filter{}.add(" WHERE
 func (f filter) and(condition string, values ...any) filter { return f.add(" AND ", condition, values) }
 
 func (f filter) add(before, condition string, values []any) filter {
-	out := filter{f.where + before, slices.Clone(f.a)}
+	out := filter{f.tail + before, slices.Clone(f.a)}
 	for i, part := range strings.Split(condition, "?") {
 		if i > 0 {
 			out.a = append(out.a, values[i-1])
-			out.where += fmt.Sprintf("$%d", len(out.a))
+			out.tail += fmt.Sprintf("$%d", len(out.a))
 		}
-		out.where += part
+		out.tail += part
 	}
 	return out
 }
@@ -40,8 +40,8 @@ func (f filter) limit(most int) filter {
 	if most <= 0 {
 		most = math.MaxInt32
 	}
-	out := filter{f.where, append(slices.Clone(f.a), most)}
-	out.where += db.LimitParam(len(out.a))
+	out := filter{f.tail, append(slices.Clone(f.a), most)}
+	out.tail += db.LimitParam(len(out.a))
 	return out
 }
 
@@ -58,6 +58,6 @@ func (f filter) page(by order, c opt.Cursor, most int) filter {
 	if c != (opt.Cursor{}) {
 		f = f.and(fmt.Sprintf("(%s, %s) < (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
 	}
-	f.where += fmt.Sprintf(" ORDER BY %s DESC, %s DESC", by.at, by.id)
+	f.tail += fmt.Sprintf(" ORDER BY %s DESC, %s DESC", by.at, by.id)
 	return f.limit(most)
 }

@@ -45,7 +45,7 @@ func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.Ob
 func objectives(c *db.Conn, from string, f filter) (list []*opt.Objective, err error) {
 	return db.All(c, `SELECT o.doc, o.status, o.reason, o.failure, o.stopping, o.started, o.paused, o.queued_at, o.attempt, o.revision,
 			o.name, o.description, o.metadata, o.updated_at, t.state, t.gate, o.epochs, o.stuck, o.shapers
-		FROM `+from+` JOIN tasks t ON t.objective_id = o.id AND t.plan_id = '' AND t.idx = o.attempt`+f.where, f.a, scanObjective)
+		FROM `+from+` JOIN tasks t ON t.objective_id = o.id AND t.plan_id = '' AND t.idx = o.attempt`+f.tail, f.a, scanObjective)
 }
 
 func scanObjective(row db.Scanner) (*opt.Objective, error) {

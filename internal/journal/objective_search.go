@@ -102,7 +102,7 @@ func newObjectiveSearch(d db.Dialect, tenant string, f opt.ObjectiveSearch) *obj
 func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most int) (ids []string, err error) {
 	page := s.downTo(reached).page(objectiveOrder, from, 0)
 	text := strings.ToLower(s.f.Text)
-	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+page.where, page.a, func(row db.Scanner) error {
+	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+page.tail, page.a, func(row db.Scanner) error {
 		var id string
 		var name, description db.Content
 		if err := row.Scan(&id, &name, &description); err != nil {
@@ -136,12 +136,12 @@ func (s *objectiveSearch) downTo(reached opt.Cursor) filter {
 // reached returns the position down to which a page after another position may look, the
 // zero one if it may look at all.
 func (s *objectiveSearch) reached(c *db.Conn, from opt.Cursor) (at opt.Cursor, err error) {
-	if s.all.where == s.indexed.where && s.f.Text == "" {
+	if s.all.tail == s.indexed.tail && s.f.Text == "" {
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
 	page := s.indexed.page(objectiveOrder, from, 2)
-	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.where, reach-1), page.a, func(row db.Scanner) (at opt.Cursor, err error) {
+	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.tail, reach-1), page.a, func(row db.Scanner) (at opt.Cursor, err error) {
 		var ms int64
 		err = row.Scan(&ms, &at.ID)
 		at.At = a2a.AtMillis(ms)
@@ -167,7 +167,7 @@ func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 		found.Total = len(ids)
 	} else {
 		all := s.downTo(reached).limit(countMost + 1)
-		if _, err := c.Get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+") AS found", all.a, &found.Total); err != nil {
+		if _, err := c.Get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.tail+") AS found", all.a, &found.Total); err != nil {
 			return err
 		}
 	}

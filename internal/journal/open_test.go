@@ -99,7 +99,7 @@ func TestOpen_refused(t *testing.T) {
 	must(t, errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()))
 	between := file("")
 	j = openFile(t, between)
-	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1"), j.Close()))
+	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1 WHERE version = (SELECT MAX(version) FROM migrations)"), j.Close()))
 	good := databaseLike(t, "template1")
 	for name, test := range map[string]struct {
 		cfg  journal.Config

@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-const hour = 3_600_000 // milliseconds, as in the query below
+const hour = 3_600_000 // milliseconds
 
 // Overview counts the work of a tenant: the open objectives, and the attempts at
 // objectives that have ended since a time; an objective that was retried counts more than
@@ -26,8 +26,8 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.
 		var oldest int64
 		s.Get("SELECT COUNT(*), COALESCE(MIN(status_at), 0) FROM "+openGates(c.Dialect), db.Args{tenant}, &v.Gates, &oldest)
 		v.Oldest = a2a.AtMillis(oldest)
-		v.Ended = db.Rows(&s, "SELECT status_at / 3600000, shown, COUNT(*) FROM tasks"+c.Dialect.IndexedBy("tasks_ended_roots")+`
-			WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, db.Args{tenant, since.Millis()}, func(row db.Scanner) (e opt.EndedHour, err error) {
+		v.Ended = db.Rows(&s, "SELECT status_at / $3, shown, COUNT(*) FROM tasks"+c.Dialect.IndexedBy("tasks_ended_roots")+`
+			WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, db.Args{tenant, since.Millis(), hour}, func(row db.Scanner) (e opt.EndedHour, err error) {
 			var at int64
 			err = row.Scan(&at, &e.State, &e.N)
 			e.At = a2a.AtMillis(at * hour)

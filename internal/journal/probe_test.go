@@ -1,7 +1,10 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +53,43 @@ func TestPing_often(t *testing.T) {
 		}
 		if n, err := j.CountRows(t.Context(), "probes"); n != 1 || err != nil {
 			t.Errorf("%d rows are left, %v", n, err)
+		}
+	})
+}
+
+// A database that does not answer in time is asked once a second as well, also if the
+// caller leaves meanwhile. A caller that left before says nothing about the journal.
+func TestPing_hangs(t *testing.T) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		ctx, cancel := context.WithCancel(t.Context())
+		release := j.Hold(t.Context())
+		given := make(chan error)
+		go func() { given <- j.Ping(ctx) }()
+		for j.Queued() == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-given; !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that left: %v", err)
+		}
+		must(t, release())
+
+		n, began := 0, time.Now()
+		ctx, cancel = context.WithCancel(t.Context())
+		j.Probe(func() error {
+			n++
+			cancel() // the first caller has waited long enough
+			return fmt.Errorf("%w: %w", opt.ErrUnavailable, context.DeadlineExceeded)
+		})
+		for range 3 {
+			if err := j.Ping(ctx); !errors.Is(err, opt.ErrUnavailable) {
+				t.Errorf("without an answer: %v", err)
+			}
+			ctx = t.Context()
+		}
+		if most := 1 + int(time.Since(began)/time.Second); n > most {
+			t.Errorf("it was asked %d times, want at most %d", n, most)
 		}
 	})
 }

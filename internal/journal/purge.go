@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	purgeTime  = 10 * time.Millisecond // after which a purge lets writers continue
-	purgePause = 5 * time.Millisecond  // during which other processes get the lock
-	atOnce     = 8                     // objectives that become unknown in one step
+	purgeTime    = 10 * time.Millisecond // after which a purge lets writers continue
+	purgePause   = 5 * time.Millisecond  // during which other processes get the lock
+	blockedPause = time.Second           // at most, while others change the next objectives
+	atOnce       = 8                     // objectives that become unknown in one step
 )
 
 // A purger is the part of a Journal that removes objectives.
@@ -35,7 +36,7 @@ func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, 
 	if _, err := j.db.Exec(ctx, removeExpired, db.Args{j.now().UnixMilli()}); err != nil {
 		return 0, fmt.Errorf("remove expired sessions: %w", err)
 	}
-	for {
+	for pause := purgePause; ; {
 		p, err := j.purgeSome(ctx, before, limit-n)
 		if err != nil {
 			return n, fmt.Errorf("purge the journal: %w", err)
@@ -44,12 +45,22 @@ func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, 
 		if p.done {
 			return n, nil
 		}
+		pause = pauseAfter(pause, p.blocked)
 		select {
-		case <-time.After(purgePause):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return n, ctx.Err()
 		}
 	}
+}
+
+// pauseAfter returns the pause after a transaction. last is that before it: pauses grow while
+// others change the next objectives.
+func pauseAfter(last time.Duration, blocked bool) time.Duration {
+	if blocked {
+		return min(2*last, blockedPause)
+	}
+	return purgePause
 }
 
 // purgeSome is one transaction of Purge.

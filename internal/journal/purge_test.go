@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,6 +151,22 @@ func TestPurge(t *testing.T) {
 			t.Errorf("%d were removed the second time, %v", n, err)
 		}
 	})
+}
+
+// A purge that waits for others takes the lock of purges less and less often. Its pauses are short
+// again after a transaction that removed something.
+func TestPurge_pauses(t *testing.T) {
+	first := journal.PurgePause(time.Minute, false)
+	last, grown := first, 0
+	for next := journal.PurgePause(last, true); next != last; next = journal.PurgePause(last, true) {
+		if next < last {
+			t.Fatalf("%v follows %v", next, last)
+		}
+		last, grown = next, grown+1
+	}
+	if grown < 3 || last != time.Second {
+		t.Errorf("pauses grow from %v to %v in %d steps", first, last, grown)
+	}
 }
 
 // TestPurge_oldestFirst removes at most limit objectives, the oldest first.

@@ -74,7 +74,7 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 		if f.ContextID == "" && f.Since.IsZero() {
 			total, err = taskSubject.count(c, tenant, string(f.State), f.State.Terminal())
 		} else {
-			_, err = c.Get("SELECT COUNT(*) FROM "+from+selected.where, selected.a, &total)
+			_, err = c.Get("SELECT COUNT(*) FROM "+from+selected.tail, selected.a, &total)
 		}
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func tasks(c *db.Conn, from string, f filter, want opt.TaskWant) ([]opt.TaskView
 	rows, err := db.All(c, `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
 			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
-		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.where, f.a, scanView)
+		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.tail, f.a, scanView)
 	views := make([]opt.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {

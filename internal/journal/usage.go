@@ -21,7 +21,7 @@ type usage struct {
 const blockSize = 16 << 10
 
 // blocksQuery counts the blocks of each tenant as their tally does.
-const blocksQuery = "SELECT tenant, 'blocks', '', 0, SUM(bytes / 16384 + 1) FROM objectives GROUP BY tenant"
+var blocksQuery = fmt.Sprintf("SELECT tenant, 'blocks', '', 0, SUM(bytes / %d + 1) FROM objectives GROUP BY tenant", blockSize)
 
 // openGates returns the table with the condition for the plan tasks of tenant $1 that wait for people.
 func openGates(d db.Dialect) string {

@@ -84,18 +84,6 @@ func (v *viewRow) complete(c *db.Conn, want opt.TaskWant) error {
 	return s.Err
 }
 
-// setProgressText sets the progress text of a working task from its status message, which may
-// be empty.
-func setProgressText(t *opt.Task, status db.Content) error {
-	if t.State != opt.TaskWorking || len(status) == 0 {
-		return nil
-	}
-	var m a2a.Message
-	err := db.Decode(status, &m)
-	t.Said = m.Text()
-	return err
-}
-
 // progressOf returns the progress of the plans of an objective.
 func progressOf(s *db.Steps, objectiveID string) *opt.Progress {
 	var plans []*opt.Plan
@@ -108,8 +96,12 @@ func progressOf(s *db.Steps, objectiveID string) *opt.Progress {
 			if err := row.Scan(&p.ID, (*db.Content)(&p.Name), &p.Status, &t.Index, &t.State, &status); err != nil {
 				return err
 			}
-			if err := setProgressText(&t, status); err != nil {
-				return err
+			if t.State == opt.TaskWorking && len(status) > 0 {
+				var m a2a.Message
+				if err := db.Decode(status, &m); err != nil {
+					return err
+				}
+				t.Said = m.Text()
 			}
 			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {
 				plans = append(plans, &p)

@@ -76,10 +76,6 @@ const (
 	retryMaxWait = time.Minute // between two attempts, unless a task asks for longer
 )
 
-// ReasonWorkerLost is the reason of a task that failed because several workers
-// were lost while they ran it. It is not attempted again.
-const ReasonWorkerLost = "worker-lost"
-
 // retryTimer begins the keys of timers. The rest is the key of the activity that
 // waits for the timer.
 const retryTimer = "retry:"
@@ -345,7 +341,7 @@ func (j job) failed(f Failure, e opt.Event) {
 	if w.Elsewhere == nil {
 		e = opt.Event{Round: w.Round, Attempt: w.Attempt}
 	}
-	if w.Elsewhere != nil || last || f.Code == ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
+	if w.Elsewhere != nil || last || f.Code == opt.ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
 		j.end(opt.TaskFailed, f.Code, f.Message, e)
 		return
 	}

@@ -21,7 +21,8 @@ import (
 // scheduleShapes are the courses of a time of a schedule, by the id of the schedule.
 var scheduleShapes = []scheduleShape{
 	{"scheduled", opt.OverlapSkip, false},
-	{"scheduled-beside", opt.OverlapAllow, false},
+	{"scheduled-beside", opt.OverlapAllow, false}, // its history is of workflows that did not await the end
+	{"scheduled-beside-awaited", opt.OverlapAllow, false},
 	{"scheduled-canceled", opt.OverlapCancel, true},
 }
 

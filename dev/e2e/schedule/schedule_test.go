@@ -256,6 +256,32 @@ func TestSchedule_overlap(t *testing.T) {
 	}
 }
 
+// A backfill of a schedule that allows overlaps starts one objective after another, and a trigger
+// may leave out its own while one of them is open.
+func TestSchedule_backfillBesideOverlaps(t *testing.T) {
+	in := newInstallation(t, harness.Dev)
+	in.site.Start(harness.AllInOne)
+	paused := true
+	in.create("gate", client.ScheduleChange{Text: "approve Go on?; say done", Every: "1h", Paused: &paused, Overlap: opt.OverlapAllow})
+	now := time.Now()
+	if runs, err := in.BackfillSchedule(t.Context(), "gate", a2a.At(now.Add(-3*time.Hour)), a2a.At(now), ""); err != nil || len(runs) < 3 {
+		t.Fatalf("backfill: %+v, %v", runs, err)
+	}
+	harness.Eventually(t, within, "the first one waits for a person", func() error {
+		all := in.started("gate")
+		if len(all) == 0 || all[times(all)[0]].Status != opt.ObjectiveBlocked {
+			return fmt.Errorf("started: %+v", all)
+		}
+		return nil
+	})
+	if triggered, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapSkip); err != nil || !triggered.Skipped {
+		t.Errorf("a trigger: %+v, %v", triggered, err)
+	}
+	if all := in.started("gate"); len(all) != 1 {
+		t.Errorf("there are %v", times(all))
+	}
+}
+
 // Processes are killed while they start objectives. Each time of a schedule has one
 // objective nevertheless, and none is missing.
 func TestSchedule_crash(t *testing.T) {

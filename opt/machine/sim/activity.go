@@ -119,7 +119,7 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	case 9, 10:
 		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
 	case 11:
-		in.Failed = &machine.Failure{Code: machine.ReasonWorkerLost, Message: "The worker was lost."}
+		in.Failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
 	case 12:
 		in.Outcome = opt.Outcome{State: opt.TaskFailed, Code: "bad", Message: "It failed."}
 	case 13:

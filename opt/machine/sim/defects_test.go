@@ -593,7 +593,7 @@ func TestReset_aroundARetry(t *testing.T) {
 			id := s.Open(given(sim.PlanOf("plan", "a", "?ok")))
 			s.Settle()
 			key := s.Activities()[0]
-			s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: machine.ReasonWorkerLost}})
+			s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: opt.ReasonWorkerLost}})
 			for range 4 { // its end is recorded, and its workflow does not know that yet
 				s.Step()
 			}
