@@ -37,6 +37,11 @@ func told(e sse) string {
 	state := strings.TrimPrefix(u.at("status", "state").String(), "TASK_STATE_")
 	m := u.at("metadata")
 	c := m.at("opt/v1/event")
+	if m.has("openwop") {
+		state += ", asks " + u.at("status", "message", "parts", "0", "text").String()
+	} else if state == "INPUT_REQUIRED" && u.at("status").has("message") {
+		state += " with a question"
+	}
 	if c.v == nil {
 		return e.id + " is " + state
 	}
