@@ -80,7 +80,7 @@ func (s Gates) gateBefore(ctx context.Context, c *call.Call, id string) (*GateBe
 		return nil, nil
 	}
 	r, err := s.record(ctx, c, opt.GateID(taskID, n-1))
-	if isGateUnknown(err) {
+	if call.Is(err, call.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -91,10 +91,4 @@ func (s Gates) gateBefore(ctx context.Context, c *call.Call, id string) (*GateBe
 		return nil, nil
 	}
 	return &GateBefore{r.Gate.ID, r.Gate.Object, *last}, nil
-}
-
-// isGateUnknown reports whether err is a fault about a gate that does not exist.
-func isGateUnknown(err error) bool {
-	fault, ok := errors.AsType[*call.Fault](err)
-	return ok && fault.Kind == call.NotFound
 }
