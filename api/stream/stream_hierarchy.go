@@ -63,11 +63,12 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
 		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
 	}
-	if v.State.Waiting() {
-		i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return h.root.Message != nil && g.ID == h.root.Message.MessageID })
-		if i >= 0 {
-			h.asks = v.Gates[i].TaskID
-		} else { // the gate is closed, and the root task has not moved yet
+	if m := h.root.Message; m != nil && v.State.Waiting() {
+		switch g := opt.GateIn(*m); {
+		case g == nil: // by hand
+		case slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID }):
+			h.asks = g.TaskID
+		default: // the root task has not moved since its gate was closed
 			h.forgetQuestion()
 		}
 	}
