@@ -383,15 +383,6 @@ func TestChanges_refused(t *testing.T) {
 	}
 }
 
-// A status that no plan has is refused with the list of those that do. The goldens have
-// those of objectives and tasks.
-func TestChanges_unknownStatus(t *testing.T) {
-	n := newService(t).call(t, "plans/update", `{"id":"x","status":"done"}`)
-	if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: pending, working, blocked, completed, failed, skipped"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // A move to the current status is allowed, and needs no engine.
 func TestChanges_staying(t *testing.T) {
 	s := newService(t)

@@ -98,13 +98,6 @@ func (j *faultyJournal) SearchObjectives(ctx context.Context, tenant string, f o
 	return j.Journal.SearchObjectives(ctx, tenant, f)
 }
 
-func (j *faultyJournal) Plan(ctx context.Context, tenant, id string) (*opt.Plan, error) {
-	if err := j.enter(); err != nil {
-		return nil, err
-	}
-	return j.Journal.Plan(ctx, tenant, id)
-}
-
 func (j *faultyJournal) Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error) {
 	if err := j.enter(&j.events); err != nil {
 		return nil, err

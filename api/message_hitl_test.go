@@ -31,23 +31,7 @@ func (s *fixture) hitl(t *testing.T, version, taskID, payload, text, more string
 
 func TestHITL_replies(t *testing.T) {
 	root, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
-	ask := func(schemas ...string) *opt.Gate {
-		g := &opt.Gate{Kind: opt.Clarification}
-		for i, s := range schemas {
-			q := opt.Question{ID: fmt.Sprint("q", i), Question: "?"}
-			if s != "" {
-				q.Schema = json.RawMessage(s)
-			}
-			g.Questions = append(g.Questions, q)
-		}
-		return g
-	}
-	answers := func(values ...string) (list []opt.Answer) {
-		for i, v := range values {
-			list = append(list, opt.Answer{ID: fmt.Sprint("q", i), Answer: json.RawMessage(v)})
-		}
-		return list
-	}
+	ask := &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q0", Question: "?"}, {ID: "q1", Question: "?"}}}
 	for name, tc := range map[string]struct {
 		work, gate, payload, text string
 		ask                       *opt.Gate
@@ -61,10 +45,8 @@ func TestHITL_replies(t *testing.T) {
 			opt.Reply{Action: opt.Reject}},
 		"rejected with a reason": {"approve", task, `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":false,"rejection_reason":"Too long."}],"new":1}`, "x", nil,
 			opt.Reply{Action: opt.Reject, Feedback: "Too long."}},
-		"answers": {"slow", task, `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["A"]},{"answer":["A","B"]}]}`, "x", ask("", ""),
-			opt.Reply{Answers: answers(`"A"`, `["A","B"]`)}},
-		"answers to schemas": {"slow", task, `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["3"]},{"answer":["A"]},{"answer":["true"]}]}`, "x",
-			ask(`{"type":"integer"}`, `{"type":"array"}`, `{"type":"string"}`), opt.Reply{Answers: answers(`3`, `["A"]`, `"true"`)}},
+		"answers": {"slow", task, `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["A"]},{"answer":["A","B"]}]}`, "x", ask,
+			opt.Reply{Answers: []opt.Answer{{ID: "q0", Answer: json.RawMessage(`"A"`)}, {ID: "q1", Answer: json.RawMessage(`["A","B"]`)}}}},
 	} {
 		for _, version := range []string{"0.3", "1.0"} {
 			t.Run(name+" in "+version, func(t *testing.T) {
@@ -105,17 +87,12 @@ func TestHITL_refused(t *testing.T) {
 		"a word for an approval":    {"approve", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":"yes"}]}`, "x", "-32602", at + ".approvals[0].approved: must be true or false"},
 		"a reason to approve":       {"approve", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":true,"rejection_reason":"r"}]}`, "x", "-32602", at + ".approvals[0].rejection_reason: contradicts"},
 		"another gate":              {"approve", `{"type":"tool_approval_response","approvals":[{"id":"GATE0","approved":true}]}`, "x", "-32004", "does not wait"},
-		"no gate":                   {"slow", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":true}]}`, "x", "-32004", "does not wait"},
-		"another word as text":      {"approve", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":true}]}`, "reject", "-32602", "message.parts[0]: is a second decision"},
-		"answers to an approval":    {"approve", `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["a"]}]}`, "x", "-32602", at + ".answers: the action must be one of: accept, reject"},
-		"an approval of a question": {"clarify", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":true}]}`, "x", "-32602", "audience"},
 		"an approval of a login":    {"auth", `{"type":"tool_approval_response","approvals":[{"id":"GATE","approved":true}]}`, "x", "-32602", at + ".approvals[0].approved: no action"},
 		"no answers":                {"clarify", `{"type":"ask_user_response","id":"GATE"}`, "x", "-32602", at + ".answers: is required"},
 		"too many answers":          {"clarify", `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["a"]},{"answer":["b"]}]}`, "x", "-32602", at + ".answers: must answer, in this order, audience"},
 		"answers without an id":     {"clarify", `{"type":"ask_user_response","answers":[{"answer":["a"]}]}`, "x", "-32602", at + ".id: is required"},
 		"an empty answer":           {"clarify", `{"type":"ask_user_response","id":"GATE","answers":[{"answer":[]}]}`, "x", "-32602", at + ".answers[0].answer: must contain at least one"},
 		"an answer that is no list": {"clarify", `{"type":"ask_user_response","id":"GATE","answers":[{"answer":"a"}]}`, "x", "-32602", at + ".answers[0].answer: must be an array"},
-		"an invalid answer":         {"count", `{"type":"ask_user_response","id":"GATE","answers":[{"answer":["0"]}]}`, "x", "-32602", at + ".answers[0].answer"},
 	} {
 		for _, version := range []string{"0.3", "1.0"} {
 			t.Run(name+" in "+version, func(t *testing.T) {

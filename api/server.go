@@ -77,7 +77,7 @@ func (s *Server) routes() {
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
 	if s.cfg.Callbacks != nil {
-		s.echo.POST(CallbackPath+":token", s.serveCallback)
+		s.echo.POST(CallbackPath+":token", byToken(s.cfg.Callbacks))
 	}
 	if s.cfg.Console != nil {
 		s.echo.Any(ConsolePath, s.serveConsole)
@@ -86,15 +86,17 @@ func (s *Server) routes() {
 	}
 	if s.cfg.Answers != nil {
 		for _, verb := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-			s.echo.Add(verb, answerPath+":token", s.serveAnswer)
+			s.echo.Add(verb, answerPath+":token", byToken(s.cfg.Answers))
 		}
 	}
 }
 
-// serveCallback serves a callback URL.
-func (s *Server) serveCallback(e echo.Context) error {
-	s.cfg.Callbacks.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request(), e.Param("token"))
-	return nil
+// byToken serves the URLs of a page that end in a token.
+func byToken(page TokenPage) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		page.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request(), e.Param("token"))
+		return nil
+	}
 }
 
 // ConsolePath is the path of the console.
@@ -125,12 +127,6 @@ const answerPath = "/answer/"
 
 // CallbackPath is the path of callback URLs, before their tokens.
 const CallbackPath = "/callbacks/"
-
-// serveAnswer serves an answer link.
-func (s *Server) serveAnswer(e echo.Context) error {
-	s.cfg.Answers.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request(), e.Param("token"))
-	return nil
-}
 
 // public returns the documents that everyone may read.
 func (s *Server) public() []publicPage {

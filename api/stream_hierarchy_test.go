@@ -37,6 +37,11 @@ func told(e sse) string {
 	state := strings.TrimPrefix(u.at("status", "state").String(), "TASK_STATE_")
 	m := u.at("metadata")
 	c := m.at("opt/v1/event")
+	if m.has("openwop") {
+		state += ", asks " + u.at("status", "message", "parts", "0", "text").String()
+	} else if state == "INPUT_REQUIRED" && u.at("status").has("message") {
+		state += " with a question"
+	}
 	if c.v == nil {
 		return e.id + " is " + state
 	}
@@ -108,6 +113,34 @@ func TestStream_hierarchy(t *testing.T) {
 			t.Errorf("final were %v", finals)
 		}
 	})
+}
+
+// A stream that begins while a task waits, at a gate or by hand, has the updates of one that began
+// before.
+func TestStream_hierarchyOfWaiting(t *testing.T) {
+	for name, wait := range map[string]func(s *fixture){
+		"at a gate": func(s *fixture) { s.world.Gate(taskID, *approval()) },
+		"by hand": func(s *fixture) {
+			s.must(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"input-required","message":"Ask Bob."}`)
+		},
+	} {
+		s := newService(t)
+		url := s.listen(t)
+		follow := func(headers ...string) *reader {
+			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+objectiveID+`"}`, append(headers, "A2A-Extensions", a2a.ExtensionOPT)...)
+		}
+		s.have(t)
+		s.update(t, objectiveID, "working")
+		wait(s)
+		late := follow()
+		late.event()
+		s.must(t, "plans/update", `{"id":"`+planID+`","name":"Renamed"}`)
+		s.update(t, taskID, "failed") // and all else ends
+		got, whole := late.all(), follow("Last-Event-ID", "0").all()
+		if diff := cmp.Diff(fmt.Sprint(whole[len(whole)-len(got):]), fmt.Sprint(got)); diff != "" || len(got) < 4 {
+			t.Errorf("%s, the stream that began late differs (-from the beginning +from there):\n%s", name, diff)
+		}
+	}
 }
 
 // Clients without the extension get the progress of the root task as tasks begin and end,

@@ -100,6 +100,21 @@ func TestForeign_leavesOut(t *testing.T) {
 	}
 }
 
+// A peer that sends bytes that are no base64 has sent no answer, in either version.
+func TestPeer_refusesBrokenBytes(t *testing.T) {
+	for _, part := range []string{`{"raw":"%"}`, `{"kind":"file","file":{"name":"f","bytes":"%"}}`} {
+		for _, raw := range []string{
+			`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[` + part + `]}}`,
+			`{"task":{"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[{"text":"x"},` + part + `]}]}}`,
+			`{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[` + part + `]}}}`,
+		} {
+			if got, err := codec.Peer.Event(json.RawMessage(raw)); err == nil {
+				t.Errorf("%s is read as %+v", raw, got.Event)
+			}
+		}
+	}
+}
+
 // The words for states are a bijection, and 0.3 has its own.
 func TestVersion_State(t *testing.T) {
 	for _, s := range a2a.TaskStates {

@@ -13,7 +13,7 @@ type part struct {
 	Kind      string          `json:"kind,omitempty"` // in 0.3
 	Text      *string         `json:"text,omitempty"`
 	File      *file           `json:"file,omitempty"` // in 0.3
-	Raw       content         `json:"raw,omitzero"`
+	Raw       *string         `json:"raw,omitempty"`  // base64
 	URL       *string         `json:"url,omitempty"`
 	Data      json.RawMessage `json:"data,omitzero"`
 	Filename  string          `json:"filename,omitempty"`
@@ -24,19 +24,8 @@ type part struct {
 type file struct {
 	Name     string  `json:"name,omitempty"`
 	MimeType string  `json:"mimeType,omitempty"`
-	Bytes    content `json:"bytes,omitzero"`
+	Bytes    *string `json:"bytes,omitempty"` // base64
 	URI      *string `json:"uri,omitempty"`
-}
-
-// Content is base64. It is read in all its forms, and absent if it is none.
-type content []byte
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (c *content) UnmarshalText(text []byte) error {
-	if b, err := decode64(string(text)); err == nil {
-		*c = b
-	}
-	return nil
 }
 
 type message struct {

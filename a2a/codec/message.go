@@ -204,3 +204,11 @@ func decode64(text string) ([]byte, error) {
 	}
 	return b, err
 }
+
+// encode64 returns bytes as base64, nil for nil.
+func encode64(b []byte) *string {
+	if b == nil {
+		return nil
+	}
+	return new(base64.StdEncoding.EncodeToString(b))
+}

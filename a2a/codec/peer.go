@@ -11,7 +11,8 @@ import (
 	"longhaul/a2a"
 )
 
-// A Sender is a kind of agent, by what it may say. Both versions are read alike.
+// A Sender is a kind of agent, by what it may say. Both versions are read alike. A state, a time or
+// bytes that are not valid are an error from a peer, and are left out from a stranger.
 type Sender struct{ foreign bool }
 
 // The senders.
@@ -48,8 +49,8 @@ func (s Sender) Task(raw json.RawMessage) (TaskRead, error) {
 	if err := s.unmarshal(raw, &in); err != nil {
 		return TaskRead{}, err
 	}
-	t, err := s.task(in)
-	return TaskRead{t, s.received(in.Status)}, err
+	r := reading{Sender: s}
+	return TaskRead{r.task(in), s.received(in.Status)}, r.err
 }
 
 // Tasks reads a page of a list of tasks.
@@ -77,25 +78,24 @@ func (s Sender) Event(raw json.RawMessage) (out EventRead, err error) {
 	if err != nil {
 		return out, fmt.Errorf("read an event: %w", err)
 	}
+	r := reading{Sender: s}
 	switch {
 	case in.Task != nil:
-		out.Task, out.Received = new(a2a.Task), s.received(in.Task.Status)
-		*out.Task, err = s.task(*in.Task)
+		out.Task, out.Received = new(r.task(*in.Task)), s.received(in.Task.Status)
 	case in.Message != nil:
-		out.Message = new(s.message(*in.Message))
+		out.Message = new(r.message(*in.Message))
 	case in.Status != nil:
 		u := in.Status
-		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Metadata: s.metadata(u.Metadata)}
-		out.Status.Status, err = s.status(u.Status)
+		out.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Status: r.status(u.Status), Metadata: s.metadata(u.Metadata)}
 	case in.Artifact != nil:
 		u := in.Artifact
 		out.Artifact = &a2a.ArtifactUpdate{
-			TaskID: u.TaskID, ContextID: u.ContextID, Artifact: s.artifact(u.Artifact), Append: u.Append, LastChunk: u.LastChunk, Metadata: s.metadata(u.Metadata),
+			TaskID: u.TaskID, ContextID: u.ContextID, Artifact: r.artifact(u.Artifact), Append: u.Append, LastChunk: u.LastChunk, Metadata: s.metadata(u.Metadata),
 		}
-	case !s.foreign:
-		err = ErrKind
+	default:
+		r.note(ErrKind)
 	}
-	return out, err
+	return out, r.err
 }
 
 // unmarshal reads raw into a form. A stranger may give members that are not used another form.
@@ -144,58 +144,66 @@ func (s Sender) received(in status) Received {
 	return Received{in.State, form}
 }
 
-func (s Sender) task(in Task) (a2a.Task, error) {
-	status, err := s.status(in.Status)
-	t := a2a.Task{ID: in.ID, ContextID: in.ContextID, Status: status, Metadata: s.metadata(in.Metadata)}
-	for _, a := range in.Artifacts {
-		t.Artifacts = append(t.Artifacts, s.artifact(a))
-	}
-	for _, m := range in.History {
-		t.History = append(t.History, s.message(m))
-	}
-	return t, err
+// A reading makes values of package a2a of their forms.
+type reading struct {
+	Sender
+	err error // of a peer: the first value that is wrong
 }
 
-// status reads a status. An unknown state or time is an error from a peer, and absent from a
-// stranger. Strangers are known to write cancelled.
-func (s Sender) status(in status) (out a2a.TaskStatus, err error) {
+// note keeps the error of a value that is wrong, unless a stranger has sent it.
+func (r *reading) note(err error) {
+	if !r.foreign && r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *reading) task(in Task) a2a.Task {
+	t := a2a.Task{ID: in.ID, ContextID: in.ContextID, Status: r.status(in.Status), Metadata: r.metadata(in.Metadata)}
+	for _, a := range in.Artifacts {
+		t.Artifacts = append(t.Artifacts, r.artifact(a))
+	}
+	for _, m := range in.History {
+		t.History = append(t.History, r.message(m))
+	}
+	return t
+}
+
+// status reads a status. Strangers are known to write cancelled.
+func (r *reading) status(in status) (out a2a.TaskStatus) {
 	word := in.State
-	if s.foreign && strings.EqualFold(strings.TrimPrefix(word, statePrefix), "cancelled") {
+	if r.foreign && strings.EqualFold(strings.TrimPrefix(word, statePrefix), "cancelled") {
 		word = string(a2a.Canceled)
 	}
 	if out.State = readState(word); out.State == "" {
-		err = fmt.Errorf("%q is not a task state, which must be one of: %s", in.State, strings.Join(V10.States(), ", "))
+		r.note(fmt.Errorf("%q is not a task state, which must be one of: %s", in.State, strings.Join(V10.States(), ", ")))
 	}
-	if wrong := out.At.UnmarshalText([]byte(in.At)); wrong != nil {
-		err = errors.Join(err, wrong)
+	if err := out.At.UnmarshalText([]byte(in.At)); err != nil {
+		r.note(err)
 	}
 	if in.Message != nil {
-		out.Message = new(s.message(*in.Message))
+		out.Message = new(r.message(*in.Message))
 	}
-	if s.foreign {
-		err = nil
-	}
-	return out, err
+	return out
 }
 
-func (s Sender) message(in message) a2a.Message {
+func (r *reading) message(in message) a2a.Message {
 	return a2a.Message{
-		MessageID: in.MessageID, ContextID: in.ContextID, TaskID: in.TaskID, Role: readRole(in.Role), Parts: s.parts(in.Parts),
-		Metadata: s.metadata(in.Metadata), Extensions: in.Extensions, ReferenceTaskIDs: in.ReferenceTaskIDs,
+		MessageID: in.MessageID, ContextID: in.ContextID, TaskID: in.TaskID, Role: readRole(in.Role), Parts: r.parts(in.Parts),
+		Metadata: r.metadata(in.Metadata), Extensions: in.Extensions, ReferenceTaskIDs: in.ReferenceTaskIDs,
 	}
 }
 
-func (s Sender) artifact(in artifact) a2a.Artifact {
+func (r *reading) artifact(in artifact) a2a.Artifact {
 	return a2a.Artifact{
-		ArtifactID: in.ArtifactID, Name: in.Name, Description: in.Description, Parts: s.parts(in.Parts), Metadata: s.metadata(in.Metadata), Extensions: in.Extensions,
+		ArtifactID: in.ArtifactID, Name: in.Name, Description: in.Description, Parts: r.parts(in.Parts), Metadata: r.metadata(in.Metadata), Extensions: in.Extensions,
 	}
 }
 
 // parts reads parts, those of strangers only if their form is known.
-func (s Sender) parts(list []part) []a2a.Part {
+func (r *reading) parts(list []part) []a2a.Part {
 	var out []a2a.Part
 	for _, p := range list {
-		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: s.metadata(p.Metadata)}
+		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: r.metadata(p.Metadata)}
 		raw, url := p.Raw, p.URL
 		if f := p.File; f != nil {
 			raw, url, made.Filename, made.MediaType = f.Bytes, f.URI, f.Name, f.MimeType
@@ -204,18 +212,28 @@ func (s Sender) parts(list []part) []a2a.Part {
 		case p.Text != nil:
 			made.Text = p.Text
 		case raw != nil:
-			made.Raw = raw
+			made.Raw = r.bytes(*raw)
 		case url != nil:
 			made.URL = url
 		case p.Data != nil:
 			made.Data = p.Data
 			unwrap(&made)
 		}
-		if !s.foreign || made.Members() == 1 {
+		if !r.foreign || made.Members() == 1 {
 			out = append(out, made)
 		}
 	}
 	return out
+}
+
+// bytes reads base64 in all its forms, nil for anything else.
+func (r *reading) bytes(text string) []byte {
+	b, err := decode64(text)
+	if err != nil {
+		r.note(fmt.Errorf("read the bytes of a part: %w", err))
+		return nil
+	}
+	return b
 }
 
 // own are the beginnings of keys by which this server knows its own.

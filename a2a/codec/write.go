@@ -17,7 +17,7 @@ const (
 func (v Version) parts(parts []a2a.Part) []part {
 	out := make([]part, 0, len(parts))
 	for _, p := range parts {
-		made := part{Text: p.Text, Raw: p.Raw, URL: p.URL, Data: p.Data, Filename: p.Filename, MediaType: p.MediaType, Metadata: p.Metadata}
+		made := part{Text: p.Text, Raw: encode64(p.Raw), URL: p.URL, Data: p.Data, Filename: p.Filename, MediaType: p.MediaType, Metadata: p.Metadata}
 		if v == V03 {
 			made.to03()
 		}

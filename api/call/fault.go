@@ -138,10 +138,10 @@ func NotCanceled(state opt.TaskState) *Fault {
 	return &Fault{Kind: NotCancelable, Message: "Task cannot be canceled: it is " + string(state), Info: map[string]string{"state": string(state)}}
 }
 
-// IsNotCancelable reports whether err is about a task that has ended.
-func IsNotCancelable(err error) bool {
+// Is reports whether err is a fault of a kind.
+func Is(err error, k Kind) bool {
 	f, ok := errors.AsType[*Fault](err)
-	return ok && f.Kind == NotCancelable
+	return ok && f.Kind == k
 }
 
 // RetryDelay is how long clients should wait before they try again.
@@ -161,13 +161,6 @@ func TaskUnknown(id string) *Fault {
 		f.Info = map[string]string{"taskId": id}
 	}
 	return f
-}
-
-// IsTaskUnknown reports whether err is a fault about a task that does not exist or
-// is not the caller's.
-func IsTaskUnknown(err error) bool {
-	var f *Fault
-	return errors.As(err, &f) && f.Kind == TaskNotFound
 }
 
 // Missing returns the fault of something of the extension that does not exist

@@ -128,7 +128,7 @@ func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams
 		return out, interruptUnknown(p.ID)
 	}
 	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
-	if call.IsTaskUnknown(err) {
+	if call.Is(err, call.TaskNotFound) {
 		return out, interruptUnknown(p.ID)
 	}
 	send := p.Message
@@ -141,7 +141,7 @@ func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams
 	}
 	out.TaskID, out.MessageID = taskID, send.Message.MessageID
 	d, err := s.Messages.Deliver(ctx, c, send)
-	if call.IsTaskUnknown(err) { // it was removed meanwhile
+	if call.Is(err, call.TaskNotFound) { // it was removed meanwhile
 		return out, interruptUnknown(p.ID)
 	}
 	if err != nil {

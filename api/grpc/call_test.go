@@ -2,10 +2,8 @@ package grpc_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,36 +12,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/opt"
 )
-
-func TestSendMessage(t *testing.T) {
-	s := newService(t)
-	task := s.send(t, "m", "write")
-	if task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_COMPLETED {
-		t.Errorf("status %v", task.GetStatus())
-	}
-	broken := s.send(t, "m3", "fail").GetStatus()
-	if broken.GetState() != a2apb.TaskState_TASK_STATE_FAILED || !strings.Contains(broken.GetMessage().GetParts()[0].GetText(), "It broke.") {
-		t.Errorf("status of one that failed: %v", broken)
-	}
-	if again := s.send(t, "m", "write"); again.GetId() != task.GetId() {
-		t.Errorf("the same message began %s and %s", task.GetId(), again.GetId())
-	}
-	answer, err := s.SendMessage(with(t), said("m2", "hello"))
-	if err != nil || answer.GetMessage().GetParts()[0].GetText() != "Hello." || answer.GetMessage().GetRole() != a2apb.Role_ROLE_AGENT {
-		t.Errorf("answer %v, error %v", answer, err)
-	}
-}
 
 // Answers in the extension for people are read from the metadata of a message.
 func TestSendMessage_hitl(t *testing.T) {
@@ -66,53 +43,6 @@ func TestSendMessage_hitl(t *testing.T) {
 	}
 	if got := s.world.Letters()[0].Reply; got.Action != opt.Reject || got.Feedback != "Too long." {
 		t.Errorf("the reply is %+v", got)
-	}
-}
-
-func TestListTasks(t *testing.T) {
-	s := newService(t)
-	first, second := s.send(t, "m1", "write"), s.send(t, "m2", "write")
-	var ids []string
-	req := &a2apb.ListTasksRequest{
-		PageSize: proto.Int32(1), Status: a2apb.TaskState_TASK_STATE_COMPLETED, HistoryLength: proto.Int32(0),
-		StatusTimestampAfter: timestamppb.New(start),
-	}
-	for {
-		page, err := s.ListTasks(with(t), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page.GetTotalSize() != 4 || page.GetPageSize() != 1 || len(page.GetTasks()) != 1 {
-			t.Errorf("page %v", page)
-		}
-		for _, task := range page.GetTasks() {
-			ids = append(ids, task.GetId())
-			if len(task.GetArtifacts())+len(task.GetHistory()) != 0 {
-				t.Errorf("task %v", task)
-			}
-		}
-		if req.PageToken = page.GetNextPageToken(); req.PageToken == "" {
-			break
-		}
-	}
-	if all, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{PageSize: proto.Int32(0)}); err != nil || all.GetPageSize() != 50 {
-		t.Errorf("with the size that Go sends for none: %v, error %v", all, err)
-	}
-	slices.Sort(ids)
-	if len(slices.Compact(ids)) != 4 || !strings.Contains(fmt.Sprint(ids), first.GetId()) || !strings.Contains(fmt.Sprint(ids), second.GetId()) {
-		t.Errorf("listed %v", ids)
-	}
-}
-
-func TestCancelTask(t *testing.T) {
-	s := newService(t)
-	id := s.send(t, "m", "slow").GetId()
-	task, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id})
-	if err != nil || task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_CANCELED {
-		t.Errorf("task %v, error %v", task, err)
-	}
-	if _, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id}); status.Code(err) != codes.FailedPrecondition {
-		t.Errorf("a second cancel: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package grpc_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -35,11 +36,13 @@ var goldenRequests = []struct{ method, request string }{
 		`"metadata":{"opt/v1/preferObjective":true,"opt/v1/suggestedName":"Name","opt/v1/historyScope":"plan"}},` +
 		`"configuration":{"historyLength":2,"returnImmediately":true,"acceptedOutputModes":["text/plain"],"taskPushNotificationConfig":{"url":"https://push.example.com/a","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}},` +
 		`"metadata":{"longhaul/v1/after":0}}`},
+	{"SendMessage", `{"message":{"messageId":"greeting","role":"ROLE_USER","parts":[{"text":"hello"}]}}`},
 	{"SendMessage", `{"message":{"messageId":"late","taskId":"obj-U(slow)","role":"ROLE_USER","parts":[{"data":{"action":"accept"}}]}}`},
 	{"SendStreamingMessage", `{"message":{"messageId":"streamed","role":"ROLE_USER","parts":[{"text":"write"}]},"configuration":{"historyLength":1},"metadata":{"longhaul/v1/after":0}}`},
 	{"GetTask", `{"tenant":"acme","id":"obj-U(done)","historyLength":1}`},
 	{"ListTasks", `{"tenant":"acme","contextId":"obj-U(done)","status":"TASK_STATE_COMPLETED","pageSize":1,"historyLength":1,"statusTimestampAfter":"2026-03-01T09:30:00Z","includeArtifacts":true}`},
 	{"ListTasks", `{"pageToken":"x"}`},
+	{"ListTasks", `{"pageSize":0,"historyLength":0,"contextId":"obj-U(slow)"}`}, // as Go sends no size
 	{"SubscribeToTask", `{"tenant":"acme","id":"obj-U(done)"}`},
 	{"CreateTaskPushNotificationConfig", `{"tenant":"acme","taskId":"obj-U(slow)","id":"own","url":"https://push.example.com/own","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}`},
 	{"GetTaskPushNotificationConfig", `{"tenant":"acme","taskId":"obj-U(slow)","id":"own"}`},
@@ -48,6 +51,8 @@ var goldenRequests = []struct{ method, request string }{
 	{"CancelTask", `{"tenant":"acme","id":"obj-U(slow)","metadata":{"longhaul/v1/requestId":"c"}}`},
 	{"GetExtendedAgentCard", `{"tenant":"acme"}`},
 }
+
+func pushOn(c *config) { c.CheckPush = func(context.Context, string) error { return nil } }
 
 var methods = a2apb.File_a2av1_proto.Services().ByName("A2AService").Methods()
 

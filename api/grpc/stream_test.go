@@ -100,26 +100,14 @@ func TestStream_ofAMessage(t *testing.T) {
 	}
 }
 
+// An agent that does not stream refuses. The goldens have tasks that are unknown and that have ended.
 func TestStream_refused(t *testing.T) {
-	s, silent := newService(t), newService(t, func(c *config) { c.Card.NoStreaming = true })
-	id := s.send(t, "m", "write").GetId()
-	for name, tc := range map[string]struct {
-		s      *fixture
-		id     string
-		code   codes.Code
-		reason string
-	}{
-		"ended":        {s, id, codes.FailedPrecondition, "UNSUPPORTED_OPERATION"},
-		"unknown":      {s, "nobody's", codes.NotFound, "TASK_NOT_FOUND"},
-		"no id":        {s, "", codes.InvalidArgument, ""},
-		"no streaming": {silent, id, codes.FailedPrecondition, "UNSUPPORTED_OPERATION"},
-	} {
-		stream, err := tc.s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: tc.id})
-		if err == nil {
-			_, err = stream.Recv()
-		}
-		wantFault(t, name, err, tc.code, tc.reason)
+	s := newService(t, func(c *config) { c.Card.NoStreaming = true })
+	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: s.send(t, "m", "write").GetId()})
+	if err == nil {
+		_, err = stream.Recv()
 	}
+	wantFault(t, "no streaming", err, codes.FailedPrecondition, "UNSUPPORTED_OPERATION")
 }
 
 // follow subscribes to a task, and reads the first event.

@@ -15,14 +15,11 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"longhaul/api/call"
 	"longhaul/api/card"
-	"longhaul/opt"
 )
 
 // A Config says which credentials an Authenticator accepts. At least one of Keys,
@@ -78,10 +75,9 @@ func New(cfg Config) *Authenticator {
 
 // Reasons for the log. Callers see none of them.
 var (
-	errNone    = errors.New("no credentials")
-	errMany    = errors.New("more than one credential")
-	errScheme  = errors.New("credentials of a kind that is not accepted")
-	errBadName = errors.New("the tenant or the principal is empty, too long, not plain text or one of the server's own")
+	errNone   = errors.New("no credentials")
+	errMany   = errors.New("more than one credential")
+	errScheme = errors.New("credentials of a kind that is not accepted")
 )
 
 // Authenticate returns the caller of a request. The error wraps
@@ -154,28 +150,6 @@ func credential(h http.Header) (string, error) {
 		return "", errScheme
 	}
 	return text, nil
-}
-
-// ValidName reports whether a tenant or a principal may have a name: one that can be
-// stored and logged, and that the server does not use itself.
-func ValidName(name string) bool {
-	return !strings.HasPrefix(name, opt.OwnNames) && name != opt.Anonymous && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
-}
-
-// prefixed returns a name with a prefix, "" for no name.
-func prefixed(prefix, name string) string {
-	if name == "" {
-		return ""
-	}
-	return prefix + name
-}
-
-// withValidNames returns c if its tenant and its principal have valid names.
-func withValidNames(c call.Caller) (call.Caller, error) {
-	if !ValidName(c.Tenant) || !ValidName(c.Principal) {
-		return call.Caller{}, errBadName
-	}
-	return c, nil
 }
 
 // Challenge returns the WWW-Authenticate header of a refusal.

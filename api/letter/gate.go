@@ -47,42 +47,62 @@ func Answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, err
 	}
 	reply := &opt.Reply{GateID: gate.ID, MessageID: m.MessageID}
-	if d != nil {
-		reply.ObjectDigest = d.ObjectDigest
+	if d == nil {
+		return readWords(gate, reply, m)
 	}
-	switch {
-	case d == nil && gate.Kind == opt.Credential && len(gate.Actions) == 0:
-		return nil, nil, nil // text does not grant an authorization
-	case d == nil && gate.Kind == opt.Credential:
-		return readWords(reply, gate, m)
-	case d == nil && gate.Kind == opt.Approval:
-		return readDecisionWord(reply, gate, m)
-	case d == nil:
-		return gate, reply, readTextAnswer(reply, gate, m)
-	case gate.Kind == opt.Clarification && d.Texts != nil:
-		return gate, reply, readTextAnswers(reply, gate, d)
-	case gate.Kind == opt.Clarification:
+	reply.ObjectDigest = d.ObjectDigest
+	if gate.Kind == opt.Clarification {
 		return gate, reply, readAnswers(reply, gate, d)
+	}
+	return gate, reply, readAction(reply, gate, m, d)
+}
+
+// readWords reads a message without a decision, by the kind of the gate. An approval takes a word
+// as a decision, and other text as a comment, which decides nothing. An authorization takes text
+// to the one who waits for it, which authorizes nothing, if it takes anything from people.
+func readWords(gate *opt.Gate, reply *opt.Reply, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
+	switch {
+	case gate.Kind == opt.Clarification:
+		return gate, reply, readTextAnswer(reply, gate, m)
+	case gate.Kind == opt.Credential && len(gate.Actions) == 0:
+		return nil, nil, nil
+	}
+	word, err := decisionWordAt(gate, m)
+	switch reply.Action = word; {
+	case err != nil || word != "":
+		return gate, reply, err
+	case gate.Kind == opt.Approval:
+		return gate, nil, nil
+	}
+	if reply.Feedback = strings.TrimSpace(m.Text()); reply.Feedback == "" {
+		err = call.InvalidField("message.parts", "must hold text, or a data part with an action: "+Offered(gate))
+	}
+	return gate, reply, err
+}
+
+// readAction reads a decision that is an action, with what the action needs.
+func readAction(reply *opt.Reply, gate *opt.Gate, m a2a.Message, d *GateDecision) error {
+	switch {
 	case d.Answers != nil, d.Texts != nil:
-		return nil, nil, notOffered(d.Field+"answers", gate)
+		return notOffered(d.Field+"answers", gate)
 	case !gate.Allows(d.Action):
-		return nil, nil, notOffered(d.Field+cmp.Or(d.Member, "action"), gate)
+		return notOffered(d.Field+cmp.Or(d.Member, "action"), gate)
 	}
 	if err := conflictingDecision(m, d.Action); err != nil {
-		return nil, nil, err
+		return err
 	}
-	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
 	switch {
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
-		return nil, nil, call.InvalidField(d.Field+"question", "is required")
+		return call.InvalidField(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
-		return nil, nil, call.InvalidField(d.Field+"refineFeedback", "is required, unless feedback says what should be better")
+		return call.InvalidField(d.Field+"refineFeedback", "is required, unless feedback says what should be better")
 	case d.Action == opt.EditAccept && isBlank(d.Edited):
-		return nil, nil, call.InvalidField(d.Field+"editedArtifactData", "is required: it replaces the object")
+		return call.InvalidField(d.Field+"editedArtifactData", "is required: it replaces the object")
 	case d.Action == opt.EditAccept:
 		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
 	}
-	return gate, reply, nil
+	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
+	return nil
 }
 
 // isBlank reports whether JSON is missing, null or a text without visible characters.
@@ -115,31 +135,18 @@ func pickGate(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	return nil, call.InvalidField("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
 }
 
-// readDecisionWord reads a message whose text is exactly accept or reject as a decision. Any
-// other text is a comment, which decides nothing. A message with one of these words as one of
-// several parts is refused, since its sender believes to have decided.
-func readDecisionWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
-	reply.Action = DecisionWord(m)
-	if reply.Action != "" && gate.Allows(reply.Action) {
-		return gate, reply, nil
+// decisionWordAt returns the decision that is the whole text of m, "" for other text. A message
+// with a decision that the gate does not offer, or as one of several parts, is refused, since its
+// sender believes to have decided.
+func decisionWordAt(gate *opt.Gate, m a2a.Message) (opt.Action, error) {
+	word := DecisionWord(m)
+	if word != "" && gate.Allows(word) {
+		return word, nil
 	}
 	if slices.ContainsFunc(m.Parts, func(p a2a.Part) bool { return DecisionWord(a2a.Message{Parts: []a2a.Part{p}}) != "" }) {
-		return nil, nil, notOffered("message.parts", gate)
+		return "", notOffered("message.parts", gate)
 	}
-	return gate, nil, nil
-}
-
-// readWords reads a message to a gate for an authorization: a decision by word, or any other
-// text, which authorizes nothing and goes to the one who waits for it.
-func readWords(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
-	_, decided, err := readDecisionWord(reply, gate, m)
-	if decided == nil && err == nil {
-		reply.Action, reply.Feedback = "", strings.TrimSpace(m.Text())
-	}
-	if decided == nil && err == nil && reply.Feedback == "" {
-		err = call.InvalidField("message.parts", "must hold text, or a data part with an action: "+Offered(gate))
-	}
-	return gate, reply, err
+	return "", nil
 }
 
 // DecisionWord returns the decision that is the whole text of m, "" if there is none.
@@ -239,19 +246,21 @@ func checkAnswer(q opt.Question, answer json.RawMessage) error {
 
 // readAnswers reads the answers to a clarification: one for each question.
 func readAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+	if d.Texts != nil {
+		return readTextAnswers(reply, gate, d)
+	}
 	if d.Answers == nil {
 		return call.InvalidField(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
 	}
 	given := map[string]bool{}
 	for i, a := range d.Answers {
-		known := slices.ContainsFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })
-		if !known || given[a.ID] {
+		at := slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })
+		if at < 0 || given[a.ID] {
 			return call.InvalidField(fmt.Sprintf("%sanswers[%d].id", d.Field, i), "must name, once, one of "+questions(gate))
 		}
 		given[a.ID] = true
-		q := gate.Questions[slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })]
-		if err := checkAnswer(q, a.Answer); err != nil {
-			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+		if err := checkAnswer(gate.Questions[at], a.Answer); err != nil {
+			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), gate.Questions[at], err)
 		}
 	}
 	if len(given) < len(gate.Questions) {

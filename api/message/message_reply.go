@@ -23,21 +23,9 @@ import (
 // reply may end its task before the client gets the answer, so a repeat is looked
 // up first.
 func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams) (*Receipt, error) {
-	m := p.Message
-	hint, err := s.hintedTask(ctx, c, p)
+	v, forTask, err := s.addressee(ctx, c, p)
 	if err != nil {
 		return nil, err
-	}
-	taskID, forTask, err := resolveAddress(m.TaskID, hint)
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.taskFor(ctx, c, p, taskID)
-	if err != nil {
-		return nil, err
-	}
-	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
-		return nil, call.InvalidField("message.contextId", "is not that of the task")
 	}
 	key := "" // the id of the message
 	if !p.Once {
@@ -52,35 +40,56 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 	if v.State.Ended() {
 		return nil, call.ErrEnded
 	}
-	if err := acceptMedia(s.Accepts, m); err != nil {
-		return nil, err
-	}
-	letter, err := newLetter(v, p, forTask)
-	if err == nil {
-		err = mayWrite(c, letter)
-	}
+	l, err := s.letterTo(ctx, c, v, p, forTask)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.refuseLate(ctx, c, letter, m); err != nil {
+	l.Principal, l.Groups, l.Key = c.Principal, c.Groups, key
+	if l.Reply != nil {
+		l.Reply.DecidedBy, l.Reply.At = c.Principal, a2a.At(s.Now())
+	}
+	if err := s.storeContents(ctx, c, l, p.blobs); err != nil {
 		return nil, err
 	}
-	letter.Principal, letter.Groups, letter.Key = c.Principal, c.Groups, key
-	if letter.Reply != nil {
-		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.Now())
-	}
-	if err := s.storeContents(ctx, c, letter, p.blobs); err != nil {
-		return nil, err
-	}
-	return s.sendLetter(ctx, c, v, letter, p.Push)
+	return s.sendLetter(ctx, c, v, l, p.Push)
 }
 
-// taskFor returns the task that a message is for.
-func (s *Messages) taskFor(ctx context.Context, c *call.Call, p SendParams, id string) (opt.TaskView, error) {
-	if p.Known != nil && p.Known.Task.ID == id {
-		return *p.Known, nil
+// addressee returns the task that a message is addressed to, and the plan task under it that the
+// message is for, "" for none.
+func (s *Messages) addressee(ctx context.Context, c *call.Call, p SendParams) (v opt.TaskView, forTask string, err error) {
+	hint, err := s.hintedTask(ctx, c, p)
+	if err != nil {
+		return v, "", err
 	}
-	return s.Read.Task(ctx, c, id, opt.TaskWant{})
+	id, forTask, err := resolveAddress(p.Message.TaskID, hint)
+	if err != nil {
+		return v, "", err
+	}
+	if p.Known != nil && p.Known.Task.ID == id {
+		v = *p.Known
+	} else if v, err = s.Read.Task(ctx, c, id, opt.TaskWant{}); err != nil {
+		return v, "", err
+	}
+	if p.Message.ContextID != "" && p.Message.ContextID != v.Task.ContextID {
+		return v, "", call.InvalidField("message.contextId", "is not that of the task")
+	}
+	return v, forTask, nil
+}
+
+// letterTo returns the letter for a message to a task, if the agent accepts its contents and the
+// caller may send it.
+func (s *Messages) letterTo(ctx context.Context, c *call.Call, v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+	if err := acceptMedia(s.Accepts, p.Message); err != nil {
+		return opt.Letter{}, err
+	}
+	l, err := newLetter(v, p, forTask)
+	if err != nil {
+		return l, err
+	}
+	if err := mayWrite(c, l); err != nil {
+		return l, err
+	}
+	return l, s.refuseLate(ctx, c, l, p.Message)
 }
 
 // storeContents stores the large contents of a letter and of what its reply has edited, if the
@@ -212,7 +221,6 @@ func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskVi
 
 // newLetter returns the letter for a message to a task.
 func newLetter(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
-	m := p.Message
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
 		l.PlanID = ref.PlanID
@@ -224,30 +232,23 @@ func newLetter(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error)
 	if p.Gate != "" {
 		open = slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.ID != p.Gate })
 	}
-	gate, reply, err := letter.Answer(open, m, p.Decision, forTask)
+	gate, reply, err := letter.Answer(open, p.Message, p.Decision, forTask)
 	switch {
 	case err != nil:
 		return l, err
-	case reply == nil && gate != nil: // a comment
-		ref, _ := opt.ParseID(gate.TaskID)
-		l.PlanID, l.Comment = ref.PlanID, true
-		if gate.TaskID != l.TaskID {
-			l.ForTask = gate.TaskID
-		}
-	case reply == nil && p.Gate != "":
+	case gate != nil:
+		l.Reply, l.Comment, forTask = reply, reply == nil, gate.TaskID
+	case p.Gate != "":
 		return l, call.ErrNotWaiting
-	case reply == nil && forTask != "": // a note for a task under the root
-		ref, _ := opt.ParseID(forTask)
-		l.PlanID, l.ForTask = ref.PlanID, forTask
-	case reply != nil:
-		ref, ok := opt.ParseID(gate.TaskID)
-		if !ok {
-			return l, fmt.Errorf("gate %s is at %q, which is no task", gate.ID, gate.TaskID)
-		}
-		l.PlanID, l.Reply = ref.PlanID, reply
-		if gate.TaskID != l.TaskID {
-			l.ForTask = gate.TaskID
-		}
+	case forTask == "": // a note
+		return l, nil
+	}
+	ref, ok := opt.ParseID(forTask)
+	if !ok {
+		return l, fmt.Errorf("%q is no task", forTask)
+	}
+	if l.PlanID = ref.PlanID; forTask != l.TaskID {
+		l.ForTask = forTask
 	}
 	return l, nil
 }
@@ -312,28 +313,24 @@ func (s *Messages) waitForVerdict(ctx context.Context, c *call.Call, v opt.TaskV
 	return true, err
 }
 
+// refusals are the errors of the verdicts that refuse a letter, for its sender.
+var refusals = map[opt.Verdict]error{
+	opt.NotWaiting: call.ErrNotWaiting,
+	opt.NotAllowed: call.ErrNotYours,
+	opt.OtherThing: call.ErrOtherObject,
+	opt.HasVoted:   call.ErrHasVoted,
+	opt.NotIdle:    errNotIdle,
+	opt.TooLate:    call.ErrEnded,
+	opt.NotOffered: call.InvalidField("message.parts", "the gate does not offer this action any more: get the task, whose gate lists its actions"),
+}
+
 // verdictError returns the error of a judgement for the sender of l: nil if l was
 // accepted.
 func verdictError(j opt.Judgement, l opt.Letter) error {
-	switch {
-	case !opt.SameContent(j.Digest, l.Message, l.Key):
+	if !opt.SameContent(j.Digest, l.Message, l.Key) {
 		return opt.ErrConflict
-	case j.Verdict == opt.NotWaiting:
-		return call.ErrNotWaiting
-	case j.Verdict == opt.NotAllowed:
-		return call.ErrNotYours
-	case j.Verdict == opt.OtherThing:
-		return call.ErrOtherObject
-	case j.Verdict == opt.HasVoted:
-		return call.ErrHasVoted
-	case j.Verdict == opt.NotIdle:
-		return errNotIdle
-	case j.Verdict == opt.TooLate:
-		return call.ErrEnded
-	case j.Verdict == opt.NotOffered:
-		return call.InvalidField("message.parts", "the gate does not offer this action any more: get the task, whose gate lists its actions")
 	}
-	return nil
+	return refusals[j.Verdict]
 }
 
 // observeAnswer reports a gate of v that an answer has closed to the observer.

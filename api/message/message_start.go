@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,24 +58,29 @@ func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (
 		return nil, err
 	}
 	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
-	if contextID != "" {
-		o.Objective.ContextID = contextID
-	}
+	o.Objective.ContextID = cmp.Or(contextID, id)
 	o.Objective.Metadata = o.Objective.Metadata.
 		WithIf(decision.Planner != "", opt.KeyPlanner, decision.Planner).WithIf(decision.Reason != "", opt.KeyReason, decision.Reason)
+	return s.begin(ctx, c, p, o)
+}
+
+// begin stores the contents of a message and starts the objective that it begins.
+func (s *Messages) begin(ctx context.Context, c *call.Call, p SendParams, o opt.Opening) (*Receipt, error) {
+	id := o.Objective.ID
 	w := s.Watch(id)
-	err = s.Out.StoreBlobs(ctx, id, p.blobs)
+	err := s.Out.StoreBlobs(ctx, id, p.blobs)
 	if err == nil {
 		err = s.startInContext(ctx, c, o, p.Push)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return &Receipt{TaskID: id, Watch: w}, nil
+	case errors.Is(err, opt.ErrEnded):
 		w.Close()
-		if errors.Is(err, opt.ErrEnded) {
-			return s.findEnded(ctx, c, id, p.light)
-		}
-		return nil, err
+		return s.findEnded(ctx, c, id, p.light)
 	}
-	return &Receipt{TaskID: id, Watch: w}, nil
+	w.Close()
+	return nil, err
 }
 
 // startInContext starts an objective, behind the open ones of its context. Its push
@@ -248,15 +254,8 @@ func (s *Messages) agentAnswer(answer *a2a.Message, contextID, id string) (*Rece
 	}
 	m, unique := *answer, strings.TrimPrefix(id, "obj-")
 	m.Role, m.TaskID = a2a.RoleAgent, ""
-	if m.MessageID == "" {
-		m.MessageID = "msg-" + unique
-	}
-	if contextID != "" {
-		m.ContextID = contextID
-	}
-	if m.ContextID == "" {
-		m.ContextID = "ctx-" + unique
-	}
+	m.MessageID = cmp.Or(m.MessageID, "msg-"+unique)
+	m.ContextID = cmp.Or(contextID, m.ContextID, "ctx-"+unique)
 	return &Receipt{Answer: &m}, nil
 }
 
@@ -269,15 +268,10 @@ func (s *Messages) newObjective(c *call.Call, p SendParams, id string) opt.Objec
 		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.IDs.ReplacingKey(c), p.light), Limits: s.Plans.Limits,
 	}
 	if h := p.Hints.Objective; h != nil {
-		o.Description, o.Metadata = h.Description, h.Metadata
-		if o.Name == "" {
-			o.Name = h.Name
-		}
-		o.Metadata = o.Metadata.WithIf(h.ID != "", keyClientObjective, h.ID)
+		o.Name, o.Description = cmp.Or(o.Name, h.Name), h.Description
+		o.Metadata = h.Metadata.WithIf(h.ID != "", keyClientObjective, h.ID)
 	}
-	if o.Name == "" {
-		o.Name = nameFrom(m.Text())
-	}
+	o.Name = cmp.Or(o.Name, nameFrom(m.Text()))
 	for key, value := range p.Metadata {
 		o.Metadata = o.Metadata.With(key, value)
 	}

@@ -51,7 +51,7 @@ func (s *Events) ListEvents(ctx context.Context, c *call.Call, p EventListParams
 	var page EventPage
 	missing := call.Missing("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
 	v, err := s.Read.Task(ctx, c, p.ObjectiveID, opt.TaskWant{})
-	if call.IsTaskUnknown(err) || err == nil && v.ObjectiveID != p.ObjectiveID {
+	if call.Is(err, call.TaskNotFound) || err == nil && v.ObjectiveID != p.ObjectiveID {
 		return page, missing
 	}
 	if err != nil {

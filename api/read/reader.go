@@ -45,12 +45,18 @@ func (r Reader) Objective(ctx context.Context, c *call.Call, id string) (*opt.Ob
 	if !call.IsValidID(id) {
 		return nil, missing
 	}
+	o, err := r.objective(ctx, c, id, missing)
+	if err == nil {
+		c.SetIDs(id, "")
+	}
+	return o, err
+}
+
+// objective reads an objective; missing is the fault if there is none.
+func (r Reader) objective(ctx context.Context, c *call.Call, id string, missing *call.Fault) (*opt.Objective, error) {
 	o, err := r.Journal.Objective(ctx, c.Tenant, id)
 	if errors.Is(err, opt.ErrUnknown) {
 		return nil, missing
-	}
-	if err == nil {
-		c.SetIDs(id, "")
 	}
 	return o, err
 }
@@ -62,10 +68,7 @@ func (r Reader) Plan(ctx context.Context, c *call.Call, id string) (*opt.Objecti
 	if !ok {
 		return nil, nil, missing
 	}
-	o, err := r.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, nil, missing
-	}
+	o, err := r.objective(ctx, c, ref.ObjectiveID, missing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,10 +88,7 @@ func (r Reader) PlanTask(ctx context.Context, c *call.Call, id string) (ShownTas
 	if !ok || ref.TaskID == "" {
 		return ShownTask{}, missing
 	}
-	o, err := r.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return ShownTask{}, missing
-	}
+	o, err := r.objective(ctx, c, ref.ObjectiveID, missing)
 	if err != nil {
 		return ShownTask{}, err
 	}

@@ -84,7 +84,7 @@ func waitingFor(v opt.TaskView) opt.GateKind {
 func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (wire.Run, error) {
 	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
-	case call.IsTaskUnknown(err), err == nil && !v.IsRoot:
+	case call.Is(err, call.TaskNotFound), err == nil && !v.IsRoot:
 		return wire.Run{}, call.Missing("RUN_NOT_FOUND", "Run", p.ID)
 	case err != nil:
 		return wire.Run{}, err

@@ -57,7 +57,7 @@ func (s Runs) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (id stri
 func (s Runs) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
 	return s.callAs(run, "CancelTask", func(c *call.Call) error {
 		_, err := s.Cancels.CancelTask(ctx, c, read.TaskParams{ID: run.Schedule.ObjectiveID(run.At)})
-		if call.IsTaskUnknown(err) || call.IsNotCancelable(err) {
+		if call.Is(err, call.TaskNotFound) || call.Is(err, call.NotCancelable) {
 			return nil
 		}
 		return err

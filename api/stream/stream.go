@@ -136,67 +136,66 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 		ends: func(state a2a.TaskState) bool {
 			return state.Terminal() || state == a2a.InputRequired && (start.Send || c.Rules.InterruptEnds)
 		},
+		knowsOPT: c.KnowsOPT(), setBack: v.Rewound,
 	}
-	out.knowsOPT, out.setBack = c.KnowsOPT(), v.Rewound
-	after, ok := resumeAfter(c, start.After, v)
-	if ok {
-		ok, err = s.hasEvent(ctx, v, after)
-	}
-	if err != nil {
+	after, ok, err := s.resumeAfter(ctx, c, start.After, v)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if ok {
-		out.seq = after
-		switch {
-		case v.IsRoot && after == v.Seq:
-			out.hierarchy, err = out.hierarchyIn(ctx, v, nil)
-		case v.IsRoot:
-			out.hierarchy, err = out.hierarchyAfter(ctx, after)
-		}
-		return out, err
-	}
-	if out.over && !start.Send && !c.Rules.SubscribeToEnded {
+	case ok:
+		return out, out.resume(ctx, v, after)
+	case out.over && !start.Send && !c.Rules.SubscribeToEnded:
 		return nil, call.ErrEnded
 	}
 	t, err := s.Read.Show(ctx, c, v)
 	if err != nil {
 		return nil, err
 	}
-	if v.IsRoot && !out.over {
-		if out.hierarchy, err = out.hierarchyIn(ctx, v, t.Objective); err != nil {
-			return nil, err
-		}
+	return out, out.begin(ctx, start, v, t)
+}
+
+// resume makes s begin after an event that its reader has seen.
+func (s *Stream) resume(ctx context.Context, v opt.TaskView, after int64) (err error) {
+	s.seq = after
+	switch {
+	case v.IsRoot && after == v.Seq:
+		s.hierarchy, err = s.hierarchyIn(ctx, v, nil)
+	case v.IsRoot:
+		s.hierarchy, err = s.hierarchyAfter(ctx, after)
+	}
+	return err
+}
+
+// begin makes s begin with a snapshot: t, which v shows.
+func (s *Stream) begin(ctx context.Context, start StreamStart, v opt.TaskView, t read.Task) (err error) {
+	if v.IsRoot && !s.over {
+		s.hierarchy, err = s.hierarchyIn(ctx, v, t.Objective)
 	}
 	t.Metadata = t.Metadata.WithIf(start.Pending, opt.KeyReplyPending, true)
-	out.first, out.seq = &StreamEvent{Event: a2a.Event{Task: &t.Task}, Seq: v.Seq, Objective: t.Objective}, v.Seq
+	s.first, s.seq = &StreamEvent{Event: a2a.Event{Task: &t.Task}, Seq: v.Seq, Objective: t.Objective}, v.Seq
 	needsInput := t.Status.State == a2a.InputRequired && !start.Pending && !read.ShowsGate(v, start.Gate)
-	out.done = out.over || start.Send && needsInput
-	return out, nil
+	s.done = s.over || start.Send && needsInput
+	return err
 }
 
 // resumeAfter returns the number of the last event that a client has seen, from
 // its params or the Last-Event-ID that browsers send. ok is false if the number
-// is invalid or no event comes after it: then the stream begins with a snapshot.
-func resumeAfter(c *call.Call, param *int64, v opt.TaskView) (after int64, ok bool) {
-	if param == nil {
-		n, err := strconv.ParseInt(c.After, 10, 64)
-		if err != nil {
-			return 0, false
-		}
-		param = &n
+// is invalid, no event comes after it, or the journal has no such event: the client has it from
+// a journal that was lost and rebuilt. Then the stream begins with a snapshot.
+func (s Streams) resumeAfter(ctx context.Context, c *call.Call, param *int64, v opt.TaskView) (after int64, ok bool, err error) {
+	if param != nil {
+		after = *param
+	} else if after, err = strconv.ParseInt(c.After, 10, 64); err != nil {
+		return 0, false, nil
 	}
-	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
-}
-
-// hasEvent reports whether seq is 0 or the number of an event that the journal shows for the
-// objective of v. If not, the client has seq from a journal that was lost and rebuilt: the
-// stream begins with a snapshot.
-func (s Streams) hasEvent(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
-	if seq == 0 || seq == v.Seq {
-		return true, nil
+	switch {
+	case after < 0 || after > v.Seq || after == v.Seq && v.State.Ended():
+		return 0, false, nil
+	case after == 0 || after == v.Seq:
+		return after, true, nil
 	}
-	next, err := s.Journal.Events(ctx, v.ObjectiveID, seq-1, 1)
-	return len(next) > 0 && next[0].Seq == seq, err
+	next, err := s.Journal.Events(ctx, v.ObjectiveID, after-1, 1)
+	return after, len(next) > 0 && next[0].Seq == after, err
 }
 
 // Next waits for the next event. It returns io.EOF at the end of the stream,

@@ -28,6 +28,7 @@ type hierarchy struct {
 	paused    bool            // by a client
 	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
 	interrupt json.RawMessage // the root task's value of opt.KeyInterrupt, nil for none
+	asks      string          // the task at whose gate the root task waits; "" for none
 }
 
 // A change is the value of opt.KeyEvent. From and To are the same if the status
@@ -62,6 +63,15 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
 		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
 	}
+	if m := h.root.Message; m != nil && v.State.Waiting() {
+		switch g := opt.GateIn(*m); {
+		case g == nil: // by hand
+		case slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID }):
+			h.asks = g.TaskID
+		default: // the root task has not moved since its gate was closed
+			h.forgetQuestion()
+		}
+	}
 	h.progress = opt.ProgressOf(h.work)
 	for _, p := range o.Plans {
 		h.plans[p.ID] = string(p.Status)
@@ -93,7 +103,7 @@ func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, err
 // client understands that.
 func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
 	if e.Kind == opt.TaskMoved && e.TaskID == opt.RootID(h.id, h.attempt) {
-		h.moveRoot(s.status(e))
+		h.moveRoot(s.status(e), e.Gate)
 		return nil, false
 	}
 	if e.Kind == opt.SourceRewound {
@@ -148,18 +158,26 @@ func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
 	u.Metadata, u.Status = read.WithProgress(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 }
 
-// moveRoot applies an update of the root task. The time of its status is the time of its latest
-// change of state.
-func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
+// moveRoot applies an update of the root task, which waits at a gate; nil for none. The time of
+// its status is the time of its latest change of state.
+func (h *hierarchy) moveRoot(u *a2a.StatusUpdate, at *opt.Gate) {
 	if u.Status.State == h.root.State {
 		u.Status.At = h.root.At
 	}
-	h.root, h.interrupt = u.Status, u.Metadata[opt.KeyInterrupt]
+	h.root, h.interrupt, h.asks = u.Status, u.Metadata[opt.KeyInterrupt], ""
+	if at != nil {
+		h.asks = at.TaskID
+	}
 }
+
+// forgetQuestion takes the question from the root task: its gate is closed. The root task moves
+// after the task with the gate, and updates in between must not ask again.
+func (h *hierarchy) forgetQuestion() { h.root.Message, h.interrupt, h.asks = nil, nil, "" }
 
 // begin begins an attempt with a new root task.
 func (h *hierarchy) begin(attempt int, at a2a.Time) {
-	h.attempt, h.paused, h.root, h.interrupt = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
+	h.forgetQuestion()
+	h.attempt, h.paused, h.root = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}
 }
 
 // apply applies e to h, and returns the change and its place; ok is false if
@@ -189,6 +207,9 @@ func (h *hierarchy) apply(e opt.Event) (ch change, at read.Place, ok bool) {
 		ref, _ := opt.ParseID(e.TaskID)
 		if ref.TaskID == "" {
 			return ch, at, false // the root task of an earlier attempt
+		}
+		if e.Kind == opt.TaskMoved && e.TaskID == h.asks && !opt.TaskState(e.To).Waiting() {
+			h.forgetQuestion()
 		}
 		at = read.PlaceOf(h.id, e.TaskID)
 		ch = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}

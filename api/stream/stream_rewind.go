@@ -9,7 +9,7 @@ func (h *hierarchy) rewind(s *Stream, e opt.Event) {
 		h.begin(o.Attempt, e.At)
 		h.status, h.revision, h.paused = string(o.Status), o.Revision, o.Paused
 		if out, ok := s.rewound(e); ok {
-			h.moveRoot(out.Status)
+			h.moveRoot(out.Status, e.Gate)
 		}
 		plans = o.Plans
 		var kept planStates

@@ -13,14 +13,14 @@ import (
 // objective decides again when the change arrives.
 func Offers(c *call.Call, o *opt.Objective, cmd opt.Command) bool {
 	p := o.Plan(cmd.PlanID)
-	if c.RequireScopes(scopesOf(o, p, cmd)...) != nil || cmd.Kind == opt.MoveTask && o.Closed() {
+	if c.RequireScopes(scopesOf(p, cmd)...) != nil || cmd.Kind == opt.MoveTask && o.Closed() {
 		return false
 	}
 	return machineRefusal(o, cmd) == nil && !machine.Unchanged(o, p, cmd)
 }
 
 // scopesOf returns the scopes that a change needs.
-func scopesOf(o *opt.Objective, p *opt.Plan, cmd opt.Command) []call.Scope {
+func scopesOf(p *opt.Plan, cmd opt.Command) []call.Scope {
 	switch cmd.Kind {
 	case opt.UpdateObjective, opt.UpdatePlan:
 		return call.ScopesOfChange(cmd.Status, !cmd.Change.Empty())

@@ -28,7 +28,6 @@ func TestObjective(t *testing.T) {
 			t.Helper()
 			got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 			equal(t, when+", objective", &want, got, cmpopts.EquateEmpty())
-			equal(t, when+", plan", want.Plans[1], value(s.j.Plan(t.Context(), tenant, first.PlanID))(t), cmpopts.EquateEmpty())
 		}
 		check("planned")
 

@@ -121,18 +121,9 @@ func otherPlaces(s *db.Steps, p opt.Place) (q opt.Queue) {
 // queues is the part of a Journal that puts the objectives of a context in order.
 type queues struct{ db *db.Engine }
 
-// Queue returns the open objectives of a context. An objective that waits to be
-// started is not open: no other waits for it. An objective that a message began
-// is open from its creation.
-func (j queues) Queue(ctx context.Context, tenant, contextID string) (opt.Queue, error) {
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (opt.Queue, error) {
-		s := db.Steps{C: c}
-		q := queue(&s, tenant, contextID)
-		return q, s.Err
-	})
-}
-
-// queue reads the open objectives of a context from their rows.
+// queue reads the open objectives of a context from their rows. An objective that waits to be
+// started is not open: no other waits for it. An objective that a message began is open from its
+// creation.
 func queue(s *db.Steps, tenant, contextID string) (q opt.Queue) {
 	var last int64
 	s.Get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives

@@ -1,25 +1,12 @@
 package journal
 
 import (
-	"context"
 	"errors"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
-
-// Plan returns one state of a plan, with its tasks in order. The plans of other
-// tenants are unknown.
-func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (*opt.Plan, error) {
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (*opt.Plan, error) {
-		p, err := db.One(plans(c, "p.id = $1 AND p.tenant = $2", id, tenant))("plan", id)
-		if err != nil {
-			return nil, err
-		}
-		return p, addTasks(c, p.ObjectiveID, []*opt.Plan{p})
-	})
-}
 
 // addPlans adds their plans to objectives, with their tasks.
 func addPlans(c *db.Conn, list ...*opt.Objective) (err error) {

@@ -79,7 +79,6 @@ func (s *scribe) gone(j *journal.Journal) {
 		"Task of the root":   func() error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err },
 		"Task of the plan":   func() error { _, err := j.Task(ctx, tenant, s.task(0, 0), opt.TaskWant{}); return err },
 		"Peek":               func() error { _, _, err := j.Peek(ctx, tenant, id); return err },
-		"Plan":               func() error { _, err := j.Plan(ctx, tenant, s.plan(0)); return err },
 		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
 		"Kept":               func() error { _, err := j.Kept(ctx, tenant, id); return err },
 		"Keep":               func() error { return j.Keep(ctx, tenant, id, at(0)) },

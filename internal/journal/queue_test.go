@@ -27,13 +27,15 @@ func TestQueue(t *testing.T) {
 		idle.ContextID, idle.MessageID = "ctx", ""
 		begin(t, j, idle)
 		first, second, third, fourth, other := add("ctx", 0), add("ctx", 20), add("ctx", 10), add("ctx", 30), add("else", 40)
-		want := func(waiting int, last a2a.Time, busy ...*scribe) {
+		newcomer := func(contextID string) opt.Place {
+			p := place(inContext(contextID, a2a.Time{}), 1, 1)
+			p.Limit = 100
+			return p
+		}
+		want := func(last int64, busy ...opt.Objective) { // who are before one that comes now
 			t.Helper()
-			wanted := opt.Queue{Waiting: waiting, Last: last}
-			for _, s := range busy {
-				wanted.Busy = append(wanted.Busy, s.objective.ID)
-			}
-			equal(t, "queue", wanted, value(j.Queue(t.Context(), tenant, "ctx"))(t))
+			checkPlace(t, j, newcomer("ctx"), last+1, busy...)
+			must(t, j.Script(t.Context(), "DELETE FROM places"))
 		}
 		positions := func(places ...int) {
 			t.Helper()
@@ -45,25 +47,25 @@ func TestQueue(t *testing.T) {
 			}
 		}
 
-		want(3, at(30), first) // an objective that waits to be started blocks no other
+		want(30, first.objective) // an objective that waits to be started blocks no other
 		positions(0, 2, 1, 3, 1)
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
-		want(3, at(30), first)
+		want(30, first.objective)
 		third.record(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, opt.Event{Kind: opt.ObjectiveMoved, To: "canceled"})
-		want(2, at(30), first)
+		want(30, first.objective)
 		positions(0, 1, 0, 2, 1)
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "blocked", Reason: "input"})
 		second.record(opt.Event{Kind: opt.ObjectiveMoved, To: "planning"})
-		want(1, at(30), first, second)
+		want(30, first.objective, second.objective)
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, opt.Event{Kind: opt.ObjectiveMoved, To: "failed"})
 		fourth.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
-		want(0, a2a.Time{}, second, fourth)
+		want(0, second.objective, fourth.objective)
 		positions(0, 0, 0, 0, 1)
 
 		first.as(opt.RootID(first.objective.ID, 2), j).record(
 			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "planning", Attempt: 2},
 			opt.Event{Kind: opt.ObjectiveQueued, QueuedAt: at(50)})
-		want(1, at(50), second, fourth)
+		want(50, second.objective, fourth.objective)
 		if v := first.view(opt.RootID(first.objective.ID, 2)); v.Position != 1 || !v.QueuedAt.Equal(at(50)) {
 			t.Errorf("the second attempt is at place %d since %s, want the first since 50 ms", v.Position, v.QueuedAt)
 		}
@@ -72,8 +74,8 @@ func TestQueue(t *testing.T) {
 			t.Errorf("the objective waits since %s, %v, want 50 ms", o.QueuedAt, err)
 		}
 
-		if q, err := j.Queue(t.Context(), "globex", "ctx"); err != nil || !q.Idle() {
-			t.Errorf("another tenant sees %+v, %v, want nothing", q, err)
-		}
+		of := newcomer("ctx")
+		of.Tenant = "globex" // which sees nothing of it
+		checkPlace(t, j, of, 0)
 	})
 }

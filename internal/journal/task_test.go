@@ -151,11 +151,9 @@ func TestTenants(t *testing.T) {
 		ctx := t.Context()
 		task := func(tenant, id string) error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err }
 		peek := func(tenant, id string) error { _, _, err := j.Peek(ctx, tenant, id); return err }
-		plan := func(tenant, id string) error { _, err := j.Plan(ctx, tenant, id); return err }
 		objective := func(tenant, id string) error { _, err := j.Objective(ctx, tenant, id); return err }
 		kept := func(tenant, id string) error { _, err := j.Kept(ctx, tenant, id); return err }
 		decisions := func(tenant, id string) error { _, err := j.Decisions(ctx, tenant, id, 0, 1); return err }
-		push := func(tenant, id string) error { _, err := j.Pushes.Push(ctx, tenant, id, "a"); return err }
 		pushes := func(tenant, id string) error { _, err := j.Pushes.Pushes(ctx, tenant, id); return err }
 		deliveries := func(tenant, id string) error { _, err := j.Pushes.Deliveries(ctx, tenant, id); return err }
 		redeliver := func(tenant, id string) error { return j.Pushes.Redeliver(ctx, tenant, id, "a", 2) }
@@ -168,11 +166,9 @@ func TestTenants(t *testing.T) {
 			{"task", s.task(0, 0), task, nil},
 			{"root task", s.objective.ID, task, nil},
 			{"peek", s.objective.ID, peek, nil},
-			{"plan", s.plan(0), plan, nil},
 			{"objective", s.objective.ID, objective, nil},
 			{"kept", s.objective.ID, kept, nil},
 			{"decisions", s.objective.ID, decisions, nil},
-			{"push", s.objective.ID, push, nil},
 			{"pushes", s.objective.ID, pushes, nil},
 			{"deliveries", s.objective.ID, deliveries, nil},
 			{"redeliver", s.objective.ID, redeliver, nil},

@@ -78,17 +78,6 @@ func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, erro
 	return &pushPut{Store: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
 }
 
-// Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
-// such config, or the task is another tenant's.
-func (j Store) Push(ctx context.Context, tenant, taskID, id string) (opt.PushConfig, error) {
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (p opt.PushConfig, err error) {
-		if err := requireTask(c, tenant, taskID); err != nil {
-			return p, err
-		}
-		return db.One(j.configs(c, taskID, " AND c.id = $3", id))("push config", id)
-	})
-}
-
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
 func (j Store) Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error) {
