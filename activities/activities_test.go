@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -172,61 +171,6 @@ func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 			return activities.Completed(), nil
 		}))
 		w.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
-		if _, err := w.run(activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// beatsSeen is an interceptor that counts the heartbeats of an activity, and those whose sender has
-// stopped.
-type beatsSeen struct {
-	interceptor.WorkerInterceptorBase
-	all, stopped atomic.Int64
-}
-
-func (s *beatsSeen) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	in := &beatsInbound{seen: s}
-	in.Next = next
-	return in
-}
-
-type beatsInbound struct {
-	interceptor.ActivityInboundInterceptorBase
-	seen *beatsSeen
-}
-
-func (i *beatsInbound) Init(out interceptor.ActivityOutboundInterceptor) error {
-	seen := &beatsOutbound{seen: i.seen}
-	seen.Next = out
-	return i.Next.Init(seen)
-}
-
-type beatsOutbound struct {
-	interceptor.ActivityOutboundInterceptorBase
-	seen *beatsSeen
-}
-
-func (o *beatsOutbound) RecordHeartbeat(ctx context.Context, _ ...any) {
-	o.seen.all.Add(1)
-	activities.AfterHeartbeats(ctx, func() { o.seen.stopped.Add(1) })
-}
-
-// Run has one sender of heartbeats from the record of what rides to the end of the executor: the
-// SDK sends heartbeats with the context of earlier ones, and none with that of a sender that has
-// stopped.
-func TestRun_hasOneSenderOfHeartbeats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		seen := &beatsSeen{}
-		w := newWorker(config(slow{10 * time.Second}, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
-			if all, stopped := seen.all.Load(), seen.stopped.Load(); all < 19 || stopped > 0 {
-				t.Errorf("the senders of %d of %d heartbeats have stopped", stopped, all)
-			}
-			return activities.Completed(), nil
-		}))
-		w.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{seen}})
 		if _, err := w.run(activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
 			t.Error(err)
 		}

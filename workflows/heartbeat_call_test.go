@@ -7,11 +7,15 @@ import (
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 // A heartbeat that is slow or lost does not end its activity. An answer that says that the
@@ -73,4 +77,69 @@ func TestCarryHeartbeats_atTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// beatsSeen is an interceptor that counts the heartbeats of an activity, and their senders.
+type beatsSeen struct {
+	interceptor.WorkerInterceptorBase
+	beats   int
+	senders map[context.Context]bool // by the contexts of their heartbeats
+}
+
+func (s *beatsSeen) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	in := &beatsInbound{seen: s}
+	in.Next = next
+	return in
+}
+
+type beatsInbound struct {
+	interceptor.ActivityInboundInterceptorBase
+	seen *beatsSeen
+}
+
+func (i *beatsInbound) Init(out interceptor.ActivityOutboundInterceptor) error {
+	seen := &beatsOutbound{seen: i.seen}
+	seen.Next = out
+	return i.Next.Init(seen)
+}
+
+type beatsOutbound struct {
+	interceptor.ActivityOutboundInterceptorBase
+	seen *beatsSeen
+}
+
+func (o *beatsOutbound) RecordHeartbeat(ctx context.Context, _ ...any) {
+	o.seen.beats++
+	o.seen.senders[ctx] = true
+}
+
+// Run has one sender of heartbeats from the record of what rides to the end of the executor: the
+// SDK sends heartbeats with the context of earlier ones, and none with that of a sender that has
+// stopped.
+func TestRun_hasOneSenderOfHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := &beatsSeen{senders: map[context.Context]bool{}}
+		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+		env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{seen}})
+		acts := activities.New(activities.Config{Recorder: slowRecorder{}, Default: "slow", Executors: map[string]activities.Executor{"slow": slowExecutor{}}})
+		env.RegisterActivity(acts)
+		_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: activities.Work{Key: "task:1"}, Ride: []opt.Batch{{}}})
+		if err != nil || seen.beats < 19 || len(seen.senders) != 1 {
+			t.Errorf("%v; %d heartbeats of %d senders", err, seen.beats, len(seen.senders))
+		}
+	})
+}
+
+type slowRecorder struct{}
+
+func (slowRecorder) Record(context.Context, ...opt.Batch) error {
+	time.Sleep(10 * time.Second)
+	return nil
+}
+
+type slowExecutor struct{}
+
+func (slowExecutor) Execute(_ context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	time.Sleep(10 * time.Second)
+	return activities.Completed(), nil
 }
