@@ -116,7 +116,7 @@ func howToStart(p *process.Process) string {
 	if p.Embeds {
 		return fmt.Sprintf("To start everything in one process: %[1]s dev. With a Temporal elsewhere: %[1]s api and %[1]s worker.\n", name)
 	}
-	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev.\n", name)
+	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev dev.\n", name)
 }
 
 // httpClient returns a client that trusts the authorities of the settings too, and shows
