@@ -104,7 +104,12 @@ func pageError(res *http.Response, body []byte) *Error {
 	if json.Unmarshal(body, &flat) != nil || flat.Error == "" {
 		return notA2A(res)
 	}
-	out := &Error{Message: flat.Message, Reason: strings.ToUpper(flat.Error), Status: res.StatusCode, after: retryAfter(res)}
+	out := &Error{Message: flat.Message, Reason: strings.ToUpper(flat.Error), Info: map[string]string{}, Status: res.StatusCode, after: retryAfter(res)}
+	for name, value := range flat.Details {
+		if text, ok := value.(string); ok {
+			out.Info[name] = text
+		}
+	}
 	if details, err := json.Marshal(flat.Details); err == nil && flat.Details != nil {
 		out.Details = []json.RawMessage{details}
 	}

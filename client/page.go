@@ -199,9 +199,12 @@ func (c *Client) UpdateSchedule(ctx context.Context, id string, s ScheduleChange
 	return result(&changed, c.caller.repeat(ctx, r, &changed))
 }
 
-// DeleteSchedule deletes a schedule. Objectives that it has started are not affected.
-func (c *Client) DeleteSchedule(ctx context.Context, id string) error {
-	return c.caller.once(ctx, request{method: http.MethodDelete, path: pathOf("schedules", id)}, &struct{}{})
+// DeleteSchedule deletes a schedule, and returns how many objectives waited for their start,
+// as those of a backfill do: they are not started. Those that it has started are not affected.
+func (c *Client) DeleteSchedule(ctx context.Context, id string) (dropped int, err error) {
+	var out wire.Deleted
+	err = c.caller.once(ctx, request{method: http.MethodDelete, path: pathOf("schedules", id)}, &out)
+	return out.Dropped, err
 }
 
 // TriggerSchedule starts an objective of a schedule now. overlap replaces that of the

@@ -21,7 +21,7 @@ var later = text(http.StatusServiceUnavailable, "application/json", `{"error":"u
 func page(body string) http.HandlerFunc { return text(http.StatusOK, "application/json", body) }
 
 func TestClient_Schedules(t *testing.T) {
-	a := newAgent(t, page(`{"schedules":[`+nightly+`]}`), page(nightly), text(http.StatusServiceUnavailable, "text/plain", "later"), page(nightly), page(nightly), page(`{}`),
+	a := newAgent(t, page(`{"schedules":[`+nightly+`]}`), page(nightly), text(http.StatusServiceUnavailable, "text/plain", "later"), page(nightly), page(nightly), page(`{"dropped":3}`),
 		page(`{"run":{"at":"2026-03-01T00:00:00.000Z","objectiveId":"obj-y"},"skipped":false,"pending":true}`),
 		page(`{"runs":[{"at":"2026-03-01T00:00:00.000Z","objectiveId":"obj-z"}]}`))
 	c, ctx := a.client(), t.Context()
@@ -43,8 +43,8 @@ func TestClient_Schedules(t *testing.T) {
 	if _, err := c.UpdateSchedule(ctx, "nightly", client.ScheduleChange{Paused: &paused, Cron: []string{}, Every: "2h"}); err != nil {
 		t.Error(err)
 	}
-	if err := c.DeleteSchedule(ctx, "nightly"); err != nil {
-		t.Error(err)
+	if dropped, err := c.DeleteSchedule(ctx, "nightly"); err != nil || dropped != 3 {
+		t.Errorf("deleted, %d dropped: %v", dropped, err)
 	}
 	if got, err := c.TriggerSchedule(ctx, "nightly", opt.OverlapAllow); err != nil || !got.Pending || got.Run.ObjectiveID != "obj-y" {
 		t.Errorf("triggered %+v, %v", got, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -35,7 +36,7 @@ func isPermanent(err error) bool {
 		return dns.IsNotFound
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	return untrusted
+	return untrusted || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // A retry counts the failures of one call, or of one stream.

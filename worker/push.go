@@ -35,13 +35,13 @@ type Deliverer interface {
 type Dispatcher struct {
 	Outbox Outbox
 	To     Deliverer
-	Every  time.Duration // how often to look for deliveries of other processes; 0 means 1 s
-	Log    *zap.Logger   // nil discards logs
+	Log    *zap.Logger // nil discards logs
 }
 
 // Limits of a Dispatcher.
 const (
 	dispatchAtOnce = 100
+	dispatchEvery  = time.Second     // between looks for deliveries of other processes
 	dispatchPause  = 5 * time.Second // after a failure
 )
 
@@ -50,13 +50,10 @@ func (d Dispatcher) Run(ctx context.Context) {
 	if d.Log == nil {
 		d.Log = zap.NewNop()
 	}
-	if d.Every == 0 {
-		d.Every = time.Second
-	}
 	failed := false
 	for {
 		err := d.handOverDue(ctx)
-		pause := d.Every
+		pause := dispatchEvery
 		signal := d.Outbox.PushSignal()
 		switch {
 		case ctx.Err() != nil:

@@ -14,8 +14,7 @@ import (
 type ScheduleConfig struct {
 	Temporal   client.Client
 	Activities activities.ScheduleConfig
-	StopAfter  time.Duration // how long running activities may continue when it stops; 0 means 10 s
-	Failed     func(error)   // called when the worker fails for good; may be nil
+	Failed     func(error) // called when the worker fails for good; may be nil
 }
 
 // maxAwaited is how many objectives of schedules one process waits for at a time. Each is
@@ -25,13 +24,10 @@ const maxAwaited = 10_000
 // NewScheduler returns a worker that starts the objectives of schedules, beside an API.
 // It has not been started. Any number may run.
 func NewScheduler(cfg ScheduleConfig) worker.Worker {
-	if cfg.StopAfter == 0 {
-		cfg.StopAfter = 10 * time.Second
-	}
 	w := worker.New(cfg.Temporal, workflows.ScheduleQueue, worker.Options{
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: maxAwaited,
-		WorkerStopTimeout:                  cfg.StopAfter,
+		WorkerStopTimeout:                  10 * time.Second,
 		OnFatalError:                       cfg.Failed,
 		MaxHeartbeatThrottleInterval:       time.Second,
 	})

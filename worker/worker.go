@@ -33,12 +33,11 @@ type Config struct {
 	Temporal   client.Client
 	Version    Version // the zero value continues the work of any version
 	Activities activities.Config
-	Queues     []Queue        // that it serves; nil: all. Of each queue there must be a worker
-	MaxTasks   int            // activities of WorkQueue at a time; 0 means 200
-	Limits     map[string]int // tasks at a time, by kind of executor; others have no limit of their own
-	MaxPushes  int            // deliveries at a time; 0 means 100
-	StopAfter  time.Duration  // how long running tasks may continue when it stops; 0 means 10 s
-	Failed     func(error)    // called when the worker fails for good; may be nil
+	Queues     []Queue       // that it serves; nil: all. Of each queue there must be a worker
+	MaxTasks   int           // activities of WorkQueue at a time; 0 means 200
+	MaxPushes  int           // deliveries at a time; 0 means 100
+	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
+	Failed     func(error)   // called when the worker fails for good; may be nil
 }
 
 // A Version names a build of a worker among those that run at the same time. A plan ends
@@ -76,7 +75,7 @@ func New(cfg Config) worker.Worker {
 	cfg.MaxPushes = cmp.Or(cfg.MaxPushes, 100)
 	cfg.StopAfter = cmp.Or(cfg.StopAfter, 10*time.Second)
 	slots := newSlots(cfg.MaxTasks)
-	cfg.Activities.StopAfter, cfg.Activities.Limits, cfg.Activities.Slots = cfg.StopAfter, cfg.Limits, slots
+	cfg.Activities.StopAfter, cfg.Activities.Slots = cfg.StopAfter, slots
 	a := activities.New(cfg.Activities)
 	serves := func(q Queue) bool { return len(cfg.Queues) == 0 || slices.Contains(cfg.Queues, q) }
 	g := group{}

@@ -149,11 +149,19 @@ func (c *Schedules) ChangeSchedule(ctx context.Context, tenant, id string, chang
 	return scheduleError("change schedule "+id, err)
 }
 
-// RemoveSchedule removes a schedule. Objectives that it has started are not affected.
-func (c *Schedules) RemoveSchedule(ctx context.Context, tenant, id string) error {
+// RemoveSchedule removes a schedule, and returns how many starts waited in it, which are dropped:
+// of a backfill or its overlap policy. Objectives that it has started are not affected.
+func (c *Schedules) RemoveSchedule(ctx context.Context, tenant, id string) (dropped int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	return scheduleError("remove schedule "+id, c.handle(ctx, tenant, id).Delete(ctx))
+	// The schedule client of the SDK does not have the size of the buffer.
+	have, err := c.cfg.Temporal.WorkflowService().DescribeSchedule(ctx, &workflowservice.DescribeScheduleRequest{
+		Namespace: c.cfg.Namespace, ScheduleId: scheduleID(tenant, id),
+	})
+	if err == nil {
+		err = c.handle(ctx, tenant, id).Delete(ctx)
+	}
+	return int(have.GetInfo().GetBufferSize()), scheduleError("remove schedule "+id, err)
 }
 
 // RunSchedule has a schedule start an objective now, or those for times that have

@@ -148,7 +148,7 @@ func (s *source) retry(n *yaml.Node) (r opt.Retry, attempts int) {
 func (s *source) seconds(n *yaml.Node) int {
 	d, ok := wholeSeconds(n.Value)
 	if !ok || d > maxTimeout {
-		s.fail(n, "must be a duration of whole seconds, such as 90s, 2h or 7d, of 720h at the most")
+		s.unfit(n, "be a duration of whole seconds, such as 90s, 2h or 7d, of 720h at the most")
 	}
 	return int(d / time.Second)
 }
@@ -186,7 +186,7 @@ func (s *source) waitStep(n *yaml.Node) waitStep {
 		"after": func(n *yaml.Node) {
 			d, ok := wholeSeconds(n.Value)
 			if w.After = int64(d / time.Second); !ok || w.After > opt.MaxStepAfter {
-				s.fail(n, "must be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most")
+				s.unfit(n, "be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most")
 			}
 		},
 		"do": func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
@@ -261,7 +261,7 @@ func (s *source) crons(n *yaml.Node) []string {
 func (s *source) zone(n *yaml.Node) string {
 	name := s.str(n)
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		s.fail(n, "must be a name of the IANA time zone database, such as Europe/Berlin")
+		s.unfit(n, "be a name of the IANA time zone database, such as Europe/Berlin")
 	}
 	return name
 }
@@ -270,7 +270,7 @@ func (s *source) zone(n *yaml.Node) string {
 func (s *source) span(n *yaml.Node) int64 {
 	d, ok := wholeSeconds(n.Value)
 	if !ok {
-		s.fail(n, "must be a duration of whole seconds, such as 90s, 2h or 7d")
+		s.unfit(n, "be a duration of whole seconds, such as 90s, 2h or 7d")
 	}
 	return int64(d / time.Second)
 }

@@ -28,10 +28,21 @@ type source struct {
 	file  string
 	wrong problems
 	uses  []ref // tasks that the input which is being read names
+
+	member string // that is being read
 }
 
 func (s *source) fail(n *yaml.Node, format string, args ...any) {
 	s.wrong.add(s.file, n.Line, format, args...)
+}
+
+// unfit adds that the value of the member that is being read must be another.
+func (s *source) unfit(n *yaml.Node, format string, args ...any) {
+	problem := s.member + ": must " + fmt.Sprintf(format, args...)
+	if n.Kind == yaml.ScalarNode && n.Value != "" {
+		problem += fmt.Sprintf("; it is %.40q", n.Value)
+	}
+	s.fail(n, "%s", problem)
 }
 
 // document parses data, which must be one YAML document.
@@ -65,7 +76,10 @@ func (s *source) object(n *yaml.Node, what string, members table) {
 			s.fail(key, "%q is there twice", key.Value)
 		default:
 			seen[key.Value] = true
+			outer := s.member
+			s.member = key.Value
 			read(v)
+			s.member = outer
 		}
 	}
 }
@@ -87,7 +101,7 @@ func (s *source) pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 // list reads a sequence.
 func (s *source) list(n *yaml.Node, item func(*yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {
-		s.fail(n, "must be a list")
+		s.unfit(n, "be a list")
 		return
 	}
 	for _, v := range n.Content {
@@ -99,9 +113,9 @@ func (s *source) list(n *yaml.Node, item func(*yaml.Node)) {
 func (s *source) str(n *yaml.Node) string {
 	switch {
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
-		s.fail(n, "must be a text; quotes make one of a number")
+		s.unfit(n, "be a text; quotes make one of a number")
 	case strings.TrimSpace(n.Value) == "":
-		s.fail(n, "must not be empty")
+		s.unfit(n, "not be empty")
 	}
 	return n.Value
 }
@@ -124,14 +138,14 @@ func (s *source) text(n *yaml.Node) text {
 
 func (s *source) flag(n *yaml.Node) (v bool) {
 	if n.ShortTag() != "!!bool" || n.Decode(&v) != nil {
-		s.fail(n, "must be true or false")
+		s.unfit(n, "be true or false")
 	}
 	return v
 }
 
 func (s *source) number(n *yaml.Node, least, most int) (v int) {
 	if n.ShortTag() != "!!int" || n.Decode(&v) != nil || v < least || v > most {
-		s.fail(n, "must be a whole number from %d to %d", least, most)
+		s.unfit(n, "be a whole number from %d to %d", least, most)
 	}
 	return v
 }

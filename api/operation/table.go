@@ -99,7 +99,7 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "UpdateSchedule", Scopes: times, Routes: []string{patch + "schedules/{id}"}, Text: "Change, pause or resume a schedule",
 			Takes: "ScheduleChange", Gives: "Schedule", Body: reply(wire.Read, p.Schedules.UpdateSchedule, wire.Schedule)},
 		&Operation{ID: "DeleteSchedule", Scopes: times, Routes: []string{remove + "schedules/{id}"}, Text: "Delete a schedule; objectives that it has started continue",
-			Gives: "Empty", Body: reply(wire.Read, p.Schedules.DeleteSchedule, wire.WriteNothing)},
+			Gives: "Deleted", Body: reply(wire.Read, p.Schedules.DeleteSchedule, wire.Same)},
 		&Operation{ID: "TriggerSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/trigger"}, Text: "Start an objective of a schedule now",
 			Takes: "TriggerRequest", Gives: "Triggered", Body: reply(wire.Read, p.Schedules.TriggerSchedule, wire.Same)},
 		&Operation{ID: "BackfillSchedule", Scopes: times, Routes: []string{post + "schedules/{id}/backfill"}, Text: "Start the objectives of a schedule for times that have passed",

@@ -31,7 +31,7 @@ type Scheduler interface {
 	// ChangeSchedule changes a schedule as change does. The error of change is
 	// returned, and nothing is changed then.
 	ChangeSchedule(ctx context.Context, tenant, id string, change func(*opt.ScheduleState) error) error
-	RemoveSchedule(ctx context.Context, tenant, id string) error
+	RemoveSchedule(ctx context.Context, tenant, id string) (dropped int, err error)
 	// RunSchedule makes a schedule start objectives beside its times. It returns before
 	// they were started.
 	RunSchedule(ctx context.Context, tenant, id string, b opt.Backfill) error
@@ -337,15 +337,16 @@ func declared(s opt.Schedule) *call.Fault {
 }
 
 // DeleteSchedule removes a schedule. Objectives that it has started are not affected.
-func (s Schedules) DeleteSchedule(ctx context.Context, c *call.Call, p read.IDParams) (struct{}, error) {
+func (s Schedules) DeleteSchedule(ctx context.Context, c *call.Call, p read.IDParams) (wire.Deleted, error) {
 	state, err := s.read(ctx, c, p.ID)
 	switch {
 	case err != nil:
-		return struct{}{}, err
+		return wire.Deleted{}, err
 	case state.Playbook != "":
-		return struct{}{}, declared(state.Schedule)
+		return wire.Deleted{}, declared(state.Schedule)
 	}
-	return struct{}{}, scheduleFault(p.ID, s.Scheduler.RemoveSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID))
+	dropped, err := s.Scheduler.RemoveSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID)
+	return wire.Deleted{Dropped: dropped}, scheduleFault(p.ID, err)
 }
 
 // TriggerSchedule makes a schedule start an objective now, also if it is paused, and waits a

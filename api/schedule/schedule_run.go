@@ -106,7 +106,7 @@ func (s Runs) DeclareSchedules(ctx context.Context, list []opt.Schedule) error {
 		if h.Playbook == "" || wanted[key{h.Tenant, h.ID}] {
 			continue
 		}
-		if err := s.Schedules.Scheduler.RemoveSchedule(ctx, h.Tenant, h.ID); err != nil && !errors.Is(err, opt.ErrUnknown) {
+		if _, err := s.Schedules.Scheduler.RemoveSchedule(ctx, h.Tenant, h.ID); err != nil && !errors.Is(err, opt.ErrUnknown) {
 			errs = append(errs, fmt.Errorf("schedule %s: %w", h.ID, err))
 		}
 	}
@@ -120,7 +120,7 @@ func (s Runs) declare(ctx context.Context, want opt.Schedule) error {
 	have, err := keeper.Schedule(ctx, want.Tenant, want.ID)
 	switch {
 	case err == nil && have.Principal != want.Principal:
-		if err := keeper.RemoveSchedule(ctx, want.Tenant, want.ID); err != nil {
+		if _, err := keeper.RemoveSchedule(ctx, want.Tenant, want.ID); err != nil {
 			return err
 		}
 		fallthrough

@@ -1,29 +1,24 @@
 package temporald
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"syscall"
-	"time"
 
 	"go.temporal.io/server/common/primitives"
 
 	"longhaul/dev/temporald/layout"
-	"longhaul/internal/child"
 )
 
 // chooseAddrs finds addresses for cfg: those that it names, and free ports for
 // the internal services. Without a Web UI, that of it is zero.
-func chooseAddrs(ctx context.Context, cfg Config) (at layout.Services, ui netip.AddrPort, err error) {
-	frontend, err := chooseAddr(ctx, cfg.Addr, addrFlag)
+func chooseAddrs(cfg Config) (at layout.Services, ui netip.AddrPort, err error) {
+	frontend, err := chooseAddr(cfg.Addr, addrFlag)
 	if err != nil {
 		return nil, ui, err
 	}
 	if cfg.UIAddr != "" {
-		if ui, err = chooseAddr(ctx, cfg.UIAddr, uiFlag); err != nil {
+		if ui, err = chooseAddr(cfg.UIAddr, uiFlag); err != nil {
 			return nil, ui, err
 		}
 	}
@@ -38,9 +33,8 @@ func chooseAddrs(ctx context.Context, cfg Config) (at layout.Services, ui netip.
 
 // chooseAddr returns the loopback address that s means, with a port that was free
 // a moment ago. The servers take addresses, not listeners, and end the process if
-// they cannot listen. So this checks the port first. A port that is in use may become
-// free within freeWithin, as the port of a process that was killed a moment ago.
-func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
+// they cannot listen. So this checks the port first.
+func chooseAddr(s, flag string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
 		return netip.AddrPort{}, fmt.Errorf("%s: want host:port: %w", flag, err)
@@ -55,29 +49,12 @@ func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	if at.Port() == 0 {
 		return freeAddr(at.Addr())
 	}
-
-	ctx, cancel := context.WithTimeout(ctx, freeWithin)
-	defer cancel()
-	var failed error
-	_ = child.Until(ctx, pollEvery, func() error { // its error is about the time
-		l, err := net.Listen("tcp", at.String())
-		if errors.Is(err, syscall.EADDRINUSE) {
-			failed = fmt.Errorf("address %v is already in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", at, flag)
-			return failed
-		}
-		if failed = nil; err != nil {
-			failed = fmt.Errorf("%s: %w", flag, err)
-			return nil // waiting does not help
-		}
-		failed = l.Close()
-		return nil
-	})
-	return at, failed
+	l, err := net.Listen("tcp", at.String())
+	if err != nil {
+		return at, fmt.Errorf("listen at %v (choose another with %s): %w", at, flag, err)
+	}
+	return at, l.Close()
 }
-
-// freeWithin is how long a start waits for an address or a directory that another process
-// still has.
-const freeWithin = 3 * time.Second
 
 // freeAddr returns an address at ip with a free port that the system assigns to
 // no other process for about a minute. A connection that the listening side

@@ -12,9 +12,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"longhaul/internal/child"
 )
+
+// freeWithin is how long a start waits for a directory that another process still has.
+const freeWithin = 3 * time.Second
 
 // lock locks dir for one Server. The lock ends with its process, so a crash
 // leaves nothing to clean up. A lock that another process has is waited for, until ctx ends.

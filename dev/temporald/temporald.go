@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 // start does the work of Start.
 func (s *Server) start(ctx context.Context, cfg Config) error {
-	at, ui, err := chooseAddrs(ctx, cfg)
+	at, ui, err := chooseAddrs(cfg)
 	if err != nil {
 		return err
 	}

@@ -138,8 +138,8 @@ func TestStart_namesBusyAddress(t *testing.T) {
 	}
 	defer l.Close()
 	busy := l.Addr().String()
-	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another address with --temporal-addr")
-	refused(t, temporald.Config{UIAddr: busy}, busy, "in use", "choose another address with --temporal-ui-addr")
+	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another with --temporal-addr")
+	refused(t, temporald.Config{UIAddr: busy}, busy, "in use", "choose another with --temporal-ui-addr")
 }
 
 func TestStart_endsWithItsContext(t *testing.T) {

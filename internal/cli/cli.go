@@ -31,7 +31,9 @@ type program struct {
 }
 
 func newProgram(ctx context.Context, stdout, stderr io.Writer, b serve.Build) *program {
-	return &program{Process: process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr, Name: nameOf(b), Command: commandOf(b), Embeds: b.Embed != nil, Check: checkCommand}, build: b}
+	p := &program{Process: process.Process{Ctx: ctx, Stdout: stdout, Stderr: stderr, Name: nameOf(b), Command: commandOf(b), Embeds: b.Embed != nil}, build: b}
+	p.Check = p.checkCommand
+	return p
 }
 
 // A grammar has the commands of every program.
@@ -53,7 +55,7 @@ type grammar struct {
 
 // A devGrammar has those of the program with a Temporal server.
 type devGrammar struct {
-	Dev      serve.Dev            `cmd:"" default:"withargs" help:"Run everything in this process: Temporal, the API and a worker. The default."`
+	Dev      serve.Dev            `cmd:"" default:"withargs" help:"Run everything in this process: Temporal, the API and a worker. With flags alone it is the default."`
 	Temporal serve.TemporalServer `cmd:"" help:"Run only the built-in Temporal server."`
 	grammar
 }

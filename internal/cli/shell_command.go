@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -34,8 +33,8 @@ func (c *completionCommand) Run(p *program, parsed *kong.Context) error {
 
 // manCommand is "longhaul man".
 type manCommand struct {
-	Command string `arg:"" optional:"" help:"Command that the page is about, such as send. Default: the program itself."`
-	Dir     string `help:"Write the pages about the program and all its commands into this directory." type:"path" placeholder:"DIR"`
+	Command []string `arg:"" optional:"" help:"Command that the page is about, such as send or keys create. Default: the program itself."`
+	Dir     string   `help:"Write the pages about the program and all its commands into this directory." type:"path" placeholder:"DIR"`
 }
 
 func (c *manCommand) Run(p *program, parsed *kong.Context) error {
@@ -44,13 +43,15 @@ func (c *manCommand) Run(p *program, parsed *kong.Context) error {
 		{Name: defaultConfigFile, Help: "Settings: the names of flags without their dashes. It is read from the working directory; --config names another."},
 		{Name: ".longhaul", Help: "The data of processes on this machine: the journal, if it is a file, keys, and the database of the built-in Temporal. --data-dir names another directory."},
 	}}
-	if c.Command != "" && !slices.Contains(m.Pages(), c.Command) {
-		return process.Usagef("no manual page about %q: name one of the commands %s", c.Command, strings.Join(m.Pages()[1:], ", "))
-	}
 	if c.Dir == "" {
-		return m.Write(p.Stdout, c.Command)
+		var page bytes.Buffer
+		if err := m.Write(&page, strings.Join(c.Command, " ")); err != nil {
+			return process.Usagef("%v", err)
+		}
+		_, err := page.WriteTo(p.Stdout)
+		return err
 	}
-	if c.Command != "" {
+	if len(c.Command) > 0 {
 		return process.Usagef("--dir writes all pages: name no command with it")
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {

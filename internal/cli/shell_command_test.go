@@ -54,6 +54,9 @@ func TestRun_man(t *testing.T) {
 	if len(found) == 0 && err != nil {
 		t.Errorf("mandoc: %v", err)
 	}
+	if got := show(t, "man", "keys", "create"); !strings.Contains(got, ".SH NAME\nlonghaul\\-keys\\-create \\- create an API key") {
+		t.Errorf("man keys create shows\n%s", got)
+	}
 	if code := Run(t.Context(), []string{"man", "send"}, &out, &errs, serve.Build{Name: "poems"}); code != 0 || !strings.Contains(out.String(), ".SH NAME\npoems\\-send \\- send a message") {
 		t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
 	}

@@ -11,14 +11,21 @@ import (
 )
 
 // checkCommand returns an error if the first of args is no command of app, with the names
-// that are most like it. Without it, the default command would refuse the word.
-func checkCommand(app *kong.Application, args []string) error {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return nil
-	}
-	names := []string{}
+// that are most like it. Without it, the default command would refuse the word. Without args the
+// error has the first commands.
+func (p *program) checkCommand(app *kong.Application, args []string) error {
+	names, first := []string{}, ""
 	for _, c := range app.Children {
 		names = append(names, c.Name)
+		if slices.Contains(p.firstCommands(), c.Name) {
+			first += fmt.Sprintf("\n  %s %-8s%s", p.Command, c.Name, c.Help)
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return process.Usagef("name a command. The first ones:\n%s\n", first)
+	case strings.HasPrefix(args[0], "-"):
+		return nil
 	}
 	if slices.Contains(names, args[0]) {
 		return nil
@@ -35,6 +42,14 @@ func checkCommand(app *kong.Application, args []string) error {
 		text += ". Did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return &process.UsageError{Text: text, Command: app.Name}
+}
+
+// firstCommands returns the commands that a newcomer needs.
+func (p *program) firstCommands() []string {
+	if p.Embeds {
+		return []string{"dev", "send", "inbox"}
+	}
+	return []string{"api", "worker", "send", "inbox"}
 }
 
 // similarNames returns the names that are most like word, none if all differ too much.

@@ -70,6 +70,21 @@ func TestRun_withoutTemporal(t *testing.T) {
 	}
 }
 
+// Without arguments both programs name the first commands, and start nothing.
+func TestRun_noArguments(t *testing.T) {
+	embed := func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { panic("it was started") }
+	for want, b := range map[string]serve.Build{
+		"dev     Run everything in this process": {Name: "poems", Called: "./poems", Embed: embed}, "worker  Do the work": {Name: "poems", Called: "./poems"},
+	} {
+		said := refused(t, b)
+		for _, want := range []string{"poems: name a command. The first ones:\n\n  ./poems ", "\n  ./poems " + want, "\n  ./poems inbox   List", "\n\nSee poems --help.\n"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("it says\n%s\nwant in it\n%s", said, want)
+			}
+		}
+	}
+}
+
 // The command help shows what the flag --help shows.
 func TestRun_help(t *testing.T) {
 	if all := show(t, "help"); all != show(t, "--help") || !strings.Contains(all, "Exit codes: 0 done, 1 failed, 2 wrong arguments") {

@@ -1,16 +1,13 @@
 package commands
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/client"
@@ -33,21 +30,26 @@ type answerCommand struct {
 }
 
 func (c *answerCommand) Run(p *process.Process, r *remote) error {
-	m, err := c.message(p.Ctx, r)
+	reply := client.Reply{GateID: c.gateID()}
+	decided := c.setDecision(&reply)
+	if err := c.check(reply.Action, decided, r); err != nil {
+		return err
+	}
+	w, err := readWaiting(p.Ctx, r.client, taskIDOf(c.Task), reply.GateID)
+	if err != nil {
+		return err
+	}
+	if err := c.fits(p.Ctx, r, w, reply.Action); err != nil {
+		return err
+	}
+	m, err := c.message(w, reply)
 	if err != nil {
 		return err
 	}
 	e, err := r.client.Send(p.Ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
-	var refused *client.Error
 	switch {
-	case client.HasReason(err, client.ReasonObject):
-		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", r.command("get"), m.TaskID)
-	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
-		return c.closedError(p.Ctx, r, m.TaskID, err)
-	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
-		return c.ambiguousError(p.Ctx, r, m.TaskID, err)
 	case err != nil:
-		return err
+		return c.refusedError(p.Ctx, r, w, err)
 	case c.JSON:
 		process.RawLine(p.Stdout, e.Raw)
 		return nil
@@ -56,83 +58,41 @@ func (c *answerCommand) Run(p *process.Process, r *remote) error {
 	return nil
 }
 
-// closedError returns the error of an answer to a task that does not wait for it. It says how
-// the gate was closed, and which gate is open now, as far as the task shows that.
-func (c *answerCommand) closedError(ctx context.Context, r *remote, taskID string, refused error) error {
-	gateID := c.gateID()
-	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
-	t, failed := r.noRepeat.Get(ctx, shownBy(taskID, gateID), 0)
-	if failed != nil {
-		return err
+// check refuses arguments that contradict each other, and those that say no answer.
+func (c *answerCommand) check(a opt.Action, decided bool, r *remote) error {
+	switch text := len(c.Text) > 0; {
+	case text && len(c.Set) > 0:
+		return process.Usagef("give one kind of answer: a decision, a text, or --set")
+	case c.Seen != "" && !decided:
+		return process.Usagef("--seen is only for a decision about an object")
+	case decided:
+		return c.checkDecision(a, r)
+	case strings.Join(c.Text, " ") == "" && len(c.Set) == 0:
+		return process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
-	d, ok := client.Decided(t.Metadata)
-	if ok && (gateID == "" || d.GateID == gateID) {
-		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), timeText(d.At, ""), refused)
-	}
-	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
-		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)
-	}
-	return err
+	return nil
 }
 
-// ambiguousError returns the error of an answer that was refused and names no gate. If several
-// gates are open under its task, the error says how to name one.
-func (c *answerCommand) ambiguousError(ctx context.Context, r *remote, taskID string, refused error) error {
-	ref, ok := opt.ParseID(taskID)
-	if !ok || ref.TaskID != "" {
-		return refused
-	}
-	o, err := r.noRepeat.GetObjective(ctx, ref.ObjectiveID)
-	if err != nil {
-		return refused
-	}
-	gates, err := openGates(ctx, r.noRepeat, o)
-	if err != nil || len(gates) < 2 {
-		return refused
-	}
-	var list string
-	for _, g := range gates {
-		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), r.command, c.Task)
-	}
-	return fmt.Errorf("the task has %d open gates: name one with --gate ID, or answer at one of them:\n%s", len(gates), list)
-}
-
-// message returns the message with the answer.
-func (c *answerCommand) message(ctx context.Context, r *remote) (a2a.Message, error) {
-	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
+// message returns the message with the answer, which reply is to have.
+func (c *answerCommand) message(w waiting, reply client.Reply) (a2a.Message, error) {
 	text := strings.Join(c.Text, " ")
-	decided := c.setDecision(&reply)
 	var err error
 	switch {
-	case text != "" && len(c.Set) > 0:
-		err = process.Usagef("give one kind of answer: a decision, a text, or --set")
-	case c.Seen != "" && !decided:
-		err = process.Usagef("--seen is only for a decision about an object")
-	case decided:
-		if err = c.checkDecision(reply.Action, r); err == nil {
-			err = c.setObject(ctx, r.client, taskID, &reply)
-		}
+	case reply.Action != "":
+		err = c.setObject(w, &reply)
 	case len(c.Set) > 0:
-		var g *opt.Gate
-		if g, _, err = readGate(ctx, r.client, taskID, reply.GateID); err == nil {
-			reply.Answers, err = answersTo(g.Questions, c.Set)
-		}
-	case text != "" && reply.GateID == "":
-		m := reply.Message(taskID)
+		reply.Answers, err = answersTo(w.gate.Questions, c.Set)
+	case w.gate.Kind == opt.Clarification:
+		reply.Answers, err = answersTo(w.gate.Questions, map[string]string{w.gate.Questions[0].ID: text})
+	default:
+		m := reply.Message(taskIDOf(c.Task))
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
-	case text != "":
-		var q opt.Question
-		if q, err = onlyQuestion(ctx, r.client, taskID, reply.GateID); err == nil {
-			reply.Answers, err = answersTo([]opt.Question{q}, map[string]string{q.ID: text})
-		}
-	default:
-		err = process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	if err != nil {
 		return a2a.Message{}, err
 	}
-	return reply.Message(taskID), nil
+	return reply.Message(taskIDOf(c.Task)), nil
 }
 
 // gateID returns the id of the gate that the answer is for, "" if it names none.
@@ -201,24 +161,16 @@ func (c *answerCommand) checkDecision(a opt.Action, r *remote) error {
 
 // setObject sets the digest of the object in r, so that r cannot decide about another object,
 // and the replacement of the object if r edits it.
-func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
-	r.Digest = c.Seen
-	if r.Action == opt.Ask || c.Seen != "" && r.Action != opt.EditAccept {
+func (c *answerCommand) setObject(w waiting, r *client.Reply) error {
+	if r.Digest = c.Seen; c.Seen == "" && r.Action != opt.Ask {
+		r.Digest = w.gate.ObjectDigest
+	}
+	if r.Action != opt.EditAccept {
 		return nil
 	}
-	var text string
-	if r.Action == opt.EditAccept {
-		var err error
-		if text, err = c.replacementText(); err != nil {
-			return err
-		}
-	}
-	g, object, err := readGate(ctx, agent, taskID, r.GateID)
-	if err == nil && r.Action == opt.EditAccept {
-		r.Edited, err = replacementJSON(object, text)
-	}
-	if err == nil && c.Seen == "" {
-		r.Digest = g.ObjectDigest
+	text, err := c.replacementText()
+	if err == nil {
+		r.Edited, err = replacementJSON(w.object, text)
 	}
 	return err
 }
@@ -263,44 +215,6 @@ func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	return json.Marshal(text)
-}
-
-// shownBy returns the task that shows a gate: its own, or the given one if the id of the gate does not name it.
-func shownBy(taskID, gateID string) string {
-	if of := taskIDOf(gateID); of != gateID {
-		return of
-	}
-	return taskID
-}
-
-// readGate returns the gate at which a task waits, and its object. The gate is empty if there is
-// none, or if gateID is not "" and names another one.
-func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
-	t, err := agent.Get(ctx, shownBy(taskID, gateID), 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, ok := client.Gate(t.Metadata)
-	if !ok || gateID != "" && g.ID != gateID {
-		return &opt.Gate{}, nil, nil
-	}
-	return g, objectOf(g, t.Status.Message), nil
-}
-
-// onlyQuestion returns the question at a gate of a task; gateID may be "".
-func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
-	g, _, err := readGate(ctx, agent, taskID, gateID)
-	switch {
-	case err != nil:
-		return q, err
-	case g.ID == "":
-		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
-	case g.Kind == opt.Approval:
-		return q, process.Usagef("the task waits for an approval: answer with accept or reject")
-	case len(g.Questions) != 1:
-		return q, process.Usagef("the task asks more than one question: use --set ID=ANSWER for each")
-	}
-	return g.Questions[0], nil
 }
 
 // printResult prints the result of an answer and how to watch the task.

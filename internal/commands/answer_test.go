@@ -19,6 +19,11 @@ func stepTask(state, metadata string) string {
 	return strings.Replace(wireTask(state, metadata), `"id":"`+rootID, `"id":"`+stepID, 1)
 }
 
+// allActions returns an approval with all actions.
+func allActions(gate string) string {
+	return strings.Replace(gate, `["accept","reject"]`, `["accept","reject","refine","edit-accept","ask"]`, 1)
+}
+
 // typedQuestions is the metadata of a task that waits for the answers to questions.
 func typedQuestions(questions string) string {
 	return `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[` + questions + `]}}`
@@ -27,44 +32,44 @@ func typedQuestions(questions string) string {
 const stepAnswered = "Task " + stepID + ": working\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"
 
 func TestAnswer(t *testing.T) {
-	question := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"Which?"}]}}`
-	approval := strings.Replace(approvalGate, `"title"`, `"objectDigest":"sha256:1","title"`, 1)
+	question := typedQuestions(`{"id":"q1","question":"Which?"}`)
+	twoAsked := strings.Replace(question, `[{`, `[{"id":"q2","question":"When?"},{`, 1)
+	approval := allActions(strings.Replace(approvalGate, `"title"`, `"objectDigest":"sha256:1","title"`, 1))
 	textObject := strings.Replace(approval, `"title"`, `"artifactType":"text/plain","artifactData":"{}","title"`, 1)
 	dataObject := strings.Replace(approval, `"title"`, `"artifactData":{"cups":1},"title"`, 1)
 	tests := []struct {
 		name  string
 		cmd   answerCommand
-		shown string // the metadata of the task, if that is read first
+		shown string // the metadata of the task, which waits
 		parts string
 	}{
 		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1"}}`},
 		{"accept at a gate", answerCommand{Task: gateID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1","interruptId":"GATE"}}`},
 		{"reject", answerCommand{Task: stepID, Text: []string{"reject", "Too", "long"}, Gate: gateID}, approval, `{"data":{"action":"reject","feedback":"Too long","objectDigest":"sha256:1","interruptId":"GATE"}}`},
-		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, "", `{"text":"the blue one"}`},
+		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, question, `{"data":{"answers":[{"id":"q1","answer":"the blue one"}]}}`},
+		{"text to an agent without gates", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, `"a":1`, `{"text":"the blue one"}`},
 		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, question, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
-		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, "", `{"text":"ask the captain"}`},
+		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, question, `{"data":{"answers":[{"id":"q1","answer":"ask the captain"}]}}`},
 		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, approval, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"},"objectDigest":"sha256:1"}}`},
 		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
 		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups","objectDigest":"sha256:1"}}`},
 		{"edit-accept", answerCommand{Task: stepID, Text: []string{"edit-accept", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
 		{"edit a text to what is JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, textObject, `{"data":{"action":"edit-accept","editedArtifactData":"{\"cups\": 2}","objectDigest":"sha256:1"}}`},
 		{"edit data", answerCommand{Task: stepID, Text: []string{"edit", `"cups"`}, Seen: "sha256:0"}, dataObject, `{"data":{"action":"edit-accept","editedArtifactData":"cups","objectDigest":"sha256:0"}}`},
-		{"accept what was seen before", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, "", `{"data":{"action":"accept","objectDigest":"sha256:0","interruptId":"GATE"}}`},
+		{"accept what was seen before", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, approval, `{"data":{"action":"accept","objectDigest":"sha256:0","interruptId":"GATE"}}`},
+		{"text at a gate for an authorization", answerCommand{Task: stepID, Text: []string{"no"}}, strings.Replace(approval, `"approval"`, `"credential"`, 1), `{"text":"no"}`},
 		{"accept at a gate without an object", answerCommand{Task: gateID, Text: []string{"accept"}}, approvalGate, `{"data":{"action":"accept","interruptId":"GATE"}}`},
 		{"accept at another gate than is shown", answerCommand{Task: stepID + ":2", Text: []string{"accept"}}, approval, `{"data":{"action":"accept","interruptId":"` + stepID + `:2"}}`},
-		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, "", `{"data":{"action":"ask","question":"Why?"}}`},
+		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, approval, `{"data":{"action":"ask","question":"Why?"}}`},
 		{"number at a gate", answerCommand{Task: gateID, Text: []string{"200"}}, typedQuestions(`{"id":"words","question":"How many?","schema":{"type":"integer"}}`), `{"data":{"answers":[{"id":"words","answer":200}],"interruptId":"GATE"}}`},
 		{"several types", answerCommand{Task: gateID, Set: map[string]string{"words": "200", "legal": "true", "name": "true", "tags": `["a"]`, "any": "3"}}, typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}},` +
 			`{"id":"legal","question":"b","schema":{"type":"boolean"}},{"id":"name","question":"c","schema":{"type":["string","boolean"]}},{"id":"tags","question":"d","schema":{"type":"array"}},{"id":"any","question":"e"}`),
 			`{"data":{"answers":[{"id":"any","answer":"3"},{"id":"legal","answer":true},{"id":"name","answer":"true"},{"id":"tags","answer":["a"]},{"id":"words","answer":200}],"interruptId":"GATE"}}`},
-		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, question, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
+		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, twoAsked, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFakeAgent(t, sendResult(stepTask("WORKING", "")))
-			if tt.shown != "" {
-				f = newFakeAgent(t, sendResult(bareTask(stepID, tt.shown)), sendResult(stepTask("WORKING", "")))
-			}
+			f := newFakeAgent(t, sendResult(bareTask(stepID, tt.shown)), sendResult(stepTask("WORKING", "")))
 			f.want(f.run(&tt.cmd), 0, stepAnswered)
 			got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[len(f.calls)-1], "ID")
 			want := `SendMessage {"message":{"messageId":"ID","taskId":"` + stepID + `","role":"ROLE_USER","parts":[` +
@@ -86,8 +91,8 @@ func TestAnswer_printed(t *testing.T) {
 		{"a second attempt", strings.Replace(stepTask("WORKING", ""), stepID, stepID+"~2", 1), "Task " + stepID + "~2: working\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "~2\n"},
 	}
 	for _, tt := range tests {
-		f := newFakeAgent(t, sendResult(tt.result))
-		f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, tt.want)
+		f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)), sendResult(tt.result))
+		f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}}), 0, tt.want)
 	}
 }
 
@@ -104,7 +109,8 @@ func TestAnswer_refused(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	two := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"a"},{"id":"q2","question":"b"}]}}`
+	question, two := typedQuestions(`{"id":"q1","question":"a"}`), typedQuestions(`{"id":"q1","question":"a"},{"id":"q2","question":"b"}`)
+	editable := waiting(allActions(approvalGate))
 	tests := []struct {
 		name  string
 		cmd   answerCommand
@@ -115,27 +121,46 @@ func TestAnswer_refused(t *testing.T) {
 		{"a decision and answers", answerCommand{Task: stepID, Text: []string{"accept"}, Set: map[string]string{"a": "b"}}, nil, "one kind of answer"},
 		{"refine without a text", answerCommand{Task: stepID, Text: []string{"refine"}}, nil, "say what to refine"},
 		{"edit without an object", answerCommand{Task: stepID, Text: []string{"edit"}}, nil, "--file PATH"},
-		{"edit to white space", answerCommand{Task: stepID, Text: []string{"edit-accept", " "}}, nil, "the text is empty"},
-		{"edit to an empty text", answerCommand{Task: stepID, Text: []string{"edit", `""`}}, nil, "the text is empty"},
-		{"edit to an empty file", answerCommand{Task: stepID, Text: []string{"edit"}, File: empty}, nil, empty + " is empty"},
+		{"edit to white space", answerCommand{Task: stepID, Text: []string{"edit-accept", " "}}, editable, "the text is empty"},
+		{"edit to an empty text", answerCommand{Task: stepID, Text: []string{"edit", `""`}}, editable, "the text is empty"},
+		{"edit to an empty file", answerCommand{Task: stepID, Text: []string{"edit"}, File: empty}, editable, empty + " is empty"},
 		{"edit with two objects", answerCommand{Task: stepID, Text: []string{"edit", "x"}, File: empty}, nil, "not both"},
-		{"edit data to a text", answerCommand{Task: stepID, Text: []string{"edit", "{cups}"}}, waiting(strings.Replace(approvalGate, `"title"`, `"artifactData":{},"title"`, 1)), "the object is data"},
+		{"edit data to a text", answerCommand{Task: stepID, Text: []string{"edit", "{cups}"}}, waiting(allActions(strings.Replace(approvalGate, `"title"`, `"artifactData":{},"title"`, 1))), "the object is data"},
 		{"a file to accept", answerCommand{Task: stepID, Text: []string{"accept"}, File: "x"}, nil, "--file is only for"},
 		{"two other kinds", answerCommand{Task: stepID, Set: map[string]string{"a": "b"}, Text: []string{"x"}}, nil, "one kind of answer"},
-		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "accept or reject"},
+		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "this gate does not take a text. The task waits for a decision. To decide:\n\n  longhaul answer --url URL " + gateID + " accept\n  longhaul answer --url URL " + gateID + " reject \"what is wrong\""},
+		{"text to an approval that the answer does not name", answerCommand{Task: stepID, Text: []string{"ok"}}, waiting(approvalGate), "this gate does not take a text"},
+		{"text to an authorization elsewhere", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(strings.NewReplacer(`"approval"`, `"credential"`, `["accept","reject"]`, "[]").Replace(approvalGate)),
+			"this gate does not take a text. The task waits for an authorization elsewhere. To watch the task:\n\n  longhaul watch --url URL "},
+		{"a decision that is not offered", answerCommand{Task: gateID, Text: []string{"edit", "x"}}, waiting(approvalGate), "this gate does not take the decision edit. The task waits for a decision."},
+		{"a decision at a question", answerCommand{Task: gateID, Text: []string{"accept"}}, waiting(question),
+			"this gate does not take the decision accept. The task waits for an answer. To answer:\n\n  longhaul answer --url URL " + gateID + " \"your answer\"\n\nIf the answer is to begin with the word of a decision, add --say."},
+		{"answers to an approval", answerCommand{Task: gateID, Set: map[string]string{"a": "b"}}, waiting(approvalGate), "this gate does not take answers to questions. The task waits for a decision."},
+		{"an answer to no question", answerCommand{Task: gateID, Set: map[string]string{"q1": "b", "q3": "b"}}, waiting(two), "this gate does not take an answer to q3. The task waits for an answer."},
+		{"an answer is missing", answerCommand{Task: gateID, Set: map[string]string{"q1": "b"}}, waiting(two),
+			"this gate does not take answers without one to q2. The task waits for an answer. To answer:\n\n  longhaul answer --url URL " + gateID + " --set q1=\"your answer\" --set q2=\"your answer\""},
+		{"an answer that the agent refuses", answerCommand{Task: gateID, Text: []string{"blue"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendResult(bareTask(stepID, question)), sendError(-32602, "Invalid parameters: message.parts[0].data.answers[0].answer: the answer to q1 is not valid: must be red"))
+		}, "the agent refuses this answer: the answer to q1 is not valid: must be red. The task waits for an answer. To answer:\n\n  longhaul answer --url URL " + gateID + " \"your answer\""},
+		{"text while nothing waits", answerCommand{Task: rootID, Text: []string{"it's", "blue"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, ""), "INPUT_REQUIRED", "WORKING", 1)))
+		}, "nothing waits for an answer: the task is working. To send the text to the work all the same:\n\n  longhaul send --url URL --task " + rootID + ` 'it'\''s blue'`},
+		{"text after the end", answerCommand{Task: rootID, Text: []string{"blue"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, `"openwop":{"decision":{"interruptId":"`+gateID+`","decidedBy":"ann"}}`), "INPUT_REQUIRED", "COMPLETED", 1)))
+		}, "the gate is closed: it was answered by ann"},
 		{"a text for a number", answerCommand{Task: gateID, Text: []string{"many"}}, waiting(typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}}`)), "the answer to words is not valid: got string, want integer"},
 		{"a text for a boolean", answerCommand{Task: gateID, Set: map[string]string{"legal": `"true"`}}, waiting(typedQuestions(`{"id":"legal","question":"a","schema":{"type":"boolean"}}`)), "the answer to legal is not valid: got string, want boolean"},
-		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "--set ID=ANSWER"},
+		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "this gate does not take one text for all questions. The task waits for an answer. To answer:\n\n  longhaul answer --url URL " + gateID + " --set q1="},
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},
 		{"too late", answerCommand{Task: gateID, Text: []string{"accept"}}, func() *fakeAgent {
 			return newFakeAgent(t, sendResult(bareTask(stepID, "")), sendError(-32004, "This operation is not supported"), sendResult(bareTask(stepID, "")))
 		}, "does not wait for this answer"},
 		{"closed", answerCommand{Task: gateID, Text: []string{"ask", "Why?"}}, func() *fakeAgent {
-			return newFakeAgent(t, sendError(-32004, "This operation is not supported"), sendResult(bareTask(stepID, `"openwop":{"interrupt":{"kind":"approval","interruptId":"`+stepID+`:2","title":"Now?"},`+
+			return newFakeAgent(t, sendResult(bareTask(stepID, allActions(approvalGate))), sendError(-32004, "This operation is not supported"), sendResult(bareTask(stepID, `"openwop":{"interrupt":{"kind":"approval","interruptId":"`+stepID+`:2","title":"Now?"},`+
 				`"decision":{"interruptId":"`+gateID+`","action":"refine","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.000Z","feedback":"shorter"}}`)))
 		}, "the gate is closed: it was sent back by ann: shorter (2026-03-01 09:30:00 UTC): This operation is not supported\n\nAnother gate is open now: Now?\nTo look at it:\n\n  longhaul get --url URL " + stepID + ":2"},
-		{"another object", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, func() *fakeAgent { return newFakeAgent(t, otherObject) }, "longhaul get --url URL " + stepID},
+		{"another object", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, func() *fakeAgent { return newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)), otherObject) }, "longhaul get --url URL " + stepID},
 		{"a digest for a text", answerCommand{Task: gateID, Text: []string{"ok"}, Seen: "sha256:0"}, nil, "--seen is only for"},
 		{"unknown", answerCommand{Task: stepID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},
 	}
@@ -173,6 +198,17 @@ Which color?
 	}
 }
 
+// While other tasks work, a root task shows no gate: the only open one below it takes the answer.
+func TestAnswer_gateBelow(t *testing.T) {
+	working := strings.Replace(bareTask(rootID, ""), "INPUT_REQUIRED", "WORKING", 1)
+	f := newFakeAgent(t, sendResult(working), sendResult(bareTask(otherStepID, otherQuestion)), sendResult(bareTask(otherStepID, otherQuestion)), sendResult(wireTask("WORKING", "")))
+	f.objective = []string{strings.Replace(twoGates, "input-required", "working", 1)}
+	r := f.run(&answerCommand{Task: rootID, Text: []string{"blue"}})
+	if r.err != nil || !strings.Contains(f.calls[len(f.calls)-1], `{"id":"q1","answer":"blue"}`) {
+		t.Errorf("%v: called %v", r.err, f.calls)
+	}
+}
+
 // A text for a gate that the root task does not show is read with the question
 // there.
 func TestAnswer_otherGate(t *testing.T) {
@@ -204,7 +240,7 @@ func TestAnswer_editFile(t *testing.T) {
 			os.Stdin = in
 			t.Cleanup(func() { os.Stdin = before; in.Close() })
 		}
-		gate := strings.Replace(approvalGate, `"title"`, tt.object+`,"title"`, 1)
+		gate := allActions(strings.Replace(approvalGate, `"title"`, tt.object+`,"title"`, 1))
 		f := newFakeAgent(t, sendResult(bareTask(stepID, gate)), sendResult(stepTask("WORKING", "")))
 		f.want(f.run(&answerCommand{Task: gateID, Text: []string{"edit-accept"}, File: tt.file}), 0, stepAnswered)
 		if got := f.calls[len(f.calls)-1]; !strings.Contains(got, `"editedArtifactData":`+tt.want+`,`) {

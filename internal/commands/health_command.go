@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"longhaul/internal/process"
@@ -42,6 +43,9 @@ func (c *healthCommand) Run(p *process.Process) error {
 	res, err := http.DefaultClient.Do(req)
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("%w\nAsk at the address for operators, which has no TLS: set LONGHAUL_OPS_ADDR for the process and this command", err)
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("no answer: %w. Nothing serves there: start the process, or give its URL or its --ops-addr", err)
 	}
 	if err != nil {
 		return fmt.Errorf("no answer: %w", err)

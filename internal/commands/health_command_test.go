@@ -54,10 +54,10 @@ func TestHealth_url(t *testing.T) {
 	}
 }
 
-// Nothing listens: health says so in one line, and fails.
+// Nothing listens: health says so in one line, with what to do, and fails.
 func TestHealth_noAnswer(t *testing.T) {
 	code, _, stderr := runHealth(t, "http://127.0.0.1:1")
-	if code != 1 || !strings.HasPrefix(stderr, "longhaul: no answer: ") || strings.Count(stderr, "\n") != 1 {
+	if code != 1 || !strings.HasPrefix(stderr, "longhaul: no answer: ") || !strings.Contains(stderr, "start the process, or give its URL or its --ops-addr") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit code %d, errors %q", code, stderr)
 	}
 }

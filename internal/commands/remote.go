@@ -86,23 +86,50 @@ func (r *remote) explain(err error) error {
 		return err
 	}
 	refused, answered := errors.AsType[*client.Error](err)
-	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
-	if answered && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "" {
-		return explained{fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)}
-	}
 	switch {
+	case answered && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "":
+		return explained{fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)}
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
 		return explained{fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)}
-	case answered && refused.Status == http.StatusUnauthorized:
-		return explained{fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one", err)}
-	case answered && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
-		return explained{fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL", err)}
-	case client.HasReason(err, "TASK_NOT_FOUND"), client.HasReason(err, "OBJECTIVE_NOT_FOUND"):
-		return explained{fmt.Errorf("%w\nThe id may be wrong, or the work was removed. To list what there is: %s", err, r.command("list"))}
-	case untrusted:
-		return explained{fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA", err)}
 	}
-	return err
+	hint := r.connectionHint(err)
+	if answered {
+		hint = r.refusalHint(refused)
+	}
+	if hint == "" {
+		return err
+	}
+	return explained{fmt.Errorf("%w\n%s", err, hint)}
+}
+
+// connectionHint returns what to do about a failed connection, "" if that is not known.
+func (r *remote) connectionHint(err error) string {
+	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case untrusted:
+		return "To trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "A server without TLS answers so: try http instead of https in --url or LONGHAUL_URL"
+	}
+	return ""
+}
+
+// refusalHint returns what to do about an answer of the agent, "" if that is not known.
+func (r *remote) refusalHint(refused *client.Error) string {
+	switch scope := refused.Info["scope"]; {
+	case refused.Status == http.StatusUnauthorized:
+		return "Give a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one"
+	case refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
+		return "A server with TLS answers so: try https instead of http in --url or LONGHAUL_URL"
+	case refused.Reason == "TASK_NOT_FOUND", refused.Reason == "OBJECTIVE_NOT_FOUND":
+		return "The id may be wrong, or the work was removed. To list what there is: " + r.command("list")
+	case refused.Reason == "SCHEDULE_NOT_FOUND":
+		return "To list the schedules: " + r.command("schedule list")
+	case refused.Reason == "PERMISSION_DENIED" && scope != "":
+		return fmt.Sprintf("A key has the scopes that it was made with. To make one, where the server runs: %s keys create NAME --scopes %s, and what else it needs",
+			r.process.Command, strings.Fields(scope)[0])
+	}
+	return ""
 }
 
 // An explained error has what to do about it already.
@@ -116,7 +143,7 @@ func howToStart(p *process.Process) string {
 	if p.Embeds {
 		return fmt.Sprintf("To start everything in one process: %[1]s dev. With a Temporal elsewhere: %[1]s api and %[1]s worker.\n", name)
 	}
-	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev.\n", name)
+	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev dev.\n", name)
 }
 
 // httpClient returns a client that trusts the authorities of the settings too, and shows

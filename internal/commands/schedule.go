@@ -380,9 +380,13 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 type scheduleDeleteCommand struct{ oneSchedule }
 
 func (c *scheduleDeleteCommand) Run(p *process.Process, r *remote) error {
-	if err := r.client.DeleteSchedule(p.Ctx, c.ID); err != nil {
+	dropped, err := r.client.DeleteSchedule(p.Ctx, c.ID)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "Schedule %s is deleted. Objectives that it has started continue.\n", c.ID)
+	if dropped > 0 {
+		fmt.Fprintf(p.Stdout, "Not started, since they waited in it, as those of a backfill do: %s\n", opt.Count(dropped, "objective"))
+	}
 	return nil
 }

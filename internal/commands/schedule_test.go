@@ -42,6 +42,8 @@ func TestSchedule(t *testing.T) {
 			"longhaul: --until \"soon\" is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00\nSee longhaul schedule create --help.\n"},
 		"create refused": {"create nightly Write --every 1h", []string{`400 {"error":"invalid_params","message":"Invalid parameters: every: is odd"}`},
 			[]string{`POST /v1/schedules {"id":"nightly","text":"Write","every":"1h"}`}, "longhaul: Invalid parameters: every: is odd (INVALID_PARAMS)\n"},
+		"unknown": {"show nightly", []string{`404 {"error":"schedule_not_found","message":"Schedule not found"}`}, []string{"GET /v1/schedules/nightly "},
+			"longhaul: Schedule not found (SCHEDULE_NOT_FOUND)\nTo list the schedules: longhaul schedule list --url URL\n"},
 		"list": {"list", []string{`{"schedules":[` + wireNightly + `,` + wirePaused + `]}`}, []string{"GET /v1/schedules "}, `
 			ID       WHEN                           NEXT       LATEST                     STARTS
 			nightly  0 2 * * mon-fri Europe/Berlin  in N days  not started, N days ago  Write the report
@@ -107,6 +109,8 @@ func TestSchedule(t *testing.T) {
 			TIME                     OBJECTIVE
 			2026-03-02 02:00:00 CET  obj-d
 		`},
+		"delete with starts that wait": {"delete nightly", []string{`{"dropped":8}`}, []string{"DELETE /v1/schedules/nightly "},
+			"Schedule nightly is deleted. Objectives that it has started continue.\nNot started, since they waited in it, as those of a backfill do: 8 objectives\n"},
 		"delete": {"delete nightly", []string{"{}"}, []string{"DELETE /v1/schedules/nightly "}, "Schedule nightly is deleted. Objectives that it has started continue.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -160,30 +160,33 @@ func (w *taskWatcher) ask(ctx context.Context) {
 		w.progress(ctx)
 	}
 	w.display.showWaiting(func() []*opt.Gate {
-		gates, _ := openGates(ctx, w.noRepeat, w.objective)
+		waiting := waitingTasks(w.objective)
+		if len(waiting) < 2 {
+			return nil // the gate of the only task is at the root task, too
+		}
+		gates, _ := readGates(ctx, w.noRepeat, waiting)
 		return gates
 	})
 }
 
-// openGates returns the gates that are open in o, none if only one task waits: that
-// gate is at the root task, too. o may be nil.
-func openGates(ctx context.Context, agent *client.Client, o *client.Objective) ([]*opt.Gate, error) {
+// waitingTasks returns the ids of the tasks of o that wait; o may be nil.
+func waitingTasks(o *client.Objective) (ids []string) {
 	if o == nil {
-		return nil, nil
+		return nil
 	}
-	var waiting []string
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
 			if t.Status.Waiting() && t.A2ATaskID != "" {
-				waiting = append(waiting, t.A2ATaskID)
+				ids = append(ids, t.A2ATaskID)
 			}
 		}
 	}
-	if len(waiting) < 2 {
-		return nil, nil
-	}
-	var gates []*opt.Gate
-	for _, id := range waiting {
+	return ids
+}
+
+// readGates returns the open gates of tasks.
+func readGates(ctx context.Context, agent *client.Client, taskIDs []string) (gates []*opt.Gate, err error) {
+	for _, id := range taskIDs {
 		t, err := agent.Get(ctx, id, 0)
 		if err != nil {
 			return nil, err

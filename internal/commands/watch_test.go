@@ -464,6 +464,42 @@ func TestRun_needsTLS(t *testing.T) {
 	}
 }
 
+// An agent without TLS is not tried again with https, so the error is printed once, with what to do.
+func TestRun_withoutTLS(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	var errs strings.Builder
+	code := run(t.Context(), []string{"get", rootID, "--url", strings.Replace(s.URL, "http", "https", 1)}, io.Discard, &errs)
+	if said := errs.String(); code != 1 || strings.Count(said, "HTTP response") != 1 || !strings.HasSuffix(said, "try http instead of https in --url or LONGHAUL_URL\n") {
+		t.Errorf("exit code %d, said %q", code, said)
+	}
+}
+
+// A refusal for want of a scope says how a key gets it.
+func TestRun_scopes(t *testing.T) {
+	const info = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"PERMISSION_DENIED","metadata":{"scope":"runs:read runs:create"}}`
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"GetTask": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no","data":[`+info+`]}}`)
+		},
+		"a page": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"error":"permission_denied","message":"no","details":{"scope":"runs:read runs:create"}}`)
+		},
+	} {
+		args := []string{"get", rootID}
+		if name == "a page" {
+			args = []string{"schedule", "show", "nightly"}
+		}
+		f, errs := newFakeAgent(t, answer), strings.Builder{}
+		code := run(t.Context(), append(args, "--url", f.URL), io.Discard, &errs)
+		if code != 1 || !strings.Contains(errs.String(), "To make one, where the server runs: longhaul keys create NAME --scopes runs:read, and") {
+			t.Errorf("%s: exit code %d, said %q", name, code, &errs)
+		}
+	}
+}
+
 // A task that no worker begins is remarked on once.
 func TestWatching_remark(t *testing.T) {
 	for _, tt := range []struct {

@@ -16,6 +16,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -53,9 +54,7 @@ type Config struct {
 	Temporal Temporal
 	Journal  Journal
 	Log      *zap.Logger
-	Quick    time.Duration // between looks at the stopped workflows; 0 means 3 s
-	Full     time.Duration // between comparisons of everything; 0 means a minute
-	Safe     int           // objectives that may be gone at a time without a word of the operator; 0 means 20
+	Safe     int // objectives that may be gone at a time without a word of the operator; 0 means 20
 }
 
 // A Reconciler closes work without a workflow.
@@ -73,15 +72,7 @@ type Reconciler struct {
 
 // New returns a Reconciler, which does nothing before Run.
 func New(cfg Config) *Reconciler {
-	if cfg.Quick == 0 {
-		cfg.Quick = 3 * time.Second
-	}
-	if cfg.Full == 0 {
-		cfg.Full = time.Minute
-	}
-	if cfg.Safe == 0 {
-		cfg.Safe = 20
-	}
+	cfg.Safe = cmp.Or(cfg.Safe, 20)
 	return &Reconciler{cfg: cfg, doubts: make(chan string, 100), signaled: map[string]time.Time{}, failed: map[string]string{}, entered: map[string]time.Time{}}
 }
 
@@ -94,9 +85,14 @@ func (r *Reconciler) Doubt(objectiveID string) {
 	}
 }
 
+const (
+	quickEvery = 3 * time.Second // between looks at the stopped workflows
+	fullEvery  = time.Minute     // between comparisons of everything
+)
+
 // Run works until ctx ends.
 func (r *Reconciler) Run(ctx context.Context) {
-	quick, full := time.NewTicker(r.cfg.Quick), time.NewTicker(r.cfg.Full)
+	quick, full := time.NewTicker(quickEvery), time.NewTicker(fullEvery)
 	defer quick.Stop()
 	defer full.Stop()
 	began := time.Now()

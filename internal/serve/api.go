@@ -42,6 +42,8 @@ type apiServer struct {
 func (a *apiServer) parts() []part {
 	a.host.drainFor = a.settings.DrainDelay
 	a.listeners = &listeners{settings: a.settings, log: a.host.log}
+	a.host.listensAt("--addr", a.settings.Addr)
+	a.host.listensAt("--grpc-addr", a.settings.GRPCAddr)
 	a.reconciler = &reconciler{ground: a.ground, engine: a.engine}
 	return []part{
 		step(func(context.Context) (err error) {

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -15,35 +14,6 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
-
-// Settings that contradict each other are refused, with what to do.
-func TestRun_auth(t *testing.T) {
-	for flags, want := range map[string]string{
-		"--addr 0.0.0.0:0":           "have callers authenticated (the command keys create, then --auth keys)",
-		"--auth password":            `--auth "password" is not one of the kinds: use none, or a list of keys, oidc and mtls`,
-		"--auth none,keys":           "--auth none excludes the other kinds",
-		"--auth keys --allow-anyone": "--allow-anyone contradicts --auth keys",
-		"--private-skills":           "--private-skills needs callers who are authenticated",
-		"--auth oidc --oidc-issuer https://id.example.com":                                                       "--auth oidc needs --oidc-issuer and --oidc-audience",
-		"--auth keys --oidc-issuer https://id.example.com":                                                       "--oidc-issuer has no effect: add oidc to --auth",
-		"--auth oidc --oidc-issuer http://id.example.com --oidc-audience a":                                      `--oidc-issuer "http://id.example.com" is not an https URL`,
-		"--auth keys --oidc-client-id a":                                                                         "--oidc-client-id has no effect: add oidc to --auth",
-		"--auth keys --oidc-client-secret a":                                                                     "have no effect without --oidc-client-id",
-		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-scopes a":              "have no effect without --oidc-client-id",
-		"--auth oidc --oidc-issuer https://id.example.com --oidc-audience a --oidc-client-id a --addr 0.0.0.0:0": "--oidc-client-id needs --public-url",
-		"--tls-cert a.pem":                    "--tls-cert and --tls-key belong together",
-		"--trusted-proxies 10.0.0.1":          `--trusted-proxies: "10.0.0.1" is not a network`,
-		"--auth mtls --client-ca ca.pem":      "--auth mtls needs --tls-cert, --tls-key and --client-ca",
-		"--auth keys --client-ca ca.pem":      "--client-ca has no effect: add mtls to --auth",
-		"--client-scopes all,runs:everything": `--client-scopes: unknown scope "runs:everything": the scopes are runs:create, runs:read`,
-	} {
-		var stderr strings.Builder
-		args := append([]string{"api", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}, strings.Fields(flags)...)
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%s: exit code %d, standard error:\n%s", flags, code, stderr.String())
-		}
-	}
-}
 
 // Where callers are authenticated, any address may be listened at.
 func TestAPISettings_reach(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,10 +29,7 @@ func TestExecutors_webServices(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Repeat("x", size))
 	}))
 	t.Cleanup(server.Close)
-	file := filepath.Join(t.TempDir(), "endpoints.yaml")
-	if err := os.WriteFile(file, []byte("endpoints: {one: {url: '"+server.URL+"'}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := write(t, "endpoints.yaml", "endpoints: {one: {url: '"+server.URL+"'}}")
 	h := newHost(zap.NewNop(), Build{})
 	p := &planning{host: h, reach: &reach{settings: egressSettings{AllowPrivateEgress: true}, log: h.log}}
 	if err := h.start(t.Context(), p.reach); err != nil {
@@ -126,33 +121,21 @@ func TestPlanning_default(t *testing.T) {
 	}
 }
 
-// Without echo an API does not start with playbooks that need it, nor with --fallback echo. With
-// it those are no mistakes.
+// Without echo an API does not start with playbooks that need it. With it those are no mistakes.
 func TestEcho(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.yaml")
-	if err := os.WriteFile(file, []byte("name: a\ndefault: true\nplans: [{name: p, tasks: [{name: one}, {name: two, executor: echo}]}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	plain := filepath.Join(t.TempDir(), "b.yaml")
-	if err := os.WriteFile(plain, []byte("name: b\ndefault: true\nplans: [{name: p, tasks: [{name: one}]}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := write(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: p, tasks: [{name: one}, {name: two, executor: echo}]}]\n")
+	plain := write(t, "b.yaml", "name: b\ndefault: true\nplans: [{name: p, tasks: [{name: one}]}]\n")
 	for _, tt := range []struct {
 		args []string
-		code int
 		want string
 	}{
-		{[]string{"api", "--fallback", "echo", "--addr", "127.0.0.1:-1"}, 2, "turn on echo with --echo"},
-		{[]string{"worker", "--fallback", "echo", "--temporal-wait", "1ms"}, 2, "turn on echo with --echo"},
-		{[]string{"api", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, file + ":3: the task names no executor, and there is no default here. Others are agent"},
-		{[]string{"api", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, file + ":3: the executor echo is off here"},
-		{[]string{"api", "--playbooks", plain, "--default-executor", "human", "--addr", "127.0.0.1:-1"}, 1, "--addr"},
-		{[]string{"api", "--echo", "--fallback", "echo", "--playbooks", file, "--addr", "127.0.0.1:-1"}, 1, "--addr"},
+		{[]string{"--playbooks", file}, file + ":3: the task names no executor, and there is no default here. Others are agent"},
+		{[]string{"--playbooks", file}, file + ":3: the executor echo is off here"},
+		{[]string{"--playbooks", plain, "--default-executor", "human"}, "--addr"},
+		{[]string{"--echo", "--fallback", "echo", "--playbooks", file}, "--addr"},
 	} {
-		var stderr strings.Builder
-		args := append(tt.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != tt.code || !strings.Contains(stderr.String(), tt.want) {
-			t.Errorf("%v: exit code %d, standard error:\n%s\nwant %d and in it %s", tt.args, code, stderr.String(), tt.code, tt.want)
+		if said := refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...); !strings.Contains(said, tt.want) {
+			t.Errorf("%v: it said\n%s\nwant in it %s", tt.args, said, tt.want)
 		}
 	}
 }

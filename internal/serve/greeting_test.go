@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -69,10 +68,8 @@ func TestPlanning_agent(t *testing.T) {
 
 // An unknown agent is refused before anything is served.
 func TestRun_unknownAgent(t *testing.T) {
-	var stderr strings.Builder
-	args := []string{"api", "--agent", "missing", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
-		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
+	if said := refused(t, 2, Build{}, "api", "--agent", "missing", "--addr", "127.0.0.1:0"); !strings.Contains(said, `--agent "missing": this program has playbooks`) {
+		t.Errorf("it said\n%s", said)
 	}
 }
 

@@ -27,6 +27,7 @@ type host struct {
 	running   atomic.Int64  // tasks that executors of this process work on
 	stopAfter time.Duration // how long they may continue at the stop
 	drainFor  time.Duration // between the signal to stop and the stop
+	addresses []address     // at which parts will listen
 	parts     []part        // that were started
 	stopper
 	failed chan error // the error that ends the process early
@@ -37,6 +38,13 @@ func newHost(log *zap.Logger, b Build) *host {
 	h.traces = &traces{version: h.version()}
 	h.startMetrics()
 	return h
+}
+
+// listensAt records that a part will listen at an address, which a flag has set; "" is none.
+func (h *host) listensAt(flag, addr string) {
+	if addr != "" {
+		h.addresses = append(h.addresses, address{flag, addr})
+	}
 }
 
 // version returns the version of the program.
@@ -59,7 +67,8 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	defer cancel()
 	worker.LimitMemory()
 	h := newHost(log, b)
-	if err := h.start(ctx, append([]part{&opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {
+	h.listensAt("--ops-addr", ops.OpsAddr)
+	if err := h.start(ctx, append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {
 		_ = h.Stop() // the first error is the cause
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,18 +25,18 @@ type listeners struct {
 	files      *certificates // nil without TLS
 }
 
-func (l *listeners) Start(ctx context.Context) (err error) {
+func (l *listeners) Start(context.Context) (err error) {
 	if l.files, err = l.settings.certificates(l.log); err != nil {
 		return err
 	}
-	if l.http, err = listen(ctx, l.settings.Addr, "--addr"); err != nil {
+	if l.http, err = listen(l.settings.Addr, "--addr"); err != nil {
 		return err
 	}
 	l.onStop(func() error { _ = l.http.Close(); return nil }) // a server may have closed it
 	if l.url, err = l.settings.url(l.http.Addr()); err != nil {
 		return err
 	}
-	if l.grpc, l.grpcAddr, err = l.settings.listenGRPC(ctx); l.grpc != nil {
+	if l.grpc, l.grpcAddr, err = l.settings.listenGRPC(); l.grpc != nil {
 		l.onStop(func() error { _ = l.grpc.Close(); return nil })
 	}
 	return err
@@ -43,11 +44,11 @@ func (l *listeners) Start(ctx context.Context) (err error) {
 
 // listenGRPC listens at the address of gRPC, and returns the address for the
 // card. Both are empty if gRPC is off.
-func (s apiSettings) listenGRPC(ctx context.Context) (net.Listener, string, error) {
+func (s apiSettings) listenGRPC() (net.Listener, string, error) {
 	if s.GRPCAddr == "" {
 		return nil, "", nil
 	}
-	l, err := listen(ctx, s.GRPCAddr, "--grpc-addr")
+	l, err := listen(s.GRPCAddr, "--grpc-addr")
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,28 +69,47 @@ func (s apiSettings) publicGRPC(listening net.Addr) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
+// An address is where a part of the process listens, and the flag that changes it.
+type address struct{ flag, addr string }
+
 // freeWithin is how long a start waits for a port that another process still has: one
 // that was killed a moment ago may not have ended yet.
 const freeWithin = 3 * time.Second
 
-// listen listens at an address that a flag has set. A port that is in use is waited for,
-// until ctx ends.
-func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
+// awaitFree waits until no other process listens at one of the addresses of h. The error names
+// all that are still in use, since a second server has most of them.
+func (h *host) awaitFree(ctx context.Context) error {
 	deadline := time.Now().Add(freeWithin)
 	for {
-		l, err := net.Listen("tcp", addr)
+		var taken []string
+		for _, a := range h.addresses {
+			l, err := net.Listen("tcp", a.addr)
+			switch {
+			case err == nil:
+				_ = l.Close()
+			case errors.Is(err, syscall.EADDRINUSE):
+				taken = append(taken, a.addr+" ("+a.flag+")")
+			}
+		}
 		switch {
-		case err == nil:
-			return l, nil
-		case !errors.Is(err, syscall.EADDRINUSE):
-			return nil, fmt.Errorf("listen at %s (choose another with %s): %w", addr, flag, err)
+		case len(taken) == 0:
+			return nil
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("listen at %s: the address is in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", addr, flag)
+			return fmt.Errorf("in use, maybe by another server of Longhaul: %s. Stop that one, or choose other addresses with these flags", strings.Join(taken, ", "))
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("listen at %s: %w", addr, context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 	}
+}
+
+// listen listens at an address that a flag has set.
+func listen(addr, flag string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s (choose another with %s): %w", addr, flag, err)
+	}
+	return l, nil
 }

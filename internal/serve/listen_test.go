@@ -3,10 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
+
+	"go.uber.org/zap"
 )
 
 func TestAPISettings_publicGRPC(t *testing.T) {
@@ -23,26 +25,11 @@ func TestAPISettings_publicGRPC(t *testing.T) {
 	}
 }
 
-// Both addresses must be on loopback, since callers are not authenticated.
-func TestRun_reach(t *testing.T) {
-	for _, tt := range []struct{ addr, grpc, want string }{
-		{"0.0.0.0:0", "127.0.0.1:0", `--addr "0.0.0.0:0" can be reached from other machines`},
-		{"127.0.0.1:0", "0.0.0.0:0", `--grpc-addr "0.0.0.0:0" can be reached from other machines`},
-		{"127.0.0.1:0", "here", `--grpc-addr "here" is not an address`},
-	} {
-		var stderr strings.Builder
-		args := []string{"api", "--addr", tt.addr, "--grpc-addr", tt.grpc, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), tt.want) {
-			t.Errorf("%s, %s: exit code %d, standard error:\n%s", tt.addr, tt.grpc, code, stderr.String())
-		}
-	}
-}
-
 func TestAPISettings_listenGRPC(t *testing.T) {
-	if l, addr, err := (apiSettings{}).listenGRPC(t.Context()); l != nil || addr != "" || err != nil {
+	if l, addr, err := (apiSettings{}).listenGRPC(); l != nil || addr != "" || err != nil {
 		t.Errorf("off: %v, %q, error %v", l, addr, err)
 	}
-	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC(t.Context())
+	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +37,40 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 	if addr != l.Addr().String() {
 		t.Errorf("the card names %s, and %s is listened at", addr, l.Addr())
 	}
-	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(t.Context()); err == nil || !strings.Contains(err.Error(), "choose another address with --grpc-addr") {
-		t.Errorf("a taken address: error %v", err)
+}
+
+// A start names all addresses that another process has, with the flags that change them, before
+// anything is started; those that are free are not named.
+func TestRun_takenAddresses(t *testing.T) {
+	var taken [4]string
+	for i := range taken {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		taken[i] = l.Addr().String()
 	}
+	embed := func(context.Context, EmbedConfig) (*Embedded, error) { panic("it was started") }
+	said := refused(t, 1, Build{Embed: embed}, "dev", "--addr", taken[0], "--grpc-addr", taken[1], "--temporal-addr", taken[2], "--temporal-ui-addr", "127.0.0.1:0", "--ops-addr", taken[3])
+	want := fmt.Sprintf("in use, maybe by another server of Longhaul: %s (--ops-addr), %s (--temporal-addr), %s (--addr), %s (--grpc-addr). Stop that one, or choose other addresses with these flags\n", taken[3], taken[2], taken[0], taken[1])
+	if !strings.HasSuffix(said, want) {
+		t.Errorf("it said\n%s\nwant\n%s", said, want)
+	}
+}
+
+// The wait for an address ends with the process.
+func TestHost_awaitFree_ends(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	h := newHost(zap.NewNop(), Build{})
+	h.listensAt("--addr", l.Addr().String())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("a taken address, at the end of the process: error %v", err)
+	if err := h.awaitFree(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"encoding/base64"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,43 +18,23 @@ import (
 	"longhaul/opt"
 )
 
-var key = base64.StdEncoding.EncodeToString(make([]byte, 32))
-
-// Mistakes about notices and answer links end the program before anything begins.
+// Mistakes in the file with channels end the program before anything begins.
 func TestRun_noticeMistakes(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "notices.yaml")
-	if err := os.WriteFile(file, []byte("channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	private := filepath.Join(t.TempDir(), "private.yaml")
-	text := "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: https://10.0.0.5/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n"
-	if err := os.WriteFile(private, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := write(t, "notices.yaml", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n")
+	private := write(t, "private.yaml", "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: https://10.0.0.5/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n")
 	const public = ": url: must be an https URL of a public host"
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"worker", "--notices", private}, private + ":4" + public + ` (scheme: scheme "http"); for development, --allow-private-egress also allows http, this machine and private networks`},
-		{[]string{"worker", "--notices", private}, private + ":7" + public + ` (address: address 10.0.0.5); for development, --allow-private-egress also`},
-		{[]string{"worker", "--notices", private, "--allow-private-egress", "--egress-deny", "denied.example.com"}, "longhaul: " + private + ":10" + public + `, without a user or a fragment, that --egress-deny does not name (host: host denied.example.com)`},
-		{[]string{"worker", "--notices", file}, file + ":5: template: "},
-		{[]string{"worker", "--notices", file + "x"}, "read the channels for notices: open " + file + "x"},
-		{[]string{"worker", "--answer-keys", key}, "--answer-keys needs --public-url"},
-		{[]string{"api", "--answer-keys", key}, "--answer-keys needs --public-url"},
-		{[]string{"api", "--answer-keys", key, "--public-url", "agent.example.com"}, "--public-url \"agent.example.com\" is not the URL of a server"},
-		{[]string{"api", "--answer-keys", "c2hvcnQ=", "--public-url", "https://agent.example.com"}, "--answer-keys: key 1 is not 32 bytes in base64"},
-		{[]string{"api", "--answer-keys", key, "--public-url", "https://agent.example.com", "--answer-link-ttl", "0s"}, "--answer-link-ttl must be above 0"},
+		{[]string{private}, private + ":4" + public + ` (scheme: scheme "http"); for development, --allow-private-egress also allows http, this machine and private networks`},
+		{[]string{private}, private + ":7" + public + ` (address: address 10.0.0.5); for development, --allow-private-egress also`},
+		{[]string{private, "--allow-private-egress", "--egress-deny", "denied.example.com"}, "longhaul: " + private + ":10" + public + `, without a user or a fragment, that --egress-deny does not name (host: host denied.example.com)`},
+		{[]string{file}, file + ":5: template: "},
+		{[]string{file + "x"}, "read the channels for notices: open " + file + "x"},
 	} {
-		var stderr strings.Builder
-		want := 1 // a file
-		if strings.HasPrefix(tc.want, "--answer-keys") || strings.HasPrefix(tc.want, "--answer-link-ttl") || strings.HasPrefix(tc.want, "--public-url") {
-			want = 2
-		}
-		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != want || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) || strings.Contains(stderr.String(), "canary") {
-			t.Errorf("%v: exit code %d, standard error:\n%s", tc.args, code, stderr.String())
+		if said := refused(t, 1, Build{}, append([]string{"worker", "--notices"}, tc.args...)...); !strings.Contains(said, tc.want) || strings.Contains(said, "canary") {
+			t.Errorf("%v: it said\n%s", tc.args, said)
 		}
 	}
 }
@@ -64,7 +42,7 @@ func TestRun_noticeMistakes(t *testing.T) {
 // A link is below the public URL, and the API reads what a worker has made.
 func TestAnswerLinks(t *testing.T) {
 	for _, public := range []string{"https://agent.example.com", "https://agent.example.com/", "https://example.com/agent"} {
-		links, err := linkSettings{AnswerKeys: process.Secret(key), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
+		links, err := linkSettings{AnswerKeys: process.Secret(firstKey), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -142,11 +142,11 @@ type opsServer struct {
 	addr string // "" for none
 }
 
-func (s *opsServer) Start(ctx context.Context) error {
+func (s *opsServer) Start(context.Context) error {
 	if s.addr == "" {
 		return nil
 	}
-	listener, err := listen(ctx, s.addr, "--ops-addr")
+	listener, err := listen(s.addr, "--ops-addr")
 	if err != nil {
 		return err
 	}

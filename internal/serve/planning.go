@@ -39,6 +39,7 @@ type planning struct {
 
 	models    *llm.Models                    // nil for none
 	executors map[string]activities.Executor // by kind; nil for an API alone
+	limits    map[string]int                 // of tasks at a time, by kind of executor
 	playbooks *planner.PlaybookSet
 	followers []func() // called after new playbooks were read
 }
@@ -72,12 +73,12 @@ func (p *planning) Start(context.Context) (err error) {
 	return p.playbooks.Require(p.check)
 }
 
-// checkWorker refuses settings of the worker that name executors which it does not have.
-func (p *planning) checkWorker(known []string) error {
+// checkWorker reads the limits of executors, and refuses settings of the worker that name executors which it does not have.
+func (p *planning) checkWorker(known []string) (err error) {
 	if name := p.host.build.Default; name != "" && !slices.Contains(known, name) {
 		return process.Usagef("--default-executor: this worker has no executor %s; it has %s", name, strings.Join(known, ", "))
 	}
-	_, err := p.worker.limits(known)
+	p.limits, err = p.worker.limits(known)
 	return err
 }
 

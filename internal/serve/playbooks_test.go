@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -44,11 +42,7 @@ func TestDocs_playbook(t *testing.T) {
 			t.Errorf("the example has no %s", name)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "article.yaml")
-	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	books, err := workSettings{Playbooks: []string{file}}.loadPlaybooks(Build{}, nil)
+	books, err := workSettings{Playbooks: []string{write(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +86,8 @@ func readFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// perform runs the plans that books have for a message, in Temporal's test
-// environment with the real workflows. It answers every gate and returns the
-// texts that the root task shows.
+// perform runs the plans that books have for a message and returns the texts that the root task
+// shows.
 func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	t.Helper()
 	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
@@ -102,7 +95,18 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	if err != nil || name == "" {
 		t.Fatalf("playbook %q, error %v", name, err)
 	}
+	log, err := play(books, opt.Opening{Message: &m, Plans: plans})
+	if err != nil {
+		t.Fatalf("the objective did not complete: %v", err)
+	}
+	return log.texts
+}
+
+// play carries out an objective, in Temporal's test environment with the real workflows. It
+// answers every gate.
+func play(books *planner.Playbooks, opening opt.Opening) (*shown, error) {
 	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+	opening.Objective = o
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute) // of the machine, which may be busy
 	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute})
@@ -111,7 +115,7 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	log := &shown{rootID: o.ID, heard: map[string]bool{}}
 	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
 	}))
 	log.asked = func(g opt.Gate) {
 		reply := &opt.Reply{GateID: g.ID, Action: opt.Accept}
@@ -125,11 +129,11 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 			env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Duration(i+1)*time.Minute)
 		}
 	}
-	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m, Plans: plans}})
-	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {
-		t.Fatalf("the objective did not complete: %v", err)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opening})
+	if !env.IsWorkflowCompleted() {
+		return log, errors.New("the workflow runs")
 	}
-	return log.texts
+	return log, env.GetWorkflowError()
 }
 
 // shown is what a root task shows in the end.
@@ -139,6 +143,7 @@ type shown struct {
 
 	mu    sync.Mutex
 	texts []string
+	last  string          // state of the root task, with its text
 	heard map[string]bool // events, by source and number
 }
 
@@ -163,6 +168,11 @@ func (s *shown) onEvent(source string, e opt.Event) {
 	switch {
 	case e.Kind == opt.TaskMoved && e.Gate != nil && e.PlanID != "":
 		s.asked(*e.Gate)
+	case e.Kind == opt.TaskMoved && e.TaskID == s.rootID:
+		s.last = e.To + " "
+		if e.Status != nil {
+			s.last += e.Status.Text()
+		}
 	case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
 		s.texts = append(s.texts, e.Chunk.Artifact.Text())
 	}
@@ -204,18 +214,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 // worker has made and carried out the plans.
 func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
 	t.Helper()
-	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
-	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute) // of the machine, which may be busy
-	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute})
-	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
-	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
-	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
-	log := &ends{rootID: o.ID}
-	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
-	}))
-	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m}})
+	log, _ := play(books, opt.Opening{Message: &m}) // its workflow may have failed
 	return log.last
 }
 
@@ -228,45 +227,16 @@ func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
 	return s
 }
 
-// ends keeps the last state of a root task and its message.
-type ends struct {
-	rootID string
-
-	mu   sync.Mutex
-	last string
-}
-
-func (s *ends) Record(_ context.Context, batches ...opt.Batch) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range batches {
-		for _, e := range b.Events {
-			if e.Kind == opt.TaskMoved && e.TaskID == s.rootID {
-				s.last = e.To + " "
-				if e.Status != nil {
-					s.last += e.Status.Text()
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // Mistakes in playbooks are reported before Temporal is started.
 func TestDev_checksPlaybooksFirst(t *testing.T) {
+	embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, errors.New("Temporal was started") }
 	for text, want := range map[string]string{
 		"name: a\nplan: []\n": "a.yaml:2: ",
 		"name: a\ndefault: true\nplans:\n- name: P\n  tasks: [{name: T, executor: nope}]\n": "nope",
 	} {
-		file := filepath.Join(t.TempDir(), "a.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var stderr strings.Builder
-		embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, errors.New("Temporal was started") }
-		args := []string{"dev", "--playbooks", file, "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0"}
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{Embed: embed}); code != 1 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "was started") {
-			t.Errorf("exit code %d: %s\nwant in it %s", code, stderr.String(), want)
+		said := refused(t, 1, Build{Embed: embed}, "dev", "--playbooks", write(t, "a.yaml", text), "--addr", "127.0.0.1:0")
+		if !strings.Contains(said, want) || strings.Contains(said, "was started") {
+			t.Errorf("it said %s\nwant in it %s", said, want)
 		}
 	}
 }

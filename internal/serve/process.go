@@ -119,7 +119,7 @@ func (d *Dev) Run(p *process.Process, b Build) error {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
-		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		inside := newTemporalServer(h, embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL()))
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
 		g.notices.file, g.store.migrates = c.Notices.Notices, true
 		g.planning.api, g.planning.worker, g.planning.env = &c.API, &c.Worker, os.LookupEnv
@@ -169,7 +169,7 @@ func (c *TemporalServer) Run(p *process.Process, b Build) error {
 		return err
 	}
 	return run(p.Ctx, b, c.Log, c.Ops, func(h *host) []part {
-		inside := &temporalServer{host: h, embed: b.Embed, cfg: embedConfig(c.Data, c.Temporal, c.Embedded, c.Retention.NamespaceTTL())}
+		inside := newTemporalServer(h, embedConfig(c.Data, c.Temporal, c.Embedded, c.Retention.NamespaceTTL()))
 		return []part{
 			inside,
 			&connection{host: h, find: func() namespace.Target { return c.Temporal.Embedded(inside.running.Addr) }},
@@ -204,9 +204,14 @@ func embedConfig(data dataSettings, temporal namespace.Temporal, ui embeddedSett
 type temporalServer struct {
 	stopper
 	host    *host
-	embed   Embed
 	cfg     EmbedConfig
 	running *Embedded
+}
+
+func newTemporalServer(h *host, cfg EmbedConfig) *temporalServer {
+	h.listensAt("--temporal-addr", cfg.Addr)
+	h.listensAt("--temporal-ui-addr", cfg.UIAddr)
+	return &temporalServer{host: h, cfg: cfg}
 }
 
 func (t *temporalServer) Start(ctx context.Context) (err error) {
@@ -217,7 +222,7 @@ func (t *temporalServer) Start(ctx context.Context) (err error) {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	t.cfg.Log = t.host.log
-	if t.running, err = t.embed(ctx, t.cfg); err == nil {
+	if t.running, err = t.host.build.Embed(ctx, t.cfg); err == nil {
 		t.onStop(t.running.Stop)
 	}
 	return err

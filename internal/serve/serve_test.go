@@ -11,17 +11,6 @@ import (
 	"go.uber.org/zap"
 )
 
-// A TTL that would remove objectives at once is refused.
-func TestRun_ttlTooShort(t *testing.T) {
-	for _, ttl := range []string{"999ms", "-1h"} {
-		var stderr strings.Builder
-		args := []string{"worker", "--ttl=" + ttl, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), "--ttl") {
-			t.Errorf("--ttl %s: exit code %d, standard error:\n%s", ttl, code, stderr.String())
-		}
-	}
-}
-
 // A worker that cannot reach Temporal ends with the address, what set it and what
 // to check.
 func TestRun_workerWithoutTemporal(t *testing.T) {

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"longhaul/activities"
@@ -20,11 +19,6 @@ type workerPart struct {
 }
 
 func (w *workerPart) Start(context.Context) error {
-	known := slices.Sorted(maps.Keys(w.planning.executors))
-	limits, err := w.settings.limits(known)
-	if err != nil {
-		return err
-	}
 	h := w.host
 	made := worker.New(worker.Config{
 		Temporal: w.temporal.client,
@@ -45,12 +39,12 @@ func (w *workerPart) Start(context.Context) error {
 			Watch:      func(id string) activities.Watch { return w.store.journal.Watch(id) },
 			Push:       w.push(),
 			Callbacks:  w.store.callbacks,
+			Limits:     w.planning.limits,
 			Quotas:     w.quotas,
 			Log:        h.log,
 		},
 		Queues:    w.settings.queues(),
 		MaxTasks:  w.settings.MaxTasks,
-		Limits:    limits,
 		MaxPushes: w.settings.MaxPushes,
 		StopAfter: w.settings.StopAfter,
 		Failed:    func(err error) { h.fail(fmt.Errorf("worker: %w", err)) },

@@ -50,9 +50,8 @@ type Store interface {
 
 // Config says what a Keeper works with.
 type Config struct {
-	Store  Store
-	Issuer string           // of signatures: the URL of the agent; "" leaves it out
-	Now    func() time.Time // nil means time.Now
+	Store Store
+	Now   func() time.Time // nil means time.Now
 }
 
 // A Keeper signs deliveries. It is safe for concurrent use.
@@ -99,7 +98,7 @@ func (k *Keeper) Sign(ctx context.Context, deliveryID, taskID string, body []byt
 	sum := sha256.Sum256(body)
 	return jwt.Signed(signer).Claims(Claims{
 		jwt.Claims{
-			Issuer: k.cfg.Issuer, Subject: taskID, ID: deliveryID, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(signatureLifetime)),
+			Subject: taskID, ID: deliveryID, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(signatureLifetime)),
 		},
 		base64.RawURLEncoding.EncodeToString(sum[:]),
 	}).Serialize()

@@ -87,7 +87,7 @@ func sign(t *testing.T, k *signing.Keeper) string {
 
 func TestKeeper_Sign(t *testing.T) {
 	c := &clock{began}
-	k := signing.New(signing.Config{Store: newStore(t), Issuer: "https://agent.example.com", Now: c.read})
+	k := signing.New(signing.Config{Store: newStore(t), Now: c.read})
 	got, _, err := verify(t, publicKeys(t, k), sign(t, k))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestKeeper_Sign(t *testing.T) {
 	sum := sha256.Sum256([]byte("body"))
 	want := signing.Claims{
 		Claims: jwt.Claims{
-			Issuer: "https://agent.example.com", Subject: "task", ID: "task/config/7",
+			Subject: "task", ID: "task/config/7",
 			IssuedAt: jwt.NewNumericDate(began), Expiry: jwt.NewNumericDate(began.Add(5 * time.Minute)),
 		},
 		BodySHA256: base64.RawURLEncoding.EncodeToString(sum[:]),

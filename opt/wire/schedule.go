@@ -88,6 +88,11 @@ type Backfilled struct {
 	Runs []opt.ScheduleRun `json:"runs"`
 }
 
+// A Deleted is the result of a deletion of a schedule.
+type Deleted struct {
+	Dropped int `json:"dropped"` // objectives that waited for their start, as those of a backfill do: they are not started
+}
+
 // ScheduleOf returns s as clients see it.
 func ScheduleOf(s opt.ScheduleState) Schedule {
 	return Schedule{

@@ -115,7 +115,7 @@ func (s *Schedules) ChangeSchedule(_ context.Context, tenant, id string, change 
 }
 
 // RemoveSchedule implements [schedule.Scheduler].
-func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) error {
+func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) (dropped int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(tenant, id)
@@ -123,7 +123,7 @@ func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) error {
 		s.list = slices.Delete(s.list, i, i+1)
 		s.log = append(s.log, "remove "+id)
 	}
-	return err
+	return 0, err
 }
 
 // RunSchedule implements [schedule.Scheduler].

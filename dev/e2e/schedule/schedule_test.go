@@ -147,7 +147,7 @@ func TestSchedule(t *testing.T) {
 	if list, err := in.Schedules(t.Context()); err != nil || len(list.Items) != 2 || list.Items[0].ID != "clock" || list.Items[1].ID != "tick" || len(list.Items[1].Next) == 0 {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
-	if err := in.DeleteSchedule(t.Context(), "tick"); err != nil {
+	if _, err := in.DeleteSchedule(t.Context(), "tick"); err != nil {
 		t.Error(err)
 	}
 	var gone *client.Error

@@ -50,19 +50,28 @@ func (m Manual) Pages() []string {
 func (m Manual) FileName(command string) string { return m.title(command) + ".1" }
 
 func (m Manual) title(command string) string {
-	return strings.TrimSuffix(m.App.Name+"-"+command, "-")
+	return strings.TrimSuffix(m.App.Name+"-"+strings.ReplaceAll(command, " ", "-"), "-")
 }
 
-// Write writes the page about a command.
-func (m Manual) Write(w io.Writer, command string) error {
-	p := page{m, m.App, m.title(command)}
-	if command != "" {
-		shown := m.Shown()
-		i := slices.IndexFunc(shown, func(c *kong.Node) bool { return c.Name == command })
+// find returns the command with a name, such as "keys create"; "" is the program. It returns nil
+// if the help shows none of that name.
+func (m Manual) find(command string) *kong.Node {
+	found := m.App
+	for word := range strings.FieldsSeq(command) {
+		i := slices.IndexFunc(found.Children, func(c *kong.Node) bool { return c.Name == word && !c.Hidden })
 		if i < 0 {
-			return fmt.Errorf("no manual page about %q: name one of the commands %s", command, strings.Join(m.Pages()[1:], ", "))
+			return nil
 		}
-		p.Node = shown[i]
+		found = found.Children[i]
+	}
+	return found
+}
+
+// Write writes the page about a command, such as "keys" or "keys create".
+func (m Manual) Write(w io.Writer, command string) error {
+	p := page{m, m.find(command), m.title(command)}
+	if p.Node == nil {
+		return fmt.Errorf("no manual page about %q: name one of the commands %s", command, strings.Join(m.Pages()[1:], ", "))
 	}
 	t, err := template.New("").Funcs(template.FuncMap{
 		"esc": escape, "text": textLines, "short": shortHelp, "usage": usageLine, "words": words, "join": strings.Join, "upper": strings.ToUpper,

@@ -75,14 +75,32 @@ house v1.2.3 2026-01-02 HOUSE-TEA(1)`
 		t.Errorf("house-tea (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{
-		"house - a house for tea", "Exit codes: 0 done.", "house-tea(1)", "Without a command it does the same as house serve.", "--config=FILE", "house.yaml\nSettings.",
+		"house - a house for tea", "Exit codes: 0 done.", "house-tea(1)", "With flags alone it does the same as house serve.", "--config=FILE", "house.yaml\nSettings.",
 	} {
 		if got := read(t, ""); !strings.Contains(got, want) {
 			t.Errorf("the page about the program does not have %q:\n%s", want, got)
 		}
 	}
-	if got := read(t, "serve"); !strings.Contains(got, "and yet a\nfew more, .so that 'lines are broken.") || !strings.Contains(got, "house without a command") {
+	if got := read(t, "serve"); !strings.Contains(got, "and yet a\nfew more, .so that 'lines are broken.") || !strings.Contains(got, "house with flags alone") {
 		t.Errorf("house-serve:\n%s", got)
+	}
+}
+
+// A command below another has a page, too.
+func TestManual_Write_below(t *testing.T) {
+	want := `HOUSE-TEA-BREW(1) house manual HOUSE-TEA-BREW(1)
+NAME
+house-tea-brew - brew it
+SYNOPSIS
+house tea brew <cup> [flags]
+DESCRIPTION
+Brew it. .dots and 'quotes' at the beginning of a line are text, and so
+is a \backslash.
+cup .cup is a file.
+OPTIONS
+`
+	if got := read(t, "tea brew"); !strings.HasPrefix(got, want) {
+		t.Errorf("house-tea-brew (-want +got):\n%s", cmp.Diff(want, got))
 	}
 }
 
@@ -93,9 +111,11 @@ func TestManual_Pages(t *testing.T) {
 	if got := pages().FileName("") + " " + pages().FileName("tea"); got != "house.1 house-tea.1" {
 		t.Errorf("names of files: %s", got)
 	}
-	err := pages().Write(&strings.Builder{}, "coffee")
-	if err == nil || !strings.Contains(err.Error(), "name one of the commands tea, serve") {
-		t.Errorf("error %v", err)
+	for _, name := range []string{"coffee", "tea coffee", "tea spit", "hide", "serve tea"} {
+		err := pages().Write(&strings.Builder{}, name)
+		if err == nil || !strings.Contains(err.Error(), "name one of the commands tea, serve") {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 
