@@ -19,6 +19,8 @@ import (
 	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // ClientConfig says which Temporal a Client talks to.
@@ -82,7 +84,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 // Enter puts an objective into the queue of its context. The entry is durable
 // once Enter returns nil. Call Enter before Start, so that no started objective
 // is missing from the queue.
-func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
+func (c *Client) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
 	options := client.StartWorkflowOptions{
 		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
 		TaskQueue:           TaskQueue,
@@ -276,7 +278,7 @@ func (c *Client) Cancel(ctx context.Context, objectiveID, principal string) erro
 
 // Push has the deliveries of a config made that are due. The request is durable
 // once Push returns nil. A repeat is harmless.
-func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
+func (c *Client) Push(ctx context.Context, k outbox.PushKey) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	options := client.StartWorkflowOptions{
@@ -290,7 +292,7 @@ func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
 
 // pushWorkflowID returns the id of the workflow of a config. The ids of configs are
 // chosen by clients: a long id, or one that is not plain text, becomes a digest.
-func pushWorkflowID(k opt.PushKey) string {
+func pushWorkflowID(k outbox.PushKey) string {
 	config := k.ConfigID
 	if len(config) > 200 || strings.ContainsFunc(config, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		sum := sha256.Sum256([]byte(config))

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -19,7 +20,7 @@ const keyRetriedBy = "longhaul/v1/retriedBy"
 
 // ToTask returns a view as an A2A task: its messages have the ids of the task, and its metadata
 // has its position in the objective and its gate.
-func ToTask(v opt.TaskView) a2a.Task {
+func ToTask(v shown.TaskView) a2a.Task {
 	t := v.Task
 	t.History = slices.Clone(t.History)
 	for i, m := range t.History {
@@ -49,7 +50,7 @@ func ToTask(v opt.TaskView) a2a.Task {
 
 // statusMessage returns the status message of v with its ids. A root task has no event for
 // comments, votes and steps at the gate that it shows: they are added here.
-func statusMessage(v opt.TaskView) *a2a.Message {
+func statusMessage(v shown.TaskView) *a2a.Message {
 	t := v.Task
 	if t.Status.Message == nil {
 		return nil
@@ -65,7 +66,7 @@ func statusMessage(v opt.TaskView) *a2a.Message {
 
 // WithProgress adds the progress of a root task that works or waits to its metadata,
 // and to its status if that has no message.
-func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
+func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *shown.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
 	if p == nil || s.State != a2a.Working && !s.State.Interrupted() {
 		return m, s
 	}
@@ -96,7 +97,7 @@ func PausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 // ShowsGate reports whether v still shows a gate: the gate is open, or its question
 // is the task's status. A plan and its objective move one after the other, so a
 // root task may show a gate that is closed.
-func ShowsGate(v opt.TaskView, gateID string) bool {
+func ShowsGate(v shown.TaskView, gateID string) bool {
 	if gateID == "" || !v.State.Waiting() {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // eventPage is how many events a stream reads at a time, which bounds the memory
@@ -41,7 +42,7 @@ type Stream struct {
 	callerCheck   call.CallerCheck
 	releaseStream func()       // ends its place in the quota of the caller; nil for none
 	first         *StreamEvent // sent before all others; nil for a resumed stream
-	page          []opt.Recorded
+	page          []shown.Recorded
 	seq           int64     // of the last event read from a page
 	gate          *opt.Gate // at which the task waited at seq; nil for none, or if it was not read
 	notified      bool      // by the watch, and the journal was not read since
@@ -61,7 +62,7 @@ type StreamEvent struct {
 type Journal interface {
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
-	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error)
+	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]shown.Recorded, error)
 }
 
 // Streams opens streams.
@@ -100,7 +101,7 @@ type StreamStart struct {
 	ID      string
 	Watch   call.Watch // attached before anything was read or written
 	History int
-	Scope   opt.HistoryScope
+	Scope   shown.HistoryScope
 	After   *int64 // resume after this event: no snapshot, no gap
 	Send    bool   // the stream of a send, which ends when the task needs input
 	Gate    string // that was just answered, so that it does not end the stream
@@ -126,7 +127,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 			start.Watch.Close()
 		}
 	}()
-	v, err := s.Read.Task(ctx, c, start.ID, opt.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, start.ID, shown.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 // resumeAfter returns the number of the last event that a client has seen, from
 // its params or the Last-Event-ID that browsers send. ok is false if the number
 // is invalid or no event comes after it: then the stream begins with a snapshot.
-func resumeAfter(c *call.Call, param *int64, v opt.TaskView) (after int64, ok bool) {
+func resumeAfter(c *call.Call, param *int64, v shown.TaskView) (after int64, ok bool) {
 	if param == nil {
 		n, err := strconv.ParseInt(c.After, 10, 64)
 		if err != nil {
@@ -191,7 +192,7 @@ func resumeAfter(c *call.Call, param *int64, v opt.TaskView) (after int64, ok bo
 // hasEvent reports whether seq is 0 or the number of an event that the journal shows for the
 // objective of v. If not, the client has seq from a journal that was lost and rebuilt: the
 // stream begins with a snapshot.
-func (s Streams) hasEvent(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
+func (s Streams) hasEvent(ctx context.Context, v shown.TaskView, seq int64) (bool, error) {
 	if seq == 0 || seq == v.Seq {
 		return true, nil
 	}

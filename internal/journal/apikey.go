@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // APIKeys is the part of a Journal that keeps the keys of callers.
@@ -16,7 +17,7 @@ type APIKeys struct{ db *db.Engine }
 const selectAPIKey = "SELECT id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at FROM api_keys"
 
 // AddAPIKey keeps a key under a new id.
-func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
+func (j APIKeys) AddAPIKey(ctx context.Context, k access.APIKey) error {
 	groups, err := jsonList(k.Groups)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 
 // APIKey returns a key, also one that was revoked. The error wraps
 // [opt.ErrUnknown] if there is none with the id.
-func (j APIKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
+func (j APIKeys) APIKey(ctx context.Context, id string) (k access.APIKey, err error) {
 	found, err := db.List(ctx, j.db, selectAPIKey+" WHERE id = $1", db.Args{id}, scanAPIKey)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
@@ -45,7 +46,7 @@ func (j APIKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error
 }
 
 // APIKeys returns all keys, the oldest first, also those that were revoked.
-func (j APIKeys) APIKeys(ctx context.Context) ([]opt.APIKey, error) {
+func (j APIKeys) APIKeys(ctx context.Context) ([]access.APIKey, error) {
 	return db.List(ctx, j.db, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
 }
 
@@ -59,7 +60,7 @@ func (j APIKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error
 	return err
 }
 
-func scanAPIKey(row db.Scanner) (k opt.APIKey, err error) {
+func scanAPIKey(row db.Scanner) (k access.APIKey, err error) {
 	var groups, scopes string
 	var created, expires, revoked int64
 	err = row.Scan(&k.ID, &k.Tenant, &k.Principal, &groups, &scopes, &k.Name, &k.Hash, &created, &expires, &revoked)

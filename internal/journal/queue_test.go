@@ -6,6 +6,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // TestQueue follows four objectives of one context, and one of another, through
@@ -29,7 +30,7 @@ func TestQueue(t *testing.T) {
 		first, second, third, fourth, other := add("ctx", 0), add("ctx", 20), add("ctx", 10), add("ctx", 30), add("else", 40)
 		want := func(waiting int, last a2a.Time, busy ...*scribe) {
 			t.Helper()
-			wanted := opt.Queue{Waiting: waiting, Last: last}
+			wanted := shown.Queue{Waiting: waiting, Last: last}
 			for _, s := range busy {
 				wanted.Busy = append(wanted.Busy, s.objective.ID)
 			}

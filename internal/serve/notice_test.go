@@ -17,7 +17,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/process"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 var key = base64.StdEncoding.EncodeToString(make([]byte, 32))
@@ -68,7 +68,7 @@ func TestAnswerLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := opt.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
+		l := outbox.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
 		made, err := links.URL(l)
 		if err != nil {
 			t.Fatal(err)

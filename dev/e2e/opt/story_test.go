@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A story applies the events of an objective to the model: it has the resulting
@@ -38,7 +39,7 @@ func newStory() *story {
 }
 
 // tell applies events.
-func (s *story) tell(events []opt.Recorded) {
+func (s *story) tell(events []shown.Recorded) {
 	for _, r := range events {
 		if r.Seq != s.seq+1 {
 			s.complain(r.Event, "has number %d, after %d", r.Seq, s.seq)

@@ -18,6 +18,7 @@ import (
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 const within = 60 * time.Second
@@ -225,7 +226,7 @@ func TestSchedule_overlap(t *testing.T) {
 	}
 	first := all[times(all)[0]]
 
-	canceling, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapCancel)
+	canceling, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapCancel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestSchedule_overlap(t *testing.T) {
 	})
 
 	harness.Eventually(t, within, "one starts beside the other", func() error {
-		beside, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapAllow)
+		beside, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapAllow)
 		if err == nil && beside.Run == nil {
 			err = fmt.Errorf("%+v", beside) // in the same second as the trigger before
 		}
@@ -264,7 +265,7 @@ func TestSchedule_crash(t *testing.T) {
 	in.site.Start(harness.Temporal)
 	worker := in.site.Start(harness.Worker)
 	api.WaitReady()
-	in.create("tick", client.ScheduleChange{Text: "say tick", Every: "1s", Overlap: opt.OverlapAllow})
+	in.create("tick", client.ScheduleChange{Text: "say tick", Every: "1s", Overlap: timetable.OverlapAllow})
 	in.completes("tick", 2)
 	api.Stop()
 	for _, point := range []string{"engine-started:2", "accepted:3"} {
