@@ -127,36 +127,6 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	return options
 }
 
-// firstState is the state that Temporal's lists show from the start: working if
-// the work begins at once, and the state of the former attempt until a retry is admitted.
-func firstState(o opt.Opening) opt.TaskState {
-	if o.Objective.Root.Ended() {
-		return o.Objective.Root
-	}
-	if o.Idle || !o.Objective.QueuedAt.IsZero() {
-		return opt.TaskSubmitted
-	}
-	return opt.TaskWorking
-}
-
-// nameAttribute returns the search attribute for a name, or none if payloads are
-// encrypted: Temporal has search attributes as plain text.
-func nameAttribute(name string, encrypted bool) []temporal.SearchAttributeUpdate {
-	if encrypted {
-		return nil
-	}
-	return []temporal.SearchAttributeUpdate{NameAttribute.ValueSet(shortName(name))}
-}
-
-// maxName is how long a keyword may be in every visibility store, in bytes.
-const maxName = 255
-
-// shortName cuts a name to what Temporal takes as a keyword.
-func shortName(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxName)], "") }
-
-// fairnessKey cuts a tenant's name to what Temporal takes as a key.
-func fairnessKey(tenant string) string { return strings.ToValidUTF8(tenant[:min(len(tenant), 64)], "") }
-
 // opened returns the opening of the objective that has o's id already.
 func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, o.Objective.ID, "")

@@ -172,6 +172,18 @@ func (o *objectivePart) show(ctx workflow.Context) {
 	}
 }
 
+// firstState is the state that Temporal's lists show from the start: working if
+// the work begins at once, and the state of the former attempt until a retry is admitted.
+func firstState(o opt.Opening) opt.TaskState {
+	if o.Objective.Root.Ended() {
+		return o.Objective.Root
+	}
+	if o.Idle || !o.Objective.QueuedAt.IsZero() {
+		return opt.TaskSubmitted
+	}
+	return opt.TaskWorking
+}
+
 func planOptions(name string, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute,
