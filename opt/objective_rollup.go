@@ -250,11 +250,5 @@ func anyPlan(o *Objective, s PlanStatus) bool {
 // sayOn returns a message of the agent on the root task. One id per attempt is
 // enough, since a root task ends once.
 func sayOn(o *Objective, text string) *a2a.Message {
-	return &a2a.Message{
-		MessageID: o.RootID() + ":status",
-		ContextID: o.ContextID,
-		TaskID:    o.RootID(),
-		Role:      a2a.RoleAgent,
-		Parts:     []a2a.Part{a2a.TextPart(text)},
-	}
+	return a2a.AgentMessage(o.ContextID, o.RootID(), ":status", text)
 }

@@ -71,9 +71,9 @@ const plansMemo = "plans"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := c.options(o)
-	input := ObjectiveInput{Opening: &o, Rules: machine.Rules, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil}
-	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
+	input := c.input()
+	input.Opening = &o
+	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
 		return c.opened(ctx, o)
@@ -224,10 +224,8 @@ func (c *Client) signal(ctx context.Context, to, name string, arg any) error {
 func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := c.options(opt.Opening{Objective: o, Idle: true})
-	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	options.EnableEagerStart = false
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, c.again(o, false))
+	options, input := c.again(o)
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
 	return refusal("retry "+o.ID, err)
 }
 
@@ -271,13 +269,13 @@ func pushWorkflowID(k outbox.PushKey) string {
 	return "push-" + k.TaskID + "-" + config
 }
 
-// idleFor returns in seconds how long an objective may wait to be started: 0 for
-// ever, otherwise at least 1.
-func (c *Client) idleFor() int64 {
-	if c.cfg.IdleFor <= 0 {
-		return 0
+// input returns what the inputs of all runs of objectives have in common.
+func (c *Client) input() ObjectiveInput {
+	in := ObjectiveInput{Rules: machine.Rules, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), Encrypted: c.cfg.Cipher != nil}
+	if c.cfg.IdleFor > 0 {
+		in.IdleFor = max(1, int64(c.cfg.IdleFor/time.Second)) // 0 would be for ever
 	}
-	return max(1, int64(c.cfg.IdleFor/time.Second))
+	return in
 }
 
 // Ready reports whether Temporal answers.

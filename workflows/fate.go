@@ -9,6 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -124,10 +125,9 @@ func (c *Client) Close(ctx context.Context, o opt.Objective) error {
 			return err
 		}
 	}
-	options := c.options(opt.Opening{Objective: o, Idle: true})
-	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	options.EnableEagerStart = false
-	_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, c.again(o, true))
+	options, input := c.again(o)
+	input.Lost = true
+	_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
 		return fmt.Errorf("the workflow of %s runs: %w", o.ID, opt.ErrConflict)
@@ -135,12 +135,13 @@ func (c *Client) Close(ctx context.Context, o opt.Objective) error {
 	return refusal("close "+o.ID, err)
 }
 
-// again returns the input of another run of an objective from what the journal has.
-func (c *Client) again(o opt.Objective, lost bool) ObjectiveInput {
-	return ObjectiveInput{
-		Retry: &RetryInput{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID}, Lost: lost, Rules: machine.Rules,
-		MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil,
-	}
+// again returns the options and the input of another run of an objective from what the journal has.
+func (c *Client) again(o opt.Objective) (client.StartWorkflowOptions, ObjectiveInput) {
+	options, input := c.options(opt.Opening{Objective: o, Idle: true}), c.input()
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	options.EnableEagerStart = false
+	input.Retry = &RetryInput{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID}
+	return options, input
 }
 
 // PlanLost reports to an objective that the workflow of one of its plans was stopped or is gone.

@@ -54,9 +54,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
 	switch {
 	case in.State != nil:
-		m := &machine.Objective{State: *in.State}
-		m.State.Seen, m.State.Answered = filled(m.State.Seen), filled(m.State.Answered)
-		return m, nil
+		return &machine.Objective{State: *in.State}, nil
 	case in.Opening != nil:
 		return machine.NewObjective(*in.Opening, in.IdleFor, rulesOf(in.Rules)), nil
 	}
@@ -88,14 +86,6 @@ func leave(ctx workflow.Context, in RetryInput) error {
 			return err
 		}
 	}
-}
-
-// filled returns m, or an empty map for one that was empty when it was stored.
-func filled[K comparable, V any](m map[K]V) map[K]V {
-	if m == nil {
-		return map[K]V{}
-	}
-	return m
 }
 
 // An objectivePart is the machine of an objective and the code that carries out

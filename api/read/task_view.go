@@ -71,12 +71,12 @@ func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *shown.Progress, t a2a.Tas
 		return m, s
 	}
 	if s.State == a2a.Working && s.Message == nil && p.Text != "" {
-		id, text := fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), p.Text
+		suffix, text := fmt.Sprintf(":progress:%d", p.Steps), p.Text
 		if p.Said != "" {
 			sum := sha256.Sum256([]byte(p.Said))
-			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
+			suffix, text = suffix+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
 		}
-		s.Message = new(WithTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t))
+		s.Message = a2a.AgentMessage(t.ContextID, t.ID, suffix, text)
 	}
 	return m.With(opt.KeyProgress, p.Percent), s
 }
@@ -87,10 +87,7 @@ func PausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	if s.State.Terminal() || s.State.Interrupted() {
 		return s
 	}
-	s.Message = new(WithTaskIDs(a2a.Message{
-		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
-		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
-	}, t))
+	s.Message = a2a.AgentMessage(t.ContextID, t.ID, ":paused", "This objective is paused: nothing new begins until a client resumes it.")
 	return s
 }
 
