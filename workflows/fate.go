@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
@@ -85,23 +87,39 @@ func (c *Client) Running(ctx context.Context) ([]string, error) {
 	return c.list(ctx, "ExecutionStatus = 'Running'")
 }
 
-// listedAtOnce is how many workflows a page of Temporal's list has.
-const listedAtOnce = 1000
-
 func (c *Client) list(ctx context.Context, query string) (ids []string, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Query: query + " AND WorkflowType IN ('" + ObjectiveWorkflow + "', '" + PlanWorkflow + "')", PageSize: listedAtOnce,
-	}
-	for {
-		page, err := c.cfg.Temporal.ListWorkflow(ctx, request)
+	for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+ObjectiveWorkflow+"', '"+PlanWorkflow+"')") {
 		if err != nil {
 			return nil, refusal("list workflows", err)
 		}
-		for _, w := range page.GetExecutions() {
-			ids = append(ids, w.GetExecution().GetWorkflowId())
-		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return ids, nil
+		ids = append(ids, w.GetWorkflowId())
+	}
+	return ids, nil
+}
+
+// listedAtOnce is how many workflows a page of Temporal's list has.
+const listedAtOnce = 1000
+
+// A listing reads one page of Temporal's list of workflows.
+type listing func(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
+
+// listed lists the runs that a query selects, up to the first error.
+func listed(ctx context.Context, read listing, query string) iter.Seq2[*commonpb.WorkflowExecution, error] {
+	return func(yield func(*commonpb.WorkflowExecution, error) bool) {
+		for request := (&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: listedAtOnce}); ; {
+			page, err := read(ctx, request)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, w := range page.GetExecutions() {
+				if !yield(w.GetExecution(), nil) {
+					return
+				}
+			}
+			if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+				return
+			}
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -26,16 +25,10 @@ import (
 // Schedules keeps schedules in Temporal, which alone has them. It is safe for
 // concurrent use. An error wraps opt.ErrUnavailable if the call may be repeated later,
 // and opt.ErrUnknown if there is no such schedule.
-type Schedules struct {
-	cfg  ClientConfig
-	data converter.DataConverter
-}
+type Schedules Client
 
 // NewSchedules returns the schedules in a Temporal.
-func NewSchedules(cfg ClientConfig) *Schedules {
-	c := NewClient(cfg)
-	return &Schedules{c.cfg, c.data}
-}
+func NewSchedules(cfg ClientConfig) *Schedules { return (*Schedules)(NewClient(cfg)) }
 
 // schedulePrefix begins the ids of our schedules in Temporal.
 const schedulePrefix = "longhaul/"
