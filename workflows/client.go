@@ -85,13 +85,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 // once Enter returns nil. Call Enter before Start, so that no started objective
 // is missing from the queue.
 func (c *Client) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
-	options := client.StartWorkflowOptions{
-		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
-		TaskQueue:           TaskQueue,
-		WorkflowTaskTimeout: workflowTaskTimeout,
-		StaticSummary:       "Queue of a context",
-		Priority:            temporal.Priority{FairnessKey: fairnessKey(o.Tenant)},
-	}
+	options := startOptions(contextWorkflowID(o.Tenant, o.ContextID), "Queue of a context", o.Tenant)
 	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
 	}
@@ -103,22 +97,23 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p shown.Placed) err
 	return refusal("enter the queue of a context", err)
 }
 
-// options returns how an objective's workflow is started. Only what starts a workflow sets the
-// fairness key: Temporal hands it on to child workflows, activities and later runs.
+// startOptions returns how a workflow of a tenant is started. Only what starts a workflow sets
+// the fairness key: Temporal hands it on to child workflows, activities and later runs.
+func startOptions(id, summary, tenant string) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: id, TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: summary,
+		Priority: temporal.Priority{FairnessKey: fairnessKey(tenant)},
+	}
+}
+
+// options returns how an objective's workflow is started.
 func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
-	options := client.StartWorkflowOptions{
-		ID:                                       head.ID,
-		TaskQueue:                                TaskQueue,
-		WorkflowTaskTimeout:                      workflowTaskTimeout,
-		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		EnableEagerStart:                         true,
-		Memo:                                     map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)},
-		StaticSummary:                            head.Name,
-		StaticDetails:                            head.Description,
-		Priority:                                 temporal.Priority{FairnessKey: fairnessKey(head.Tenant)},
-	}
+	options := startOptions(head.ID, head.Name, head.Tenant)
+	options.StaticDetails = head.Description
+	options.Memo = map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)}
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	options.WorkflowExecutionErrorWhenAlreadyStarted, options.EnableEagerStart = true, true
 	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(append(nameAttribute(head.Name, c.cfg.Cipher != nil),
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
@@ -249,10 +244,7 @@ func (c *Client) Cancel(ctx context.Context, objectiveID, principal string) erro
 func (c *Client) Push(ctx context.Context, k outbox.PushKey) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := client.StartWorkflowOptions{
-		ID: pushWorkflowID(k), TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: oneLine("Deliveries of " + k.TaskID),
-		Priority: temporal.Priority{FairnessKey: fairnessKey(k.Tenant)},
-	}
+	options := startOptions(pushWorkflowID(k), oneLine("Deliveries of "+k.TaskID), k.Tenant)
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, PushSignal, nil, options, Push,
 		PushInput{TaskID: k.TaskID, ConfigID: k.ConfigID, MaxEvents: c.cfg.MaxEvents})
 	return refusal("deliver to a push config of "+k.TaskID, err)
