@@ -138,7 +138,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Started:
 			free--
 		case p.Paused, !mayFollow(o, i): // a plan that was paused before it could start, starts when it is resumed
-		case len(out) < free:
+		default:
 			out = append(out, p)
 		}
 	}
@@ -154,21 +154,6 @@ func planEnded(p *Plan) (over, last bool) { return p.Over(), false }
 
 // replanning reports whether a planner makes plans that replace the open ones.
 func replanning(o *Objective) bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
-
-// Held lists the pending plans of a started objective that depend on a plan that
-// is not done. They are to be shown as blocked.
-func (o *Objective) Held() []*Plan {
-	if !o.Started || o.Stopping != "" {
-		return nil
-	}
-	var out []*Plan
-	for _, p := range o.Plans {
-		if p.Status == PlanPending && !o.Met(p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
 
 // Met reports whether all dependencies of p are done. One that does not exist yet is not.
 func (o *Objective) Met(p *Plan) bool {
