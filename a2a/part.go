@@ -23,6 +23,12 @@ type Part struct {
 // TextPart returns a part that holds text.
 func TextPart(text string) Part { return Part{Text: &text} }
 
+// AgentMessage returns a text of the agent on a task. Its id is that of the task and suffix, which
+// is used once for the task.
+func AgentMessage(contextID, taskID, suffix, text string) *Message {
+	return &Message{MessageID: taskID + suffix, ContextID: contextID, TaskID: taskID, Role: RoleAgent, Parts: []Part{TextPart(text)}}
+}
+
 // DataPart returns a part that holds v as JSON. It panics if v cannot be
 // written as JSON, so it is for values of our own types.
 func DataPart(v any) Part { return Part{Data: mustJSON(v)} }

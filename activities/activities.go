@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A Recorder writes batches of events to the journal, all or none of them.
@@ -53,7 +54,7 @@ type Config struct {
 	Push       *Push          // nil for a worker that delivers nothing
 	Callbacks  Callbacks      // nil for a worker that does not know the URL of the API
 	Limits     map[string]int // tasks that run at a time, by kind of executor; others have no limit
-	Quotas     opt.Quotas     // of tenants
+	Quotas     access.Quotas  // of tenants
 	Slots      Lender         // nil: tasks that wait because of a limit keep their slots
 	StopAfter  time.Duration  // how long running tasks may continue when the worker stops
 	Observer   Observer       // nil observes nothing

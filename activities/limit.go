@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A Lender has the slots of a worker.
@@ -25,7 +25,7 @@ type Lender interface {
 // worker has no slot for the tasks of others. The plan queues them again.
 type limiter struct {
 	permits *permits
-	quotas  opt.Quotas
+	quotas  access.Quotas
 	slots   Lender // nil: tasks that wait keep their slots
 	to      Observer
 
@@ -47,7 +47,7 @@ func newLimiter(cfg Config) *limiter {
 func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w Work) (release func(), err error) {
 	quota := 0
 	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
-		quota = int(l.quotas.Limit(w.Tenant, opt.RunningTasks))
+		quota = int(l.quotas.Limit(w.Tenant, access.RunningTasks))
 	}
 	p := l.permits.acquire(kind, holder{w.Tenant, w.Cancel}, quota)
 	release = func() { l.permits.release(p) }
@@ -60,7 +60,7 @@ func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w
 		defer l.to.Waiting(kind, -1)
 	}
 	if exceeded {
-		l.to.Exceeded(string(opt.RunningTasks))
+		l.to.Exceeded(string(access.RunningTasks))
 	}
 	began := time.Now()
 	beats.show(func() Progress { return Progress{Task: w.Name, Attempt: w.Attempt, Since: began} })

@@ -12,6 +12,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A lender counts the slots that are lent, and is crowded while more are than it says.
@@ -39,9 +40,9 @@ func (*watcher) Waiting(string, int)               {}
 func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas, quota) }
 
 // quotas returns limits of tenants.
-func quotas(t *testing.T, texts ...string) opt.Quotas {
+func quotas(t *testing.T, texts ...string) access.Quotas {
 	t.Helper()
-	q, err := opt.Quotas{}.With(texts...)
+	q, err := access.Quotas{}.With(texts...)
 	if err != nil {
 		t.Fatal(err)
 	}

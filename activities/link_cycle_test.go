@@ -12,6 +12,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A web is objectives with one task each, by their letters, and the letters of
@@ -65,8 +66,8 @@ func (w *web) Peek(_ context.Context, _, id string) (opt.TaskState, int64, error
 	return opt.TaskWorking, 0, nil
 }
 
-func (w *web) Task(_ context.Context, _, _ string, _ opt.TaskWant) (opt.TaskView, error) {
-	return opt.TaskView{State: opt.TaskCompleted}, nil
+func (w *web) Task(_ context.Context, _, _ string, _ shown.TaskWant) (shown.TaskView, error) {
+	return shown.TaskView{State: opt.TaskCompleted}, nil
 }
 
 func (w *web) C() <-chan struct{} { return nil }

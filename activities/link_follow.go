@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // FollowFor is how long one run of Follow waits for the end of a task.
@@ -16,7 +17,7 @@ const FollowFor = 5 * time.Minute
 // A TaskReader reads tasks as clients see them. If there is no such task of the
 // tenant, the error wraps opt.ErrUnknown.
 type TaskReader interface {
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 	// Peek returns the state of a task. It is cheap.
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 }
@@ -112,7 +113,7 @@ var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in
 
 // followedResult returns the result of a task that has ended.
 func (a *Activities) followedResult(ctx context.Context, l Link) (Followed, error) {
-	v, err := a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, opt.TaskWant{Artifacts: true})
+	v, err := a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, shown.TaskWant{Artifacts: true})
 	if err != nil {
 		return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
 	}
@@ -133,7 +134,7 @@ func (a *Activities) followedResult(ctx context.Context, l Link) (Followed, erro
 
 // copyArtifacts returns the artifacts of v. It stores their large contents again for the
 // objective of the plan task, since each objective has its own blobs.
-func (a *Activities) copyArtifacts(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
+func (a *Activities) copyArtifacts(ctx context.Context, l Link, v shown.TaskView) ([]a2a.Artifact, error) {
 	whole, err := a.contents(v.ObjectiveID).attachAll(ctx, v.Task.Artifacts)
 	if err != nil {
 		return nil, err

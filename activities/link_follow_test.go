@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const linkedID = "task-bbbbbbbbbbbbbbbbbbbbbbbbbb-1-0"
@@ -23,7 +24,7 @@ type stateReader struct {
 	states []opt.TaskState // the last one stays
 	err    error
 	looks  int
-	view   opt.TaskView
+	view   shown.TaskView
 	change chan struct{} // signaled on a change
 	closed int
 }
@@ -36,7 +37,7 @@ func (s *stateReader) Peek(_ context.Context, tenant, id string) (opt.TaskState,
 	return s.states[min(s.looks, len(s.states))-1], 0, s.err
 }
 
-func (s *stateReader) Task(_ context.Context, _, _ string, want opt.TaskWant) (opt.TaskView, error) {
+func (s *stateReader) Task(_ context.Context, _, _ string, want shown.TaskWant) (shown.TaskView, error) {
 	if !want.Artifacts {
 		s.view.Task.Artifacts = nil
 	}

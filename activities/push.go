@@ -18,20 +18,22 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/egress"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/outbox"
 )
 
 // PushJournal keeps push configs, notices, and the deliveries of both.
 type PushJournal interface {
 	// NextDelivery returns the earliest delivery of a config that is due. ok is
 	// false if there is none.
-	NextDelivery(ctx context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error)
+	NextDelivery(ctx context.Context, taskID, configID string) (c outbox.PushConfig, d outbox.Delivery, ok bool, err error)
 	// NoteDelivery records an attempt, and returns the status of the delivery after
 	// it: s, but due if c was replaced during the attempt, and abandoned if it was
 	// removed. If s is abandoned, it removes c with all its deliveries that are due.
 	// Recording the same attempt again changes nothing.
-	NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error)
+	NoteDelivery(ctx context.Context, c outbox.PushConfig, d outbox.Delivery, a outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error)
 	// NextNotice is NextDelivery for the notices about a task to a channel.
-	NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error)
+	NextNotice(ctx context.Context, taskID, channel string) (n outbox.Notice, d outbox.Delivery, ok bool, err error)
 }
 
 // A Sender sends a request to a URL that others have chosen. [egress.Client] is one.
@@ -93,14 +95,14 @@ type DeliverRequest struct {
 // Delivered is the result of one attempt. It has nothing of the URL, the secrets
 // or the body.
 type Delivered struct {
-	Idle    bool               `json:"idle,omitempty"` // nothing was due
-	Busy    bool               `json:"busy,omitempty"` // there was no attempt
-	N       int64              `json:"n,omitempty"`
-	State   a2a.TaskState      `json:"state,omitempty"`
-	Notice  opt.NoticeKind     `json:"notice,omitempty"`
-	Status  opt.DeliveryStatus `json:"status,omitempty"`
-	Outcome string             `json:"outcome,omitempty"` // the status of HTTP, "sent", or a class of error
-	Wait    int64              `json:"wait,omitempty"`    // milliseconds until the next attempt
+	Idle    bool                  `json:"idle,omitempty"` // nothing was due
+	Busy    bool                  `json:"busy,omitempty"` // there was no attempt
+	N       int64                 `json:"n,omitempty"`
+	State   a2a.TaskState         `json:"state,omitempty"`
+	Notice  outbox.NoticeKind     `json:"notice,omitempty"`
+	Status  outbox.DeliveryStatus `json:"status,omitempty"`
+	Outcome string                `json:"outcome,omitempty"` // the status of HTTP, "sent", or a class of error
+	Wait    int64                 `json:"wait,omitempty"`    // milliseconds until the next attempt
 }
 
 // A pusher makes deliveries.
@@ -109,7 +111,7 @@ type pusher struct {
 	log     *zap.Logger
 	hosts   *hosts
 	outages outages
-	quotas  opt.Quotas
+	quotas  access.Quotas
 	held    outages // tenants whose notices wait, by hour
 	to      Observer
 }
@@ -131,7 +133,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		return Delivered{Idle: !ok}, err
 	}
 	c, d := next.config, next.Delivery
-	out := Delivered{N: d.N, State: d.State, Notice: d.Notice, Status: opt.DeliveryDue}
+	out := Delivered{N: d.N, State: d.State, Notice: d.Notice, Status: outbox.DeliveryDue}
 	release, ok := p.hosts.acquire(next.url)
 	if !ok {
 		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, maxBusyDoublings), deliveryID(d)).Milliseconds()
@@ -153,11 +155,11 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	if p.Tried != nil {
 		p.Tried(tried.outcome(), time.Since(began))
 	}
-	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.Status, Error: tried.Class}
+	a := outbox.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.Status, Error: tried.Class}
 	verdict, wait := tried.nextStatus(r, d)
 	out.Outcome = tried.outcome()
 	out.Status, err = p.Journal.NoteDelivery(ctx, c, d, a, verdict)
-	if out.Status == opt.DeliveryDue {
+	if out.Status == outbox.DeliveryDue {
 		out.Wait = wait
 	}
 	if err == nil {
@@ -168,17 +170,17 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 
 // A dueDelivery is a delivery that an attempt is made at.
 type dueDelivery struct {
-	opt.Delivery
-	config  opt.PushConfig // of a notice only the names
-	url     string         // attempts to the same host share its permits
-	host    string         // for logs
+	outbox.Delivery
+	config  outbox.PushConfig // of a notice only the names
+	url     string            // attempts to the same host share its permits
+	host    string            // for logs
 	attempt func(context.Context) Tried
 	tenant  string // of a notice; "" for a state
 }
 
 // nextDue returns the earliest delivery that is due; ok is false if there is none.
 func (p *pusher) nextDue(ctx context.Context, r DeliverRequest) (next dueDelivery, ok bool, err error) {
-	if channel, is := opt.ChannelIn(r.ConfigID); is {
+	if channel, is := outbox.ChannelIn(r.ConfigID); is {
 		return p.nextNotice(ctx, r, channel)
 	}
 	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
@@ -186,7 +188,7 @@ func (p *pusher) nextDue(ctx context.Context, r DeliverRequest) (next dueDeliver
 }
 
 // attempt sends one request.
-func (p *pusher) attempt(ctx context.Context, c opt.PushConfig, d opt.Delivery) Tried {
+func (p *pusher) attempt(ctx context.Context, c outbox.PushConfig, d outbox.Delivery) Tried {
 	ctx, cancel := context.WithTimeout(ctx, attemptFor)
 	defer cancel()
 	request, err := p.request(ctx, c, d)
@@ -219,7 +221,7 @@ func Send(to Sender, r *http.Request) (Tried, error) {
 }
 
 // request returns the request of a delivery.
-func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) (*http.Request, error) {
+func (p *pusher) request(ctx context.Context, c outbox.PushConfig, d outbox.Delivery) (*http.Request, error) {
 	u := a2a.StatusUpdate{TaskID: d.TaskID, ContextID: d.ContextID, Status: a2a.TaskStatus{State: d.State, At: d.At}}
 	u.Metadata = u.Metadata.With(opt.KeyObjectiveID, d.ObjectiveID).
 		WithIf(d.GateID != "", opt.KeyInterrupt, map[string]any{"interrupt": map[string]string{"kind": d.GateKind, "interruptId": d.GateID}})
@@ -276,7 +278,7 @@ func (p Post) Request(ctx context.Context, signer Signer) (*http.Request, error)
 }
 
 // deliveryID returns an id that no other delivery has.
-func deliveryID(d opt.Delivery) string {
+func deliveryID(d outbox.Delivery) string {
 	return fmt.Sprintf("%s/%s/%d", d.TaskID, url.PathEscape(d.ConfigID), d.N)
 }
 
@@ -296,7 +298,7 @@ func (t Tried) failed() bool { return t.Class != "" || t.Status != 0 && t.Status
 
 // gone reports whether the receiver has removed the config of d. A channel is not
 // removed by its receiver.
-func (t Tried) gone(d opt.Delivery) bool { return t.Status == http.StatusGone && d.Notice == "" }
+func (t Tried) gone(d outbox.Delivery) bool { return t.Status == http.StatusGone && d.Notice == "" }
 
 func (t Tried) outcome() string {
 	switch {
@@ -311,17 +313,17 @@ func (t Tried) outcome() string {
 // nextStatus returns the status of a delivery after an attempt and, if it is still
 // due, the milliseconds until the next one. Other answers of the 4xx class than
 // those that mean "later" end a delivery: a repeat would get the same answer.
-func (t Tried) nextStatus(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
+func (t Tried) nextStatus(r DeliverRequest, d outbox.Delivery) (outbox.DeliveryStatus, int64) {
 	switch {
 	case !t.failed():
-		return opt.DeliveryDone, 0
+		return outbox.DeliveryDone, 0
 	case t.gone(d):
-		return opt.DeliveryAbandoned, 0
+		return outbox.DeliveryAbandoned, 0
 	case t.Final:
-		return opt.DeliveryDead, 0
+		return outbox.DeliveryDead, 0
 	case t.Status == http.StatusRequestTimeout, t.Status == http.StatusTooEarly, t.Status == http.StatusTooManyRequests:
 	case t.Status/100 == 4:
-		return opt.DeliveryDead, 0
+		return outbox.DeliveryDead, 0
 	}
 	failures, elapsed := 1, time.Duration(0)
 	if r.N == d.N {
@@ -329,9 +331,9 @@ func (t Tried) nextStatus(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus,
 	}
 	wait := max(backoff(failures, deliveryID(d)), t.RetryAfter)
 	if elapsed+wait > retryFor {
-		return opt.DeliveryDead, 0
+		return outbox.DeliveryDead, 0
 	}
-	return opt.DeliveryDue, wait.Milliseconds()
+	return outbox.DeliveryDue, wait.Milliseconds()
 }
 
 // backoff returns how long to wait after a number of failures in a row: twice as

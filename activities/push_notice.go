@@ -8,7 +8,8 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/outbox"
 )
 
 // A Notifier sends notices to channels. [notice.Channels] is one.
@@ -29,7 +30,7 @@ type NoticePlaces interface {
 
 // A NoticeAttempt is one attempt to send a notice to a channel.
 type NoticeAttempt struct {
-	opt.Notice
+	outbox.Notice
 	Channel string // its name
 	ID      string // of the delivery: the same for every attempt
 	N       int    // 1, 2, 3 …
@@ -48,7 +49,7 @@ func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel strin
 		}
 		return p.To.Notify(ctx, NoticeAttempt{Notice: n, Channel: channel, ID: deliveryID(d), N: d.Tries + 1})
 	}
-	next = dueDelivery{d, opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send, n.Tenant}
+	next = dueDelivery{d, outbox.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send, n.Tenant}
 	if p.To != nil {
 		next.host = p.To.Host(channel)
 	}
@@ -64,7 +65,7 @@ const (
 // may. One that has waited for a day is not sent: its attempt fails for good. The gate is in the
 // inbox all the same.
 func (p *pusher) hold(ctx context.Context, next *dueDelivery) (time.Duration, error) {
-	limit := p.quotas.Limit(next.tenant, opt.NoticesPerHour)
+	limit := p.quotas.Limit(next.tenant, access.NoticesPerHour)
 	if limit == 0 {
 		return 0, nil
 	}
@@ -76,7 +77,7 @@ func (p *pusher) hold(ctx context.Context, next *dueDelivery) (time.Duration, er
 	case ok:
 		return 0, nil
 	}
-	p.to.Exceeded(string(opt.NoticesPerHour))
+	p.to.Exceeded(string(access.NoticesPerHour))
 	if p.held.begin(fmt.Sprint(next.tenant, " ", time.Now().Unix()/3600)) {
 		p.log.Warn("Notices of a tenant wait: it has sent as many in an hour as it may. Their gates are in the inbox",
 			zap.String("tenant", next.tenant), zap.Int64("limit", limit), zap.String("taskId", next.TaskID))

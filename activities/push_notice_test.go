@@ -15,7 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // channels gives each attempt the same result, and keeps the last one.
@@ -34,7 +34,7 @@ func (*channels) Host(channel string) string { return channel + ".example.com" }
 // noticeDue returns a journal with a notice that is due for the channel mail.
 func noticeDue() *pushJournal {
 	j := waiting()
-	j.due[0].ConfigID, j.due[0].Notice = "notice:mail", opt.Opened
+	j.due[0].ConfigID, j.due[0].Notice = "notice:mail", outbox.Opened
 	return j
 }
 
@@ -44,23 +44,23 @@ func TestActivities_Deliver_notices(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tried  activities.Tried
 		hours  int64 // since the first attempt
-		status opt.DeliveryStatus
+		status outbox.DeliveryStatus
 		noted  string
 	}{
-		"sent":                {status: opt.DeliveryDone, noted: "7:3 0  delivered"},
-		"received":            {tried: activities.Tried{Status: 204}, status: opt.DeliveryDone, noted: "7:3 204  delivered"},
-		"for the moment":      {tried: activities.Tried{Class: "smtp 451"}, status: opt.DeliveryDue, noted: "7:3 0 smtp 451 due"},
-		"refused":             {tried: activities.Tried{Class: "smtp 550", Final: true}, status: opt.DeliveryDead, noted: "7:3 0 smtp 550 dead"},
-		"gone":                {tried: activities.Tried{Status: 410}, status: opt.DeliveryDead, noted: "7:3 410  dead"},
-		"no such channel":     {tried: activities.Tried{Class: activities.NoChannel}, status: opt.DeliveryDue, noted: "7:3 0 channel not configured due"},
-		"no such channel now": {tried: activities.Tried{Class: activities.NoChannel}, hours: 24, status: opt.DeliveryDead, noted: "7:3 0 channel not configured dead"},
-		"an address in vain":  {tried: activities.Tried{Class: egress.ClassDenied}, status: opt.DeliveryDue, noted: "7:3 0 address denied due"},
+		"sent":                {status: outbox.DeliveryDone, noted: "7:3 0  delivered"},
+		"received":            {tried: activities.Tried{Status: 204}, status: outbox.DeliveryDone, noted: "7:3 204  delivered"},
+		"for the moment":      {tried: activities.Tried{Class: "smtp 451"}, status: outbox.DeliveryDue, noted: "7:3 0 smtp 451 due"},
+		"refused":             {tried: activities.Tried{Class: "smtp 550", Final: true}, status: outbox.DeliveryDead, noted: "7:3 0 smtp 550 dead"},
+		"gone":                {tried: activities.Tried{Status: 410}, status: outbox.DeliveryDead, noted: "7:3 410  dead"},
+		"no such channel":     {tried: activities.Tried{Class: activities.NoChannel}, status: outbox.DeliveryDue, noted: "7:3 0 channel not configured due"},
+		"no such channel now": {tried: activities.Tried{Class: activities.NoChannel}, hours: 24, status: outbox.DeliveryDead, noted: "7:3 0 channel not configured dead"},
+		"an address in vain":  {tried: activities.Tried{Class: egress.ClassDenied}, status: outbox.DeliveryDue, noted: "7:3 0 address denied due"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, to := noticeDue(), &channels{result: tt.tried}
 			a := activities.New(activities.Config{Push: &activities.Push{Journal: j, To: to, Notice: notice}})
 			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail", N: 7, Failures: 1, Elapsed: tt.hours * 3600})
-			if err != nil || out.Status != tt.status || out.Notice != opt.Opened || (out.Wait > 0) != (tt.status == opt.DeliveryDue) {
+			if err != nil || out.Status != tt.status || out.Notice != outbox.Opened || (out.Wait > 0) != (tt.status == outbox.DeliveryDue) {
 				t.Errorf("%+v, %v", out, err)
 			}
 			if diff := cmp.Diff([]string{tt.noted}, j.noted); diff != "" {
@@ -78,7 +78,7 @@ func TestActivities_Deliver_withoutChannels(t *testing.T) {
 	j := noticeDue()
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: j, Notice: notice}})
 	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-	if err != nil || out.Status != opt.DeliveryDue || out.Outcome != activities.NoChannel {
+	if err != nil || out.Status != outbox.DeliveryDue || out.Outcome != activities.NoChannel {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -136,7 +136,7 @@ func TestActivities_Deliver_quota(t *testing.T) {
 		for full, least := range map[time.Duration]time.Duration{time.Second: 5 * time.Minute, 40 * time.Minute: 40*time.Minute - time.Millisecond} {
 			j.full = full
 			out := deliver()
-			if wait := time.Duration(out.Wait) * time.Millisecond; !out.Busy || out.Status != opt.DeliveryDue || to.got != "" || wait < least || wait > least+time.Minute {
+			if wait := time.Duration(out.Wait) * time.Millisecond; !out.Busy || out.Status != outbox.DeliveryDue || to.got != "" || wait < least || wait > least+time.Minute {
 				t.Errorf("with room in %v: %+v, sent %q", full, out, to.got)
 			}
 		}
@@ -144,12 +144,12 @@ func TestActivities_Deliver_quota(t *testing.T) {
 			t.Errorf("logged %v", logs.All())
 		}
 		j.full = 0
-		if out := deliver(); out.Status != opt.DeliveryDone || to.got == "" {
+		if out := deliver(); out.Status != outbox.DeliveryDone || to.got == "" {
 			t.Errorf("with room: %+v, sent %q", out, to.got)
 		}
 		j.due, to.got, j.full = noticeDue().due, "", time.Minute
 		j.due[0].Since = a2a.At(time.Now().Add(-25 * time.Hour))
-		if out := deliver(); out.Status != opt.DeliveryDead || to.got != "" {
+		if out := deliver(); out.Status != outbox.DeliveryDead || to.got != "" {
 			t.Errorf("after a day: %+v, sent %q", out, to.got)
 		}
 		const place = "task/notice:mail/7 of mail, one of 3"

@@ -5,7 +5,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/internal/egress"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // outages are the configs whose deliveries fail at present, by outageKey, so that the log has
@@ -31,7 +31,7 @@ func (o outages) end(key string) bool { return o.open.Remove(key) }
 
 // outageKey names what works or fails as a whole: a channel for all tasks, or a config
 // of one task.
-func outageKey(d opt.Delivery) string {
+func outageKey(d outbox.Delivery) string {
 	if d.Notice != "" {
 		return d.ConfigID
 	}
@@ -52,7 +52,7 @@ func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
 		fields = append(fields, zap.String("allowedBy", egress.AllowPrivate))
 	}
 	switch {
-	case out.Status == opt.DeliveryDead:
+	case out.Status == outbox.DeliveryDead:
 		p.log.Warn("A delivery is dead", fields...)
 		if d.Notice != "" {
 			p.outages.begin(key)
@@ -62,7 +62,7 @@ func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
 	case tried.gone(d):
 		p.outages.end(key)
 		p.log.Info("A receiver has removed its push config", fields...)
-	case tried.failed() && out.Status != opt.DeliveryDue: // the config was removed meanwhile
+	case tried.failed() && out.Status != outbox.DeliveryDue: // the config was removed meanwhile
 		p.outages.end(key)
 	case tried.failed():
 		if p.outages.begin(key) {

@@ -21,16 +21,16 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // A pushJournal has one config and the deliveries to it.
 type pushJournal struct {
-	config  opt.PushConfig
-	due     []opt.Delivery
-	noted   []string           // of each attempt: number, HTTP status, class, status after it
-	changed opt.DeliveryStatus // of a delivery after an attempt during which its config was changed; "" for none
-	full    time.Duration      // until a tenant may send another notice; 0 for now
+	config  outbox.PushConfig
+	due     []outbox.Delivery
+	noted   []string              // of each attempt: number, HTTP status, class, status after it
+	changed outbox.DeliveryStatus // of a delivery after an attempt during which its config was changed; "" for none
+	full    time.Duration         // until a tenant may send another notice; 0 for now
 }
 
 func (j *pushJournal) TakeNotice(_ context.Context, tenant, delivery string, limit int64) (a2a.Time, bool, error) {
@@ -38,19 +38,19 @@ func (j *pushJournal) TakeNotice(_ context.Context, tenant, delivery string, lim
 	return a2a.At(time.Now().Add(j.full)), j.full == 0, nil
 }
 
-func (j *pushJournal) NextDelivery(context.Context, string, string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (j *pushJournal) NextDelivery(context.Context, string, string) (c outbox.PushConfig, d outbox.Delivery, ok bool, err error) {
 	if len(j.due) == 0 {
 		return c, d, false, nil
 	}
 	return j.config, j.due[0], true, nil
 }
 
-func (j *pushJournal) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (j *pushJournal) NoteDelivery(_ context.Context, _ outbox.PushConfig, d outbox.Delivery, a outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error) {
 	j.noted = append(j.noted, fmt.Sprintf("%d:%d %d %s %s", d.N, a.N, a.Status, a.Error, s))
 	if j.changed != "" {
 		s = j.changed
 	}
-	if s == opt.DeliveryDue {
+	if s == outbox.DeliveryDue {
 		j.due[0].Tries++
 	} else {
 		j.due = j.due[1:]
@@ -58,11 +58,11 @@ func (j *pushJournal) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.De
 	return s, nil
 }
 
-func (j *pushJournal) NextNotice(_ context.Context, _, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+func (j *pushJournal) NextNotice(_ context.Context, _, channel string) (n outbox.Notice, d outbox.Delivery, ok bool, err error) {
 	if len(j.due) == 0 {
 		return n, d, false, nil
 	}
-	return opt.Notice{Kind: j.due[0].Notice, Tenant: channel}, j.due[0], true, nil
+	return outbox.Notice{Kind: j.due[0].Notice, Tenant: channel}, j.due[0], true, nil
 }
 
 // A receiver answers each request in the same way, and keeps the last one.
@@ -91,10 +91,10 @@ func notice(version string, u a2a.StatusUpdate) (string, []byte, error) {
 func waiting() *pushJournal {
 	at := a2a.At(time.Date(2026, 3, 1, 9, 30, 4, 0, time.UTC))
 	return &pushJournal{
-		config: opt.PushConfig{
+		config: outbox.PushConfig{
 			Tenant: "acme", TaskID: "task", ID: "my config", Version: "1.0", URL: "https://example.com/hook?a=b", Token: "t0ken", Scheme: "Bearer", Credentials: "cr3d",
 		},
-		due: []opt.Delivery{{ObjectiveID: "obj", TaskID: "task", ContextID: "ctx", ConfigID: "my config", N: 7, State: a2a.InputRequired, At: at, GateKind: "approval", GateID: "gate:1", Tries: 2}},
+		due: []outbox.Delivery{{ObjectiveID: "obj", TaskID: "task", ContextID: "ctx", ConfigID: "my config", N: 7, State: a2a.InputRequired, At: at, GateKind: "approval", GateID: "gate:1", Tries: 2}},
 	}
 }
 
@@ -150,32 +150,32 @@ func TestActivities_Deliver_outcomes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		r       receiver
-		status  opt.DeliveryStatus
+		status  outbox.DeliveryStatus
 		outcome string
 	}{
-		{"200", receiver{status: 200}, opt.DeliveryDone, "200"},
-		{"204", receiver{status: 204}, opt.DeliveryDone, "204"},
-		{"302", receiver{status: 302}, opt.DeliveryDue, "302"},
-		{"400", receiver{status: 400}, opt.DeliveryDead, "400"},
-		{"401", receiver{status: 401}, opt.DeliveryDead, "401"},
-		{"404", receiver{status: 404}, opt.DeliveryDead, "404"},
-		{"408", receiver{status: 408}, opt.DeliveryDue, "408"},
-		{"410", receiver{status: 410}, opt.DeliveryAbandoned, "410"},
-		{"425", receiver{status: 425}, opt.DeliveryDue, "425"},
-		{"429", receiver{status: 429}, opt.DeliveryDue, "429"},
-		{"500", receiver{status: 500}, opt.DeliveryDue, "500"},
-		{"503", receiver{status: 503}, opt.DeliveryDue, "503"},
-		{"timeout", receiver{err: timeout}, opt.DeliveryDue, egress.ClassTimeout},
-		{"refused", receiver{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, opt.DeliveryDue, egress.ClassRefused},
-		{"unknown name", receiver{err: &net.DNSError{IsNotFound: true}}, opt.DeliveryDue, egress.ClassName},
-		{"name denied now", receiver{err: &egress.Denied{Rule: egress.RuleAddress, Now: true}}, opt.DeliveryDue, egress.ClassDenied},
-		{"URL denied", receiver{err: &egress.Denied{Rule: egress.RuleScheme}}, opt.DeliveryDead, egress.ClassDenied},
-		{"other", receiver{err: errors.New("secret")}, opt.DeliveryDue, egress.ClassNetwork},
+		{"200", receiver{status: 200}, outbox.DeliveryDone, "200"},
+		{"204", receiver{status: 204}, outbox.DeliveryDone, "204"},
+		{"302", receiver{status: 302}, outbox.DeliveryDue, "302"},
+		{"400", receiver{status: 400}, outbox.DeliveryDead, "400"},
+		{"401", receiver{status: 401}, outbox.DeliveryDead, "401"},
+		{"404", receiver{status: 404}, outbox.DeliveryDead, "404"},
+		{"408", receiver{status: 408}, outbox.DeliveryDue, "408"},
+		{"410", receiver{status: 410}, outbox.DeliveryAbandoned, "410"},
+		{"425", receiver{status: 425}, outbox.DeliveryDue, "425"},
+		{"429", receiver{status: 429}, outbox.DeliveryDue, "429"},
+		{"500", receiver{status: 500}, outbox.DeliveryDue, "500"},
+		{"503", receiver{status: 503}, outbox.DeliveryDue, "503"},
+		{"timeout", receiver{err: timeout}, outbox.DeliveryDue, egress.ClassTimeout},
+		{"refused", receiver{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, outbox.DeliveryDue, egress.ClassRefused},
+		{"unknown name", receiver{err: &net.DNSError{IsNotFound: true}}, outbox.DeliveryDue, egress.ClassName},
+		{"name denied now", receiver{err: &egress.Denied{Rule: egress.RuleAddress, Now: true}}, outbox.DeliveryDue, egress.ClassDenied},
+		{"URL denied", receiver{err: &egress.Denied{Rule: egress.RuleScheme}}, outbox.DeliveryDead, egress.ClassDenied},
+		{"other", receiver{err: errors.New("secret")}, outbox.DeliveryDue, egress.ClassNetwork},
 	} {
 		j := waiting()
 		out := deliver(t, j, &tt.r, activities.DeliverRequest{})
 		want := activities.Delivered{N: 7, State: a2a.InputRequired, Status: tt.status, Outcome: tt.outcome, Wait: out.Wait}
-		if diff := cmp.Diff(want, out); diff != "" || (out.Wait > 0) != (tt.status == opt.DeliveryDue) {
+		if diff := cmp.Diff(want, out); diff != "" || (out.Wait > 0) != (tt.status == outbox.DeliveryDue) {
 			t.Errorf("%s: wait %d, result (-want +got):\n%s", tt.name, out.Wait, diff)
 		}
 		class := tt.outcome
@@ -193,8 +193,8 @@ func TestActivities_Deliver_outcomes(t *testing.T) {
 func TestActivities_Deliver_configChanged(t *testing.T) {
 	for _, tt := range []struct {
 		answer int
-		status opt.DeliveryStatus
-	}{{410, opt.DeliveryDue}, {200, opt.DeliveryDue}, {500, opt.DeliveryAbandoned}} {
+		status outbox.DeliveryStatus
+	}{{410, outbox.DeliveryDue}, {200, outbox.DeliveryDue}, {500, outbox.DeliveryAbandoned}} {
 		j := waiting()
 		j.changed = tt.status
 		out := deliver(t, j, &receiver{status: tt.answer}, activities.DeliverRequest{})
@@ -229,7 +229,7 @@ func TestActivities_Deliver_waits(t *testing.T) {
 		if got := time.Duration(out.Wait) * time.Millisecond; got < tt.least || got > tt.most {
 			t.Errorf("%s: waits %v, want %v to %v", tt.name, got, tt.least, tt.most)
 		}
-		if dead := out.Status == opt.DeliveryDead; dead != (tt.most == 0) {
+		if dead := out.Status == outbox.DeliveryDead; dead != (tt.most == 0) {
 			t.Errorf("%s: status %q", tt.name, out.Status)
 		}
 	}
@@ -284,7 +284,7 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: many(journals), Sender: route(hook), Notice: notice, PerHost: 1}})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}); err != nil || out.Status != opt.DeliveryDone {
+		if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}); err != nil || out.Status != outbox.DeliveryDone {
 			t.Errorf("first: %+v, %v", out, err)
 		}
 	})
@@ -296,13 +296,13 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 			t.Errorf("second, after %d times: %+v, %v", busy, out, err)
 		}
 	}
-	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "fast"}); err != nil || out.Status != opt.DeliveryDone {
+	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "fast"}); err != nil || out.Status != outbox.DeliveryDone {
 		t.Errorf("fast: %+v, %v", out, err)
 	}
 	close(release)
 	wg.Wait()
 	slow.wait = nil
-	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second"}); err != nil || out.Status != opt.DeliveryDone {
+	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second"}); err != nil || out.Status != outbox.DeliveryDone {
 		t.Errorf("second, afterwards: %+v, %v", out, err)
 	}
 }
@@ -310,17 +310,17 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 // many is a journal with a config for each task.
 type many map[string]*pushJournal
 
-func (m many) NextDelivery(ctx context.Context, taskID, configID string) (opt.PushConfig, opt.Delivery, bool, error) {
+func (m many) NextDelivery(ctx context.Context, taskID, configID string) (outbox.PushConfig, outbox.Delivery, bool, error) {
 	c, d, ok, err := m[taskID].NextDelivery(ctx, taskID, configID)
 	d.TaskID = taskID
 	return c, d, ok, err
 }
 
-func (m many) NextNotice(ctx context.Context, taskID, channel string) (opt.Notice, opt.Delivery, bool, error) {
+func (m many) NextNotice(ctx context.Context, taskID, channel string) (outbox.Notice, outbox.Delivery, bool, error) {
 	return m[taskID].NextNotice(ctx, taskID, channel)
 }
 
-func (m many) NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (m many) NoteDelivery(ctx context.Context, c outbox.PushConfig, d outbox.Delivery, a outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error) {
 	return m[d.TaskID].NoteDelivery(ctx, c, d, a, s)
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // A Starter starts the objectives of schedules, as a message of their principal does,
@@ -16,9 +17,9 @@ import (
 // is final.
 type Starter interface {
 	// BeginScheduled returns the id of the objective.
-	BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error)
+	BeginScheduled(ctx context.Context, run timetable.ScheduledRun) (string, error)
 	// CancelScheduled cancels the objective of a run, if it is open.
-	CancelScheduled(ctx context.Context, run opt.ScheduledRun) error
+	CancelScheduled(ctx context.Context, run timetable.ScheduledRun) error
 }
 
 // ErrRefused is wrapped by the error of a request that would be refused again.
@@ -43,7 +44,7 @@ func NewSchedules(cfg ScheduleConfig) *Schedules { return &Schedules{cfg} }
 
 // BeginObjective starts the objective of a run and returns its id. A second run
 // returns the same one.
-func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (string, error) {
+func (s *Schedules) BeginObjective(ctx context.Context, run timetable.ScheduledRun) (string, error) {
 	defer sendHeartbeats(ctx).stop()
 	id, err := s.cfg.Starter.BeginScheduled(ctx, run)
 	return id, finalIfRefused(err)
@@ -51,7 +52,7 @@ func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (s
 
 // CancelObjective cancels the objective of a run. It does not wait for its end. A
 // second run changes nothing.
-func (s *Schedules) CancelObjective(ctx context.Context, run opt.ScheduledRun) error {
+func (s *Schedules) CancelObjective(ctx context.Context, run timetable.ScheduledRun) error {
 	defer sendHeartbeats(ctx).stop()
 	return finalIfRefused(s.cfg.Starter.CancelScheduled(ctx, run))
 }

@@ -7,11 +7,11 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // attempt notes an attempt at the next delivery to a config.
-func (s *fixture) attempt(t *testing.T, taskID, configID string, a opt.DeliveryAttempt, status opt.DeliveryStatus) {
+func (s *fixture) attempt(t *testing.T, taskID, configID string, a outbox.DeliveryAttempt, status outbox.DeliveryStatus) {
 	t.Helper()
 	j := s.world.Journal().Pushes
 	p, d, ok, err := j.NextDelivery(t.Context(), taskID, configID)
@@ -28,8 +28,8 @@ func (s *fixture) attempt(t *testing.T, taskID, configID string, a opt.DeliveryA
 func TestDeliveries(t *testing.T) {
 	s := newService(t, pushOn)
 	id := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "approve canary", "")+`,`+strings.Replace(hook, `{"url"`, `{"id":"a/b","url"`, 1)+`}`).at("result", "task", "id").String()
-	s.attempt(t, id, "a/b", opt.DeliveryAttempt{At: a2a.At(start), Error: "timeout"}, opt.DeliveryDue)
-	s.attempt(t, id, "a/b", opt.DeliveryAttempt{At: a2a.At(start.Add(tick)), Status: 404}, opt.DeliveryDead)
+	s.attempt(t, id, "a/b", outbox.DeliveryAttempt{At: a2a.At(start), Error: "timeout"}, outbox.DeliveryDue)
+	s.attempt(t, id, "a/b", outbox.DeliveryAttempt{At: a2a.At(start.Add(tick)), Status: 404}, outbox.DeliveryDead)
 
 	path := "/v1/tasks/" + id + "/deliveries"
 	w := s.get(t, path)

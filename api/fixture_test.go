@@ -22,6 +22,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 var start = servicetest.Start
@@ -228,7 +229,7 @@ func (s *fixture) untouched(t *testing.T) {
 	if n := len(s.world.Calls()); n != 0 {
 		t.Errorf("the engine was called %d times", n)
 	}
-	_, n, err := s.journal.Journal.Objectives(t.Context(), "acme", opt.ObjectiveFilter{Limit: 1})
+	_, n, err := s.journal.Journal.Objectives(t.Context(), "acme", shown.ObjectiveFilter{Limit: 1})
 	if err != nil || n != 0 {
 		t.Errorf("%d objectives were recorded: %v", n, err)
 	}

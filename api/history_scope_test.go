@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // The history scope is in the metadata of a request or of its message, and is
@@ -34,7 +35,7 @@ func TestHistoryScope(t *testing.T) {
 			if n.has("error") {
 				t.Fatal(n)
 			}
-			if got := s.journal.scope(); got != opt.HistoryScope(tc.want) {
+			if got := s.journal.scope(); got != shown.HistoryScope(tc.want) {
 				t.Errorf("the journal was asked for %q, want %q", got, tc.want)
 			}
 			if tc.method != "SendMessage" {

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A faultyJournal is the real journal, which counts its calls and can be made to
@@ -22,7 +23,7 @@ type faultyJournal struct {
 	down   error // of every call
 	record error // of Record
 	events error // of Events
-	wanted opt.TaskWant
+	wanted shown.TaskWant
 }
 
 // fail has all calls fail from now on; nil is for none.
@@ -44,15 +45,15 @@ func (j *faultyJournal) enter(more ...*error) error {
 }
 
 // scope returns the history scope of the task that was read last.
-func (j *faultyJournal) scope() opt.HistoryScope {
+func (j *faultyJournal) scope() shown.HistoryScope {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.wanted.Scope
 }
 
-func (j *faultyJournal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error) {
+func (j *faultyJournal) Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error) {
 	if err := j.enter(); err != nil {
-		return opt.TaskView{}, err
+		return shown.TaskView{}, err
 	}
 	j.mu.Lock()
 	j.wanted = want
@@ -60,7 +61,7 @@ func (j *faultyJournal) Task(ctx context.Context, tenant, id string, want opt.Ta
 	return j.Journal.Task(ctx, tenant, id, want)
 }
 
-func (j *faultyJournal) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) ([]opt.TaskView, int, error) {
+func (j *faultyJournal) Tasks(ctx context.Context, tenant string, f shown.TaskFilter) ([]shown.TaskView, int, error) {
 	if err := j.enter(); err != nil {
 		return nil, 0, err
 	}
@@ -84,30 +85,30 @@ func (j *faultyJournal) Objective(ctx context.Context, tenant, id string) (*opt.
 	return j.Journal.Objective(ctx, tenant, id)
 }
 
-func (j *faultyJournal) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error) {
+func (j *faultyJournal) Objectives(ctx context.Context, tenant string, f shown.ObjectiveFilter) ([]*opt.Objective, int, error) {
 	if err := j.enter(); err != nil {
 		return nil, 0, err
 	}
 	return j.Journal.Objectives(ctx, tenant, f)
 }
 
-func (j *faultyJournal) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error) {
+func (j *faultyJournal) SearchObjectives(ctx context.Context, tenant string, f shown.ObjectiveSearch) (shown.ObjectivesFound, error) {
 	if err := j.enter(); err != nil {
-		return opt.ObjectivesFound{}, err
+		return shown.ObjectivesFound{}, err
 	}
 	return j.Journal.SearchObjectives(ctx, tenant, f)
 }
 
-func (j *faultyJournal) Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error) {
+func (j *faultyJournal) Events(ctx context.Context, objectiveID string, after int64, limit int) ([]shown.Recorded, error) {
 	if err := j.enter(&j.events); err != nil {
 		return nil, err
 	}
 	return j.Journal.Events(ctx, objectiveID, after, limit)
 }
 
-func (j *faultyJournal) Judgement(ctx context.Context, objectiveID, principal, key string) (opt.Judgement, bool, error) {
+func (j *faultyJournal) Judgement(ctx context.Context, objectiveID, principal, key string) (shown.Judgement, bool, error) {
 	if err := j.enter(); err != nil {
-		return opt.Judgement{}, false, err
+		return shown.Judgement{}, false, err
 	}
 	return j.Journal.Judgement(ctx, objectiveID, principal, key)
 }

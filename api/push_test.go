@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // pushOn turns push notifications on. URLs of hosts that begin with "10." and
@@ -65,7 +66,7 @@ func wantList(t *testing.T, what string, got []string, want ...string) {
 // A config that comes with a message is stored before the work begins: no state
 // is missed, and a repeat makes no second one.
 func TestSendMessage_withPush(t *testing.T) {
-	s := newService(t, pushOn, func(c *config) { c.PushStates = opt.PushAll })
+	s := newService(t, pushOn, func(c *config) { c.PushStates = outbox.PushAll })
 	for range 2 {
 		s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write", "")+`,`+hook+`}`)
 	}
@@ -153,7 +154,7 @@ func TestCreatePush_limit(t *testing.T) {
 	create := func() node {
 		return s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com"}`)
 	}
-	for range opt.MaxPushes {
+	for range outbox.MaxPushes {
 		if n := create(); n.has("error") {
 			t.Fatal(n)
 		}

@@ -11,13 +11,15 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/timetable"
 )
 
 // limited returns a service whose tenants have quotas. Those of globex have none.
 func limited(t *testing.T, quotas ...string) *fixture {
 	t.Helper()
-	limits, err := opt.Quotas{}.With(quotas...)
-	for _, q := range opt.AllQuotas {
+	limits, err := access.Quotas{}.With(quotas...)
+	for _, q := range access.AllQuotas {
 		if err == nil {
 			limits, err = limits.With(fmt.Sprintf("globex:%s=0", q))
 		}
@@ -60,7 +62,7 @@ func TestQuotas_openObjectives(t *testing.T) {
 	done := begins(t, s, "m-other", "slow", "Authorization", "Bearer globex/eve").at("result", "task", "id").String()
 
 	const full = "open-objectives 2/2 30s"
-	run := opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T02:00:00Z"}
+	run := timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T02:00:00Z"}
 	_, missed := s.service.Runs.BeginScheduled(t.Context(), run)
 	fault, _ := errors.AsType[*call.Fault](missed)
 	if fault == nil || !fault.Final() || fault.Reason != "QUOTA_EXCEEDED" || !strings.Contains(fault.Message, "open-objectives") {
@@ -185,7 +187,7 @@ func TestQuotas_storedBytes(t *testing.T) {
 
 // The observer counts refused requests, by the name of the quota.
 func TestQuotas_observer(t *testing.T) {
-	limits, err := opt.Quotas{}.With("open-objectives=1")
+	limits, err := access.Quotas{}.With("open-objectives=1")
 	if err != nil {
 		t.Fatal(err)
 	}

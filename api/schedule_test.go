@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 const nightlyJSON = `{"id":"nightly","text":"write","cron":["0 2 * * *"],"timeZone":"Europe/Berlin","jitter":"90s"}`
@@ -29,7 +30,7 @@ func (s *fixture) schedule(t *testing.T, status int, verb, path, body string, he
 }
 
 // nightly returns the only schedule of a fixture.
-func (s *fixture) nightly(t *testing.T) opt.ScheduleState {
+func (s *fixture) nightly(t *testing.T) timetable.ScheduleState {
 	t.Helper()
 	state, err := s.times.Schedule(t.Context(), "acme", "nightly")
 	if err != nil {
@@ -43,8 +44,8 @@ func (s *fixture) nightly(t *testing.T) opt.ScheduleState {
 func TestSchedules_limit(t *testing.T) {
 	s := newService(t)
 	for n := range 199 {
-		x := opt.Schedule{ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann"}
-		if err := s.times.AddSchedule(t.Context(), opt.ScheduleState{Schedule: x}); err != nil {
+		x := timetable.Schedule{ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann"}
+		if err := s.times.AddSchedule(t.Context(), timetable.ScheduleState{Schedule: x}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,12 +139,12 @@ func TestSchedules_callers(t *testing.T) {
 }
 
 // started returns a state with a run whose objective is at a time.
-func started(state opt.ScheduleState, at string) opt.ScheduleState {
-	run := opt.ScheduleRun{ObjectiveID: state.ObjectiveID(at)}
+func started(state timetable.ScheduleState, at string) timetable.ScheduleState {
+	run := timetable.ScheduleRun{ObjectiveID: state.ObjectiveID(at)}
 	if run.At.UnmarshalText([]byte(at)) != nil {
 		panic(at)
 	}
-	state.Runs = append([]opt.ScheduleRun{run}, state.Runs...)
+	state.Runs = append([]timetable.ScheduleRun{run}, state.Runs...)
 	return state
 }
 
@@ -156,27 +157,27 @@ func TestTriggerSchedule(t *testing.T) {
 	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.String() != `{"pending":true,"skipped":false}` {
 		t.Errorf("nothing has happened: %v", n)
 	}
-	s.times.Run = func(state opt.ScheduleState, _ opt.Backfill) opt.ScheduleState {
+	s.times.Run = func(state timetable.ScheduleState, _ timetable.Backfill) timetable.ScheduleState {
 		state.Skipped++
 		return state
 	}
 	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.String() != `{"pending":false,"skipped":true}` {
 		t.Errorf("skipped: %v", n)
 	}
-	var asked opt.Overlap
-	s.times.Run = func(state opt.ScheduleState, b opt.Backfill) opt.ScheduleState {
+	var asked timetable.Overlap
+	s.times.Run = func(state timetable.ScheduleState, b timetable.Backfill) timetable.ScheduleState {
 		asked = b.Overlap
 		return started(state, at)
 	}
-	id, err := s.service.Runs.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
+	id, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", `{"overlap":"allow-all"}`)
-	if n.String() != fmt.Sprintf(`{"pending":false,"run":{"at":"2026-03-01T09:30:00.000Z","objectiveId":%q,"status":"completed"},"skipped":false}`, id) || asked != opt.OverlapAllow {
+	if n.String() != fmt.Sprintf(`{"pending":false,"run":{"at":"2026-03-01T09:30:00.000Z","objectiveId":%q,"status":"completed"},"skipped":false}`, id) || asked != timetable.OverlapAllow {
 		t.Errorf("started with %q: %v", asked, n)
 	}
-	s.times.Run = func(state opt.ScheduleState, _ opt.Backfill) opt.ScheduleState {
+	s.times.Run = func(state timetable.ScheduleState, _ timetable.Backfill) timetable.ScheduleState {
 		return started(state, "2026-03-01T09:31:00Z")
 	}
 	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.at("run", "failure").String() != "The journal does not know it." {
@@ -196,19 +197,19 @@ func TestBackfillSchedule(t *testing.T) {
 	for n := range 600 {
 		s.times.Times = append(s.times.Times, a2a.At(start.Add(time.Duration(n-600)*time.Minute)))
 	}
-	var asked []opt.Backfill
-	s.times.Run = func(state opt.ScheduleState, b opt.Backfill) opt.ScheduleState {
+	var asked []timetable.Backfill
+	s.times.Run = func(state timetable.ScheduleState, b timetable.Backfill) timetable.ScheduleState {
 		asked = append(asked, b)
 		return state
 	}
 	x := s.nightly(t).Schedule
-	done, err := s.service.Runs.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
+	done, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:29:00Z"}`)
 	want := fmt.Sprintf(`{"runs":[{"at":"2026-03-01T09:28:00.000Z","objectiveId":%q,"status":"completed"},{"at":"2026-03-01T09:29:00.000Z","objectiveId":%q}]}`, done, x.ObjectiveID("2026-03-01T09:29:00Z"))
-	if n.String() != want || len(asked) != 1 || asked[0].Overlap != opt.OverlapQueue {
+	if n.String() != want || len(asked) != 1 || asked[0].Overlap != timetable.OverlapQueue {
 		t.Errorf("asked for %+v: %v\nwant %s", asked, n, want)
 	}
 	for body, field := range map[string]string{
@@ -234,8 +235,8 @@ func TestBackfillSchedule(t *testing.T) {
 func TestBeginScheduled(t *testing.T) {
 	for _, mode := range []call.Idempotency{call.ByMessageID, call.ByHeader, call.NoRepeats} {
 		s := newService(t, func(c *config) { c.Idempotency = mode })
-		x := opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "bob", Name: "The report", Text: "write", Skill: "reports", ContextID: "ctx", CreatedAt: a2a.At(start)}
-		run := opt.ScheduledRun{Schedule: x, At: "2026-03-01T02:00:00Z"}
+		x := timetable.Schedule{ID: "nightly", Tenant: "acme", Principal: "bob", Name: "The report", Text: "write", Skill: "reports", ContextID: "ctx", CreatedAt: a2a.At(start)}
+		run := timetable.ScheduledRun{Schedule: x, At: "2026-03-01T02:00:00Z"}
 		for range 3 {
 			id, err := s.service.Runs.BeginScheduled(t.Context(), run)
 			if err != nil || id != x.ObjectiveID(run.At) {
@@ -274,8 +275,8 @@ func isFinal(err error) bool {
 
 // An error that may not happen again is not final.
 func TestBeginScheduled_faults(t *testing.T) {
-	run := func(text string) opt.ScheduledRun {
-		return opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: text}}
+	run := func(text string) timetable.ScheduledRun {
+		return timetable.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: timetable.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: text}}
 	}
 	s := newService(t)
 	if _, err := s.service.Runs.BeginScheduled(t.Context(), run("hello")); !isFinal(err) {
@@ -293,7 +294,7 @@ func TestBeginScheduled_faults(t *testing.T) {
 
 func TestCancelScheduled(t *testing.T) {
 	s := newService(t)
-	run := opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: "slow"}}
+	run := timetable.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: timetable.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: "slow"}}
 	if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 		t.Errorf("an objective that was not started: %v", err)
 	}
@@ -316,22 +317,22 @@ func TestCancelScheduled(t *testing.T) {
 func TestDeclareSchedules(t *testing.T) {
 	s := newService(t)
 	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
-	declared := func(name, text string) opt.Schedule {
-		return opt.Schedule{
-			ID: opt.PlaybookScheduleID("tea", name), Playbook: "tea", Tenant: "acme", Principal: "longhaul:schedules", Text: text, Skill: "tea",
-			Times: opt.Times{Every: 60}, Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp,
+	declared := func(name, text string) timetable.Schedule {
+		return timetable.Schedule{
+			ID: timetable.PlaybookScheduleID("tea", name), Playbook: "tea", Tenant: "acme", Principal: "longhaul:schedules", Text: text, Skill: "tea",
+			Times: timetable.Times{Every: 60}, Overlap: timetable.OverlapSkip, CatchUp: timetable.DefaultCatchUp,
 		}
 	}
 	other := declared("daily", "write")
 	other.Principal = "bob"
 	for _, step := range []struct {
-		list []opt.Schedule
+		list []timetable.Schedule
 		log  string // of the changes
 	}{
-		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, "add playbook:tea:daily, add playbook:tea:weekly"},
-		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, ""},
-		{[]opt.Schedule{declared("daily", "read"), declared("weekly", "write")}, "change playbook:tea:daily"},
-		{[]opt.Schedule{other}, "remove playbook:tea:daily, add playbook:tea:daily, remove playbook:tea:weekly"},
+		{[]timetable.Schedule{declared("daily", "write"), declared("weekly", "write")}, "add playbook:tea:daily, add playbook:tea:weekly"},
+		{[]timetable.Schedule{declared("daily", "write"), declared("weekly", "write")}, ""},
+		{[]timetable.Schedule{declared("daily", "read"), declared("weekly", "write")}, "change playbook:tea:daily"},
+		{[]timetable.Schedule{other}, "remove playbook:tea:daily, add playbook:tea:daily, remove playbook:tea:weekly"},
 		{nil, "remove playbook:tea:daily"},
 	} {
 		before := len(s.times.Log())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // The id that a client gives to a cancellation, in the header or the metadata, is
@@ -67,7 +68,9 @@ func TestCancel_principal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := func(r opt.Recorded) bool { return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann" }
+	named := func(r shown.Recorded) bool {
+		return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann"
+	}
 	if !slices.ContainsFunc(events, named) {
 		t.Errorf("no event names ann: %v", events)
 	}

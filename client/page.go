@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 	"longhaul/opt/wire"
 )
 
@@ -22,7 +23,7 @@ type (
 	Interrupt      = wire.Interrupt
 	Schedule       = wire.Schedule
 	ScheduleChange = wire.ScheduleChange
-	ScheduleRun    = opt.ScheduleRun
+	ScheduleRun    = timetable.ScheduleRun
 	Triggered      = wire.Triggered
 )
 
@@ -209,7 +210,7 @@ func (c *Client) DeleteSchedule(ctx context.Context, id string) (dropped int, er
 
 // TriggerSchedule starts an objective of a schedule now. overlap replaces that of the
 // schedule, "" keeps it.
-func (c *Client) TriggerSchedule(ctx context.Context, id string, overlap opt.Overlap) (*Triggered, error) {
+func (c *Client) TriggerSchedule(ctx context.Context, id string, overlap timetable.Overlap) (*Triggered, error) {
 	var out Triggered
 	r := request{method: http.MethodPost, path: pathOf("schedules", id, "trigger"), content: wire.TriggerRequest{Overlap: overlap}}
 	return result(&out, c.caller.once(ctx, r, &out))
@@ -218,7 +219,7 @@ func (c *Client) TriggerSchedule(ctx context.Context, id string, overlap opt.Ove
 // BackfillSchedule starts the objectives of a schedule for the times in a span that has
 // passed, both ends of which count. Without an overlap they run one after another. It
 // returns the objectives; those with a status had been started before.
-func (c *Client) BackfillSchedule(ctx context.Context, id string, from, until a2a.Time, overlap opt.Overlap) ([]ScheduleRun, error) {
+func (c *Client) BackfillSchedule(ctx context.Context, id string, from, until a2a.Time, overlap timetable.Overlap) ([]ScheduleRun, error) {
 	var out wire.Backfilled
 	r := request{method: http.MethodPost, path: pathOf("schedules", id, "backfill"), content: wire.BackfillRequest{From: from, Until: until, Overlap: overlap}}
 	err := c.caller.once(ctx, r, &out)

@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 const nightly = `{"id":"nightly","text":"Write","cron":["@daily"],"overlap":"skip","catchUp":"1h0m0s","paused":false,"principal":"ann",` +
@@ -46,7 +47,7 @@ func TestClient_Schedules(t *testing.T) {
 	if dropped, err := c.DeleteSchedule(ctx, "nightly"); err != nil || dropped != 3 {
 		t.Errorf("deleted, %d dropped: %v", dropped, err)
 	}
-	if got, err := c.TriggerSchedule(ctx, "nightly", opt.OverlapAllow); err != nil || !got.Pending || got.Run.ObjectiveID != "obj-y" {
+	if got, err := c.TriggerSchedule(ctx, "nightly", timetable.OverlapAllow); err != nil || !got.Pending || got.Run.ObjectiveID != "obj-y" {
 		t.Errorf("triggered %+v, %v", got, err)
 	}
 	if got, err := c.BackfillSchedule(ctx, "nightly", day(1), day(2), ""); err != nil || len(got) != 1 || got[0].ObjectiveID != "obj-z" {

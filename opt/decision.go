@@ -1,8 +1,6 @@
 package opt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 
@@ -72,11 +70,11 @@ func (c *Chain) Add(d Decision) *Decision {
 func hashOf(members map[string]json.RawMessage) string {
 	m := maps.Clone(members)
 	delete(m, "hash")
-	return sha256Of(a2a.Canonical(a2a.DataPart(m).Data))
+	return digestOf(m)
 }
 
-// sha256Of returns "sha256:" and the SHA-256 of data in hexadecimal.
-func sha256Of(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+// members returns the members of a JSON object.
+func members(doc []byte) (m map[string]json.RawMessage, err error) {
+	err = json.Unmarshal(doc, &m)
+	return m, err
 }

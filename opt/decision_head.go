@@ -1,7 +1,6 @@
 package opt
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"longhaul/a2a"
@@ -45,19 +44,6 @@ func (h DecisionHead) Statement() []byte {
 	return a2a.Canonical(a2a.DataPart(h).Data)
 }
 
-// A DecisionCursor is a position in the decisions of an objective: the number of the
-// event that brought the last one.
-type DecisionCursor int64
-
-// A DecisionPage is a page of the decisions of an objective, in the order in which
-// they were recorded.
-type DecisionPage struct {
-	Decisions []Decision
-	Last      DecisionCursor // of the last one
-	More      bool           // there are others after it
-	Head      DecisionHead   // of all decisions, not signed
-}
-
 // A Decided says how a gate was closed, for the metadata of its task.
 type Decided struct {
 	GateID    string   `json:"interruptId"`
@@ -81,10 +67,4 @@ func (e Event) Decided() *Decided {
 		out.Feedback = ReasonTimeout
 	}
 	return out
-}
-
-// members returns the members of a JSON object.
-func members(doc []byte) (m map[string]json.RawMessage, err error) {
-	err = json.Unmarshal(doc, &m)
-	return m, err
 }

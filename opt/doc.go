@@ -21,11 +21,12 @@
 // [CommandAnswer]. A reply that is judged leaves a [Decision] in a [Chain].
 //
 // What executors get and return is [Work] and an [Outcome]. What the journal records are
-// [Batch]es of events of one source; what it returns are views ([TaskView], [Interrupt],
-// [Queue]) selected by filters.
+// [Batch]es of events of one source.
 //
 // Package machine, below this one, decides which events follow from which input. The
-// workflows, the API and the simulation all use both packages.
+// workflows, the API and the simulation all use both packages. The other packages below it
+// have what the machines do not need: shown is the work as readers see it, outbox what goes
+// to receivers, timetable what starts objectives at times, access who may use the server.
 //
 // The package is pure: it reads no clock, draws no random number, starts no goroutine and
 // does no input or output, so the same code decides in a workflow, in a handler and in a

@@ -113,11 +113,9 @@ func (e Event) TaskEnded(contextID, taskID string, from TaskState) Event {
 	if from == TaskPending {
 		to = TaskCanceled
 	}
-	status := a2a.Message{
-		MessageID: taskID + ":status", ContextID: contextID, TaskID: taskID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(TerminatedText)},
-	}
 	return Event{
-		N: e.N, Kind: TaskMoved, At: e.At, PlanID: e.PlanID, TaskID: taskID, From: string(from), To: string(to), Reason: Terminated, Status: &status,
+		N: e.N, Kind: TaskMoved, At: e.At, PlanID: e.PlanID, TaskID: taskID, From: string(from), To: string(to), Reason: Terminated,
+		Status: a2a.AgentMessage(contextID, taskID, ":status", TerminatedText),
 	}
 }
 

@@ -146,8 +146,8 @@ func (g *Gate) Extended(by Gate) *Gate {
 // note, too, so that no earlier view of g is accepted.
 func (g *Gate) WithNote(e Exchange) *Gate {
 	out := g.With(e)
-	out.Noted = sha256Of(a2a.Canonical(a2a.DataPart(map[string]string{"before": g.Noted, "author": e.AskedBy, "messageId": e.MessageID, "text": e.Question}).Data))
-	out.ObjectDigest = sha256Of(a2a.Canonical(a2a.DataPart(map[string]string{"object": g.Digest(), "notes": out.Noted}).Data))
+	out.Noted = digestOf(map[string]string{"before": g.Noted, "author": e.AskedBy, "messageId": e.MessageID, "text": e.Question})
+	out.ObjectDigest = digestOf(map[string]string{"object": g.Digest(), "notes": out.Noted})
 	return out
 }
 
@@ -287,4 +287,31 @@ func (g *Gate) Decides(a Action) bool {
 		}
 	}
 	return n >= need
+}
+
+// GateIn returns the gate that m, the status message of a task, shows, with its object.
+// It is nil for other messages.
+func GateIn(m a2a.Message) *Gate {
+	if m.Role != a2a.RoleAgent {
+		return nil
+	}
+	for i, p := range m.Parts {
+		var g Gate
+		if p.Data != nil && json.Unmarshal(p.Data, &g) == nil && g.ID != "" && g.ID == m.MessageID {
+			g.Object = m.Parts[i+1:]
+			return &g
+		}
+	}
+	return nil
+}
+
+// TaskOfGate returns the id of the A2A task whose gate has an id; ok is false if no
+// gate can have that id.
+func TaskOfGate(gateID string) (taskID string, ok bool) {
+	i := strings.LastIndexByte(gateID, ':')
+	if i < 0 {
+		return "", false
+	}
+	n, err := strconv.Atoi(gateID[i+1:])
+	return gateID[:i], err == nil && GateID(gateID[:i], n) == gateID
 }

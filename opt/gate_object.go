@@ -113,5 +113,5 @@ func PartsDigest(parts []a2a.Part) string {
 			list[i]["filename"] = p.Filename
 		}
 	}
-	return sha256Of(a2a.Canonical(a2a.DataPart(list).Data))
+	return digestOf(list)
 }

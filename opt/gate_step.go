@@ -161,14 +161,10 @@ func (s Step) check(g *Gate) error {
 		return fmt.Errorf("there is no step %q: a step is one of %s, %s, %s, %s", s.Kind, Remind, Escalate, Reassign, Expire)
 	case s.After < 1 || s.After > MaxStepAfter:
 		return errors.New("must be between one second and 366 days after the gate opens")
-	case others && (s.To == nil || len(s.To.Principals)+len(s.To.Groups) == 0):
-		return fmt.Errorf("%s needs the principals or groups that may answer then", s.Kind)
-	case others && (s.To.NotRequester || s.To.Accepts != 0 || s.To.NoVeto):
-		return fmt.Errorf("%s changes only who may answer: principals and groups", s.Kind)
+	case others && s.checkTo(g) != nil:
+		return s.checkTo(g)
 	case !others && s.To != nil:
 		return fmt.Errorf("%s names no responders", s.Kind)
-	case s.Kind == Reassign && g.Responders.Replaced(s.To).CheckAccepts() != nil:
-		return g.Responders.Replaced(s.To).CheckAccepts()
 	case s.Action == "":
 		return nil
 	case s.Kind != Expire || g.Kind != Approval:
@@ -177,6 +173,19 @@ func (s Step) check(g *Gate) error {
 		return fmt.Errorf("an approval expires with %s or %s, not %q", Accept, Reject, s.Action)
 	case s.Action == Accept && !g.Allows(Accept):
 		return errors.New("accept is not offered at this gate")
+	}
+	return nil
+}
+
+// checkTo returns why s, which changes who may answer g, cannot have its responders.
+func (s Step) checkTo(g *Gate) error {
+	switch {
+	case s.To == nil || len(s.To.Principals)+len(s.To.Groups) == 0:
+		return fmt.Errorf("%s needs the principals or groups that may answer then", s.Kind)
+	case s.To.NotRequester || s.To.Accepts != 0 || s.To.NoVeto:
+		return fmt.Errorf("%s changes only who may answer: principals and groups", s.Kind)
+	case s.Kind == Reassign:
+		return g.Responders.Replaced(s.To).CheckAccepts()
 	}
 	return nil
 }

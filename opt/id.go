@@ -3,10 +3,13 @@ package opt
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"longhaul/a2a"
 )
 
 var idText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -110,4 +113,11 @@ func ParseID(id string) (ref Ref, ok bool) {
 func ArtifactID(taskID, local string) string {
 	_, place, _ := strings.Cut(strings.TrimPrefix(taskID, "task-"), "-")
 	return place + "-" + local
+}
+
+// digestOf returns "sha256:" and the SHA-256, in hexadecimal, of v as JSON in the canonical
+// form of RFC 8785.
+func digestOf(v any) string {
+	sum := sha256.Sum256(a2a.Canonical(a2a.DataPart(v).Data))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

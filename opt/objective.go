@@ -44,6 +44,18 @@ type Objective struct {
 	Stuck   *Stuck `json:"stuck,omitempty"`   // likewise
 }
 
+// Kept is an objective as the journal has it once an attempt has ended: its plans
+// with their tasks, and those with their artifacts.
+type Kept struct {
+	Objective Objective        `json:"objective"`
+	Request   *a2a.Message     `json:"request,omitempty"`  // that began it
+	Given     []PlanSpec       `json:"given,omitempty"`    // plans that came with it
+	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
+	Epochs    map[string]int   `json:"epochs,omitempty"`   // the latest epoch, by the name of a source that has begun another one
+	Answered  []string         `json:"answered,omitempty"` // ids of the commands that were answered
+	Heard     []string         `json:"heard,omitempty"`    // ids of the letters that the objective itself has judged, as Letter.ID returns them
+}
+
 // String returns o on one line, for people.
 func (o Objective) String() string {
 	return oneLine("objective", o.ID, o.Name, string(o.Status), o.Reason)
@@ -126,7 +138,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Started:
 			free--
 		case p.Paused, !mayFollow(o, i): // a plan that was paused before it could start, starts when it is resumed
-		case len(out) < free:
+		default:
 			out = append(out, p)
 		}
 	}
@@ -142,21 +154,6 @@ func planEnded(p *Plan) (over, last bool) { return p.Over(), false }
 
 // replanning reports whether a planner makes plans that replace the open ones.
 func replanning(o *Objective) bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
-
-// Held lists the pending plans of a started objective that depend on a plan that
-// is not done. They are to be shown as blocked.
-func (o *Objective) Held() []*Plan {
-	if !o.Started || o.Stopping != "" {
-		return nil
-	}
-	var out []*Plan
-	for _, p := range o.Plans {
-		if p.Status == PlanPending && !o.Met(p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
 
 // Met reports whether all dependencies of p are done. One that does not exist yet is not.
 func (o *Objective) Met(p *Plan) bool {

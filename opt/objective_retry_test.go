@@ -32,7 +32,7 @@ func TestPlan_NextRun(t *testing.T) {
 // A retried plan waits for its turn, even if all of its tasks are completed.
 func TestPlan_Apply_retryWaits(t *testing.T) {
 	p := planOf(t, "completed completed")
-	p.Status, p.Started, p.Paused, p.ObjectivePaused = opt.PlanFailed, true, true, true
+	p.Status, p.Started, p.Paused, p.ObjectivePaused, p.Stopping = opt.PlanFailed, true, true, true, "canceled"
 	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +49,11 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		set     func(*opt.Objective)
 		refused bool
 		start   string // what may start then
-		held    string
 		next    string // the next status of the objective
 	}{
 		{plans: "failed?!/timeout working!", next: "working"},
 		{plans: "failed?!/timeout pending", start: "0", next: "working"},
-		{plans: "failed?!/timeout pending: pending:0", start: "0 1", held: "2", next: "working"},
+		{plans: "failed?!/timeout pending: pending:0", start: "0 1", next: "working"},
 		{plans: "failed?!/timeout blocked!/input", set: func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, next: "blocked"},
 		{plans: "failed?!/timeout pending", set: paused, next: "blocked"},
 		{plans: "failed?!/timeout pending", set: unstarted, next: "submitted"},
@@ -79,8 +78,8 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		if err != nil || p.Status != opt.PlanPending || p.Reason != "" || p.Started || p.Report != nil || p.Run != 2 {
 			t.Errorf("%s: %v, plan %+v", tt.plans, err, p)
 		}
-		if got := places(o, o.Startable()) + "; " + places(o, o.Held()); got != tt.start+"; "+tt.held {
-			t.Errorf("%s: startable and held are %s", tt.plans, got)
+		if got := places(o, o.Startable()); got != tt.start {
+			t.Errorf("%s: startable are %s", tt.plans, got)
 		}
 		if come(t, o); string(o.Status) != tt.next {
 			t.Errorf("%s: the objective is %s", tt.plans, o.Status)

@@ -48,7 +48,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveStatus(o.Stopping), o.Cause
 	case o.Stopping != "":
 		return ObjectiveFailed, cmp.Or(o.Cause, whyFailed(o))
-	case o.Status == ObjectiveSubmitted && !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, replanning(o):
+	case waitsToBegin(o):
 		return o.Status, o.Reason
 	case !open && anyPlan(o, PlanCompleted):
 		return ObjectiveCompleted, ""
@@ -69,6 +69,12 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	default:
 		return ObjectiveBlocked, o.blockedBy()
 	}
+}
+
+// waitsToBegin reports whether nothing follows from the plans of o yet: it was not started, or a
+// planner makes its first plans or those that replace the open ones.
+func waitsToBegin(o *Objective) bool {
+	return o.Status == ObjectiveSubmitted && !o.Started && !o.begun() || o.Status == ObjectivePlanning && len(o.Plans) == 0 || replanning(o)
 }
 
 // begun reports whether a client has begun the work on a plan by hand. Skipping a
@@ -244,11 +250,5 @@ func anyPlan(o *Objective, s PlanStatus) bool {
 // sayOn returns a message of the agent on the root task. One id per attempt is
 // enough, since a root task ends once.
 func sayOn(o *Objective, text string) *a2a.Message {
-	return &a2a.Message{
-		MessageID: o.RootID() + ":status",
-		ContextID: o.ContextID,
-		TaskID:    o.RootID(),
-		Role:      a2a.RoleAgent,
-		Parts:     []a2a.Part{a2a.TextPart(text)},
-	}
+	return a2a.AgentMessage(o.ContextID, o.RootID(), ":status", text)
 }

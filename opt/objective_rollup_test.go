@@ -1,7 +1,6 @@
 package opt_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,83 +8,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/opt"
 )
-
-// An objective shows both a pause and the question of a task.
-func TestObjective_Next_pausedAtGate(t *testing.T) {
-	o := objectiveOf(t, "working! pending")
-	gate := &opt.Gate{ID: "g", Kind: opt.Approval, Title: "Ship it?"}
-	apply := func(e opt.Event) {
-		t.Helper()
-		if err := o.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	steps := []struct {
-		name   string
-		do     func()
-		status string // with its reason and, once paused, "paused"
-		root   string // with its gate
-	}{
-		{"the gate opens", func() {
-			show(o.Plans[0], opt.Report{N: 1, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Open: []*opt.Gate{gate}})
-		}, "blocked input", "input-required g"},
-		{"a client pauses", func() { apply(opt.Event{Kind: opt.ObjectivePaused}) }, "blocked input paused", "input-required g"},
-		{"the gate is answered", func() {
-			show(o.Plans[0], opt.Report{N: 2, Status: opt.PlanBlocked, Reason: opt.BlockedByOperator})
-		}, "blocked operator paused", "working"},
-		{"another gate opens", func() {
-			show(o.Plans[0], opt.Report{N: 3, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Open: []*opt.Gate{gate}})
-		}, "blocked input paused", "input-required g"},
-		{"a client resumes", func() { apply(opt.Event{Kind: opt.ObjectiveResumed}) }, "blocked input", "input-required g"},
-		{"the plan works", func() { show(o.Plans[0], opt.Report{N: 4, Status: opt.PlanWorking}) }, "working", "working"},
-		{"a client pauses again", func() { apply(opt.Event{Kind: opt.ObjectivePaused}) }, "blocked operator paused", "working"},
-		{"the first plan ends", func() { show(o.Plans[0], opt.Report{N: 5, Status: opt.PlanCompleted}) }, "blocked operator paused", "working"},
-		{"the last plan is skipped", func() { show(o.Plans[1], opt.Report{N: 1, Status: opt.PlanSkipped}) }, "completed paused", "completed"},
-	}
-	for _, s := range steps {
-		s.do()
-		come(t, o)
-		got := []string{string(o.Status), o.Reason}
-		if o.Paused {
-			got = append(got, "paused")
-			if startable := o.Startable(); len(startable) > 0 {
-				t.Errorf("%s: %s may start while the objective is paused", s.name, places(o, startable))
-			}
-		}
-		if got := strings.Join(strings.Fields(strings.Join(got, " ")), " "); got != s.status {
-			t.Errorf("%s: objective is %q, want %q", s.name, got, s.status)
-		}
-		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.root {
-			t.Errorf("%s: root task is %q, want %q", s.name, got, s.root)
-		}
-	}
-}
-
-// An objective with nothing to do has that reason until it has a plan to work on.
-func TestObjective_Next_nothingToDo(t *testing.T) {
-	o := objectiveOf(t, "")
-	check := func(step, reason string) {
-		t.Helper()
-		if come(t, o); o.Status != opt.ObjectiveWorking || o.Reason != reason || o.Root != opt.TaskWorking {
-			t.Errorf("%s: objective is %s %q, its root task %s, want working %q", step, o.Status, o.Reason, o.Root, reason)
-		}
-	}
-	check("started without plans", opt.NothingToDo)
-	o.Planning = true
-	check("while plans are made", "")
-	o.Planning = false
-	check("none were made", opt.NothingToDo)
-	p, err := o.NewPlan(opt.PlanSpec{Name: "p"}, a2a.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p}); err != nil {
-		t.Fatal(err)
-	}
-	check("with a plan", "")
-	show(o.Plans[0], opt.Report{N: 1, Status: opt.PlanSkipped})
-	check("once it was skipped", opt.NothingToDo)
-}
 
 // The text of a failure says what failed, and why.
 func TestObjective_Next_failureText(t *testing.T) {

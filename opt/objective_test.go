@@ -16,43 +16,40 @@ import (
 // the plan is optional, "!" if it was started, "/" before the reason, and ":"
 // before the indexes of the plans it depends on.
 func TestObjective_Startable(t *testing.T) {
-	tests := []struct{ name, plans, startable, held string }{
-		{"none", "", "", ""},
-		{"first of a list", "pending pending", "0", ""},
-		{"next of a list", "completed! pending pending", "1", ""},
-		{"one at a time", "working! pending", "", ""},
-		{"a list waits at a gate", "blocked!/input pending", "", ""},
-		{"past a skipped plan", "skipped pending", "1", ""},
-		{"past an optional plan that failed", "failed?! pending", "1", ""},
-		{"nothing after a failure", "failed! pending: pending:0", "", "2"},
-		{"nothing beside a failure", "failed! pending: pending:1", "", "2"},
-		{"a list waits for the first, though a client began the second", "pending working!", "", ""},
-		{"and then the first has its turn", "pending completed! pending", "0", ""},
-		{"a list stops at the first that failed", "failed! completed! pending", "", ""},
-		{"the others of a list with dependencies keep their place", "working! pending pending pending:1", "", "3"},
-		{"beside what follows it", "completed! completed! pending pending:1", "2 3", ""},
-		{"at once, and what follows that", "working! pending: pending", "1", ""},
-		{"behind what was skipped by hand", "working! pending skipped pending pending:0", "", "4"},
-		{"roots together", "pending pending: pending:0", "0 1", "2"},
-		{"at most four", "pending pending: pending: pending: pending: pending:0", "0 1 2 3", "5"},
-		{"four with those begun", "working! blocked!/input: working!: pending: pending: pending:0", "3", "5"},
-		{"join waits for both", "completed! working!: pending:0,1", "", "2"},
-		{"join of both", "completed! skipped: blocked/dependencies:0,1", "2", ""},
-		{"shown already", "working! blocked/dependencies:0", "", ""},
-		{"past an optional failure", "failed?! pending:0", "1", ""},
-		{"begun by hand, and waits", "blocked/input pending", "0", ""},
-		{"begun by hand out of turn", "working! blocked/input pending", "", ""},
-		{"begun by hand, beside others", "blocked/input pending: pending:1", "0 1", "2"},
-		{"begun by hand, and paused", "blocked/operator pending", "", ""},
+	tests := []struct{ name, plans, startable string }{
+		{"none", "", ""},
+		{"first of a list", "pending pending", "0"},
+		{"next of a list", "completed! pending pending", "1"},
+		{"one at a time", "working! pending", ""},
+		{"a list waits at a gate", "blocked!/input pending", ""},
+		{"past a skipped plan", "skipped pending", "1"},
+		{"past an optional plan that failed", "failed?! pending", "1"},
+		{"nothing after a failure", "failed! pending: pending:0", ""},
+		{"nothing beside a failure", "failed! pending: pending:1", ""},
+		{"a list waits for the first, though a client began the second", "pending working!", ""},
+		{"and then the first has its turn", "pending completed! pending", "0"},
+		{"a list stops at the first that failed", "failed! completed! pending", ""},
+		{"the others of a list with dependencies keep their place", "working! pending pending pending:1", ""},
+		{"beside what follows it", "completed! completed! pending pending:1", "2 3"},
+		{"at once, and what follows that", "working! pending: pending", "1"},
+		{"behind what was skipped by hand", "working! pending skipped pending pending:0", ""},
+		{"roots together", "pending pending: pending:0", "0 1"},
+		{"at most four", "pending pending: pending: pending: pending: pending:0", "0 1 2 3"},
+		{"four with those begun", "working! blocked!/input: working!: pending: pending: pending:0", "3"},
+		{"join waits for both", "completed! working!: pending:0,1", ""},
+		{"join of both", "completed! skipped: blocked/dependencies:0,1", "2"},
+		{"shown already", "working! blocked/dependencies:0", ""},
+		{"past an optional failure", "failed?! pending:0", "1"},
+		{"begun by hand, and waits", "blocked/input pending", "0"},
+		{"begun by hand out of turn", "working! blocked/input pending", ""},
+		{"begun by hand, beside others", "blocked/input pending: pending:1", "0 1"},
+		{"begun by hand, and paused", "blocked/operator pending", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := objectiveOf(t, tt.plans)
 			if got := places(o, o.Startable()); got != tt.startable {
 				t.Errorf("startable %q, want %q", got, tt.startable)
-			}
-			if got := places(o, o.Held()); got != tt.held {
-				t.Errorf("held %q, want %q", got, tt.held)
 			}
 			for name, spoil := range map[string]func(*opt.Objective){
 				"not started":  func(o *opt.Objective) { o.Started = false },
@@ -121,6 +118,7 @@ func TestObjective_Next(t *testing.T) {
 		{"back from a gate", "working!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working", "working"},
 		{"the only plan is paused", "blocked!/operator", nil, "blocked plan-paused", "working"},
 		{"one paused, one at a gate", "blocked!/operator blocked!/input: pending:0", nil, "blocked input", "working"},
+		{"a plan was skipped by hand", "skipped pending", func(o *opt.Objective) { unstarted(o); o.Plans[0].Report = &opt.Report{ByHand: true} }, "submitted", "submitted"},
 		{"begun by hand", "working/by-hand pending", unstarted, "working by-hand", "working"},
 		{"begun by hand, and waits", "blocked/input pending", unstarted, "blocked input", "working"},
 		{"begun by hand, and paused", "blocked/operator", unstarted, "blocked plan-paused", "working"},
@@ -188,7 +186,8 @@ func expired(o *opt.Objective) {
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
 
 // An expired objective has a text for clients; an objective that a client
-// canceled needs none. A new attempt begins without the reason.
+// canceled needs none. Neither was started: its next attempt begins with the original request, and
+// without the reason.
 func TestObjective_expires(t *testing.T) {
 	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
 		o := objectiveOf(t, "")
@@ -205,7 +204,7 @@ func TestObjective_expires(t *testing.T) {
 		if last := events[len(events)-1]; last.Status != nil {
 			said = last.Status.Text()
 		}
-		if o.Reason != cause || said != text || o.Root != opt.TaskCanceled {
+		if o.Reason != cause || said != text || o.Root != opt.TaskCanceled || o.Started {
 			t.Errorf("the reason is %q and the root task is %s and says %q, want %q and %q", o.Reason, o.Root, said, cause, text)
 		}
 		if err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, To: "submitted", Attempt: 2}); err != nil {
@@ -217,7 +216,8 @@ func TestObjective_expires(t *testing.T) {
 	}
 }
 
-// The root task shows the gate that was opened first, in any plan (D15).
+// The root task shows the gate that was opened first, in any plan (D15), also while the
+// objective is paused, and none while it is being stopped.
 func TestObjective_Next_gates(t *testing.T) {
 	o := objectiveOf(t, "working! working!: pending:0")
 	gate := func(id string, kind opt.GateKind, ms int64) *opt.Gate {
@@ -237,6 +237,7 @@ func TestObjective_Next_gates(t *testing.T) {
 		{0, []*opt.Gate{a}, "input-required c"},
 		{1, nil, "input-required a"},
 		{0, nil, "working"},
+		{0, []*opt.Gate{a}, "input-required a"},
 	}
 	for n, s := range steps {
 		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open}
@@ -250,11 +251,21 @@ func TestObjective_Next_gates(t *testing.T) {
 			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
 		}
 	}
-	if err := o.Apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}); err != nil {
-		t.Fatal(err)
-	}
-	if come(t, o); o.Gate() != nil || o.Root != opt.TaskWorking {
-		t.Errorf("root task is %s while the objective is stopped", o.Root)
+	for _, s := range []struct {
+		event opt.Event
+		want  string
+	}{
+		{opt.Event{Kind: opt.ObjectivePaused}, "blocked operator, input-required a"},
+		{opt.Event{Kind: opt.ObjectiveResumed}, "working , input-required a"},
+		{opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, "working , working "},
+	} {
+		if err := o.Apply(s.event); err != nil {
+			t.Fatal(err)
+		}
+		come(t, o)
+		if got := fmt.Sprintf("%s %s, %s %s", o.Status, o.Reason, o.Root, o.RootGate); got != s.want {
+			t.Errorf("after %s at a gate the objective and its root task are %s, want %s", s.event.Kind, got, s.want)
+		}
 	}
 }
 
@@ -440,17 +451,6 @@ func TestObjective_Startable_stoppedPlan(t *testing.T) {
 	}
 }
 
-// An objective that ends before its start stays unstarted: its next attempt
-// begins with the original request.
-func TestObjective_Apply_endsUnstarted(t *testing.T) {
-	o := objectiveOf(t, "")
-	unstarted(o)
-	o.Stopping = "canceled"
-	if come(t, o); o.Status != opt.ObjectiveCanceled || o.Started {
-		t.Errorf("the objective is %s, started %v", o.Status, o.Started)
-	}
-}
-
 // The place in the queue is as in the event, and is cleared by the start.
 func TestObjective_Apply_queued(t *testing.T) {
 	o := objectiveOf(t, "")
@@ -564,42 +564,4 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// Skipping a plan before anything was started does not begin the objective.
-func TestObjective_skippedByHand(t *testing.T) {
-	o := objectiveOf(t, "pending pending")
-	unstarted(o)
-	report := func(i int, r opt.Report) {
-		t.Helper()
-		show(o.Plans[i], r)
-	}
-	report(0, opt.Report{N: 1, Status: opt.PlanSkipped, ByHand: true})
-	if events := o.Next(a2a.Time{}); len(events) != 0 || o.Status != opt.ObjectiveSubmitted {
-		t.Errorf("once a plan was skipped, the objective is %s and %v follows", o.Status, events)
-	}
-	report(1, opt.Report{N: 1, Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true})
-	if events := o.Next(a2a.Time{}); len(events) == 0 {
-		t.Error("once a plan works by hand, nothing follows")
-	}
-}
-
-// An objective ends after the tasks of a plan that a client has ended.
-func TestObjective_waitsForClosingPlans(t *testing.T) {
-	for _, status := range []opt.PlanStatus{opt.PlanFailed, opt.PlanCompleted} {
-		o := objectiveOf(t, "working! completed!")
-		report := func(r opt.Report) {
-			t.Helper()
-			show(o.Plans[0], r)
-			come(t, o)
-		}
-		report(opt.Report{N: 1, Status: status, Closing: true})
-		if o.Status != opt.ObjectiveWorking || o.Root != opt.TaskWorking {
-			t.Errorf("while a plan that is %s stops, the objective is %s and its root task %s", status, o.Status, o.Root)
-		}
-		report(opt.Report{N: 2, Status: status})
-		if string(o.Status) != string(status) {
-			t.Errorf("once a plan that is %s has stopped, the objective is %s", status, o.Status)
-		}
-	}
 }

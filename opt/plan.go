@@ -100,6 +100,11 @@ func declared(dependencies []string, loose bool) bool {
 // follows reports whether t follows the task before it in the list.
 func follows(p *Plan, t *Task) bool { return t.Dependencies == nil && !p.Loose || !p.Unordered() }
 
+// hasBegun reports whether p has begun or is about to.
+func hasBegun(p *Plan) bool {
+	return p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies)
+}
+
 // DependsOn reports whether p declares that it depends on exactly the plans with these
 // ids. A plan that has begun follows the list no longer, so that none are the same as [].
 func (p *Plan) DependsOn(ids []string) bool {

@@ -38,6 +38,7 @@ func TestPlan_Ready(t *testing.T) {
 		{"roots together", "pending pending: pending:0", "0 1"},
 		{"at most four", "pending pending: pending: pending: pending: pending:0", "0 1 2 3"},
 		{"four with those that run", "working working: working: pending: pending: pending:0", "3"},
+		{"none while more work, since a task continues after a gate at once", "working working: working: working: working: pending: pending:0", ""},
 		{"tasks at gates hold no slot", "input-required auth-required: pending: pending: pending: pending: pending:0", "2 3 4 5"},
 		{"join waits for both", "completed working: pending:0,1", ""},
 		{"join of both", "completed completed: pending:0,1", "2"},
@@ -68,16 +69,6 @@ func TestPlan_Ready(t *testing.T) {
 		if got := indexes(p.Ready()); got != "" {
 			t.Errorf("%s: ready while the plan stops: %s", tt.name, got)
 		}
-	}
-}
-
-// A task that continues after a gate may exceed the limit, since a person has
-// waited for it. No other task starts until the number is below the limit.
-func TestPlan_Ready_aboveTheLimit(t *testing.T) {
-	p := planOf(t, "working working: working: working: working: pending: pending:0")
-	p.Started = true
-	if got := indexes(p.Ready()); got != "" {
-		t.Errorf("ready %q with five at work", got)
 	}
 }
 
@@ -278,7 +269,6 @@ func TestPlan_Next(t *testing.T) {
 		{"failing while others work", "failed working: pending:0", nil, "working", "failed working canceled"},
 		{"the reason is that of the cause", "canceled failed", func(p *opt.Plan) { p.Tasks[0].Reason, p.Tasks[1].Reason = "canceled", "timeout" }, "failed timeout", "canceled failed"},
 		{"canceled by a client", "canceled pending", nil, "failed canceled", "canceled canceled"},
-		{"rejected", "rejected", nil, "failed rejected", "rejected"},
 		{"at a gate", "input-required pending", nil, "blocked input", "input-required pending"},
 		{"at a credential", "auth-required pending", nil, "blocked auth", "auth-required pending"},
 		{"at both", "auth-required input-required: pending:0", nil, "blocked input", "auth-required input-required pending"},
@@ -289,6 +279,8 @@ func TestPlan_Next(t *testing.T) {
 		{"stopped without tasks", "", stopping(opt.PlanWorking), "failed canceled", ""},
 		{"stopped between tasks", "completed pending", stopping(opt.PlanWorking), "failed canceled", "completed canceled"},
 		{"stopped at a gate", "input-required pending", stopping(opt.PlanBlocked), "skipped canceled", "canceled canceled"},
+		{"its workflow was canceled at a gate: skipped, it would leave its objective with nothing to do", "input-required pending",
+			func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanBlocked, opt.PlanCanceled }, "failed canceled", "canceled canceled"},
 		{"stopping while it works", "working pending", stopping(opt.PlanWorking), "working", "working canceled"},
 		{"replaced while it worked", "completed pending", func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanWorking, opt.Replanned }, "skipped replanned", "completed canceled"},
 		{"replaced while it waited", "input-required", func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanBlocked, opt.Replanned }, "skipped replanned", "canceled"},

@@ -11,17 +11,6 @@ import (
 	"longhaul/a2a"
 )
 
-// Limits on the text of names and descriptions.
-const (
-	MaxName        = 256
-	MaxDescription = 16 << 10
-)
-
-// A SpecError names the member of a request that is invalid, and the problem.
-type SpecError struct{ Field, Problem string }
-
-func (e *SpecError) Error() string { return e.Field + ": " + e.Problem }
-
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
 // NewPlans makes the plans of one request from specs, numbered after the plans of o,
@@ -99,11 +88,6 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 	return p, err
 }
 
-// hasBegun reports whether p has begun or is about to.
-func hasBegun(p *Plan) bool {
-	return p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies)
-}
-
 // Reordered returns the ids of the plans that p would depend on after a change of
 // its dependencies, or an error if they are invalid or p has begun.
 func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) {
@@ -177,22 +161,6 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		return nil, err
 	}
 	return tasks, nil
-}
-
-func checkText(field, name, description string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return &SpecError{field + "name", "must not be empty or blank"}
-	case strings.ContainsRune(name, 0):
-		return &SpecError{field + "name", "must not contain NUL characters"}
-	case strings.ContainsRune(description, 0):
-		return &SpecError{field + "description", "must not contain NUL characters"}
-	case len([]rune(name)) > MaxName:
-		return &SpecError{field + "name", fmt.Sprintf("has more than %d characters", MaxName)}
-	case len(description) > MaxDescription:
-		return &SpecError{field + "description", fmt.Sprintf("has more than %d bytes", MaxDescription)}
-	}
-	return nil
 }
 
 // references are the names by which plans or tasks can refer to each other.

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // An Outbox is the journal's list of push configs that have deliveries that are
@@ -16,8 +17,8 @@ import (
 type Outbox interface {
 	// PushesDue returns at most limit of those that were not handed over, or long
 	// ago.
-	PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error)
-	PushesHanded(ctx context.Context, list []opt.PushKey) error
+	PushesDue(ctx context.Context, limit int) ([]outbox.PushKey, error)
+	PushesHanded(ctx context.Context, list []outbox.PushKey) error
 	// PushSignal is ready when this process has made a delivery due.
 	PushSignal() <-chan struct{}
 }
@@ -26,7 +27,7 @@ type Outbox interface {
 // that wraps opt.ErrUnavailable concerns all configs.
 // [workflows.Client] is one.
 type Deliverer interface {
-	Push(ctx context.Context, k opt.PushKey) error
+	Push(ctx context.Context, k outbox.PushKey) error
 }
 
 // A Dispatcher hands deliveries that are due to a Deliverer. Any number may run, in any

@@ -19,6 +19,8 @@ import (
 	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // ClientConfig says which Temporal a Client talks to.
@@ -69,9 +71,9 @@ const plansMemo = "plans"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := c.options(o)
-	input := ObjectiveInput{Opening: &o, Rules: machine.Rules, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil}
-	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
+	input := c.input()
+	input.Opening = &o
+	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
 		return c.opened(ctx, o)
@@ -82,14 +84,8 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 // Enter puts an objective into the queue of its context. The entry is durable
 // once Enter returns nil. Call Enter before Start, so that no started objective
 // is missing from the queue.
-func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
-	options := client.StartWorkflowOptions{
-		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
-		TaskQueue:           TaskQueue,
-		WorkflowTaskTimeout: workflowTaskTimeout,
-		StaticSummary:       "Queue of a context",
-		Priority:            temporal.Priority{FairnessKey: fairnessKey(o.Tenant)},
-	}
+func (c *Client) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
+	options := startOptions(contextWorkflowID(o.Tenant, o.ContextID), "Queue of a context", o.Tenant)
 	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
 	}
@@ -101,22 +97,23 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 	return refusal("enter the queue of a context", err)
 }
 
-// options returns how an objective's workflow is started. Only what starts a workflow sets the
-// fairness key: Temporal hands it on to child workflows, activities and later runs.
+// startOptions returns how a workflow of a tenant is started. Only what starts a workflow sets
+// the fairness key: Temporal hands it on to child workflows, activities and later runs.
+func startOptions(id, summary, tenant string) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: id, TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: summary,
+		Priority: temporal.Priority{FairnessKey: fairnessKey(tenant)},
+	}
+}
+
+// options returns how an objective's workflow is started.
 func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
-	options := client.StartWorkflowOptions{
-		ID:                                       head.ID,
-		TaskQueue:                                TaskQueue,
-		WorkflowTaskTimeout:                      workflowTaskTimeout,
-		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		EnableEagerStart:                         true,
-		Memo:                                     map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)},
-		StaticSummary:                            head.Name,
-		StaticDetails:                            head.Description,
-		Priority:                                 temporal.Priority{FairnessKey: fairnessKey(head.Tenant)},
-	}
+	options := startOptions(head.ID, head.Name, head.Tenant)
+	options.StaticDetails = head.Description
+	options.Memo = map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)}
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	options.WorkflowExecutionErrorWhenAlreadyStarted, options.EnableEagerStart = true, true
 	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(append(nameAttribute(head.Name, c.cfg.Cipher != nil),
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
@@ -124,36 +121,6 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	}
 	return options
 }
-
-// firstState is the state that Temporal's lists show from the start: working if
-// the work begins at once, and the state of the former attempt until a retry is admitted.
-func firstState(o opt.Opening) opt.TaskState {
-	if o.Objective.Root.Ended() {
-		return o.Objective.Root
-	}
-	if o.Idle || !o.Objective.QueuedAt.IsZero() {
-		return opt.TaskSubmitted
-	}
-	return opt.TaskWorking
-}
-
-// nameAttribute returns the search attribute for a name, or none if payloads are
-// encrypted: Temporal has search attributes as plain text.
-func nameAttribute(name string, encrypted bool) []temporal.SearchAttributeUpdate {
-	if encrypted {
-		return nil
-	}
-	return []temporal.SearchAttributeUpdate{NameAttribute.ValueSet(shortName(name))}
-}
-
-// maxName is how long a keyword may be in every visibility store, in bytes.
-const maxName = 255
-
-// shortName cuts a name to what Temporal takes as a keyword.
-func shortName(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxName)], "") }
-
-// fairnessKey cuts a tenant's name to what Temporal takes as a key.
-func fairnessKey(tenant string) string { return strings.ToValidUTF8(tenant[:min(len(tenant), 64)], "") }
 
 // opened returns the opening of the objective that has o's id already.
 func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error) {
@@ -252,10 +219,8 @@ func (c *Client) signal(ctx context.Context, to, name string, arg any) error {
 func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := c.options(opt.Opening{Objective: o, Idle: true})
-	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	options.EnableEagerStart = false
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, c.again(o, false))
+	options, input := c.again(o)
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
 	return refusal("retry "+o.ID, err)
 }
 
@@ -276,13 +241,10 @@ func (c *Client) Cancel(ctx context.Context, objectiveID, principal string) erro
 
 // Push has the deliveries of a config made that are due. The request is durable
 // once Push returns nil. A repeat is harmless.
-func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
+func (c *Client) Push(ctx context.Context, k outbox.PushKey) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	options := client.StartWorkflowOptions{
-		ID: pushWorkflowID(k), TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: oneLine("Deliveries of " + k.TaskID),
-		Priority: temporal.Priority{FairnessKey: fairnessKey(k.Tenant)},
-	}
+	options := startOptions(pushWorkflowID(k), oneLine("Deliveries of "+k.TaskID), k.Tenant)
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, PushSignal, nil, options, Push,
 		PushInput{TaskID: k.TaskID, ConfigID: k.ConfigID, MaxEvents: c.cfg.MaxEvents})
 	return refusal("deliver to a push config of "+k.TaskID, err)
@@ -290,7 +252,7 @@ func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
 
 // pushWorkflowID returns the id of the workflow of a config. The ids of configs are
 // chosen by clients: a long id, or one that is not plain text, becomes a digest.
-func pushWorkflowID(k opt.PushKey) string {
+func pushWorkflowID(k outbox.PushKey) string {
 	config := k.ConfigID
 	if len(config) > 200 || strings.ContainsFunc(config, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		sum := sha256.Sum256([]byte(config))
@@ -299,13 +261,13 @@ func pushWorkflowID(k opt.PushKey) string {
 	return "push-" + k.TaskID + "-" + config
 }
 
-// idleFor returns in seconds how long an objective may wait to be started: 0 for
-// ever, otherwise at least 1.
-func (c *Client) idleFor() int64 {
-	if c.cfg.IdleFor <= 0 {
-		return 0
+// input returns what the inputs of all runs of objectives have in common.
+func (c *Client) input() ObjectiveInput {
+	in := ObjectiveInput{Rules: machine.Rules, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), Encrypted: c.cfg.Cipher != nil}
+	if c.cfg.IdleFor > 0 {
+		in.IdleFor = max(1, int64(c.cfg.IdleFor/time.Second)) // 0 would be for ever
 	}
-	return max(1, int64(c.cfg.IdleFor/time.Second))
+	return in
 }
 
 // Ready reports whether Temporal answers.

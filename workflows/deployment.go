@@ -21,9 +21,8 @@ var ErrNoDeployment = errors.New("no worker of it has been seen")
 // A Deployment is the versions of our workers in Temporal. Plans stay with the version
 // that began them, everything else continues with the current one.
 type Deployment struct {
-	Temporal  client.Client
-	Namespace string
-	Name      string
+	Temporal client.Client
+	Name     string
 }
 
 // A Version is one build of the workers of a deployment.
@@ -51,7 +50,7 @@ func (d Deployment) Versions(ctx context.Context) ([]Version, error) {
 		if routing.RampingVersion != nil && routing.RampingVersion.BuildID == v.BuildID {
 			v.Share = routing.RampingVersionPercentage
 		}
-		count, err := d.Temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: d.Namespace, Query: d.pinned(v.BuildID)})
+		count, err := d.Temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: d.pinned(v.BuildID)})
 		if err != nil {
 			return nil, fmt.Errorf("count the plans of version %s: %w", v.BuildID, err)
 		}
@@ -83,30 +82,23 @@ func (d Deployment) Move(ctx context.Context, from, to string) (moved int, err e
 	change := client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
 		Value: &client.PinnedVersioningOverride{Version: worker.WorkerDeploymentVersion{DeploymentName: d.Name, BuildID: to}},
 	}}
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: d.Namespace, Query: d.pinned(from), PageSize: 500}
-	for {
-		page, err := d.Temporal.ListWorkflow(ctx, request)
+	for w, err := range listed(ctx, d.Temporal.ListWorkflow, d.pinned(from)) {
 		if err != nil {
 			return moved, fmt.Errorf("list the plans of version %s: %w", from, err)
 		}
-		for _, info := range page.GetExecutions() {
-			id, run := info.GetExecution().GetWorkflowId(), info.GetExecution().GetRunId()
-			_, err := d.Temporal.UpdateWorkflowExecutionOptions(ctx, client.UpdateWorkflowExecutionOptionsRequest{
-				WorkflowId: id, RunId: run, WorkflowExecutionOptionsChanges: change,
-			})
-			var ended *serviceerror.NotFound
-			switch {
-			case errors.As(err, &ended): // meanwhile
-			case err != nil:
-				return moved, fmt.Errorf("move %s: %w", id, err)
-			default:
-				moved++
-			}
-		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return moved, nil
+		_, err := d.Temporal.UpdateWorkflowExecutionOptions(ctx, client.UpdateWorkflowExecutionOptionsRequest{
+			WorkflowId: w.GetWorkflowId(), RunId: w.GetRunId(), WorkflowExecutionOptionsChanges: change,
+		})
+		var ended *serviceerror.NotFound
+		switch {
+		case errors.As(err, &ended): // meanwhile
+		case err != nil:
+			return moved, fmt.Errorf("move %s: %w", w.GetWorkflowId(), err)
+		default:
+			moved++
 		}
 	}
+	return moved, nil
 }
 
 // pinned is the query for the open workflows that stay with a version.

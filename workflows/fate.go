@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -84,23 +87,39 @@ func (c *Client) Running(ctx context.Context) ([]string, error) {
 	return c.list(ctx, "ExecutionStatus = 'Running'")
 }
 
-// listedAtOnce is how many workflows a page of Temporal's list has.
-const listedAtOnce = 1000
-
 func (c *Client) list(ctx context.Context, query string) (ids []string, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Query: query + " AND WorkflowType IN ('" + ObjectiveWorkflow + "', '" + PlanWorkflow + "')", PageSize: listedAtOnce,
-	}
-	for {
-		page, err := c.cfg.Temporal.ListWorkflow(ctx, request)
+	for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+ObjectiveWorkflow+"', '"+PlanWorkflow+"')") {
 		if err != nil {
 			return nil, refusal("list workflows", err)
 		}
-		for _, w := range page.GetExecutions() {
-			ids = append(ids, w.GetExecution().GetWorkflowId())
-		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return ids, nil
+		ids = append(ids, w.GetWorkflowId())
+	}
+	return ids, nil
+}
+
+// listedAtOnce is how many workflows a page of Temporal's list has.
+const listedAtOnce = 1000
+
+// A listing reads one page of Temporal's list of workflows.
+type listing func(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
+
+// listed lists the runs that a query selects, up to the first error.
+func listed(ctx context.Context, read listing, query string) iter.Seq2[*commonpb.WorkflowExecution, error] {
+	return func(yield func(*commonpb.WorkflowExecution, error) bool) {
+		for request := (&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: listedAtOnce}); ; {
+			page, err := read(ctx, request)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, w := range page.GetExecutions() {
+				if !yield(w.GetExecution(), nil) {
+					return
+				}
+			}
+			if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+				return
+			}
 		}
 	}
 }
@@ -124,10 +143,9 @@ func (c *Client) Close(ctx context.Context, o opt.Objective) error {
 			return err
 		}
 	}
-	options := c.options(opt.Opening{Objective: o, Idle: true})
-	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	options.EnableEagerStart = false
-	_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, c.again(o, true))
+	options, input := c.again(o)
+	input.Lost = true
+	_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
 		return fmt.Errorf("the workflow of %s runs: %w", o.ID, opt.ErrConflict)
@@ -135,12 +153,13 @@ func (c *Client) Close(ctx context.Context, o opt.Objective) error {
 	return refusal("close "+o.ID, err)
 }
 
-// again returns the input of another run of an objective from what the journal has.
-func (c *Client) again(o opt.Objective, lost bool) ObjectiveInput {
-	return ObjectiveInput{
-		Retry: &RetryInput{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID}, Lost: lost, Rules: machine.Rules,
-		MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil,
-	}
+// again returns the options and the input of another run of an objective from what the journal has.
+func (c *Client) again(o opt.Objective) (client.StartWorkflowOptions, ObjectiveInput) {
+	options, input := c.options(opt.Opening{Objective: o, Idle: true}), c.input()
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	options.EnableEagerStart = false
+	input.Retry = &RetryInput{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID}
+	return options, input
 }
 
 // PlanLost reports to an objective that the workflow of one of its plans was stopped or is gone.

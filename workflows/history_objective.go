@@ -71,34 +71,29 @@ type Entry struct {
 // begins meanwhile may be left out.
 func (h *Histories) Each(ctx context.Context, f func(objectiveID string) error) error {
 	seen := map[string]bool{}
-	return h.list(ctx, "WorkflowType = '"+ObjectiveWorkflow+"'", func(id, _ string) error {
-		if ref, ok := opt.ParseID(id); !ok || ref.PlanID != "" || ref.Attempt != 1 || seen[id] {
-			return nil // also another program's workflow of this type
-		}
-		seen[strings.Clone(id)] = true
-		return f(id)
-	})
-}
-
-// list calls f with the ids of the runs that a query selects.
-func (h *Histories) list(ctx context.Context, query string, f func(id, runID string) error) error {
-	for request := (&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 500}); ; {
-		if err := h.cfg.Wait(ctx); err != nil {
+	for w, err := range listed(ctx, h.page, "WorkflowType = '"+ObjectiveWorkflow+"'") {
+		if err != nil {
 			return err
 		}
-		page, err := h.cfg.Temporal.ListWorkflow(ctx, request)
-		if err != nil {
-			return refusal("list workflows", err)
+		id := w.GetWorkflowId()
+		if ref, ok := opt.ParseID(id); !ok || ref.PlanID != "" || ref.Attempt != 1 || seen[id] {
+			continue // also another program's workflow of this type
 		}
-		for _, e := range page.GetExecutions() {
-			if err := f(e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId()); err != nil {
-				return err
-			}
-		}
-		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return nil
+		seen[strings.Clone(id)] = true
+		if err := f(id); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// page reads a page of Temporal's list, in its turn.
+func (h *Histories) page(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	if err := h.cfg.Wait(ctx); err != nil {
+		return nil, err
+	}
+	page, err := h.cfg.Temporal.ListWorkflow(ctx, request)
+	return page, refusal("list workflows", err)
 }
 
 // Objective reads the histories of an objective and its plans. The error wraps
@@ -147,22 +142,25 @@ func (h *Histories) attempts(ctx context.Context, objectiveID string) ([]*runLog
 	for _, r := range runs {
 		known[r.runID] = true
 	}
-	err = h.list(ctx, "WorkflowId = '"+objectiveID+"'", func(_, runID string) error {
-		if known[runID] {
-			return nil
+	for w, err := range listed(ctx, h.page, "WorkflowId = '"+objectiveID+"'") {
+		if err != nil {
+			return nil, err
 		}
-		r, err := h.run(ctx, objectiveID, runID)
+		if known[w.GetRunId()] {
+			continue
+		}
+		r, err := h.run(ctx, objectiveID, w.GetRunId())
 		if errors.Is(err, opt.ErrEnded) {
-			return nil // it was removed meanwhile
+			continue // it was removed meanwhile
 		}
-		if err == nil {
-			known[runID] = true
-			runs = append(runs, r)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
+		known[w.GetRunId()] = true
+		runs = append(runs, r)
+	}
 	slices.SortStableFunc(runs, func(a, b *runLog) int { return a.began.Compare(b.began) })
-	return runs, err
+	return runs, nil
 }
 
 // chain reads a run and those that it continues, the oldest first. An empty runID

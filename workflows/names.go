@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"strings"
+
 	"go.temporal.io/sdk/temporal"
 )
 
@@ -54,3 +56,21 @@ var (
 	NameAttribute      = temporal.NewSearchAttributeKeyKeyword("LonghaulName") // of the objective, or of the plan
 	StateAttribute     = temporal.NewSearchAttributeKeyKeyword("LonghaulState")
 )
+
+// nameAttribute returns the search attribute for a name, or none if payloads are
+// encrypted: Temporal has search attributes as plain text.
+func nameAttribute(name string, encrypted bool) []temporal.SearchAttributeUpdate {
+	if encrypted {
+		return nil
+	}
+	return []temporal.SearchAttributeUpdate{NameAttribute.ValueSet(shortName(name))}
+}
+
+// maxName is how long a keyword may be in every visibility store, in bytes.
+const maxName = 255
+
+// shortName cuts a name to what Temporal takes as a keyword.
+func shortName(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxName)], "") }
+
+// fairnessKey cuts a tenant's name to what Temporal takes as a key.
+func fairnessKey(tenant string) string { return strings.ToValidUTF8(tenant[:min(len(tenant), 64)], "") }

@@ -54,9 +54,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
 	switch {
 	case in.State != nil:
-		m := &machine.Objective{State: *in.State}
-		m.State.Seen, m.State.Answered = filled(m.State.Seen), filled(m.State.Answered)
-		return m, nil
+		return &machine.Objective{State: *in.State}, nil
 	case in.Opening != nil:
 		return machine.NewObjective(*in.Opening, in.IdleFor, rulesOf(in.Rules)), nil
 	}
@@ -88,14 +86,6 @@ func leave(ctx workflow.Context, in RetryInput) error {
 			return err
 		}
 	}
-}
-
-// filled returns m, or an empty map for one that was empty when it was stored.
-func filled[K comparable, V any](m map[K]V) map[K]V {
-	if m == nil {
-		return map[K]V{}
-	}
-	return m
 }
 
 // An objectivePart is the machine of an objective and the code that carries out
@@ -170,6 +160,18 @@ func (o *objectivePart) show(ctx workflow.Context) {
 	if err := workflow.UpsertTypedSearchAttributes(ctx, append(nameAttribute(name, o.in.Encrypted), StateAttribute.ValueSet(string(root)))...); err != nil {
 		workflow.GetLogger(ctx).Warn("Search attributes not set", "error", err)
 	}
+}
+
+// firstState is the state that Temporal's lists show from the start: working if
+// the work begins at once, and the state of the former attempt until a retry is admitted.
+func firstState(o opt.Opening) opt.TaskState {
+	if o.Objective.Root.Ended() {
+		return o.Objective.Root
+	}
+	if o.Idle || !o.Objective.QueuedAt.IsZero() {
+		return opt.TaskSubmitted
+	}
+	return opt.TaskWorking
 }
 
 func planOptions(name string, limits opt.Limits) workflow.ActivityOptions {

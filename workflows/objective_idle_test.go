@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -44,15 +43,6 @@ func TestObjective_expires(t *testing.T) {
 	expired(t, env, log, began.Add(30*day))
 	log.want(t, planID, "plan-stopping plan-a-1 canceled", "task-a-1-0 canceled canceled", "plan-a-1 skipped canceled")
 	log.wantHas(t, "objective-stopping canceled", "objective canceled expired", "obj-a canceled expired")
-}
-
-// An objective whose first task comes too late ends with it.
-func TestObjective_expiredLongAgo(t *testing.T) {
-	env, log := newEnv(t)
-	in := idle()
-	in.Opening.Objective.CreatedAt = a2a.At(began.Add(-50 * day))
-	env.ExecuteWorkflow(workflows.Objective, in)
-	expired(t, env, log, began)
 }
 
 // An objective that was started has no timer and does not expire.

@@ -24,7 +24,6 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
 	s := &m.State
 	checkRules(s.Rules)
-	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	source := drive.Source{
 		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
 		Under: s.Under, Rides: s.Rides, Tries: in.Tries,

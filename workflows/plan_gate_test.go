@@ -31,20 +31,6 @@ func reply(env *testsuite.TestWorkflowEnvironment, after time.Duration, messageI
 	at(env, after, func() { env.SignalWorkflow(workflows.LetterSignal, letter(messageID, r)) })
 }
 
-// The first valid decision wins, and each is judged once.
-func TestPlan_takesTheFirstDecision(t *testing.T) {
-	env, log := newPlanEnv(t)
-	reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Refine})
-	reply(env, 2*time.Hour, "r2", opt.Reply{GateID: taskGate, Action: opt.Accept})
-	reply(env, 2*time.Hour, "r3", opt.Reply{GateID: taskGate, Action: opt.Reject})
-	reply(env, 2*time.Hour, "r2", opt.Reply{GateID: taskGate, Action: opt.Reject})
-	env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, goOn)))
-	if report := result(t, env, log); report.Status != opt.PlanCompleted {
-		t.Errorf("the report is %+v", report)
-	}
-	log.wantHas(t, "task-a-1-0 input-required", "plan-a-1 blocked input", "obj-a r1 not-offered", "obj-a r2 accepted", "task-a-1-0 completed", "obj-a r3 not-waiting", "plan-a-1 completed")
-}
-
 func TestPlan_makesAnswersAnArtifact(t *testing.T) {
 	env, log := newPlanEnv(t)
 	reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})

@@ -213,17 +213,6 @@ func TestPlan_isCanceled(t *testing.T) {
 	log.wantHas(t, "plan-stopping plan-a-1 plan-canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled")
 }
 
-// It has failed also if it waits for a person: skipped, it would leave its objective with
-// nothing to do.
-func TestPlan_isCanceledAtGate(t *testing.T) {
-	env, log := newPlanEnv(t)
-	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
-	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("approve Go on?", "say never")))
-	if report := result(t, env, log); report.Status != opt.PlanFailed || report.Reason != string(opt.TaskCanceled) {
-		t.Errorf("the report is %+v", report)
-	}
-}
-
 // A run waits for the end of its activities before it continues as new, and
 // begins no other; the next run does.
 func TestPlan_continuesAsNewBetweenTasks(t *testing.T) {

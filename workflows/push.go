@@ -10,7 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // PushInput names a config that has deliveries that are due.
@@ -117,7 +117,7 @@ func (p *push) note(began a2a.Time, done activities.Delivered) {
 	switch {
 	case done.Busy: // no attempt was made
 		p.state.Busy = busy
-	case done.Idle || done.Status != opt.DeliveryDue:
+	case done.Idle || done.Status != outbox.DeliveryDue:
 		p.state = PushState{}
 	case p.state.Failures == 0 || p.state.N != done.N:
 		p.state = PushState{N: done.N, Failures: 1, First: began}
@@ -135,7 +135,7 @@ func (p *push) describe(ctx workflow.Context, done activities.Delivered) {
 		workflow.SetCurrentDetails(ctx, "Nothing is due.")
 	case done.Busy:
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d) waits: %s. The next attempt is at %v.", what, done.N, done.Outcome, p.state.Next))
-	case done.Status != opt.DeliveryDue:
+	case done.Status != outbox.DeliveryDue:
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): **%s** with %s.", what, done.N, done.Status, done.Outcome))
 	default:
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): attempt %d failed with %s. The next one is at %v.",

@@ -20,7 +20,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 	"longhaul/workflows"
 )
 
@@ -28,12 +28,12 @@ import (
 // them: it answers by the number of the delivery and the number of the attempt.
 type hook struct {
 	mu     sync.Mutex
-	due    []opt.Delivery
+	due    []outbox.Delivery
 	answer func(n int64, try int) int
 	empty  func() // called when nothing is due; may be nil
 	now    func() time.Time
 	log    []string // of each attempt: number, HTTP status, seconds since the start
-	status map[int64]opt.DeliveryStatus
+	status map[int64]outbox.DeliveryStatus
 }
 
 const sealed = "s3cret"
@@ -41,10 +41,10 @@ const sealed = "s3cret"
 func (h *hook) add(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.due = append(h.due, opt.Delivery{TaskID: "task", ConfigID: "config", N: n, State: a2a.Completed})
+	h.due = append(h.due, outbox.Delivery{TaskID: "task", ConfigID: "config", N: n, State: a2a.Completed})
 }
 
-func (h *hook) NextDelivery(context.Context, string, string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (h *hook) NextDelivery(context.Context, string, string) (c outbox.PushConfig, d outbox.Delivery, ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.due) == 0 {
@@ -53,19 +53,19 @@ func (h *hook) NextDelivery(context.Context, string, string) (c opt.PushConfig, 
 		}
 		return c, d, false, nil
 	}
-	return opt.PushConfig{URL: "https://example.com/" + sealed, Token: sealed, Scheme: "Bearer", Credentials: sealed}, h.due[0], true, nil
+	return outbox.PushConfig{URL: "https://example.com/" + sealed, Token: sealed, Scheme: "Bearer", Credentials: sealed}, h.due[0], true, nil
 }
 
-func (h *hook) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+func (h *hook) NextNotice(context.Context, string, string) (n outbox.Notice, d outbox.Delivery, ok bool, err error) {
 	return n, d, false, nil
 }
 
-func (h *hook) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (h *hook) NoteDelivery(_ context.Context, _ outbox.PushConfig, d outbox.Delivery, a outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.due[0].Tries++
 	h.log = append(h.log, fmt.Sprintf("%d:%d at %v", d.N, a.Status, h.now().Sub(began).Truncate(time.Second)))
-	if s != opt.DeliveryDue {
+	if s != outbox.DeliveryDue {
 		h.due = h.due[1:]
 		h.status[d.N] = s
 	}
@@ -88,7 +88,7 @@ func newPushEnv(t *testing.T, due ...int64) (*testsuite.TestWorkflowEnvironment,
 	env := suite.NewTestWorkflowEnvironment()
 	patient(env)
 	env.SetStartTime(began)
-	h := &hook{now: env.Now, status: map[int64]opt.DeliveryStatus{}, answer: func(int64, int) int { return 200 }}
+	h := &hook{now: env.Now, status: map[int64]outbox.DeliveryStatus{}, answer: func(int64, int) int { return 200 }}
 	for _, n := range due {
 		h.add(n)
 	}
@@ -127,7 +127,7 @@ func TestPush_givesUpAfterADay(t *testing.T) {
 	}
 	env.ExecuteWorkflow(workflows.Push, pushInput)
 	finished(t, env)
-	if diff := cmp.Diff(map[int64]opt.DeliveryStatus{1: opt.DeliveryDead, 2: opt.DeliveryDone}, h.status); diff != "" {
+	if diff := cmp.Diff(map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead, 2: outbox.DeliveryDone}, h.status); diff != "" {
 		t.Errorf("deliveries (-want +got):\n%s", diff)
 	}
 	if day := env.Now().Sub(began); day < 23*time.Hour+50*time.Minute || day > 24*time.Hour {
@@ -164,7 +164,7 @@ func TestPush_continuesAsNew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(map[int64]opt.DeliveryStatus{1: opt.DeliveryDead}, h.status); diff != "" {
+	if diff := cmp.Diff(map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead}, h.status); diff != "" {
 		t.Errorf("deliveries (-want +got):\n%s", diff)
 	}
 	if day, n := at.Sub(began), len(h.log); day < 23*time.Hour+50*time.Minute || day > 24*time.Hour || n < 200 || n > 350 {
@@ -180,7 +180,7 @@ func TestPush_waitsForAPlace(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	patient(env)
 	env.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
-	due := activities.Delivered{N: 1, Status: opt.DeliveryDue, Wait: 1000}
+	due := activities.Delivered{N: 1, Status: outbox.DeliveryDue, Wait: 1000}
 	busy := due
 	busy.Busy, busy.Outcome = true, "quota"
 	var got []int
@@ -206,7 +206,7 @@ func TestPush_losesNoSignal(t *testing.T) {
 	env, h := newPushEnv(t, 1)
 	h.empty = func() { // it is about to say that nothing is due
 		h.empty = nil
-		h.due = append(h.due, opt.Delivery{TaskID: "task", ConfigID: "config", N: 2})
+		h.due = append(h.due, outbox.Delivery{TaskID: "task", ConfigID: "config", N: 2})
 		env.SignalWorkflow(workflows.PushSignal, nil)
 	}
 	env.ExecuteWorkflow(workflows.Push, pushInput)

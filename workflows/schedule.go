@@ -14,27 +14,21 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Schedules keeps schedules in Temporal, which alone has them. It is safe for
 // concurrent use. An error wraps opt.ErrUnavailable if the call may be repeated later,
 // and opt.ErrUnknown if there is no such schedule.
-type Schedules struct {
-	cfg  ClientConfig
-	data converter.DataConverter
-}
+type Schedules Client
 
 // NewSchedules returns the schedules in a Temporal.
-func NewSchedules(cfg ClientConfig) *Schedules {
-	c := NewClient(cfg)
-	return &Schedules{c.cfg, c.data}
-}
+func NewSchedules(cfg ClientConfig) *Schedules { return (*Schedules)(NewClient(cfg)) }
 
 // schedulePrefix begins the ids of our schedules in Temporal.
 const schedulePrefix = "longhaul/"
@@ -45,34 +39,34 @@ func scheduleID(tenant, id string) string {
 }
 
 // overlaps are the policies of Temporal.
-var overlaps = map[opt.Overlap]enumspb.ScheduleOverlapPolicy{
-	"":                enumspb.SCHEDULE_OVERLAP_POLICY_UNSPECIFIED,
-	opt.OverlapSkip:   enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-	opt.OverlapOne:    enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE,
-	opt.OverlapQueue:  enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
-	opt.OverlapCancel: enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
-	opt.OverlapAllow:  enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
+var overlaps = map[timetable.Overlap]enumspb.ScheduleOverlapPolicy{
+	"":                      enumspb.SCHEDULE_OVERLAP_POLICY_UNSPECIFIED,
+	timetable.OverlapSkip:   enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+	timetable.OverlapOne:    enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE,
+	timetable.OverlapQueue:  enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
+	timetable.OverlapCancel: enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
+	timetable.OverlapAllow:  enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
 }
 
 // Schedule returns a schedule with its latest runs.
-func (c *Schedules) Schedule(ctx context.Context, tenant, id string) (opt.ScheduleState, error) {
+func (c *Schedules) Schedule(ctx context.Context, tenant, id string) (timetable.ScheduleState, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	return c.described(ctx, scheduleID(tenant, id))
 }
 
 // described returns the schedule with an id in Temporal.
-func (c *Schedules) described(ctx context.Context, id string) (opt.ScheduleState, error) {
+func (c *Schedules) described(ctx context.Context, id string) (timetable.ScheduleState, error) {
 	d, err := c.cfg.Temporal.ScheduleClient().GetHandle(ctx, id).Describe(ctx)
 	if err != nil {
-		return opt.ScheduleState{}, scheduleError("read schedule "+id, err)
+		return timetable.ScheduleState{}, scheduleError("read schedule "+id, err)
 	}
 	return c.state(d)
 }
 
 // Schedules returns the schedules of a tenant in the order of their ids; "" means
 // all tenants. A schedule that was added a moment ago may be missing.
-func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]opt.ScheduleState, error) {
+func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]timetable.ScheduleState, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	prefix := schedulePrefix
@@ -83,7 +77,7 @@ func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]opt.Schedul
 	if err != nil {
 		return nil, scheduleError("list schedules", err)
 	}
-	var out []opt.ScheduleState
+	var out []timetable.ScheduleState
 	for list.HasNext() {
 		entry, err := list.Next()
 		if err != nil {
@@ -101,7 +95,7 @@ func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]opt.Schedul
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b opt.ScheduleState) int {
+	slices.SortFunc(out, func(a, b timetable.ScheduleState) int {
 		return strings.Compare(scheduleID(a.Tenant, a.ID), scheduleID(b.Tenant, b.ID))
 	})
 	return out, nil
@@ -109,7 +103,7 @@ func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]opt.Schedul
 
 // AddSchedule adds a schedule. The error wraps opt.ErrConflict if there is one with its
 // id, and is a *opt.SpecError if Temporal refuses it.
-func (c *Schedules) AddSchedule(ctx context.Context, s opt.ScheduleState) error {
+func (c *Schedules) AddSchedule(ctx context.Context, s timetable.ScheduleState) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	want := c.schedule(s)
@@ -125,7 +119,7 @@ func (c *Schedules) AddSchedule(ctx context.Context, s opt.ScheduleState) error 
 
 // ChangeSchedule changes a schedule as change does, unless it returns an error. Of two
 // changes at a time, the later one may undo the earlier one.
-func (c *Schedules) ChangeSchedule(ctx context.Context, tenant, id string, change func(*opt.ScheduleState) error) error {
+func (c *Schedules) ChangeSchedule(ctx context.Context, tenant, id string, change func(*timetable.ScheduleState) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	var refused error
@@ -166,7 +160,7 @@ func (c *Schedules) RemoveSchedule(ctx context.Context, tenant, id string) (drop
 
 // RunSchedule has a schedule start an objective now, or those for times that have
 // passed.
-func (c *Schedules) RunSchedule(ctx context.Context, tenant, id string, b opt.Backfill) error {
+func (c *Schedules) RunSchedule(ctx context.Context, tenant, id string, b timetable.Backfill) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	if b.From.IsZero() {
@@ -198,7 +192,7 @@ func (c *Schedules) ScheduleTimes(ctx context.Context, tenant, id string, from, 
 
 // RunFailure returns why the objective for a time of a schedule was not started, "" if
 // that is not known to have failed.
-func (c *Schedules) RunFailure(ctx context.Context, s opt.Schedule, at a2a.Time) (string, error) {
+func (c *Schedules) RunFailure(ctx context.Context, s timetable.Schedule, at a2a.Time) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	id := scheduleID(s.Tenant, s.ID) + "-" + at.Time().Format(time.RFC3339)
@@ -249,7 +243,7 @@ func (c *Schedules) handle(ctx context.Context, tenant, id string) client.Schedu
 }
 
 // schedule returns s as Temporal has it.
-func (c *Schedules) schedule(s opt.ScheduleState) client.Schedule {
+func (c *Schedules) schedule(s timetable.ScheduleState) client.Schedule {
 	t := s.Times
 	spec := &client.ScheduleSpec{
 		CronExpressions: t.Cron, TimeZoneName: t.TimeZone, Jitter: time.Duration(t.Jitter) * time.Second,
@@ -275,7 +269,7 @@ func (c *Schedules) schedule(s opt.ScheduleState) client.Schedule {
 }
 
 // attributes returns the search attributes of a schedule and of its workflows.
-func (c *Schedules) attributes(s opt.Schedule) temporal.SearchAttributes {
+func (c *Schedules) attributes(s timetable.Schedule) temporal.SearchAttributes {
 	if c.cfg.Plain() {
 		return temporal.NewSearchAttributes()
 	}
@@ -283,21 +277,21 @@ func (c *Schedules) attributes(s opt.Schedule) temporal.SearchAttributes {
 }
 
 // state returns a schedule that Temporal has described.
-func (c *Schedules) state(d *client.ScheduleDescription) (opt.ScheduleState, error) {
+func (c *Schedules) state(d *client.ScheduleDescription) (timetable.ScheduleState, error) {
 	a, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
 	if !ok || len(a.Args) != 1 {
-		return opt.ScheduleState{}, errors.New("a schedule in Temporal was changed by another program: it does not start our workflow")
+		return timetable.ScheduleState{}, errors.New("a schedule in Temporal was changed by another program: it does not start our workflow")
 	}
 	var in ScheduledInput
 	payload, _ := a.Args[0].(*commonpb.Payload)
 	if err := c.data.FromPayload(payload, &in); err != nil {
-		return opt.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
+		return timetable.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
 	}
 	note, err := openNote(c.cfg.Cipher, d.Schedule.State.Note)
 	if err != nil {
-		return opt.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
+		return timetable.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
 	}
-	s := opt.ScheduleState{
+	s := timetable.ScheduleState{
 		Schedule: in.Schedule, Paused: d.Schedule.State.Paused, Note: note,
 		Skipped: d.Info.NumActionsSkippedOverlap, Missed: d.Info.NumActionsMissedCatchupWindow,
 	}
@@ -311,7 +305,7 @@ func (c *Schedules) state(d *client.ScheduleDescription) (opt.ScheduleState, err
 			continue
 		}
 		text := runTime(done.StartWorkflowResult.WorkflowID, in.Schedule)
-		run := opt.ScheduleRun{ObjectiveID: in.Schedule.ObjectiveID(text)}
+		run := timetable.ScheduleRun{ObjectiveID: in.Schedule.ObjectiveID(text)}
 		if run.At.UnmarshalText([]byte(text)) != nil {
 			run.At = a2a.At(done.ScheduleTime)
 		}

@@ -9,16 +9,16 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/activities"
-	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 var scheduleActs *activities.Schedules
 
 // ScheduledInput is one time of a schedule.
 type ScheduledInput struct {
-	Schedule    opt.Schedule `json:"schedule"`
-	At          string       `json:"at,omitempty"`          // the time; "" for that in the id of the workflow
-	ObjectiveID string       `json:"objectiveId,omitempty"` // that was started, in the runs after the first
+	Schedule    timetable.Schedule `json:"schedule"`
+	At          string             `json:"at,omitempty"`          // the time; "" for that in the id of the workflow
+	ObjectiveID string             `json:"objectiveId,omitempty"` // that was started, in the runs after the first
 }
 
 // ScheduledResult names the objective that a Scheduled workflow has started.
@@ -34,7 +34,7 @@ func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error)
 	if in.At == "" {
 		in.At = runTime(workflow.GetInfo(ctx).WorkflowExecution.ID, in.Schedule)
 	}
-	run := opt.ScheduledRun{Schedule: in.Schedule, At: in.At}
+	run := timetable.ScheduledRun{Schedule: in.Schedule, At: in.At}
 	if in.ObjectiveID == "" {
 		late, err := lateness(ctx, in.Schedule)
 		if err != nil {
@@ -48,14 +48,14 @@ func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error)
 		}
 	}
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("Started `%s` for %s of the schedule `%s`.", in.ObjectiveID, in.At, oneLine(in.Schedule.ID)))
-	if in.Schedule.Overlap == opt.OverlapAllow && workflow.GetVersion(ctx, "await-allowed", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+	if in.Schedule.Overlap == timetable.OverlapAllow && workflow.GetVersion(ctx, "await-allowed", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
 		return ScheduledResult{in.ObjectiveID}, nil
 	}
 	return awaitObjective(ctx, in, run)
 }
 
 // lateness returns how late the objective may still start.
-func lateness(ctx workflow.Context, s opt.Schedule) (time.Duration, error) {
+func lateness(ctx workflow.Context, s timetable.Schedule) (time.Duration, error) {
 	left := time.Duration(s.CatchUp)*time.Second - workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime)
 	if left <= 0 {
 		return 0, temporal.NewNonRetryableApplicationError("No worker ran in time, so this time of the schedule is left out.", "TooLate", nil)
@@ -68,10 +68,10 @@ func lateness(ctx workflow.Context, s opt.Schedule) (time.Duration, error) {
 const allowedHeartbeat = time.Minute
 
 // awaitObjective waits until the objective of a run has ended.
-func awaitObjective(ctx workflow.Context, in ScheduledInput, run opt.ScheduledRun) (ScheduledResult, error) {
+func awaitObjective(ctx workflow.Context, in ScheduledInput, run timetable.ScheduledRun) (ScheduledResult, error) {
 	options := scheduleOptions("Wait for the end of the objective", 0)
 	options.StartToCloseTimeout = activities.AwaitFor + 10*time.Minute
-	if in.Schedule.Overlap == opt.OverlapAllow {
+	if in.Schedule.Overlap == timetable.OverlapAllow {
 		options.HeartbeatTimeout = allowedHeartbeat
 	}
 	open := activities.OpenObjective{Tenant: in.Schedule.Tenant, ObjectiveID: in.ObjectiveID}
@@ -113,6 +113,6 @@ func scheduleOptions(summary string, most time.Duration) workflow.ActivityOption
 
 // runTime returns the time for which a workflow was started by a schedule. Temporal
 // writes it at the end of the id.
-func runTime(workflowID string, s opt.Schedule) string {
+func runTime(workflowID string, s timetable.Schedule) string {
 	return strings.TrimPrefix(workflowID, scheduleID(s.Tenant, s.ID)+"-")
 }

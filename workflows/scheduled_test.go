@@ -19,6 +19,8 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/shown"
+	"longhaul/opt/timetable"
 	"longhaul/workflows"
 )
 
@@ -37,7 +39,7 @@ func (o *office) note(format string, args ...any) {
 	o.log = append(o.log, fmt.Sprintf(format, args...))
 }
 
-func (o *office) BeginScheduled(_ context.Context, run opt.ScheduledRun) (string, error) {
+func (o *office) BeginScheduled(_ context.Context, run timetable.ScheduledRun) (string, error) {
 	o.note("begin %s for %s", run.Schedule.ID, run.At)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,7 +51,7 @@ func (o *office) BeginScheduled(_ context.Context, run opt.ScheduledRun) (string
 	return objectiveID, nil
 }
 
-func (o *office) CancelScheduled(_ context.Context, run opt.ScheduledRun) error {
+func (o *office) CancelScheduled(_ context.Context, run timetable.ScheduledRun) error {
 	o.note("cancel %s for %s", run.Schedule.ID, run.At)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,8 +59,8 @@ func (o *office) CancelScheduled(_ context.Context, run opt.ScheduledRun) error 
 	return nil
 }
 
-func (o *office) Task(context.Context, string, string, opt.TaskWant) (opt.TaskView, error) {
-	return opt.TaskView{}, errors.New("not asked for")
+func (o *office) Task(context.Context, string, string, shown.TaskWant) (shown.TaskView, error) {
+	return shown.TaskView{}, errors.New("not asked for")
 }
 
 func (o *office) Peek(_ context.Context, tenant, id string) (opt.TaskState, int64, error) {
@@ -84,7 +86,7 @@ func watchNothing(string) activities.Watch {
 }
 
 // scheduled runs the workflow for a time of a schedule, and returns its result.
-func scheduled(t *testing.T, o *office, change func(s *opt.Schedule), while func(env *testsuite.TestWorkflowEnvironment)) (workflows.ScheduledResult, error) {
+func scheduled(t *testing.T, o *office, change func(s *timetable.Schedule), while func(env *testsuite.TestWorkflowEnvironment)) (workflows.ScheduledResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
@@ -94,8 +96,8 @@ func scheduled(t *testing.T, o *office, change func(s *opt.Schedule), while func
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "longhaul/acme/nightly-2026-03-01T02:00:00Z", TaskQueue: workflows.TaskQueue})
 	env.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
 	env.RegisterActivity(activities.NewSchedules(activities.ScheduleConfig{Starter: o, Tasks: o, Watch: watchNothing}))
-	s := opt.Schedule{
-		ID: "nightly", Tenant: "acme", Principal: "ann", Text: "Write", Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.At(began),
+	s := timetable.Schedule{
+		ID: "nightly", Tenant: "acme", Principal: "ann", Text: "Write", Overlap: timetable.OverlapSkip, CatchUp: timetable.DefaultCatchUp, CreatedAt: a2a.At(began),
 	}
 	change(&s)
 	while(env)
@@ -120,7 +122,7 @@ const (
 )
 
 func nothing(*testsuite.TestWorkflowEnvironment) {}
-func asItIs(*opt.Schedule)                       {}
+func asItIs(*timetable.Schedule)                 {}
 
 // The workflow starts the objective for the time in its id, and lasts until the
 // objective has ended.
@@ -140,7 +142,7 @@ func TestScheduled(t *testing.T) {
 func TestScheduled_allowsOverlaps(t *testing.T) {
 	o := &office{awaits: 2}
 	beats := map[string]time.Duration{}
-	out, err := scheduled(t, o, func(s *opt.Schedule) { s.Overlap = opt.OverlapAllow }, func(env *testsuite.TestWorkflowEnvironment) {
+	out, err := scheduled(t, o, func(s *timetable.Schedule) { s.Overlap = timetable.OverlapAllow }, func(env *testsuite.TestWorkflowEnvironment) {
 		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
 			beats[info.ActivityType.Name] = info.HeartbeatTimeout
 		})
@@ -183,7 +185,7 @@ func TestScheduled_givesUp(t *testing.T) {
 	for range 100 {
 		o.fail = append(o.fail, opt.ErrUnavailable)
 	}
-	_, err := scheduled(t, o, func(s *opt.Schedule) { s.CatchUp = 60 }, nothing)
+	_, err := scheduled(t, o, func(s *timetable.Schedule) { s.CatchUp = 60 }, nothing)
 	if err == nil || len(o.log) < 3 || len(o.log) > 8 {
 		t.Errorf("%d calls within a minute, error %v", len(o.log), err)
 	}

@@ -11,14 +11,16 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // Data is what templates show. Its JSON form is the default body of webhooks.
 type Data struct {
-	Notice     opt.NoticeKind `json:"notice"`
-	DeliveryID string         `json:"deliveryId"`
-	At         a2a.Time       `json:"timestamp"`
-	Tenant     string         `json:"tenant"`
+	Notice     outbox.NoticeKind `json:"notice"`
+	DeliveryID string            `json:"deliveryId"`
+	At         a2a.Time          `json:"timestamp"`
+	Tenant     string            `json:"tenant"`
 
 	ObjectiveID string `json:"objectiveId"`
 	Objective   string `json:"objectiveName,omitempty"`
@@ -31,7 +33,7 @@ type Data struct {
 	AnswerURL string    `json:"answerUrl,omitempty"`
 }
 
-func newData(n opt.Notice, deliveryID string) Data {
+func newData(n outbox.Notice, deliveryID string) Data {
 	return Data{
 		Notice: n.Kind, DeliveryID: deliveryID, At: n.Since, Tenant: n.Tenant,
 		ObjectiveID: n.ObjectiveID, Objective: n.Objective, ContextID: n.ContextID, TaskID: n.TaskID, Task: n.TaskName, RequestedBy: n.Principal,
@@ -54,9 +56,9 @@ func (d Data) visible() Data {
 }
 
 // headlines begin the titles of notices, by kind.
-var headlines = map[opt.NoticeKind]string{
-	opt.NoticeKind(opt.Remind): "Reminder: ", opt.NoticeKind(opt.Escalate): "Escalated: ", opt.NoticeKind(opt.Reassign): "Reassigned: ",
-	opt.NoticeKind(opt.Expire): "Expired: ",
+var headlines = map[outbox.NoticeKind]string{
+	outbox.NoticeKind(opt.Remind): "Reminder: ", outbox.NoticeKind(opt.Escalate): "Escalated: ", outbox.NoticeKind(opt.Reassign): "Reassigned: ",
+	outbox.NoticeKind(opt.Expire): "Expired: ",
 }
 
 // Headline returns the notice in one line.
@@ -78,7 +80,7 @@ func (d Data) Messages() int { return d.Interrupt.Omitted + len(d.Interrupt.Exch
 // Next returns what happens if the gate stays open, and when; "" if nothing does.
 func (d Data) Next() string {
 	next, ok := d.Interrupt.NextStep()
-	if !ok || d.Notice == opt.NoticeKind(opt.Expire) {
+	if !ok || d.Notice == outbox.NoticeKind(opt.Expire) {
 		return ""
 	}
 	kind := string(next.Kind)
@@ -133,14 +135,14 @@ func examples() []Data {
 		{Kind: opt.Credential, ID: "task-example-1-2:1", TaskID: "task-example-1-2", Title: "Connect the calendar", RequestedAt: at},
 	}
 	var list []Data
-	for _, kind := range opt.NoticeKinds() {
+	for _, kind := range outbox.NoticeKinds() {
 		for _, g := range gates {
-			n := opt.Notice{Kind: kind, Tenant: "default", Interrupt: opt.Interrupt{
+			n := outbox.Notice{Kind: kind, Tenant: "default", Interrupt: shown.Interrupt{
 				Gate: g, Since: at, TaskID: g.TaskID, TaskName: "Approve", ObjectiveID: "obj-example", Objective: `Write about "lighthouses"`, ContextID: "obj-example",
 				Principal: "ann",
 			}}
 			d := newData(n, g.TaskID+"/notice:example/12")
-			if kind != opt.NoticeKind(opt.Expire) && g.Kind != opt.Credential {
+			if kind != outbox.NoticeKind(opt.Expire) && g.Kind != opt.Credential {
 				d.AnswerURL = "https://agent.example.com/answer/example"
 			}
 			list = append(list, d)

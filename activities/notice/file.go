@@ -16,6 +16,7 @@ import (
 
 	"longhaul/internal/opfile"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // Load reads a file with channels. env returns the value of a variable that the file
@@ -150,7 +151,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // channel reads the members of every channel.
 func (r *channelReader) channel() Channel {
-	c := Channel{Channel: opt.Channel{Name: r.Name, Tenants: r.Tenants, Principal: r.Principal, Groups: r.Groups}}
+	c := Channel{Channel: outbox.Channel{Name: r.Name, Tenants: r.Tenants, Principal: r.Principal, Groups: r.Groups}}
 	switch {
 	case !nameForm.MatchString(r.Name):
 		r.fail("name", "must be 1 to 63 of a-z, 0-9 and -, as in ops-mail")
@@ -158,8 +159,8 @@ func (r *channelReader) channel() Channel {
 		r.fail("name", "another channel has this name")
 	}
 	for _, when := range r.When {
-		kind := opt.NoticeKind(when)
-		if !slices.Contains(opt.NoticeKinds(), kind) {
+		kind := outbox.NoticeKind(when)
+		if !slices.Contains(outbox.NoticeKinds(), kind) {
 			r.fail("when", "%q is no kind of notice: use opened, remind, escalate, reassign, expire", when)
 		}
 		c.When = append(c.When, kind)

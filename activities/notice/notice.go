@@ -18,11 +18,12 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // A Linker makes the URLs of answer links.
 type Linker interface {
-	URL(l opt.AnswerLink) (string, error)
+	URL(l outbox.AnswerLink) (string, error)
 }
 
 // Config says what Channels work with.
@@ -64,7 +65,7 @@ func (c *Channels) Replace(list []Channel) {
 
 // A Channel is a channel as the file has it.
 type Channel struct {
-	opt.Channel
+	outbox.Channel
 	to target
 }
 
@@ -110,12 +111,12 @@ func (c *Channels) Host(channel string) string {
 
 // link returns the answer link for a notice: none without a principal who answers,
 // and none if there is nothing to answer.
-func (c *Channels) link(to Channel, n activities.NoticeAttempt) (opt.AnswerLink, bool) {
-	if c.cfg.Links == nil || to.Principal == "" || n.Kind == opt.NoticeKind(opt.Expire) || len(n.Gate.Actions)+len(n.Gate.Questions) == 0 {
-		return opt.AnswerLink{}, false
+func (c *Channels) link(to Channel, n activities.NoticeAttempt) (outbox.AnswerLink, bool) {
+	if c.cfg.Links == nil || to.Principal == "" || n.Kind == outbox.NoticeKind(opt.Expire) || len(n.Gate.Actions)+len(n.Gate.Questions) == 0 {
+		return outbox.AnswerLink{}, false
 	}
 	sum := sha256.Sum256([]byte(n.ID))
-	l := opt.AnswerLink{
+	l := outbox.AnswerLink{
 		ID: hex.EncodeToString(sum[:16]), Tenant: n.Tenant, Principal: to.Principal, Groups: to.Groups, GateID: n.Gate.ID, ObjectDigest: n.Gate.ObjectDigest,
 		Expires: a2a.At(n.Since.Time().Add(c.cfg.LinksFor)),
 	}

@@ -24,14 +24,16 @@ import (
 	"longhaul/activities/notice/noticetest"
 	"longhaul/internal/egress"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 var at = a2a.At(time.Date(2026, 3, 1, 9, 30, 4, 0, time.UTC))
 
 // attempt returns the second attempt at the notice of a gate that has opened.
 func attempt(channel string) activities.NoticeAttempt {
-	return activities.NoticeAttempt{Channel: channel, ID: "task-x-1-0/notice:" + channel + "/12", N: 2, Notice: opt.Notice{
-		Kind: opt.Opened, Tenant: "acme", Interrupt: opt.Interrupt{
+	return activities.NoticeAttempt{Channel: channel, ID: "task-x-1-0/notice:" + channel + "/12", N: 2, Notice: outbox.Notice{
+		Kind: outbox.Opened, Tenant: "acme", Interrupt: shown.Interrupt{
 			Since: at, TaskID: "task-x-1-0", TaskName: "Approve", ObjectiveID: "obj-x", Objective: "Write", ContextID: "ctx", Principal: "ann",
 			Gate: opt.Gate{
 				Kind: opt.Approval, ID: "task-x-1-0:1", TaskID: "task-x-1-0", Title: "Approve the outline?", Actions: []opt.Action{opt.Accept, opt.Reject},
@@ -119,7 +121,7 @@ func (signer) Sign(_ context.Context, deliveryID, taskID string, body []byte) (s
 // A linker shows the link in the URL.
 type linker struct{}
 
-func (linker) URL(l opt.AnswerLink) (string, error) {
+func (linker) URL(l outbox.AnswerLink) (string, error) {
 	return fmt.Sprintf("https://agent.example.com/answer/%s,%s,%v,%s,%s,%s", l.Tenant, l.Principal, l.Groups, l.GateID, l.ObjectDigest, l.Expires), nil
 }
 
@@ -176,7 +178,7 @@ func TestChannels_Notify_link(t *testing.T) {
 	}{
 		"week":             {want: ",2026-03-08T09:30:04.000Z"},
 		"the gate expires": {change: func(n *activities.NoticeAttempt) { n.Gate.ExpiresAt = a2a.AtMillis(at.Millis() + 60_000) }, want: ",2026-03-01T09:31:04.000Z"},
-		"expired":          {change: func(n *activities.NoticeAttempt) { n.Kind = opt.NoticeKind(opt.Expire) }},
+		"expired":          {change: func(n *activities.NoticeAttempt) { n.Kind = outbox.NoticeKind(opt.Expire) }},
 		"a credential":     {change: func(n *activities.NoticeAttempt) { n.Gate.Kind, n.Gate.Actions = opt.Credential, nil }},
 		"no principal":     {channels: strings.Replace(text, "principal: ann, ", "", 1)},
 		"no key":           {links: nil, change: func(n *activities.NoticeAttempt) { n.ID = "no key" }},
@@ -257,7 +259,7 @@ func mailTo(s *noticetest.MailServer, more string) string {
 func TestChannels_Notify_mail(t *testing.T) {
 	s := noticetest.NewMailServer(t)
 	c := open(t, notice.Config{Links: linker{}}, mailTo(s, "tls: none, principal: ann, tenants: [acme]"))
-	for _, kind := range opt.NoticeKinds() {
+	for _, kind := range outbox.NoticeKinds() {
 		n := attempt("mail")
 		n.Kind = kind
 		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/activities/human"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Limits of a task in a playbook.
@@ -230,8 +231,8 @@ func (s *source) question(n *yaml.Node) question {
 
 // schedule reads a schedule. Its playbook and its id are set later.
 func (s *source) schedule(n *yaml.Node) schedule {
-	out := schedule{line: n.Line, Schedule: opt.Schedule{
-		Tenant: scheduleTenant, Principal: schedulePrincipal, Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp,
+	out := schedule{line: n.Line, Schedule: timetable.Schedule{
+		Tenant: scheduleTenant, Principal: schedulePrincipal, Overlap: timetable.OverlapSkip, CatchUp: timetable.DefaultCatchUp,
 	}}
 	s.object(n, "a schedule", table{
 		"name":      func(n *yaml.Node) { out.ID = s.str(n) },
@@ -240,7 +241,7 @@ func (s *source) schedule(n *yaml.Node) schedule {
 		"every":     func(n *yaml.Node) { out.Times.Every = s.span(n) },
 		"time-zone": func(n *yaml.Node) { out.Times.TimeZone = s.zone(n) },
 		"jitter":    func(n *yaml.Node) { out.Times.Jitter = s.span(n) },
-		"overlap":   func(n *yaml.Node) { out.Overlap = opt.Overlap(s.str(n)) },
+		"overlap":   func(n *yaml.Node) { out.Overlap = timetable.Overlap(s.str(n)) },
 		"catch-up":  func(n *yaml.Node) { out.CatchUp = s.span(n) },
 		"context":   func(n *yaml.Node) { out.ContextID = s.str(n) },
 		"tenant":    func(n *yaml.Node) { out.Tenant = s.str(n) },

@@ -18,6 +18,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Playbooks are the playbooks of an agent, in the order in which they are tried.
@@ -198,8 +199,8 @@ func (p *Playbooks) CheckEachExecutor(check func(executor string) error) error {
 
 // Schedules returns the schedules that the playbooks declare. Their messages ask for
 // their playbook.
-func (p *Playbooks) Schedules() []opt.Schedule {
-	var out []opt.Schedule
+func (p *Playbooks) Schedules() []timetable.Schedule {
+	var out []timetable.Schedule
 	for _, b := range p.list {
 		for _, s := range b.schedules {
 			out = append(out, s.Schedule)

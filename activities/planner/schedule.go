@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Owners of the schedules of playbooks that name none. No caller can be this
@@ -17,19 +18,19 @@ const (
 // A schedule is one that a playbook declares.
 type schedule struct {
 	line int
-	opt.Schedule
+	timetable.Schedule
 }
 
 // schedules checks the schedules of a playbook, and gives them their ids.
 func (c *checks) schedules(b *playbook) {
-	if len(b.schedules) > 0 && !opt.ScheduleName(b.name) {
+	if len(b.schedules) > 0 && !timetable.ScheduleName(b.name) {
 		c.fail(b.line, "a playbook with schedules needs a name of 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit")
 		return
 	}
 	for i := range b.schedules {
 		x := &b.schedules[i]
 		name := x.ID
-		x.Playbook, x.Skill, x.ID = b.name, b.name, opt.PlaybookScheduleID(b.name, name)
+		x.Playbook, x.Skill, x.ID = b.name, b.name, timetable.PlaybookScheduleID(b.name, name)
 		var wrong *opt.SpecError
 		switch twice := slices.ContainsFunc(b.schedules[:i], func(y schedule) bool { return y.ID == x.ID }); {
 		case name == "":

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/activities/planner"
-	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // A playbook may be there for its schedules alone. Their messages ask for it.
@@ -29,14 +29,14 @@ schedules:
     tenant: acme
     principal: ann
 `)
-	want := []opt.Schedule{
+	want := []timetable.Schedule{
 		{
 			ID: "playbook:tea:daily", Tenant: "default", Principal: "longhaul:schedules", Playbook: "tea", Text: "Brew", Skill: "tea",
-			Times: opt.Times{Cron: []string{"0 5 * * *"}}, Overlap: opt.OverlapSkip, CatchUp: 3600,
+			Times: timetable.Times{Cron: []string{"0 5 * * *"}}, Overlap: timetable.OverlapSkip, CatchUp: 3600,
 		},
 		{
 			ID: "playbook:tea:often", Tenant: "acme", Principal: "ann", Playbook: "tea", Text: "Look", Skill: "tea", ContextID: "kitchen",
-			Times: opt.Times{Cron: []string{"@daily", "0 0 1 1 *"}, Every: 90, TimeZone: "Asia/Tokyo", Jitter: 60}, Overlap: opt.OverlapAllow, CatchUp: 86400,
+			Times: timetable.Times{Cron: []string{"@daily", "0 0 1 1 *"}, Every: 90, TimeZone: "Asia/Tokyo", Jitter: 60}, Overlap: timetable.OverlapAllow, CatchUp: 86400,
 		},
 	}
 	if diff := cmp.Diff(want, books.Schedules()); diff != "" {

@@ -28,6 +28,8 @@ import (
 	"longhaul/api/letter"
 	"longhaul/api/operation"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/outbox"
 )
 
 // Gates shows and answers gates. [gate.Gates] does.
@@ -38,12 +40,12 @@ type Gates interface {
 
 // A Verifier reads the tokens of answer links.
 type Verifier interface {
-	Verify(token string) (opt.AnswerLink, error)
+	Verify(token string) (outbox.AnswerLink, error)
 }
 
 // A KeyLister lists all API keys, also those that were revoked.
 type KeyLister interface {
-	APIKeys(ctx context.Context) ([]opt.APIKey, error)
+	APIKeys(ctx context.Context) ([]access.APIKey, error)
 }
 
 // A Config has the parts and settings of a Page.
@@ -124,7 +126,7 @@ var errRevoked = errors.New("no API key of the principal of the link may answer 
 // caller returns who uses a link. A principal with API keys has the rights that its valid
 // keys have now: the link ends with the last key that may answer, and its groups are those
 // that a key still has.
-func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (call.Caller, error) {
+func (p *Page) caller(ctx context.Context, link outbox.AnswerLink) (call.Caller, error) {
 	out := call.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []call.Scope{call.RespondApprovals}}
 	if p.cfg.Keys == nil {
 		return out, nil
@@ -133,19 +135,19 @@ func (p *Page) caller(ctx context.Context, link opt.AnswerLink) (call.Caller, er
 	if err != nil {
 		return call.Caller{}, fmt.Errorf("%w: read the API keys of the principal of a link: %w", opt.ErrUnavailable, err)
 	}
-	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool { return k.Tenant != link.Tenant || k.Principal != link.Principal })
+	keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Tenant != link.Tenant || k.Principal != link.Principal })
 	if len(keys) == 0 {
 		return out, nil
 	}
 	now := a2a.At(p.cfg.Now())
-	keys = slices.DeleteFunc(keys, func(k opt.APIKey) bool {
+	keys = slices.DeleteFunc(keys, func(k access.APIKey) bool {
 		return !k.Valid(now) || !slices.Contains(k.Scopes, string(call.RespondApprovals))
 	})
 	if len(keys) == 0 {
 		return call.Caller{}, errRevoked
 	}
 	out.Groups = slices.DeleteFunc(slices.Clone(link.Groups), func(g string) bool {
-		return !slices.ContainsFunc(keys, func(k opt.APIKey) bool { return slices.Contains(k.Groups, g) })
+		return !slices.ContainsFunc(keys, func(k access.APIKey) bool { return slices.Contains(k.Groups, g) })
 	})
 	return out, nil
 }
@@ -201,7 +203,7 @@ func sameOrigin(r *http.Request) bool {
 }
 
 // show writes the page with the gate of a link.
-func (p *Page) show(c *call.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (call.Caller, error)) {
+func (p *Page) show(c *call.Call, w http.ResponseWriter, r *http.Request, link outbox.AnswerLink, authenticate func() (call.Caller, error)) {
 	var open gate.OpenInterrupt
 	fault := p.cfg.Calls.Serve(c, call.Steps{
 		Authenticate: authenticate,
@@ -222,7 +224,7 @@ func (p *Page) show(c *call.Call, w http.ResponseWriter, r *http.Request, link o
 }
 
 // answer delivers an answer.
-func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (call.Caller, error)) {
+func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link outbox.AnswerLink, authenticate func() (call.Caller, error)) {
 	var params gate.AnswerParams
 	var result gate.Answered
 	fault := p.cfg.Calls.Serve(c, call.Steps{
@@ -262,7 +264,7 @@ func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link
 // checkShown refuses to accept a gate of which the page does not show all, and words alone
 // where it has no form for them, whichever form was sent. A gate that has an answer is left to
 // AnswerInterrupt, since this one may be a repeat.
-func (p *Page) checkShown(ctx context.Context, c *call.Call, link opt.AnswerLink, d *letter.GateDecision) error {
+func (p *Page) checkShown(ctx context.Context, c *call.Call, link outbox.AnswerLink, d *letter.GateDecision) error {
 	if d != nil && d.Action != opt.Accept && d.Action != opt.EditAccept {
 		return nil
 	}

@@ -28,6 +28,9 @@ import (
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/signing"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // A site is a server with answer links, and work that waits at a gate.
@@ -112,9 +115,9 @@ func (agent) Decide(_ context.Context, _ a2a.Message) (message.Decision, error) 
 }
 
 // link returns the link for ann that the n-th notice about the gate has.
-func (s *site) link(t *testing.T, n int, change ...func(*opt.AnswerLink)) string {
+func (s *site) link(t *testing.T, n int, change ...func(*outbox.AnswerLink)) string {
 	t.Helper()
-	l := opt.AnswerLink{
+	l := outbox.AnswerLink{
 		ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann", Groups: []string{"editors"}, GateID: opt.GateID(s.task, 1),
 		Expires: a2a.At(s.world.Now().Add(time.Hour)),
 	}
@@ -156,7 +159,7 @@ func (s *site) post(t *testing.T, path string, form ...string) *httptest.Respons
 // gates returns the open gates of the task.
 func (s *site) gates(t *testing.T) []*opt.Gate {
 	t.Helper()
-	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, opt.TaskWant{})
+	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +180,7 @@ func (s *site) rename(t *testing.T, principal string) {
 // result returns the state of the task and what came of it.
 func (s *site) result(t *testing.T) string {
 	t.Helper()
-	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, opt.TaskWant{Artifacts: true})
+	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +435,7 @@ func TestPage_votes(t *testing.T) {
 	if got := s.gates(t); len(got) != 1 || len(got[0].Votes) != 1 {
 		t.Fatalf("the gate is %+v", got)
 	}
-	want(t, "another principal", s.post(t, s.link(t, 1, func(l *opt.AnswerLink) { l.Principal = "bob" }), "action", "accept"), "200 Thank you, your answer was recorded")
+	want(t, "another principal", s.post(t, s.link(t, 1, func(l *outbox.AnswerLink) { l.Principal = "bob" }), "action", "accept"), "200 Thank you, your answer was recorded")
 	if got, wanted := s.result(t), "completed: accept bob [editors]"; got != wanted {
 		t.Errorf("the task is %q, want %q", got, wanted)
 	}
@@ -458,11 +461,11 @@ func TestPage_refused(t *testing.T) {
 		"cut":            {approval(), func(_ *site, good string) string { return good[:40] }, "404 This link is not valid"},
 		"another key":    {approval(), func(s *site, _ string) string { s.links = other; return s.link(t, 1) }, "404 This link is not valid"},
 		"expired":        {approval(), func(s *site, good string) string { s.world.Advance(time.Hour); return good }, "410 This link has expired"},
-		"another tenant": {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.Tenant = "rival" }) }, "404 Nothing to answer here any more"},
+		"another tenant": {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *outbox.AnswerLink) { l.Tenant = "rival" }) }, "404 Nothing to answer here any more"},
 		"another gate": {approval(), func(s *site, _ string) string {
-			return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = opt.GateID(s.task, 2) })
+			return s.link(t, 1, func(l *outbox.AnswerLink) { l.GateID = opt.GateID(s.task, 2) })
 		}, "404 Nothing to answer here any more"},
-		"no gate":         {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = "x" }) }, "404 Nothing to answer here any more"},
+		"no gate":         {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *outbox.AnswerLink) { l.GateID = "x" }) }, "404 Nothing to answer here any more"},
 		"no responder":    {restricted, func(_ *site, good string) string { return good }, "403 Others answer here now"},
 		"a requester":     {guarded, func(s *site, good string) string { s.rename(t, "ann"); return good }, "403 Others answer here now"},
 		"a canceled task": {approval(), func(s *site, good string) string { s.cancel(t); return good }, "409 Nothing to answer here any more"},
@@ -497,17 +500,17 @@ func TestPage_revoked(t *testing.T) {
 	const answered, refused = "200 Thank you, your answer was recorded", "403 Others answer here now"
 	all := []string{string(call.RespondApprovals)}
 	for name, tc := range map[string]struct {
-		keys []opt.APIKey
+		keys []access.APIKey
 		page string
 	}{
 		"no keys":               {nil, answered},
-		"valid":                 {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all}}, answered},
-		"one of two is revoked": {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Groups: []string{"editors"}, Scopes: all}}, answered},
-		"revoked":               {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
-		"expired":               {[]opt.APIKey{{Groups: []string{"editors"}, Scopes: all, ExpiresAt: a2a.AtMillis(1)}}, refused},
-		"without the group":     {[]opt.APIKey{{Scopes: all}, {Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
-		"without the right":     {[]opt.APIKey{{Groups: []string{"editors"}}}, refused},
-		"another's":             {[]opt.APIKey{{Principal: "bob", Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Tenant: "rival", Scopes: all, RevokedAt: a2a.AtMillis(1)}}, answered},
+		"valid":                 {[]access.APIKey{{Groups: []string{"editors"}, Scopes: all}}, answered},
+		"one of two is revoked": {[]access.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Groups: []string{"editors"}, Scopes: all}}, answered},
+		"revoked":               {[]access.APIKey{{Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
+		"expired":               {[]access.APIKey{{Groups: []string{"editors"}, Scopes: all, ExpiresAt: a2a.AtMillis(1)}}, refused},
+		"without the group":     {[]access.APIKey{{Scopes: all}, {Groups: []string{"editors"}, Scopes: all, RevokedAt: a2a.AtMillis(1)}}, refused},
+		"without the right":     {[]access.APIKey{{Groups: []string{"editors"}}}, refused},
+		"another's":             {[]access.APIKey{{Principal: "bob", Scopes: all, RevokedAt: a2a.AtMillis(1)}, {Tenant: "rival", Scopes: all, RevokedAt: a2a.AtMillis(1)}}, answered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, editors)
@@ -541,7 +544,7 @@ func (s *site) cancel(t *testing.T) {
 // A decision about another object than the one that the notice showed is refused.
 func TestPage_anotherObject(t *testing.T) {
 	s := begin(t, approval())
-	w := s.post(t, s.link(t, 1, func(l *opt.AnswerLink) { l.ObjectDigest = "sha256:00" }), "action", "accept")
+	w := s.post(t, s.link(t, 1, func(l *outbox.AnswerLink) { l.ObjectDigest = "sha256:00" }), "action", "accept")
 	want(t, "page", w, "400 The answer cannot be used")
 	if got := s.result(t); got != "input-required" {
 		t.Errorf("the task is %q", got)

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // facts are the terms and details that a page begins with.
@@ -135,9 +137,9 @@ func TestPage_closed(t *testing.T) {
 			if tc.form == nil {
 				s.world.Advance(time.Minute)
 			} else {
-				want(t, "the answer", s.post(t, s.link(t, 2, func(l *opt.AnswerLink) { l.Principal = "bob" }), tc.form...), "200 Thank you, your answer was recorded")
+				want(t, "the answer", s.post(t, s.link(t, 2, func(l *outbox.AnswerLink) { l.Principal = "bob" }), tc.form...), "200 Thank you, your answer was recorded")
 			}
-			v, err := s.world.Journal().Task(t.Context(), "acme", s.task, opt.TaskWant{})
+			v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{})
 			if err != nil || v.Decided == nil {
 				t.Fatalf("%+v, %v", v.Decided, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"longhaul/api/gateform"
 	"longhaul/api/letter"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // A content is the data of a page.
@@ -44,7 +45,7 @@ type object struct {
 }
 
 // newContent returns the page of an open gate. console is as in [Config].
-func newContent(open gate.OpenInterrupt, link opt.AnswerLink, console string) content {
+func newContent(open gate.OpenInterrupt, link outbox.AnswerLink, console string) content {
 	g := open.Gate
 	out := &openGate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
@@ -99,7 +100,7 @@ const reusedIDField = "message.messageId"
 
 // read returns the answer in a form. All decisions by one link have the same message
 // id, so that only the first one counts.
-func read(form url.Values, link opt.AnswerLink) (gate.AnswerParams, error) {
+func read(form url.Values, link outbox.AnswerLink) (gate.AnswerParams, error) {
 	p, err := gateform.Read(form, link.GateID, link.ObjectDigest)
 	if err == nil {
 		p.Message.Message.MessageID, p.Message.Once = messageID(link, p.Message.Decision), true
@@ -113,7 +114,7 @@ func asks(d *letter.GateDecision) bool { return d != nil && d.Action == opt.Ask 
 // messageID returns the id of an answer: the same for all decisions by a link. d is nil for words,
 // which have the id of a decision. A
 // question decides nothing, so each has its own.
-func messageID(link opt.AnswerLink, d *letter.GateDecision) string {
+func messageID(link outbox.AnswerLink, d *letter.GateDecision) string {
 	h, question := sha256.New(), ""
 	if asks(d) {
 		question = d.Question

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"sync"
 
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const macSize = 16
@@ -38,7 +38,7 @@ type Pages struct {
 var ErrPageToken = InvalidField("pageToken", "is not a token of this list")
 
 // Token returns a token for the page after a position in a list.
-func (p *Pages) Token(ctx context.Context, list PageOf, after opt.Cursor) (string, error) {
+func (p *Pages) Token(ctx context.Context, list PageOf, after shown.Cursor) (string, error) {
 	place, err := json.Marshal(after)
 	if err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func (p *Pages) Token(ctx context.Context, list PageOf, after opt.Cursor) (strin
 // Cursor returns the position of a token, the beginning for "". A foreign token,
 // or one of another list, is refused: with a wrong page a client might never
 // reach the end of a list.
-func (p *Pages) Cursor(ctx context.Context, list PageOf, token string) (after opt.Cursor, err error) {
+func (p *Pages) Cursor(ctx context.Context, list PageOf, token string) (after shown.Cursor, err error) {
 	if token == "" {
 		return after, nil
 	}

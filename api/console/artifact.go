@@ -13,7 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/read"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Limits of what a page shows of artifacts and messages. The parts of artifacts can be
@@ -153,11 +153,11 @@ func download(v *visit) (view, error) {
 
 // downloadMessages sends all messages of the latest attempt at an objective as a file.
 func downloadMessages(v *visit) (view, error) {
-	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id")})
+	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id")})
 	if err != nil {
 		return view{}, err
 	}
-	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: shown.Objective.RootID(), History: -1, Scope: opt.ScopeObjective})
+	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: found.Objective.RootID(), History: -1, Scope: shown.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}

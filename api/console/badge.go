@@ -7,7 +7,7 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/api/gate"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // badgeAge is how long a number of waiting gates is used again.
@@ -65,7 +65,7 @@ func (b *badges) of(v *visit) int {
 	if n, ok := b.get(caller, now); ok {
 		return n
 	}
-	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: opt.InterruptFilter{Limit: 1}, Mine: true})
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: 1}, Mine: true})
 	if err != nil {
 		return 0
 	}

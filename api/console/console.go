@@ -11,7 +11,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gateform"
 	"longhaul/api/service"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Path is where the console is served.
@@ -39,13 +39,13 @@ type Config struct {
 
 // Sessions keeps the sessions of browsers.
 type Sessions interface {
-	OpenSession(ctx context.Context, s opt.Session) error
+	OpenSession(ctx context.Context, s access.Session) error
 	// Session returns a session that has not expired at a time. For an unknown or expired
 	// one the error wraps opt.ErrUnknown.
-	Session(ctx context.Context, id string, now time.Time) (opt.Session, error)
+	Session(ctx context.Context, id string, now time.Time) (access.Session, error)
 	// RenewSession replaces the credential of a session, all that belongs to it and its
 	// RenewAt, if its RenewAt is still was. It reports whether it has replaced them.
-	RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (bool, error)
+	RenewSession(ctx context.Context, s access.Session, was a2a.Time) (bool, error)
 	// CloseSession removes a session, if it is there.
 	CloseSession(ctx context.Context, id string) error
 }

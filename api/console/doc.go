@@ -10,7 +10,7 @@
 // A form is answered with a redirect (a view with Location), so that a reload of the page
 // repeats nothing. A form that is refused shows its page again, with the reason.
 //
-// A browser proves who it is with the cookie of a session ([opt.Session]), which holds the
+// A browser proves who it is with the cookie of a session ([access.Session]), which holds the
 // credential that was used to sign in. Each request is authenticated with that credential
 // again, so a revoked key ends its sessions. Callers who need no credential, or have a
 // client certificate, need no session.

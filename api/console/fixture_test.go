@@ -24,6 +24,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A site is a server with a console, and the world behind it.
@@ -54,7 +55,7 @@ func begin(t *testing.T, gate *opt.Gate, change ...func(*console.Config)) *site 
 // beginWorld returns a site for a world.
 func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.Config)) *site {
 	t.Helper()
-	s := &site{sessions: &sessions{list: map[string]opt.Session{}}}
+	s := &site{sessions: &sessions{list: map[string]access.Session{}}}
 	s.world = servicetest.New(t, world)
 	operations := service.New(service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
@@ -172,17 +173,17 @@ func (agent) Decide(context.Context, a2a.Message) (message.Decision, error) {
 // sessions keeps sessions in memory.
 type sessions struct {
 	sync.Mutex
-	list map[string]opt.Session
+	list map[string]access.Session
 }
 
-func (s *sessions) OpenSession(_ context.Context, o opt.Session) error {
+func (s *sessions) OpenSession(_ context.Context, o access.Session) error {
 	s.Lock()
 	defer s.Unlock()
 	s.list[o.ID] = o
 	return nil
 }
 
-func (s *sessions) Session(_ context.Context, id string, now time.Time) (opt.Session, error) {
+func (s *sessions) Session(_ context.Context, id string, now time.Time) (access.Session, error) {
 	s.Lock()
 	defer s.Unlock()
 	o, ok := s.list[id]
@@ -192,7 +193,7 @@ func (s *sessions) Session(_ context.Context, id string, now time.Time) (opt.Ses
 	return o, nil
 }
 
-func (s *sessions) RenewSession(_ context.Context, o opt.Session, was a2a.Time) (bool, error) {
+func (s *sessions) RenewSession(_ context.Context, o access.Session, was a2a.Time) (bool, error) {
 	s.Lock()
 	defer s.Unlock()
 	old, ok := s.list[o.ID]

@@ -13,6 +13,7 @@ import (
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A gatePage is the data of the page of one gate.
@@ -187,7 +188,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 	}
 	last := s.Closed()
 	if last == nil {
-		p.State = s.TaskState.Look().Word
+		p.State = shown.LookOfTask(s.TaskState).Word
 		return
 	}
 	d := last.Decision

@@ -10,6 +10,7 @@ import (
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // written is what a person wrote in a form that was refused, so that the page keeps it.
@@ -136,7 +137,7 @@ func (v gates) closedByOther(s gate.ShownInterrupt) string {
 	last := s.Closed()
 	const unused = " Your answer was not used."
 	if last == nil {
-		return "The task does not wait here any more: it is " + s.TaskState.Look().Word + "." + unused
+		return "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word + "." + unused
 	}
 	d := last.Decision
 	word := gateform.Word(d.Action)

@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // approval returns a gate with an object.
@@ -21,7 +22,7 @@ func approval(object ...a2a.Part) *opt.Gate {
 // open returns the id of the only gate that is open.
 func (s *site) open(t *testing.T) string {
 	t.Helper()
-	list, total, err := s.world.Journal().Interrupts(t.Context(), "acme", opt.InterruptFilter{})
+	list, total, err := s.world.Journal().Interrupts(t.Context(), "acme", shown.InterruptFilter{})
 	if err != nil || total != 1 {
 		t.Fatalf("%d gates are open, %v", total, err)
 	}
@@ -92,7 +93,7 @@ func TestGate_actions(t *testing.T) {
 			}
 			contains(t, "the closed gate", after.text, append(tc.want, "As it was decided on", "The draft")...)
 			lacks(t, "the closed gate", after.html, `name="digest"`)
-			v, err := s.world.Journal().Task(t.Context(), "acme", gate[:strings.LastIndexByte(gate, ':')], opt.TaskWant{})
+			v, err := s.world.Journal().Task(t.Context(), "acme", gate[:strings.LastIndexByte(gate, ':')], shown.TaskWant{})
 			if err != nil || v.Decided == nil || v.Decided.Action != tc.action || v.Decided.DecidedBy != "ann" {
 				t.Errorf("decided: %+v, %v", v.Decided, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // inboxSize is how many gates a page of the inbox shows.
@@ -48,7 +49,7 @@ func showInbox(v *visit) (view, error) {
 	in.Mine = in.CanAnswer && q.Get("show") != "all"
 	in.MinePath, in.AllPath = in.path("mine", ""), in.path("all", "")
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
-		Filter: opt.InterruptFilter{Urgent: true, Text: in.Text, ObjectiveID: in.Objective, ContextID: in.Context, Limit: inboxSize},
+		Filter: shown.InterruptFilter{Urgent: true, Text: in.Text, ObjectiveID: in.Objective, ContextID: in.Context, Limit: inboxSize},
 		Mine:   in.Mine, PageToken: q.Get("page"),
 	})
 	for _, i := range page.Interrupts {
@@ -87,7 +88,7 @@ func (in inbox) path(show, page string) string {
 func (in inbox) Filtered() bool { return in.Text+in.Objective+in.Context != "" }
 
 // cardOf returns an open gate as the inbox shows it.
-func cardOf(i opt.Interrupt, now time.Time) gateCard {
+func cardOf(i shown.Interrupt, now time.Time) gateCard {
 	c := gateCard{
 		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(a2a.Visible(i.Objective), titleWidth), Task: shorten(a2a.Visible(i.TaskName), titleWidth),
 		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,

@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // refreshEvery is after how many seconds a page about an objective may have changed
@@ -23,7 +24,7 @@ const (
 // An objectivePage is the data of the page of an objective.
 type objectivePage struct {
 	*opt.Objective
-	Look     opt.Look
+	Look     shown.Look
 	Reason   string // of the state, in plain words
 	Skill    string // "" for none
 	Schedule string // id of the schedule that has started it, "" for none
@@ -48,7 +49,7 @@ type link struct{ Text, URL string }
 // A planSection is a plan in the list of plans and tasks.
 type planSection struct {
 	*opt.Plan
-	Look   opt.Look
+	Look   shown.Look
 	Key    string
 	Reason string
 	After  []string // names of the plans that it waits for
@@ -109,12 +110,12 @@ func pageOf(id string) string {
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
 // contents stay; nil for none.
 func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
-	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err
 	}
-	o := shown.Objective
-	root, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: o.RootID(), History: latestMessages, Scope: opt.ScopeObjective})
+	o := found.Objective
+	root, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: o.RootID(), History: latestMessages, Scope: shown.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}
@@ -122,7 +123,7 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	look := opt.LookOf(o)
+	look := shown.LookOf(o)
 	p := objectivePage{Objective: o, Look: look, Reason: stageReason(look.Word, o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
@@ -153,7 +154,7 @@ func eventsOf(o *opt.Objective) string {
 }
 
 func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
-	look := opt.LookOfPlan(p)
+	look := shown.LookOfPlan(p)
 	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason), planForms: forms.ofPlan(p)}
 	if o.Unordered() {
 		for _, b := range o.Before(p) {

@@ -7,6 +7,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -74,7 +75,7 @@ func fillTask(v *visit, page *taskPage) error {
 		return err
 	}
 	page.Moments = momentsOf(page.Objective, events.Events)
-	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: page.A2AID(), History: latestMessages, Scope: opt.ScopeTask})
+	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: page.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // objectivesSize is how many objectives a page of the list shows.
@@ -44,8 +45,8 @@ func (f objectivesFilter) query(page string) string {
 func (f objectivesFilter) More() bool { return f.Context+f.Planner+f.From+f.To != "" }
 
 // search returns f as the service takes it.
-func (f objectivesFilter) search() (s opt.ObjectiveSearch, err error) {
-	s = opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: objectivesSize}, Text: f.Text, ContextID: f.Context, Planner: f.Planner}
+func (f objectivesFilter) search() (s shown.ObjectiveSearch, err error) {
+	s = shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, Text: f.Text, ContextID: f.Context, Planner: f.Planner}
 	var wrong []call.Violation
 	if s.Status = opt.ObjectiveStatus(f.Status); f.Status != "" && !s.Status.Valid() {
 		wrong = append(wrong, call.Violation{Field: "State", Description: "is not one of the list"})
@@ -86,7 +87,7 @@ type objectives struct {
 
 // A statusChoice is a status by which the list can be filtered.
 type statusChoice struct {
-	opt.Look
+	shown.Look
 	Status opt.ObjectiveStatus
 }
 
@@ -100,8 +101,8 @@ func statusChoices() (out []statusChoice) {
 // An objectiveRow is a line of the list.
 type objectiveRow struct {
 	*opt.Objective
-	opt.Standing
-	Look       opt.Look
+	shown.Standing
+	Look       shown.Look
 	Planner    string
 	OfPlanner  string // query of the list of those with the same planner
 	InContext  string // likewise of the same context, "" for an objective that is alone there
@@ -137,8 +138,8 @@ func showObjectives(v *visit) (view, error) {
 }
 
 // rowOf returns the line about an objective.
-func rowOf(o *opt.Objective, s opt.Standing) objectiveRow {
-	row := objectiveRow{Objective: o, Standing: s, Look: opt.LookOf(o)}
+func rowOf(o *opt.Objective, s shown.Standing) objectiveRow {
+	row := objectiveRow{Objective: o, Standing: s, Look: shown.LookOf(o)}
 	if row.Planner, _ = o.Metadata.String(opt.KeyPlanner); row.Planner != "" {
 		row.OfPlanner = objectivesFilter{Planner: row.Planner}.query("")
 	}

@@ -21,6 +21,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A workplace is a site with an agent of its own, whose clock a test can advance.
@@ -34,7 +35,7 @@ type workplace struct {
 // ends the planning, and each task opens a gate if its name begins with "Approve".
 func beginWork(t *testing.T, agent message.Agent, skills ...card.Skill) *workplace {
 	t.Helper()
-	s := &workplace{site: &site{sessions: &sessions{list: map[string]opt.Session{}}}}
+	s := &workplace{site: &site{sessions: &sessions{list: map[string]access.Session{}}}}
 	s.world = servicetest.New(t, servicetest.Config{
 		Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) { return servicetest.Made{}, false },
 		Script: func(w opt.Work) servicetest.Play {

@@ -7,6 +7,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // overview is the data of the page with the state of all work.
@@ -22,7 +23,7 @@ type overview struct {
 
 // A statusCount is a bar with the number of objectives in a status.
 type statusCount struct {
-	opt.Look
+	shown.Look
 	Status opt.ObjectiveStatus
 	N      int
 	Width  int // of the bar, of 100
@@ -52,8 +53,8 @@ func showOverview(v *visit) (view, error) {
 }
 
 // lookOfStatus returns how pages show a status without its reason.
-func lookOfStatus(s opt.ObjectiveStatus) opt.Look {
-	look := opt.Stage{Status: string(s)}.Look()
+func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
+	look := shown.LookOfTask(s)
 	if s == opt.ObjectiveBlocked {
 		look.Word = "waiting or paused"
 	}

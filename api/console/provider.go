@@ -16,6 +16,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 const oidcPath = Path + "/oidc/"
@@ -27,17 +28,17 @@ const CallbackPath = oidcPath + "callback"
 const SignedOutPath = signInPath
 
 // A Provider signs people in with an OpenID Connect provider. Errors about one that does
-// not answer wrap opt.ErrUnavailable; its refusals are [opt.ProviderError]s.
+// not answer wrap opt.ErrUnavailable; its refusals are [access.ProviderError]s.
 type Provider interface {
 	// Begin returns the URL at which a browser signs in.
-	Begin(ctx context.Context, in opt.SignIn) (string, error)
+	Begin(ctx context.Context, in access.SignIn) (string, error)
 	// Finish exchanges the code that the browser has brought back for a session without
 	// an id.
-	Finish(ctx context.Context, in opt.SignIn, code string) (opt.Session, error)
+	Finish(ctx context.Context, in access.SignIn, code string) (access.Session, error)
 	// Renew returns a session with a new credential.
-	Renew(ctx context.Context, s opt.Session) (opt.Session, error)
+	Renew(ctx context.Context, s access.Session) (access.Session, error)
 	// End returns the URL at which the provider ends its own session, "" for none.
-	End(ctx context.Context, s opt.Session) string
+	End(ctx context.Context, s access.Session) string
 }
 
 // A Sealer encrypts what browsers keep. What Seal returns can be opened only with the same
@@ -52,7 +53,7 @@ const attemptAge = 15 * time.Minute
 
 // An attempt to sign in with the provider. Only the browser keeps it, encrypted.
 type attempt struct {
-	opt.SignIn
+	access.SignIn
 	Next      string
 	ExpiresAt a2a.Time
 }
@@ -66,7 +67,7 @@ func beginProvider(v *visit) (view, error) {
 	if v.cfg.Provider == nil || v.cfg.Sessions == nil {
 		return showUnknown(v)
 	}
-	a := attempt{opt.SignIn{State: newSecret(), Nonce: newSecret(), Verifier: newSecret()}, next, a2a.At(v.cfg.Now().Add(attemptAge))}
+	a := attempt{access.SignIn{State: newSecret(), Nonce: newSecret(), Verifier: newSecret()}, next, a2a.At(v.cfg.Now().Add(attemptAge))}
 	to, err := v.cfg.Provider.Begin(v.r.Context(), a.SignIn)
 	if err != nil {
 		return providerProblem(v, next, err), nil
@@ -97,7 +98,7 @@ func finishProvider(v *visit) (view, error) {
 		out.Status = http.StatusBadRequest
 		return out, nil
 	case q.Get("error") != "":
-		return providerProblem(v, a.Next, &opt.ProviderError{Code: q.Get("error"), Description: q.Get("error_description")}), nil
+		return providerProblem(v, a.Next, &access.ProviderError{Code: q.Get("error"), Description: q.Get("error_description")}), nil
 	default:
 		s, err := v.cfg.Provider.Finish(v.r.Context(), a.SignIn, code)
 		if err != nil {
@@ -131,7 +132,7 @@ const longestQuote = 300
 // failed and what to do.
 func providerProblem(v *visit, next string, err error) view {
 	v.cfg.Log.Warn("Signing in with the provider has failed", zap.String("requestId", v.call.RequestID), zap.Error(err))
-	refused, ok := errors.AsType[*opt.ProviderError](err)
+	refused, ok := errors.AsType[*access.ProviderError](err)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
 		out := signInPage(v, next, "The provider does not answer. Try again in a moment.")
@@ -175,7 +176,7 @@ type signedOut struct{ Provider, URL string }
 // providerSignOut returns the page with a link to the provider, which ends the provider's
 // session, too. It is no redirect: the policy of the pages forbids redirects of forms to
 // other sites.
-func providerSignOut(v *visit, s opt.Session) view {
+func providerSignOut(v *visit, s access.Session) view {
 	to := v.cfg.Provider.End(v.r.Context(), s)
 	if to == "" {
 		return view{Location: signInPath}

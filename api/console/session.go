@@ -15,6 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 const (
@@ -80,7 +81,7 @@ const (
 )
 
 // current returns s with a credential that is valid now.
-func (c credentials) current(ctx context.Context, s opt.Session) (opt.Session, error) {
+func (c credentials) current(ctx context.Context, s access.Session) (access.Session, error) {
 	if c.provider == nil || s.RenewAt.IsZero() {
 		return s, nil
 	}
@@ -115,7 +116,7 @@ func (c credentials) current(ctx context.Context, s opt.Session) (opt.Session, e
 
 // renew renews the credential of a session with the provider. No other request does so until
 // claimed.RenewAt. If the provider refuses, the session ends.
-func (c credentials) renew(ctx context.Context, claimed opt.Session) (opt.Session, error) {
+func (c credentials) renew(ctx context.Context, claimed access.Session) (access.Session, error) {
 	ctx = context.WithoutCancel(ctx) // a refresh token is often valid once
 	next, err := c.provider.Renew(ctx, claimed)
 	switch {
@@ -159,7 +160,7 @@ func newSecret() string {
 
 // openSession stores a session, in place of the one that the browser has, and sets its
 // cookie. The secret is new each time, so that a secret that others know is useless.
-func openSession(v *visit, s opt.Session) error {
+func openSession(v *visit, s access.Session) error {
 	if err := closeSession(v); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"longhaul/api/identity"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A login is a site at which people sign in as they do at a real one.
@@ -51,15 +52,15 @@ type (
 	lateSessions struct{ *login }
 )
 
-func (l lateKeys) APIKey(ctx context.Context, id string) (opt.APIKey, error) {
+func (l lateKeys) APIKey(ctx context.Context, id string) (access.APIKey, error) {
 	return l.world.Journal().APIKeys.APIKey(ctx, id)
 }
 
-func (l lateSessions) OpenSession(ctx context.Context, s opt.Session) error {
+func (l lateSessions) OpenSession(ctx context.Context, s access.Session) error {
 	return l.world.Journal().Sessions.OpenSession(ctx, s)
 }
 
-func (l lateSessions) Session(ctx context.Context, id string, now time.Time) (opt.Session, error) {
+func (l lateSessions) Session(ctx context.Context, id string, now time.Time) (access.Session, error) {
 	s, err := l.world.Journal().Sessions.Session(ctx, id, now)
 	if l.read != nil {
 		l.read()
@@ -67,7 +68,7 @@ func (l lateSessions) Session(ctx context.Context, id string, now time.Time) (op
 	return s, err
 }
 
-func (l lateSessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (bool, error) {
+func (l lateSessions) RenewSession(ctx context.Context, s access.Session, was a2a.Time) (bool, error) {
 	return l.world.Journal().Sessions.RenewSession(ctx, s, was)
 }
 
@@ -78,7 +79,7 @@ func (l lateSessions) CloseSession(ctx context.Context, id string) error {
 // key makes an API key and returns its text and its id.
 func (l *login) key(t *testing.T) (text, id string) {
 	t.Helper()
-	k := opt.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(l.world.Now())}
+	k := access.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(l.world.Now())}
 	text = identity.NewKey(&k)
 	if err := l.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
 		t.Fatal(err)

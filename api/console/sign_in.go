@@ -12,6 +12,7 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 const (
@@ -57,13 +58,13 @@ func signIn(v *visit) (view, error) {
 	if v.cfg.Sessions == nil || v.cfg.NoKeys {
 		return view{Location: next}, nil
 	}
-	s := opt.Session{Credential: strings.TrimSpace(v.field("key"))}
+	s := access.Session{Credential: strings.TrimSpace(v.field("key"))}
 	return openAccepted(v, s, next, "This key is not valid. It may have been revoked, or have expired.")
 }
 
 // openAccepted opens a session if its credential is accepted, and redirects to next.
 // Otherwise it returns the page for signing in, with a problem.
-func openAccepted(v *visit, s opt.Session, next, problem string) (view, error) {
+func openAccepted(v *visit, s access.Session, next, problem string) (view, error) {
 	v.call.Method = "SignIn"
 	caller, err := v.cfg.Authenticate(withCredential(v.r, s.Credential))
 	fault, _ := errors.AsType[*call.Fault](err)
@@ -94,7 +95,7 @@ func signOut(v *visit) (view, error) {
 	if v.cfg.Sessions == nil {
 		return view{Location: signInPath}, nil
 	}
-	var s opt.Session
+	var s access.Session
 	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
 		var err error
 		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())

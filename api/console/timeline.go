@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -18,10 +19,10 @@ type moment struct {
 	Seq  int64
 	At   a2a.Time
 	Text string
-	Task string   // address of the plan task that it is about, "" for none
-	Name string   // of that task
-	Gate string   // id of the gate that it has opened, "" for none
-	Kind opt.Kind // of the state that it has led to, "" for none
+	Task string     // address of the plan task that it is about, "" for none
+	Name string     // of that task
+	Gate string     // id of the gate that it has opened, "" for none
+	Kind shown.Kind // of the state that it has led to, "" for none
 }
 
 // A timeline is the data of the page with the events of an objective.
@@ -57,13 +58,13 @@ func showTimeline(v *visit) (view, error) {
 }
 
 // momentsOf returns the lines of a timeline for events.
-func momentsOf(o *opt.Objective, events []opt.Recorded) []moment {
+func momentsOf(o *opt.Objective, events []shown.Recorded) []moment {
 	var out []moment
 	for _, r := range events {
 		e := r.Event
 		m := moment{Seq: r.Seq, At: e.At, Text: eventText(o, e)}
 		if e.Kind == opt.ObjectiveMoved || e.Kind == opt.PlanMoved || e.Kind == opt.TaskMoved {
-			m.Kind = opt.Stage{Status: e.To, Reason: e.Reason}.Look().Kind
+			m.Kind = shown.Stage{Status: e.To, Reason: e.Reason}.Look().Kind
 		}
 		if id := eventTask(e); id != "" {
 			m.Task, m.Name = taskPath(o.ID, keyOfTask(id)), nameOfTask(o, id)
@@ -196,7 +197,7 @@ func planEventText(name string, e opt.Event) string {
 // stageText returns the word for the state to which an event moves an objective or a plan,
 // and the reason.
 func stageText(e opt.Event) string {
-	word := opt.Stage{Status: e.To, Reason: e.Reason}.Look().Word
+	word := shown.Stage{Status: e.To, Reason: e.Reason}.Look().Word
 	switch reason := stageReason(word, e.Reason); {
 	case strings.HasPrefix(reason, "for "):
 		return word + " " + reason
@@ -218,7 +219,7 @@ func stageReason(word, reason string) string {
 func taskMoveText(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
-		return "The time of its question was over: " + opt.TaskState(e.To).Look().Word
+		return "The time of its question was over: " + shown.LookOfTask(e.To).Word
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
@@ -226,7 +227,7 @@ func taskMoveText(e opt.Event) string {
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
-	return "Is " + opt.TaskState(e.To).Look().Word + reasonSuffix(e.Reason) + textSuffix(e)
+	return "Is " + shown.LookOfTask(e.To).Word + reasonSuffix(e.Reason) + textSuffix(e)
 }
 
 func messageEventText(e opt.Event) string {

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // The sizes of the drawing of a tree. Two tasks side by side fit a phone.
@@ -74,7 +75,7 @@ func treeOf(o *opt.Objective) *tree {
 
 // drawPlan returns the drawing of a plan in its block.
 func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
-	look := opt.LookOfPlan(p)
+	look := shown.LookOfPlan(p)
 	letters := (b.W - 40) / 8
 	out := treePlan{
 		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
@@ -83,7 +84,7 @@ func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines = pathOf(inner.Lines, x, y)
 	for i, t := range p.Tasks {
-		at, look := inner.Blocks[i], t.State.Look()
+		at, look := inner.Blocks[i], shown.LookOfTask(t.State)
 		out.Tasks = append(out.Tasks, treeTask{
 			X: at.X + x, Y: at.Y + y, Key: taskKey(t), Title: titleOf(t.Name, look.Word, t.Optional()),
 			Name: shorten(a2a.Visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),

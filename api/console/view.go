@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A view is a page that is to be shown, or a redirect.
@@ -74,7 +75,8 @@ func functions(a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":   a.url,
 		"time":    timeOf,
-		"state":   func(s string) opt.Look { return opt.TaskState(s).Look() },
+		"state":   shown.LookOfTask[string],
+		"look":    shown.LookOfTask[opt.TaskState],
 		"within":  func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
 		"console": func(path string) string { return Path + path },
 		"visible": a2a.Visible,
@@ -83,7 +85,7 @@ func functions(a assets) template.FuncMap {
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,
-		"states":  func() []opt.Kind { return opt.Kinds },
+		"states":  func() []shown.Kind { return shown.Kinds },
 		"gate":    func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
 }

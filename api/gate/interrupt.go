@@ -15,19 +15,20 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
 // InterruptListParams are the params of a list of open gates.
 type InterruptListParams struct {
-	PageToken string              `param:"pageToken"`
-	Mine      bool                `param:"mine"` // only gates that wait for the caller
-	Filter    opt.InterruptFilter // without its cursor and its responder
+	PageToken string                `param:"pageToken"`
+	Mine      bool                  `param:"mine"` // only gates that wait for the caller
+	Filter    shown.InterruptFilter // without its cursor and its responder
 }
 
 // An InterruptPage is a page of open gates.
 type InterruptPage struct {
-	Interrupts []opt.Interrupt
+	Interrupts []shown.Interrupt
 	Next       string // token of the next page, "" for none
 	Size       int    // that was asked for
 	Total      int    // on all pages
@@ -58,10 +59,10 @@ type Gates struct {
 type Journal interface {
 	// Interrupts returns a page of open gates in the order of the filter, and their
 	// number on all pages.
-	Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) ([]opt.Interrupt, int, error)
+	Interrupts(ctx context.Context, tenant string, f shown.InterruptFilter) ([]shown.Interrupt, int, error)
 	// Gate returns a gate, open or closed, as it was shown last, with the replies to it.
-	Gate(ctx context.Context, tenant, gateID string) (opt.GateRecord, error)
-	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
+	Gate(ctx context.Context, tenant, gateID string) (shown.GateRecord, error)
+	Judgement(ctx context.Context, objectiveID, principal, key string) (j shown.Judgement, ok bool, err error)
 }
 
 // ListInterrupts returns a page of the open gates of the caller's tenant, in the order
@@ -71,7 +72,7 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 	page := InterruptPage{Size: f.Limit}
 	list := call.PageOf{Kind: "interrupts", Tenant: c.Tenant, Filter: []string{string(f.Kind), f.ObjectiveID, f.ContextID}}
 	if p.Mine {
-		f.For = &opt.Responder{Principal: c.Principal, Groups: c.Groups}
+		f.For = &shown.Responder{Principal: c.Principal, Groups: c.Groups}
 		list.Filter = append(list.Filter, "mine", c.Principal)
 	}
 	if f.Text != "" || f.Urgent {
@@ -87,7 +88,7 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 	}
 	page.Interrupts = page.Interrupts[:f.Limit-1]
 	last := page.Interrupts[len(page.Interrupts)-1]
-	after := opt.Cursor{At: last.Since, ID: last.TaskID}
+	after := shown.Cursor{At: last.Since, ID: last.TaskID}
 	if f.Urgent {
 		after.Due = last.Gate.ExpiresAt
 	}
@@ -97,8 +98,8 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 
 // An OpenInterrupt is an open gate that the caller may answer.
 type OpenInterrupt struct {
-	opt.Interrupt               // its object has its contents
-	Decided       *opt.Decision // how the gate was closed, beside an error; nil if that is not known
+	shown.Interrupt               // its object has its contents
+	Decided         *opt.Decision // how the gate was closed, beside an error; nil if that is not known
 }
 
 // ShowInterrupt returns an open gate to a caller who may answer it. About one that is
@@ -112,7 +113,7 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 		return OpenInterrupt{Decided: &closed.Decision}, call.ErrNotWaiting
 	case !r.Open:
 		return OpenInterrupt{}, call.ErrNotWaiting
-	case !r.MayBeAnsweredBy(opt.Responder{Principal: c.Principal, Groups: c.Groups}):
+	case !r.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups}):
 		return OpenInterrupt{}, call.ErrNotYours
 	case r.Gate.Voted(c.Principal):
 		return OpenInterrupt{}, call.ErrHasVoted
@@ -127,7 +128,7 @@ func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams
 	if !ok {
 		return out, interruptUnknown(p.ID)
 	}
-	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, taskID, shown.TaskWant{})
 	if call.Is(err, call.TaskNotFound) {
 		return out, interruptUnknown(p.ID)
 	}
@@ -156,7 +157,7 @@ func (s Gates) AnswerInterrupt(ctx context.Context, c *call.Call, p AnswerParams
 }
 
 // commentNote returns the note that m was a comment, "" if it was none.
-func commentNote(p AnswerParams, m a2a.Message, v opt.TaskView) string {
+func commentNote(p AnswerParams, m a2a.Message, v shown.TaskView) string {
 	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == p.ID })
 	if p.Message.Decision != nil || letter.DecisionWord(m) != "" || i < 0 || v.Gates[i].Kind != opt.Approval {
 		return ""
@@ -167,7 +168,7 @@ func commentNote(p AnswerParams, m a2a.Message, v opt.TaskView) string {
 // answerID returns the id of m, an answer without one to a gate of v. A repeat of an answer that
 // counts has the same id. An answer that does not count, because it was refused or its vote was
 // dropped, may be given again after the next step of the gate: then it has another id.
-func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message, v opt.TaskView) (string, error) {
+func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message, v shown.TaskView) (string, error) {
 	id := func(taken int) string {
 		about := p.ID + m.Digest()
 		if taken > 0 {

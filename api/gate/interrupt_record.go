@@ -8,13 +8,14 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A ShownInterrupt is a gate, open or closed, as the caller may see it.
 type ShownInterrupt struct {
-	opt.GateRecord             // its parts have their contents
-	Before         *GateBefore // the gate of the same task whose object was sent back; nil for none
-	MayAnswer      bool        // the gate is open, and waits for the caller, who has the scope
+	shown.GateRecord             // its parts have their contents
+	Before           *GateBefore // the gate of the same task whose object was sent back; nil for none
+	MayAnswer        bool        // the gate is open, and waits for the caller, who has the scope
 }
 
 // A GateBefore is the gate before another one of the same task, at which the object was
@@ -22,7 +23,7 @@ type ShownInterrupt struct {
 type GateBefore struct {
 	ID     string
 	Object []a2a.Part
-	Reply  opt.GateReply
+	Reply  shown.GateReply
 }
 
 // GetInterrupt returns a gate, open or closed, to those who may read the work.
@@ -34,15 +35,15 @@ func (s Gates) GetInterrupt(ctx context.Context, c *call.Call, id string) (Shown
 	}
 	c.SetIDs(out.ObjectiveID, out.TaskID)
 	out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) &&
-		out.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups})
+		out.WaitsFor(shown.Responder{Principal: c.Principal, Groups: c.Groups})
 	out.Before, err = s.gateBefore(ctx, c, out.SentBack)
 	return out, err
 }
 
 // record reads a gate with its contents.
-func (s Gates) record(ctx context.Context, c *call.Call, id string) (opt.GateRecord, error) {
+func (s Gates) record(ctx context.Context, c *call.Call, id string) (shown.GateRecord, error) {
 	if taskID, ok := opt.TaskOfGate(id); !ok || !call.IsValidID(taskID) {
-		return opt.GateRecord{}, interruptUnknown(id)
+		return shown.GateRecord{}, interruptUnknown(id)
 	}
 	r, err := s.Journal.Gate(ctx, c.Tenant, id)
 	if errors.Is(err, opt.ErrUnknown) {

@@ -19,7 +19,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/stream"
 	"longhaul/api/wire"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // operations implements the generated service: one line per operation. The
@@ -109,7 +109,7 @@ func newResult(result any) proto.Message {
 		return newShown(r)
 	case read.TaskPage:
 		return newPage(r)
-	case opt.PushConfig:
+	case outbox.PushConfig:
 		return newPush(r)
 	case push.PushPage:
 		return newPushPage(r)

@@ -4,11 +4,11 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 
 	"longhaul/api/push"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // newPush returns a push config without its secrets.
-func newPush(p opt.PushConfig) *a2apb.TaskPushNotificationConfig {
+func newPush(p outbox.PushConfig) *a2apb.TaskPushNotificationConfig {
 	out := &a2apb.TaskPushNotificationConfig{TaskId: p.TaskID, Id: p.ID, Url: p.URL}
 	if p.Scheme != "" {
 		out.Authentication = &a2apb.AuthenticationInfo{Scheme: p.Scheme}

@@ -15,6 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 const (
@@ -24,14 +25,14 @@ const (
 
 // A KeyReader has the API keys. For an unknown id the error wraps opt.ErrUnknown.
 type KeyReader interface {
-	APIKey(ctx context.Context, id string) (opt.APIKey, error)
+	APIKey(ctx context.Context, id string) (access.APIKey, error)
 }
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // NewKey gives k a new id and a new secret, of 32 random bytes, and returns the
 // text that callers send. The text is not kept in k.
-func NewKey(k *opt.APIKey) (text string) {
+func NewKey(k *access.APIKey) (text string) {
 	var random [42]byte
 	rand.Read(random[:]) // never fails
 	k.ID = encoding.EncodeToString(random[:10])

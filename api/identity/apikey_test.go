@@ -15,11 +15,12 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/identity"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 func TestAuthenticate_key(t *testing.T) {
 	f := newFixture(t, identity.Config{})
-	text, _ := f.key(t, func(k *opt.APIKey) {
+	text, _ := f.key(t, func(k *access.APIKey) {
 		k.Groups, k.Scopes = []string{"finance"}, []string{"runs:read", "approvals:respond", "of:a-later-version"}
 	})
 	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{call.ReadRuns, call.RespondApprovals}}
@@ -44,7 +45,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
 		t.Fatal(err)
 	}
-	expired, _ := f.key(t, func(k *opt.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now()) })
+	expired, _ := f.key(t, func(k *access.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now()) })
 	parts := strings.Split(good, "_")
 	want := f.calls(t)
 	wantStatus(t, "no credentials", want, http.StatusUnauthorized, grpcUnknown)
@@ -78,7 +79,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 func TestAuthenticate_revoked(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	text, k := f.key(t)
-	short, _ := f.key(t, func(k *opt.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now().Add(time.Second)) })
+	short, _ := f.key(t, func(k *access.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now().Add(time.Second)) })
 	for _, key := range []string{text, short} {
 		if _, err := f.Authenticate(request(t, "X-API-Key", key)); err != nil {
 			t.Fatal(err)
@@ -113,14 +114,14 @@ func TestAuthenticate_keysUnavailable(t *testing.T) {
 
 type broken struct{}
 
-func (broken) APIKey(context.Context, string) (opt.APIKey, error) {
-	return opt.APIKey{}, errors.New("disk full")
+func (broken) APIKey(context.Context, string) (access.APIKey, error) {
+	return access.APIKey{}, errors.New("disk full")
 }
 
 // A caller without the scope is known, and refused.
 func TestAuthenticate_missingScope(t *testing.T) {
 	f := newFixture(t, identity.Config{})
-	text, _ := f.key(t, func(k *opt.APIKey) { k.Scopes = []string{"runs:create"} })
+	text, _ := f.key(t, func(k *access.APIKey) { k.Scopes = []string{"runs:create"} })
 	wantStatus(t, "without runs:read", f.calls(t, "X-API-Key", text), http.StatusForbidden, grpcDenied)
 }
 
@@ -188,7 +189,7 @@ func TestAuthenticate_flood(t *testing.T) {
 }
 
 func TestNewKey(t *testing.T) {
-	var a, b opt.APIKey
+	var a, b access.APIKey
 	one, two := identity.NewKey(&a), identity.NewKey(&b)
 	if one == two || a.ID == b.ID || len(one) != len("lh_")+16+1+52 {
 		t.Errorf("keys %q and %q", one, two)

@@ -29,7 +29,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/journal"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A fixture is a server of all bindings that authenticates its callers.
@@ -106,9 +106,9 @@ func (f *fixture) listen(t *testing.T, s *apigrpc.Server) {
 }
 
 // key makes an API key; change may alter it. It returns the text to send.
-func (f *fixture) key(t *testing.T, change ...func(*opt.APIKey)) (text string, k opt.APIKey) {
+func (f *fixture) key(t *testing.T, change ...func(*access.APIKey)) (text string, k access.APIKey) {
 	t.Helper()
-	k = opt.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(f.clock.Now())}
+	k = access.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(f.clock.Now())}
 	for _, c := range change {
 		c(&k)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // A Client is this server as the provider knows it: the client with which people sign
@@ -53,7 +54,7 @@ const (
 )
 
 // Begin returns the URL at which a browser signs in. Its error wraps opt.ErrUnavailable.
-func (s *SignIn) Begin(ctx context.Context, in opt.SignIn) (string, error) {
+func (s *SignIn) Begin(ctx context.Context, in access.SignIn) (string, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
 		return "", err
@@ -66,35 +67,35 @@ func (s *SignIn) Begin(ctx context.Context, in opt.SignIn) (string, error) {
 }
 
 // Finish exchanges the code that a browser has brought from the provider. The session has
-// no id yet, and no time of expiry. The error is an [opt.ProviderError], or wraps
+// no id yet, and no time of expiry. The error is an [access.ProviderError], or wraps
 // opt.ErrUnavailable; any other one means that the answer cannot be used.
-func (s *SignIn) Finish(ctx context.Context, in opt.SignIn, code string) (opt.Session, error) {
+func (s *SignIn) Finish(ctx context.Context, in access.SignIn, code string) (access.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
-		return opt.Session{}, err
+		return access.Session{}, err
 	}
 	got, err := s.oauth(p).Exchange(s.context(ctx), code, oauth2.VerifierOption(in.Verifier))
 	if err != nil {
-		return opt.Session{}, exchangeError("exchange the code", err)
+		return access.Session{}, exchangeError("exchange the code", err)
 	}
 	id, _ := got.Extra("id_token").(string)
 	token, _, err := s.tokens.verify(ctx, id, s.client.ID)
 	switch {
 	case err != nil:
-		return opt.Session{}, fmt.Errorf("the ID token: %w", err)
+		return access.Session{}, fmt.Errorf("the ID token: %w", err)
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(in.Nonce)) != 1:
-		return opt.Session{}, errors.New("the ID token has the nonce of another attempt to sign in")
+		return access.Session{}, errors.New("the ID token has the nonce of another attempt to sign in")
 	case token.AccessTokenHash != "":
 		if err := token.VerifyAccessToken(got.AccessToken); err != nil {
-			return opt.Session{}, err
+			return access.Session{}, err
 		}
 	}
-	return s.session(ctx, opt.Session{IDToken: id}, got)
+	return s.session(ctx, access.Session{IDToken: id}, got)
 }
 
 // Renew returns a session with a new credential, for which it uses the refresh token. The
 // errors are as for Finish.
-func (s *SignIn) Renew(ctx context.Context, of opt.Session) (opt.Session, error) {
+func (s *SignIn) Renew(ctx context.Context, of access.Session) (access.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
 		return of, err
@@ -114,7 +115,7 @@ func (s *SignIn) Renew(ctx context.Context, of opt.Session) (opt.Session, error)
 }
 
 // End returns the URL at which the provider ends its own session, "" if there is none.
-func (s *SignIn) End(ctx context.Context, of opt.Session) string {
+func (s *SignIn) End(ctx context.Context, of access.Session) string {
 	p, err := s.tokens.provider(ctx)
 	if err != nil || p.about.EndURL == "" {
 		return ""
@@ -161,7 +162,7 @@ func (s *SignIn) context(ctx context.Context) context.Context {
 
 // session returns a session with the answer of the provider. Its credential is the
 // access token if callers may use that, else the ID token.
-func (s *SignIn) session(ctx context.Context, before opt.Session, got *oauth2.Token) (opt.Session, error) {
+func (s *SignIn) session(ctx context.Context, before access.Session, got *oauth2.Token) (access.Session, error) {
 	next := before
 	if id, _ := got.Extra("id_token").(string); id != "" {
 		next.IDToken = id
@@ -189,7 +190,7 @@ func (s *SignIn) session(ctx context.Context, before opt.Session, got *oauth2.To
 }
 
 // setTimes sets until when the credential of a session is valid, and when it is renewed.
-func (s *SignIn) setTimes(of *opt.Session, expires time.Time) {
+func (s *SignIn) setTimes(of *access.Session, expires time.Time) {
 	of.ValidUntil, of.RenewAt = a2a.At(expires), a2a.Time{}
 	if of.Refresh == "" {
 		return
@@ -228,7 +229,7 @@ func exchangeError(doing string, err error) error {
 	case refused.Response.StatusCode >= http.StatusInternalServerError, refused.Response.StatusCode == http.StatusTooManyRequests:
 		return fmt.Errorf("%w: %s: the provider answered %s", opt.ErrUnavailable, doing, refused.Response.Status)
 	case refused.ErrorCode == "":
-		return &opt.ProviderError{Code: fmt.Sprintf("status %d", refused.Response.StatusCode)}
+		return &access.ProviderError{Code: fmt.Sprintf("status %d", refused.Response.StatusCode)}
 	}
-	return &opt.ProviderError{Code: refused.ErrorCode, Description: refused.ErrorDescription}
+	return &access.ProviderError{Code: refused.ErrorCode, Description: refused.ErrorDescription}
 }

@@ -11,6 +11,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A GateDecision is the decision in a data part of a message: an Action at an
@@ -172,7 +173,7 @@ func conflictingDecision(m a2a.Message, decided opt.Action) error {
 
 // WasOffered reports whether the conversation of v shows a gate that offered an action
 // and is not open any more.
-func WasOffered(v opt.TaskView, a opt.Action) bool {
+func WasOffered(v shown.TaskView, a opt.Action) bool {
 	history := v.Task.History
 	if v.Task.Status.Message != nil {
 		history = append(slices.Clone(history), *v.Task.Status.Message)

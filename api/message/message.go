@@ -15,6 +15,7 @@ import (
 	"longhaul/api/stream"
 	"longhaul/api/write"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // SendParams are the params of a send.
@@ -27,12 +28,12 @@ type SendParams struct {
 	Once         bool                 // a message with the same id is a repeat, for every [call.Idempotency]
 	Metadata     a2a.Metadata         // added to the metadata of the objective that the message begins
 	History      int                  // number of messages to return
-	Scope        opt.HistoryScope
+	Scope        shown.HistoryScope
 	Push         *push.PushRequest // a config for the task that the message begins or is for; nil for none
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
 
-	Known *opt.TaskView // the task that Message.TaskID names, if it was just read; nil to read it
+	Known *shown.TaskView // the task that Message.TaskID names, if it was just read; nil to read it
 
 	light a2a.Message // Message with references in place of large contents, as it is stored
 	blobs a2a.Blobs   // those contents
@@ -83,12 +84,12 @@ type Sent struct {
 
 // A Journal has the tasks that messages are for, and the verdicts on them.
 type Journal interface {
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	// Judgement returns the verdict on the letter for which opt.Letter.Once returns key; ok is
 	// false if there is none yet.
-	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
+	Judgement(ctx context.Context, objectiveID, principal, key string) (j shown.Judgement, ok bool, err error)
 }
 
 // Messages delivers messages to new work and to tasks.
@@ -151,7 +152,7 @@ func (s *Messages) SendMessage(ctx context.Context, c *call.Call, p SendParams) 
 	if p.toExisting() && c.RequireScopes(call.ReadRuns) != nil {
 		return s.receiptOf(ctx, c, d)
 	}
-	v, err := s.Read.Task(ctx, c, d.TaskID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, d.TaskID, shown.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return Sent{}, err
 	}
@@ -175,7 +176,7 @@ func (p SendParams) toExisting() bool {
 // receiptOf returns the task of d for a caller who may write to it and not read it: its ids and
 // its state, without contents.
 func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *Receipt) (Sent, error) {
-	v, err := s.Read.Task(ctx, c, d.TaskID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, d.TaskID, shown.TaskWant{})
 	if err != nil {
 		return Sent{}, err
 	}
@@ -231,7 +232,7 @@ func (s *Messages) waitForWork(ctx context.Context, c *call.Call, d *Receipt) er
 		if err != nil || !state.Waiting() || d.gate == "" {
 			return state.Ended() || state.Waiting(), err
 		}
-		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, opt.TaskWant{})
+		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, shown.TaskWant{})
 		return v.State.Ended() || v.State.Waiting() && !read.ShowsGate(v, d.gate), err
 	})
 }

@@ -14,6 +14,8 @@ import (
 	"longhaul/api/push"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/shown"
 )
 
 // deliverToTask delivers a message that names a task: a reply to a gate, or a note. It
@@ -56,7 +58,7 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 
 // addressee returns the task that a message is addressed to, and the plan task under it that the
 // message is for, "" for none.
-func (s *Messages) addressee(ctx context.Context, c *call.Call, p SendParams) (v opt.TaskView, forTask string, err error) {
+func (s *Messages) addressee(ctx context.Context, c *call.Call, p SendParams) (v shown.TaskView, forTask string, err error) {
 	hint, err := s.hintedTask(ctx, c, p)
 	if err != nil {
 		return v, "", err
@@ -67,7 +69,7 @@ func (s *Messages) addressee(ctx context.Context, c *call.Call, p SendParams) (v
 	}
 	if p.Known != nil && p.Known.Task.ID == id {
 		v = *p.Known
-	} else if v, err = s.Read.Task(ctx, c, id, opt.TaskWant{}); err != nil {
+	} else if v, err = s.Read.Task(ctx, c, id, shown.TaskWant{}); err != nil {
 		return v, "", err
 	}
 	if p.Message.ContextID != "" && p.Message.ContextID != v.Task.ContextID {
@@ -78,7 +80,7 @@ func (s *Messages) addressee(ctx context.Context, c *call.Call, p SendParams) (v
 
 // letterTo returns the letter for a message to a task, if the agent accepts its contents and the
 // caller may send it.
-func (s *Messages) letterTo(ctx context.Context, c *call.Call, v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+func (s *Messages) letterTo(ctx context.Context, c *call.Call, v shown.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	if err := acceptMedia(s.Accepts, p.Message); err != nil {
 		return opt.Letter{}, err
 	}
@@ -102,7 +104,7 @@ func (s *Messages) storeContents(ctx context.Context, c *call.Call, l opt.Letter
 		blobs = joined(blobs, more)
 	}
 	if l.Reply == nil || l.Reply.Action == opt.Ask || len(blobs) > 0 {
-		if err := s.Quotas.Admit(ctx, c.Tenant, opt.StoredBytes); err != nil {
+		if err := s.Quotas.Admit(ctx, c.Tenant, access.StoredBytes); err != nil {
 			return err
 		}
 	}
@@ -170,7 +172,7 @@ func (s *Messages) hintedTask(ctx context.Context, c *call.Call, p SendParams) (
 
 // judgedBefore returns the task of a letter that was judged before, or the error of its
 // verdict. Both are nil if the letter was not judged.
-func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*Receipt, error) {
+func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v shown.TaskView, l opt.Letter) (*Receipt, error) {
 	w := s.Watch(v.ObjectiveID)
 	j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
@@ -185,7 +187,7 @@ func (s *Messages) judgedBefore(ctx context.Context, c *call.Call, v opt.TaskVie
 
 // sendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
 // it and for the task to change.
-func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, push *push.PushRequest) (*Receipt, error) {
+func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v shown.TaskView, l opt.Letter, push *push.PushRequest) (*Receipt, error) {
 	undo, err := s.Pushes.Attach(ctx, c, push, v.Task.ID, l.Once())
 	if err != nil {
 		return nil, err
@@ -200,7 +202,7 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v opt.TaskView,
 }
 
 // deliverLetter is sendLetter without the push config.
-func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter) (*Receipt, error) {
+func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v shown.TaskView, l opt.Letter) (*Receipt, error) {
 	d := &Receipt{TaskID: v.Task.ID, Watch: s.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
@@ -220,7 +222,7 @@ func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v opt.TaskVi
 }
 
 // newLetter returns the letter for a message to a task.
-func newLetter(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+func newLetter(v shown.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
 		l.PlanID = ref.PlanID
@@ -261,9 +263,9 @@ func (s *Messages) refuseLate(ctx context.Context, c *call.Call, l opt.Letter, m
 	if l.Reply != nil || word == "" {
 		return nil
 	}
-	want := opt.TaskWant{History: -1, Scope: opt.ScopeTask}
+	want := shown.TaskWant{History: -1, Scope: shown.ScopeTask}
 	if l.PlanID == "" {
-		want.Scope = opt.ScopeObjective // the root task shows all tasks
+		want.Scope = shown.ScopeObjective // the root task shows all tasks
 	}
 	v, err := s.Journal.Task(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID), want)
 	if err == nil && letter.WasOffered(v, word) {
@@ -274,9 +276,9 @@ func (s *Messages) refuseLate(ctx context.Context, c *call.Call, l opt.Letter, m
 
 // waitForMove waits until the task of d no longer shows the answered gate, so that the client
 // gets the task as it is after its reply. before is the task with the gate.
-func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *Receipt, before opt.TaskView) error {
+func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *Receipt, before shown.TaskView) error {
 	return s.Wait.Await(ctx, d.Watch, s.ReplyWait, func() (bool, error) {
-		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, opt.TaskWant{})
+		v, err := s.Journal.Task(ctx, c.Tenant, d.TaskID, shown.TaskWant{})
 		closed := err == nil && !read.ShowsGate(v, d.gate)
 		d.state = v.Task.Status.State
 		if closed {
@@ -287,13 +289,13 @@ func (s *Messages) waitForMove(ctx context.Context, c *call.Call, d *Receipt, be
 }
 
 // waitsForOthers reports whether a gate of v is open that a principal has voted at.
-func waitsForOthers(v opt.TaskView, gateID, principal string) bool {
+func waitsForOthers(v shown.TaskView, gateID, principal string) bool {
 	return slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID && g.Voted(principal) })
 }
 
 // waitForVerdict waits for the verdict on a message and returns an error if the message
 // was refused. pending is true if there is no verdict in time.
-func (s *Messages) waitForVerdict(ctx context.Context, c *call.Call, v opt.TaskView, l opt.Letter, w call.Watch) (pending bool, err error) {
+func (s *Messages) waitForVerdict(ctx context.Context, c *call.Call, v shown.TaskView, l opt.Letter, w call.Watch) (pending bool, err error) {
 	pending = true
 	err = s.Wait.Await(ctx, w, s.ReplyWait, func() (bool, error) {
 		j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
@@ -326,7 +328,7 @@ var refusals = map[opt.Verdict]error{
 
 // verdictError returns the error of a judgement for the sender of l: nil if l was
 // accepted.
-func verdictError(j opt.Judgement, l opt.Letter) error {
+func verdictError(j shown.Judgement, l opt.Letter) error {
 	if !opt.SameContent(j.Digest, l.Message, l.Key) {
 		return opt.ErrConflict
 	}
@@ -334,7 +336,7 @@ func verdictError(j opt.Judgement, l opt.Letter) error {
 }
 
 // observeAnswer reports a gate of v that an answer has closed to the observer.
-func (s *Messages) observeAnswer(v opt.TaskView, gateID string) {
+func (s *Messages) observeAnswer(v shown.TaskView, gateID string) {
 	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
 	if i >= 0 && !v.Gates[i].RequestedAt.IsZero() {
 		s.Observer.Answered(string(v.Gates[i].Kind), s.Now().Sub(v.Gates[i].RequestedAt.Time()))

@@ -13,6 +13,7 @@ import (
 	"longhaul/api/push"
 	"longhaul/api/write"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // keyClientObjective is the key in an objective's metadata for the id that its
@@ -169,7 +170,7 @@ func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o 
 	if p.Hints.BringsPlans() {
 		return nil, call.InvalidField("message.metadata", "has a plan for an existing objective; add it with plans/create")
 	}
-	v, err := s.Read.Task(ctx, c, o.RootID(), opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, o.RootID(), shown.TaskWant{})
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +203,7 @@ var errNotIdle = fmt.Errorf("the objective is not idle: %w", push.ErrNoEffect)
 // connection broke can continue to wait.
 func (s *Messages) findBegun(ctx context.Context, c *call.Call, id string, m a2a.Message) (*Receipt, error) {
 	w := s.Watch(id)
-	v, err := s.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
+	v, err := s.Journal.Task(ctx, c.Tenant, id, shown.TaskWant{})
 	switch {
 	case err == nil && opt.SameContent(v.Digest, m, s.IDs.ReplacingKey(c)):
 		c.SetIDs(id, id)

@@ -8,6 +8,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/push"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // PausedAtApproval is the scenario of a task that waits for an approval.
@@ -56,14 +57,14 @@ func (s Samples) StartSample(ctx context.Context, c *call.Call, p SampleParams) 
 
 // CreateSamplePush is CreatePush under the rules for URLs in production, even if the
 // operator allows more.
-func (s Samples) CreateSamplePush(ctx context.Context, c *call.Call, p push.PushCreateParams) (opt.PushConfig, error) {
+func (s Samples) CreateSamplePush(ctx context.Context, c *call.Call, p push.PushCreateParams) (outbox.PushConfig, error) {
 	if !s.Pushes.Pushes() {
-		return opt.PushConfig{}, call.ErrNoPush
+		return outbox.PushConfig{}, call.ErrNoPush
 	}
 	if err := s.CheckURL(ctx, p.Config.URL); err != nil {
 		f := call.InvalidField("url", err.Error())
 		f.Reason = call.ReasonEgress
-		return opt.PushConfig{}, f
+		return outbox.PushConfig{}, f
 	}
 	return s.Pushes.CreatePush(ctx, c, p)
 }

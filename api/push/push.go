@@ -16,6 +16,8 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/write"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // The longest values of a push config, in bytes.
@@ -66,7 +68,7 @@ type PushListParams struct {
 
 // PushPage is a page of push configs.
 type PushPage struct {
-	Configs []opt.PushConfig
+	Configs []outbox.PushConfig
 	Next    string // token of the next page, "" for none
 }
 
@@ -80,7 +82,7 @@ type Pushes struct {
 	Pages   *call.Pages
 
 	CheckURL func(ctx context.Context, rawURL string) error // nil: no states are pushed
-	States   opt.PushSet                                    // that new configs deliver
+	States   outbox.PushSet                                 // that new configs deliver
 	Log      *zap.Logger
 }
 
@@ -88,14 +90,14 @@ type Pushes struct {
 type Journal interface {
 	read.PushLister
 	// PutPush adds a config or replaces the one with its id. The task of an inline
-	// one may be about to begin. The error wraps opt.ErrPushLimit if there are too
+	// one may be about to begin. The error wraps outbox.ErrPushLimit if there are too
 	// many. undo removes the config or restores the replaced one, unless p was stored
 	// before or the config was changed since.
-	PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error)
+	PutPush(ctx context.Context, p outbox.PushConfig) (undo func(context.Context) error, err error)
 	// RemovePush removes a config, if it is there.
 	RemovePush(ctx context.Context, tenant, taskID, id string) error
 	// Deliveries returns the deliveries of a task, in the order of its states.
-	Deliveries(ctx context.Context, tenant, taskID string) ([]opt.Delivery, error)
+	Deliveries(ctx context.Context, tenant, taskID string) ([]outbox.Delivery, error)
 	// Redeliver makes one due again whose config is there.
 	Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error
 }
@@ -105,12 +107,12 @@ func (s *Pushes) Pushes() bool { return s.CheckURL != nil }
 
 // CreatePush adds a config to a task, or replaces the one with the same id. If the
 // task is in a state that is delivered, that state is the first delivery.
-func (s *Pushes) CreatePush(ctx context.Context, c *call.Call, p PushCreateParams) (opt.PushConfig, error) {
+func (s *Pushes) CreatePush(ctx context.Context, c *call.Call, p PushCreateParams) (outbox.PushConfig, error) {
 	config, err := s.check(ctx, c, p.Config)
 	if err != nil {
 		return config, err
 	}
-	v, err := s.Read.Task(ctx, c, p.TaskID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, p.TaskID, shown.TaskWant{})
 	if err != nil {
 		return config, err
 	}
@@ -126,8 +128,8 @@ func (s *Pushes) CreatePush(ctx context.Context, c *call.Call, p PushCreateParam
 
 // idOf returns the id of a config that a client adds: the same for a repeat under
 // the same idempotency key.
-func (s *Pushes) idOf(c *call.Call, config opt.PushConfig, path string) (id string, err error) {
-	_, ofChannel := opt.ChannelIn(config.ID)
+func (s *Pushes) idOf(c *call.Call, config outbox.PushConfig, path string) (id string, err error) {
+	_, ofChannel := outbox.ChannelIn(config.ID)
 	switch {
 	case ofChannel:
 		return "", call.InvalidField(path+"id", "must not begin as the ids of channels for notices do")
@@ -151,23 +153,23 @@ func derivedPushID(c *call.Call, taskID, key string) string {
 }
 
 // GetPush returns a config of a task.
-func (s *Pushes) GetPush(ctx context.Context, c *call.Call, p PushParams) (opt.PushConfig, error) {
+func (s *Pushes) GetPush(ctx context.Context, c *call.Call, p PushParams) (outbox.PushConfig, error) {
 	list, err := s.list(ctx, c, p.TaskID)
 	if err != nil {
-		return opt.PushConfig{}, err
+		return outbox.PushConfig{}, err
 	}
 	if i := configIndex(c, list, p.ID); i >= 0 {
 		return list[i], nil
 	}
-	return opt.PushConfig{}, &call.Fault{Kind: call.TaskNotFound, Message: "Task not found: the task has no such push notification config"}
+	return outbox.PushConfig{}, &call.Fault{Kind: call.TaskNotFound, Message: "Task not found: the task has no such push notification config"}
 }
 
 // configIndex returns the index of the config with an id in a list, -1 for none. Where
 // versions allow configs without an id, the id of the task or an empty id finds
 // that config; an empty id finds the oldest config if all have ids.
-func configIndex(c *call.Call, list []opt.PushConfig, id string) int {
+func configIndex(c *call.Call, list []outbox.PushConfig, id string) int {
 	called := func(id string) int {
-		return slices.IndexFunc(list, func(p opt.PushConfig) bool { return p.ID == id })
+		return slices.IndexFunc(list, func(p outbox.PushConfig) bool { return p.ID == id })
 	}
 	i := called(id)
 	if i >= 0 || !c.Rules.DefaultPush || len(list) == 0 || id != "" && id != list[0].TaskID {
@@ -190,24 +192,24 @@ func (s *Pushes) ListPushes(ctx context.Context, c *call.Call, p PushListParams)
 	if err != nil {
 		return PushPage{}, err
 	}
-	all = slices.DeleteFunc(all, func(p opt.PushConfig) bool {
-		return after != opt.Cursor{} && p.CreatedAt.Millis() <= after.At.Millis()
+	all = slices.DeleteFunc(all, func(p outbox.PushConfig) bool {
+		return after != shown.Cursor{} && p.CreatedAt.Millis() <= after.At.Millis()
 	})
 	page := PushPage{Configs: all}
 	if p.Limit > 0 && len(all) > p.Limit {
 		page.Configs = all[:p.Limit]
 		last := page.Configs[p.Limit-1]
-		page.Next, err = s.Pages.Token(ctx, of, opt.Cursor{At: last.CreatedAt, ID: last.ID})
+		page.Next, err = s.Pages.Token(ctx, of, shown.Cursor{At: last.CreatedAt, ID: last.ID})
 	}
 	return page, err
 }
 
 // list returns the configs of a task that the caller names.
-func (s *Pushes) list(ctx context.Context, c *call.Call, taskID string) ([]opt.PushConfig, error) {
+func (s *Pushes) list(ctx context.Context, c *call.Call, taskID string) ([]outbox.PushConfig, error) {
 	if !s.Pushes() {
 		return nil, call.ErrNoPush
 	}
-	v, err := s.Read.Task(ctx, c, taskID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, taskID, shown.TaskWant{})
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +237,7 @@ func (s *Pushes) DeletePush(ctx context.Context, c *call.Call, p PushParams) (st
 
 // check returns the config that a client asks for, without its task. Nothing is
 // looked up before the URL has been checked.
-func (s *Pushes) check(ctx context.Context, c *call.Call, r PushRequest) (p opt.PushConfig, err error) {
+func (s *Pushes) check(ctx context.Context, c *call.Call, r PushRequest) (p outbox.PushConfig, err error) {
 	if !s.Pushes() {
 		return p, call.ErrNoPush
 	}
@@ -275,15 +277,15 @@ func (s *Pushes) check(ctx context.Context, c *call.Call, r PushRequest) (p opt.
 	return p, nil
 }
 
-func (s *Pushes) put(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+func (s *Pushes) put(ctx context.Context, p outbox.PushConfig) (undo func(context.Context) error, err error) {
 	ctx, cancel := s.Out.Detached(ctx)
 	defer cancel()
 	undo, err = s.Journal.PutPush(ctx, p)
 	switch {
-	case errors.Is(err, opt.ErrPushLimit):
+	case errors.Is(err, outbox.ErrPushLimit):
 		err = &call.Fault{
 			Kind: call.QueueFull, Message: "The task has too many push notification configs", Reason: call.ReasonPushLimit,
-			Info: map[string]string{"taskId": p.TaskID, "limit": strconv.Itoa(opt.MaxPushes)},
+			Info: map[string]string{"taskId": p.TaskID, "limit": strconv.Itoa(outbox.MaxPushes)},
 		}
 	case errors.Is(err, opt.ErrUnknown):
 		err = call.TaskUnknown(p.TaskID)

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -22,7 +23,7 @@ type DecisionListParams struct {
 // A DecisionReader returns a page of at most limit decisions of an objective after a position, the
 // first for 0.
 type DecisionReader interface {
-	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
+	Decisions(ctx context.Context, tenant, objectiveID string, after shown.DecisionCursor, limit int) (shown.DecisionPage, error)
 }
 
 // Decisions lists the decisions at gates.
@@ -52,7 +53,7 @@ func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionLi
 			return page, call.ErrPageToken
 		}
 	}
-	found, err := s.Journal.Decisions(ctx, c.Tenant, p.ObjectiveID, opt.DecisionCursor(position), p.Limit)
+	found, err := s.Journal.Decisions(ctx, c.Tenant, p.ObjectiveID, shown.DecisionCursor(position), p.Limit)
 	if errors.Is(err, opt.ErrUnknown) {
 		return page, missing
 	}
@@ -69,7 +70,7 @@ func (s Decisions) ListDecisions(ctx context.Context, c *call.Call, p DecisionLi
 		}
 	}
 	if found.More {
-		page.NextPageToken, err = s.Pages.Token(ctx, list, opt.Cursor{ID: strconv.FormatInt(int64(found.Last), 10)})
+		page.NextPageToken, err = s.Pages.Token(ctx, list, shown.Cursor{ID: strconv.FormatInt(int64(found.Last), 10)})
 	}
 	return page, err
 }

@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // EventListParams are the params of a list of events.
@@ -20,13 +21,13 @@ type EventListParams struct {
 
 // An EventPage is a page of the events of an objective.
 type EventPage struct {
-	Events []opt.Recorded // the latest first
-	Next   string         // token of the next page, with earlier events; "" for none
+	Events []shown.Recorded // the latest first
+	Next   string           // token of the next page, with earlier events; "" for none
 }
 
 // An eventReader reads at most limit events of an objective that come after one.
 type eventReader interface {
-	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error)
+	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]shown.Recorded, error)
 }
 
 // Events lists the events of an objective.
@@ -50,7 +51,7 @@ const (
 func (s *Events) ListEvents(ctx context.Context, c *call.Call, p EventListParams) (EventPage, error) {
 	var page EventPage
 	missing := call.Missing("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
-	v, err := s.Read.Task(ctx, c, p.ObjectiveID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, p.ObjectiveID, shown.TaskWant{})
 	if call.Is(err, call.TaskNotFound) || err == nil && v.ObjectiveID != p.ObjectiveID {
 		return page, missing
 	}
@@ -71,13 +72,13 @@ func (s *Events) ListEvents(ctx context.Context, c *call.Call, p EventListParams
 	if page.Events, before, err = s.earlier(ctx, p, before); err != nil || before <= 1 {
 		return page, err
 	}
-	page.Next, err = s.Pages.Token(ctx, list, opt.Cursor{ID: strconv.FormatInt(before, 10)})
+	page.Next, err = s.Pages.Token(ctx, list, shown.Cursor{ID: strconv.FormatInt(before, 10)})
 	return page, err
 }
 
 // earlier returns the events before a number that p asks for, the latest first, and the
 // number before which the next page begins.
-func (s *Events) earlier(ctx context.Context, p EventListParams, before int64) (out []opt.Recorded, rest int64, err error) {
+func (s *Events) earlier(ctx context.Context, p EventListParams, before int64) (out []shown.Recorded, rest int64, err error) {
 	for range eventWindows {
 		after := max(0, before-1-eventWindow)
 		window, err := s.Journal.Events(ctx, p.ObjectiveID, after, int(before-1-after))
@@ -91,7 +92,7 @@ func (s *Events) earlier(ctx context.Context, p EventListParams, before int64) (
 			if len(out) == p.Limit {
 				return out, out[len(out)-1].Seq, nil
 			}
-			out = append(out, opt.Recorded{Seq: e.Seq, Event: withoutContent(e.Event)})
+			out = append(out, shown.Recorded{Seq: e.Seq, Event: withoutContent(e.Event)})
 		}
 		if before = after + 1; before <= 1 {
 			return out, before, nil

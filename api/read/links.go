@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // keyWorkflowURL is the key in a task's metadata for the page of its workflow in the UI
@@ -35,7 +35,7 @@ func (l Links) Workflow(id string) string {
 
 // in adds the URL of the workflow that a task runs in to its metadata: its plan's, or
 // of the objective for a root task.
-func (l Links) in(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
+func (l Links) in(m a2a.Metadata, v shown.TaskView) a2a.Metadata {
 	id := v.ObjectiveID
 	if !v.IsRoot && v.PlanID != "" {
 		id = v.PlanID

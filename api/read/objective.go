@@ -6,6 +6,7 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // GetObjectiveParams are the params of objectives/get.
@@ -17,10 +18,10 @@ type GetObjectiveParams struct {
 
 // ListObjectivesParams are the params of objectives/list.
 type ListObjectivesParams struct {
-	Filter    opt.ObjectiveSearch // without its cursor
-	Tasks     bool                `param:"includeTasks"`
-	Standings bool                // say how far the open ones are
-	PageToken string              `param:"pageToken"`
+	Filter    shown.ObjectiveSearch // without its cursor
+	Tasks     bool                  `param:"includeTasks"`
+	Standings bool                  // say how far the open ones are
+	PageToken string                `param:"pageToken"`
 }
 
 // ShownObjective is an objective and how much of it to show.
@@ -37,15 +38,15 @@ type ObjectivePage struct {
 	Total        int    // on all pages
 	AtLeast      bool   // there may be more than Total
 	Plans, Tasks bool
-	Standings    map[string]opt.Standing // of open objectives, by id; nil unless they were asked for
+	Standings    map[string]shown.Standing // of open objectives, by id; nil unless they were asked for
 }
 
 // An ObjectiveFinder finds objectives, and returns how far they are.
 type ObjectiveFinder interface {
-	Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error)
-	SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error)
+	Objectives(ctx context.Context, tenant string, f shown.ObjectiveFilter) ([]*opt.Objective, int, error)
+	SearchObjectives(ctx context.Context, tenant string, f shown.ObjectiveSearch) (shown.ObjectivesFound, error)
 	// Standings returns how far the given objectives are, as far as the tenant has them.
-	Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error)
+	Standings(ctx context.Context, tenant string, ids []string) (map[string]shown.Standing, error)
 }
 
 // Objectives reads objectives and plans.
@@ -80,9 +81,9 @@ func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObj
 	if err == nil && len(page.Objectives) == f.Limit {
 		page.Objectives = page.Objectives[:f.Limit-1]
 		last := page.Objectives[len(page.Objectives)-1]
-		next = opt.Cursor{At: last.CreatedAt, ID: last.ID}
+		next = shown.Cursor{At: last.CreatedAt, ID: last.ID}
 	}
-	if err == nil && next != (opt.Cursor{}) {
+	if err == nil && next != (shown.Cursor{}) {
 		page.Next, err = s.Pages.Token(ctx, list, next)
 	}
 	if err == nil && p.Standings {
@@ -93,7 +94,7 @@ func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObj
 
 // find reads the objectives of a page. A search returns the position down to which it has
 // looked, if there are older objectives.
-func (s *Objectives) find(ctx context.Context, c *call.Call, f opt.ObjectiveSearch, page *ObjectivePage) (reached opt.Cursor, err error) {
+func (s *Objectives) find(ctx context.Context, c *call.Call, f shown.ObjectiveSearch, page *ObjectivePage) (reached shown.Cursor, err error) {
 	if f.Plain() {
 		page.Objectives, page.Total, err = s.Journal.Objectives(ctx, c.Tenant, f.ObjectiveFilter)
 		return reached, err
@@ -104,7 +105,7 @@ func (s *Objectives) find(ctx context.Context, c *call.Call, f opt.ObjectiveSear
 }
 
 // standings returns how far the open ones of a list are.
-func (s *Objectives) standings(ctx context.Context, c *call.Call, list []*opt.Objective) (map[string]opt.Standing, error) {
+func (s *Objectives) standings(ctx context.Context, c *call.Call, list []*opt.Objective) (map[string]shown.Standing, error) {
 	var open []string
 	for _, o := range list {
 		if !o.Status.Ended() {

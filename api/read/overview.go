@@ -7,7 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // overviewHours is how far an overview looks back, the present hour included.
@@ -19,14 +19,14 @@ const overviewAge = time.Second
 
 // OverviewOf is what the work of a tenant looks like.
 type OverviewOf struct {
-	opt.Overview
+	shown.Overview
 	At    a2a.Time // when it was so
 	Since a2a.Time // the hour with which Ended begins
 }
 
 // An OverviewReader counts the work of a tenant; Ended begins with the hour of since.
 type OverviewReader interface {
-	Overview(ctx context.Context, tenant string, since a2a.Time) (opt.Overview, error)
+	Overview(ctx context.Context, tenant string, since a2a.Time) (shown.Overview, error)
 }
 
 // Overviews makes overviews, and keeps each for a moment.

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A Reader reads things by ids from callers. Unknown things and things of other
@@ -18,20 +19,20 @@ type Reader struct{ Journal Journal }
 // A Journal has what clients see. Things of other tenants and things that do not exist give
 // the same error, which wraps opt.ErrUnknown.
 type Journal interface {
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
 }
 
 // Task reads a task that the caller names. An id that cannot be valid is unknown,
 // and does not reach the journal.
-func (r Reader) Task(ctx context.Context, c *call.Call, id string, want opt.TaskWant) (opt.TaskView, error) {
+func (r Reader) Task(ctx context.Context, c *call.Call, id string, want shown.TaskWant) (shown.TaskView, error) {
 	if !call.IsValidID(id) {
-		return opt.TaskView{}, call.TaskUnknown(id)
+		return shown.TaskView{}, call.TaskUnknown(id)
 	}
 	v, err := r.Journal.Task(ctx, c.Tenant, id, want)
 	if errors.Is(err, opt.ErrUnknown) {
-		return opt.TaskView{}, call.TaskUnknown(id)
+		return shown.TaskView{}, call.TaskUnknown(id)
 	}
 	if err == nil {
 		c.SetIDs(v.ObjectiveID, id)
@@ -110,7 +111,7 @@ func TaskIn(o *opt.Objective, planID, id string) (ShownTask, bool) {
 }
 
 // Show returns a task in the form for the caller.
-func (r Reader) Show(ctx context.Context, c *call.Call, v opt.TaskView) (Task, error) {
+func (r Reader) Show(ctx context.Context, c *call.Call, v shown.TaskView) (Task, error) {
 	t := Task{Task: ToTask(v)}
 	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
 		return t, err

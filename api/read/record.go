@@ -7,6 +7,8 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -17,7 +19,7 @@ type IDParams struct {
 
 // A PushLister lists the push configs of a task, the oldest first.
 type PushLister interface {
-	Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error)
+	Pushes(ctx context.Context, tenant, taskID string) ([]outbox.PushConfig, error)
 }
 
 // Records reads durable records.
@@ -30,7 +32,7 @@ type Records struct {
 
 // GetTaskRecord returns the record of a root task or of a plan task.
 func (s Records) GetTaskRecord(ctx context.Context, c *call.Call, p IDParams) (wire.TaskRecord, error) {
-	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, p.ID, shown.TaskWant{})
 	if err != nil {
 		return wire.TaskRecord{}, err
 	}
@@ -60,7 +62,7 @@ func (s Records) push(ctx context.Context, c *call.Call, taskID string) (*wire.P
 // waitingFor returns the kind of the question that a task waits with, "" if its
 // state is not input-required. The gate may be closed already; then the question
 // still says its kind.
-func waitingFor(v opt.TaskView) opt.GateKind {
+func waitingFor(v shown.TaskView) opt.GateKind {
 	status := v.Task.Status
 	if status.State != a2a.InputRequired {
 		return ""
@@ -82,7 +84,7 @@ func waitingFor(v opt.TaskView) opt.GateKind {
 // GetRun returns the run with the id of an objective, or of its root task in one
 // attempt. The work of a plan task is not a separate run.
 func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (wire.Run, error) {
-	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, p.ID, shown.TaskWant{})
 	switch {
 	case call.Is(err, call.TaskNotFound), err == nil && !v.IsRoot:
 		return wire.Run{}, call.Missing("RUN_NOT_FOUND", "Run", p.ID)
@@ -106,7 +108,7 @@ func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (wire.Run
 	return r, nil
 }
 
-func runStatus(v opt.TaskView) wire.RunStatus {
+func runStatus(v shown.TaskView) wire.RunStatus {
 	switch v.Task.Status.State {
 	case a2a.Completed:
 		return wire.RunCompleted

@@ -7,14 +7,15 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // TaskParams are the params of a method about one task.
 type TaskParams struct {
-	Scope   opt.HistoryScope `param:",scope"`
-	ID      string           `param:"id,needed"`
-	History int              `param:"historyLength,history of 100"`
-	After   *int64           `param:",after"` // resume a stream after this event
+	Scope   shown.HistoryScope `param:",scope"`
+	ID      string             `param:"id,needed"`
+	History int                `param:"historyLength,history of 100"`
+	After   *int64             `param:",after"` // resume a stream after this event
 
 	RequestID string // that the client gave to a cancellation
 	Seen      int64  // of a cancellation of a plan task: the revision that the client saw, 0 for any
@@ -22,8 +23,8 @@ type TaskParams struct {
 
 // TaskListParams are the params of a list of tasks.
 type TaskListParams struct {
-	PageToken string         `param:"pageToken"`
-	Filter    opt.TaskFilter // without its cursor and the scope of its history
+	PageToken string           `param:"pageToken"`
+	Filter    shown.TaskFilter // without its cursor and the scope of its history
 }
 
 // TaskPage is a page of tasks.
@@ -42,7 +43,7 @@ type Task struct {
 
 // A TaskLister lists tasks: a page, and how many there are on all pages.
 type TaskLister interface {
-	Tasks(ctx context.Context, tenant string, f opt.TaskFilter) ([]opt.TaskView, int, error)
+	Tasks(ctx context.Context, tenant string, f shown.TaskFilter) ([]shown.TaskView, int, error)
 }
 
 // Tasks reads A2A tasks.
@@ -55,7 +56,7 @@ type Tasks struct {
 
 // GetTask reads only the journal, so it works while everything else is down.
 func (s *Tasks) GetTask(ctx context.Context, c *call.Call, p TaskParams) (Task, error) {
-	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, p.ID, shown.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return Task{}, err
 	}
@@ -68,7 +69,7 @@ func (s *Tasks) GetTask(ctx context.Context, c *call.Call, p TaskParams) (Task, 
 // do not carry their objectives, even where the extension is on.
 func (s *Tasks) ListTasks(ctx context.Context, c *call.Call, p TaskListParams) (TaskPage, error) {
 	f := p.Filter
-	f.Want.Scope = opt.ScopeTask
+	f.Want.Scope = shown.ScopeTask
 	page := TaskPage{Size: f.Limit}
 	list := call.PageOf{Kind: "tasks", Tenant: c.Tenant, Filter: []string{f.ContextID, string(f.State), f.Since.String()}}
 	var err error
@@ -84,7 +85,7 @@ func (s *Tasks) ListTasks(ctx context.Context, c *call.Call, p TaskListParams) (
 	if len(views) == f.Limit {
 		views = views[:f.Limit-1]
 		last := views[len(views)-1].Task
-		if page.Next, err = s.Pages.Token(ctx, list, opt.Cursor{At: last.Status.At, ID: last.ID}); err != nil {
+		if page.Next, err = s.Pages.Token(ctx, list, shown.Cursor{At: last.Status.At, ID: last.ID}); err != nil {
 			return page, err
 		}
 	}
@@ -110,7 +111,7 @@ type ContentParams struct {
 // OutlineTask returns a task without large contents: their parts refer to them. What it
 // costs does not depend on the size of the contents.
 func (s *Tasks) OutlineTask(ctx context.Context, c *call.Call, p TaskParams) (Task, error) {
-	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, p.ID, shown.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return Task{}, err
 	}
@@ -122,7 +123,7 @@ func (s *Tasks) OutlineTask(ctx context.Context, c *call.Call, p TaskParams) (Ta
 // ReadContent returns a part of an artifact with its content.
 func (s *Tasks) ReadContent(ctx context.Context, c *call.Call, p ContentParams) (a2a.Part, error) {
 	missing := call.Missing("ARTIFACT_NOT_FOUND", "Artifact", p.ArtifactID)
-	v, err := s.Read.Task(ctx, c, p.TaskID, opt.TaskWant{Artifacts: true})
+	v, err := s.Read.Task(ctx, c, p.TaskID, shown.TaskWant{Artifacts: true})
 	if err != nil {
 		return a2a.Part{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -19,7 +20,7 @@ const keyRetriedBy = "longhaul/v1/retriedBy"
 
 // ToTask returns a view as an A2A task: its messages have the ids of the task, and its metadata
 // has its position in the objective and its gate.
-func ToTask(v opt.TaskView) a2a.Task {
+func ToTask(v shown.TaskView) a2a.Task {
 	t := v.Task
 	t.History = slices.Clone(t.History)
 	for i, m := range t.History {
@@ -49,7 +50,7 @@ func ToTask(v opt.TaskView) a2a.Task {
 
 // statusMessage returns the status message of v with its ids. A root task has no event for
 // comments, votes and steps at the gate that it shows: they are added here.
-func statusMessage(v opt.TaskView) *a2a.Message {
+func statusMessage(v shown.TaskView) *a2a.Message {
 	t := v.Task
 	if t.Status.Message == nil {
 		return nil
@@ -65,17 +66,17 @@ func statusMessage(v opt.TaskView) *a2a.Message {
 
 // WithProgress adds the progress of a root task that works or waits to its metadata,
 // and to its status if that has no message.
-func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
+func WithProgress(m a2a.Metadata, s a2a.TaskStatus, p *shown.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
 	if p == nil || s.State != a2a.Working && !s.State.Interrupted() {
 		return m, s
 	}
 	if s.State == a2a.Working && s.Message == nil && p.Text != "" {
-		id, text := fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), p.Text
+		suffix, text := fmt.Sprintf(":progress:%d", p.Steps), p.Text
 		if p.Said != "" {
 			sum := sha256.Sum256([]byte(p.Said))
-			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
+			suffix, text = suffix+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
 		}
-		s.Message = new(WithTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t))
+		s.Message = a2a.AgentMessage(t.ContextID, t.ID, suffix, text)
 	}
 	return m.With(opt.KeyProgress, p.Percent), s
 }
@@ -86,17 +87,14 @@ func PausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	if s.State.Terminal() || s.State.Interrupted() {
 		return s
 	}
-	s.Message = new(WithTaskIDs(a2a.Message{
-		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
-		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
-	}, t))
+	s.Message = a2a.AgentMessage(t.ContextID, t.ID, ":paused", "This objective is paused: nothing new begins until a client resumes it.")
 	return s
 }
 
 // ShowsGate reports whether v still shows a gate: the gate is open, or its question
 // is the task's status. A plan and its objective move one after the other, so a
 // root task may show a gate that is closed.
-func ShowsGate(v opt.TaskView, gateID string) bool {
+func ShowsGate(v shown.TaskView, gateID string) bool {
 	if gateID == "" || !v.State.Waiting() {
 		return false
 	}

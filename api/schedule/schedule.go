@@ -15,6 +15,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 	"longhaul/opt/wire"
 )
 
@@ -27,29 +28,29 @@ type Scheduler interface {
 
 	// AddSchedule adds a schedule. The error wraps opt.ErrConflict if there is one
 	// with its id, and is a *opt.SpecError if its times are wrong.
-	AddSchedule(ctx context.Context, s opt.ScheduleState) error
+	AddSchedule(ctx context.Context, s timetable.ScheduleState) error
 	// ChangeSchedule changes a schedule as change does. The error of change is
 	// returned, and nothing is changed then.
-	ChangeSchedule(ctx context.Context, tenant, id string, change func(*opt.ScheduleState) error) error
+	ChangeSchedule(ctx context.Context, tenant, id string, change func(*timetable.ScheduleState) error) error
 	RemoveSchedule(ctx context.Context, tenant, id string) (dropped int, err error)
 	// RunSchedule makes a schedule start objectives beside its times. It returns before
 	// they were started.
-	RunSchedule(ctx context.Context, tenant, id string, b opt.Backfill) error
+	RunSchedule(ctx context.Context, tenant, id string, b timetable.Backfill) error
 }
 
 // A ScheduleReader reads schedules. The runs that it returns have no status and no
 // failure.
 type ScheduleReader interface {
-	Schedule(ctx context.Context, tenant, id string) (opt.ScheduleState, error)
+	Schedule(ctx context.Context, tenant, id string) (timetable.ScheduleState, error)
 	// Schedules returns the schedules of a tenant, "" for all tenants, in the order of their
 	// ids. One that was added a moment ago may be missing.
-	Schedules(ctx context.Context, tenant string) ([]opt.ScheduleState, error)
+	Schedules(ctx context.Context, tenant string) ([]timetable.ScheduleState, error)
 	// ScheduleTimes returns the times in a span, both ends of which count. There may be
 	// more if it returns a thousand.
 	ScheduleTimes(ctx context.Context, tenant, id string, from, until a2a.Time) ([]a2a.Time, error)
 	// RunFailure returns why an objective was not started, "" if that is not known to
 	// have failed.
-	RunFailure(ctx context.Context, s opt.Schedule, at a2a.Time) (string, error)
+	RunFailure(ctx context.Context, s timetable.Schedule, at a2a.Time) (string, error)
 }
 
 // Limits of schedules.
@@ -61,24 +62,24 @@ const (
 // A ScheduleChange has the members of a schedule that a client sets; nil leaves one as
 // it is.
 type ScheduleChange struct {
-	Name      *string      `param:"name"`
-	Text      *string      `param:"text"`
-	Skill     *string      `param:"skill"`
-	TimeZone  *string      `param:"timeZone"`
-	Note      *string      `param:"note"`
-	ContextID *string      `param:"contextId,id"`
-	Cron      *[]string    `param:"cron"`
-	Every     *int64       `param:"every,span"` // seconds, as the next two
-	Jitter    *int64       `param:"jitter,span"`
-	CatchUp   *int64       `param:"catchUp,span"`
-	From      *a2a.Time    `param:"from"` // zero to remove it, as the next one
-	Until     *a2a.Time    `param:"until"`
-	Overlap   *opt.Overlap `param:"overlap"`
-	Paused    *bool        `param:"paused"`
+	Name      *string            `param:"name"`
+	Text      *string            `param:"text"`
+	Skill     *string            `param:"skill"`
+	TimeZone  *string            `param:"timeZone"`
+	Note      *string            `param:"note"`
+	ContextID *string            `param:"contextId,id"`
+	Cron      *[]string          `param:"cron"`
+	Every     *int64             `param:"every,span"` // seconds, as the next two
+	Jitter    *int64             `param:"jitter,span"`
+	CatchUp   *int64             `param:"catchUp,span"`
+	From      *a2a.Time          `param:"from"` // zero to remove it, as the next one
+	Until     *a2a.Time          `param:"until"`
+	Overlap   *timetable.Overlap `param:"overlap"`
+	Paused    *bool              `param:"paused"`
 }
 
 // apply changes s.
-func (p ScheduleChange) apply(s *opt.ScheduleState) {
+func (p ScheduleChange) apply(s *timetable.ScheduleState) {
 	set(&s.Name, p.Name)
 	set(&s.Text, p.Text)
 	set(&s.Skill, p.Skill)
@@ -115,8 +116,8 @@ type UpdateScheduleParams struct {
 
 // TriggerParams are the params of a start now.
 type TriggerParams struct {
-	ID      string      `param:"id,needed"`
-	Overlap opt.Overlap `param:"overlap"` // "" for the schedule's
+	ID      string            `param:"id,needed"`
+	Overlap timetable.Overlap `param:"overlap"` // "" for the schedule's
 }
 
 // BackfillParams are the params of starts for times that have passed.
@@ -145,7 +146,7 @@ var errNoSchedules = &call.Fault{Kind: call.Unsupported, Message: "This operatio
 
 // ListSchedules returns the schedules of the caller's tenant, each with the status of
 // its latest run.
-func (s Schedules) ListSchedules(ctx context.Context, c *call.Call, _ struct{}) ([]opt.ScheduleState, error) {
+func (s Schedules) ListSchedules(ctx context.Context, c *call.Call, _ struct{}) ([]timetable.ScheduleState, error) {
 	if s.Scheduler == nil {
 		return nil, errNoSchedules
 	}
@@ -160,7 +161,7 @@ func (s Schedules) ListSchedules(ctx context.Context, c *call.Call, _ struct{}) 
 }
 
 // GetSchedule returns a schedule with its latest runs.
-func (s Schedules) GetSchedule(ctx context.Context, c *call.Call, p read.IDParams) (opt.ScheduleState, error) {
+func (s Schedules) GetSchedule(ctx context.Context, c *call.Call, p read.IDParams) (timetable.ScheduleState, error) {
 	state, err := s.read(ctx, c, p.ID)
 	if err == nil {
 		err = s.addRunResults(ctx, c, &state)
@@ -169,19 +170,19 @@ func (s Schedules) GetSchedule(ctx context.Context, c *call.Call, p read.IDParam
 }
 
 // read returns a schedule of the caller's tenant.
-func (s Schedules) read(ctx context.Context, c *call.Call, id string) (opt.ScheduleState, error) {
+func (s Schedules) read(ctx context.Context, c *call.Call, id string) (timetable.ScheduleState, error) {
 	if s.Scheduler == nil {
-		return opt.ScheduleState{}, errNoSchedules
+		return timetable.ScheduleState{}, errNoSchedules
 	}
 	if !isScheduleID(id) {
-		return opt.ScheduleState{}, scheduleUnknown(id)
+		return timetable.ScheduleState{}, scheduleUnknown(id)
 	}
 	state, err := s.Scheduler.Schedule(ctx, c.Tenant, id)
 	return state, scheduleFault(id, err)
 }
 
 // addRunResults adds the results to the runs of a schedule.
-func (s Schedules) addRunResults(ctx context.Context, c *call.Call, state *opt.ScheduleState) error {
+func (s Schedules) addRunResults(ctx context.Context, c *call.Call, state *timetable.ScheduleState) error {
 	for i := range state.Runs {
 		run := &state.Runs[i]
 		o, err := s.Journal.Objective(ctx, c.Tenant, run.ObjectiveID)
@@ -201,33 +202,33 @@ func (s Schedules) addRunResults(ctx context.Context, c *call.Call, state *opt.S
 
 // CreateSchedule adds a schedule of the caller. A repeat with the same id and content
 // returns the existing one.
-func (s Schedules) CreateSchedule(ctx context.Context, c *call.Call, p CreateScheduleParams) (opt.ScheduleState, error) {
+func (s Schedules) CreateSchedule(ctx context.Context, c *call.Call, p CreateScheduleParams) (timetable.ScheduleState, error) {
 	if s.Scheduler == nil {
-		return opt.ScheduleState{}, errNoSchedules
+		return timetable.ScheduleState{}, errNoSchedules
 	}
-	state := opt.ScheduleState{Schedule: opt.Schedule{
-		ID: p.ID, Tenant: c.Tenant, Principal: c.Principal, Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.At(s.Now()),
+	state := timetable.ScheduleState{Schedule: timetable.Schedule{
+		ID: p.ID, Tenant: c.Tenant, Principal: c.Principal, Overlap: timetable.OverlapSkip, CatchUp: timetable.DefaultCatchUp, CreatedAt: a2a.At(s.Now()),
 	}}
 	p.Change.apply(&state)
 	if state.ID == "" {
 		id, err := s.IDs.Created(c)
 		if err != nil {
-			return opt.ScheduleState{}, err
+			return timetable.ScheduleState{}, err
 		}
 		state.ID = "sch-" + strings.TrimPrefix(id, "obj-")
 	}
 	if err := s.check(ctx, c, &state); err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
 	if err := s.checkRoom(ctx, c, state.ID); err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
 	err := s.Scheduler.AddSchedule(context.WithoutCancel(ctx), state)
 	if errors.Is(err, opt.ErrConflict) {
 		return s.existing(ctx, c, state)
 	}
 	if err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
 	return s.read(ctx, c, state.ID)
 }
@@ -246,7 +247,7 @@ func (s Schedules) checkRoom(ctx context.Context, c *call.Call, id string) error
 }
 
 // existing returns the schedule that has the id of a new one, if it is the same.
-func (s Schedules) existing(ctx context.Context, c *call.Call, state opt.ScheduleState) (opt.ScheduleState, error) {
+func (s Schedules) existing(ctx context.Context, c *call.Call, state timetable.ScheduleState) (timetable.ScheduleState, error) {
 	found, err := s.read(ctx, c, state.ID)
 	if err == nil && !sameSchedule(found.Schedule, state.Schedule) {
 		err = &call.Fault{Kind: call.Unsupported, Message: "There is another schedule with the id " + state.ID, Reason: "SCHEDULE_EXISTS"}
@@ -255,7 +256,7 @@ func (s Schedules) existing(ctx context.Context, c *call.Call, state opt.Schedul
 }
 
 // sameSchedule reports whether two schedules do the same.
-func sameSchedule(a, b opt.Schedule) bool {
+func sameSchedule(a, b timetable.Schedule) bool {
 	a.CreatedAt = b.CreatedAt
 	if len(a.Times.Cron) == 0 && len(b.Times.Cron) == 0 {
 		a.Times.Cron = b.Times.Cron
@@ -265,11 +266,11 @@ func sameSchedule(a, b opt.Schedule) bool {
 
 // check refuses a schedule that is wrong, or that its caller could not carry out by
 // hand.
-func (s Schedules) check(ctx context.Context, c *call.Call, state *opt.ScheduleState) error {
+func (s Schedules) check(ctx context.Context, c *call.Call, state *timetable.ScheduleState) error {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
 		return err
 	}
-	if state.Overlap == opt.OverlapCancel {
+	if state.Overlap == timetable.OverlapCancel {
 		if err := c.RequireScopes(call.CancelRuns); err != nil {
 			return err
 		}
@@ -295,11 +296,11 @@ func (s Schedules) check(ctx context.Context, c *call.Call, state *opt.ScheduleS
 // UpdateSchedule changes a schedule. Only its principal may change its message,
 // since the objectives are the principal's. A schedule of a playbook can only be paused
 // and resumed.
-func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateScheduleParams) (opt.ScheduleState, error) {
+func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateScheduleParams) (timetable.ScheduleState, error) {
 	if _, err := s.read(ctx, c, p.ID); err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
-	err := s.Scheduler.ChangeSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, func(state *opt.ScheduleState) error {
+	err := s.Scheduler.ChangeSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, func(state *timetable.ScheduleState) error {
 		before := *state
 		p.Change.apply(state)
 		state.Times.Cron = slices.Clone(state.Times.Cron)
@@ -309,13 +310,13 @@ func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateSch
 		return s.mayChange(ctx, c, before, state)
 	})
 	if err != nil {
-		return opt.ScheduleState{}, scheduleFault(p.ID, err)
+		return timetable.ScheduleState{}, scheduleFault(p.ID, err)
 	}
 	return s.GetSchedule(ctx, c, read.IDParams{ID: p.ID})
 }
 
 // mayChange refuses a change that the caller may not make.
-func (s Schedules) mayChange(ctx context.Context, c *call.Call, before opt.ScheduleState, after *opt.ScheduleState) error {
+func (s Schedules) mayChange(ctx context.Context, c *call.Call, before timetable.ScheduleState, after *timetable.ScheduleState) error {
 	switch {
 	case sameSchedule(before.Schedule, after.Schedule):
 		if before.Paused && !after.Paused {
@@ -332,7 +333,7 @@ func (s Schedules) mayChange(ctx context.Context, c *call.Call, before opt.Sched
 }
 
 // declared returns the fault of a change of a schedule that a playbook declares.
-func declared(s opt.Schedule) *call.Fault {
+func declared(s timetable.Schedule) *call.Fault {
 	return &call.Fault{Kind: call.Unsupported, Message: "The playbook " + s.Playbook + " declares this schedule: change its file", Reason: "SCHEDULE_DECLARED"}
 }
 
@@ -356,10 +357,10 @@ func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerP
 	if err != nil {
 		return wire.Triggered{}, err
 	}
-	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, opt.Backfill{Overlap: p.Overlap}); err != nil {
+	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, timetable.Backfill{Overlap: p.Overlap}); err != nil {
 		return wire.Triggered{}, scheduleFault(p.ID, err)
 	}
-	var latest opt.ScheduleRun
+	var latest timetable.ScheduleRun
 	if len(before.Runs) > 0 {
 		latest = before.Runs[0]
 	}
@@ -371,7 +372,7 @@ const triggerPoll = 100 * time.Millisecond
 
 // waitForRun waits until a schedule has a run after latest that is in the journal, or has
 // left out one.
-func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.ScheduleState, latest opt.ScheduleRun) (wire.Triggered, error) {
+func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before timetable.ScheduleState, latest timetable.ScheduleRun) (wire.Triggered, error) {
 	out := wire.Triggered{Pending: true}
 	timeout := time.NewTimer(s.ReplyWait)
 	defer timeout.Stop()
@@ -408,12 +409,12 @@ func (s Schedules) waitForRun(ctx context.Context, c *call.Call, before opt.Sche
 
 // mayRun checks a request to start objectives beside the times, and returns the
 // schedule.
-func (s Schedules) mayRun(ctx context.Context, c *call.Call, p TriggerParams) (opt.ScheduleState, error) {
+func (s Schedules) mayRun(ctx context.Context, c *call.Call, p TriggerParams) (timetable.ScheduleState, error) {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
 	state, err := s.read(ctx, c, p.ID)
-	if err == nil && cmp.Or(p.Overlap, state.Overlap) == opt.OverlapCancel {
+	if err == nil && cmp.Or(p.Overlap, state.Overlap) == timetable.OverlapCancel {
 		err = c.RequireScopes(call.CancelRuns)
 	}
 	return state, err
@@ -422,9 +423,9 @@ func (s Schedules) mayRun(ctx context.Context, c *call.Call, p TriggerParams) (o
 // BackfillSchedule makes a schedule start the objectives for times that have passed, one
 // after another unless the params say otherwise, and returns the runs: a
 // time that has an objective already starts no other.
-func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p BackfillParams) ([]opt.ScheduleRun, error) {
+func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p BackfillParams) ([]timetable.ScheduleRun, error) {
 	if p.Overlap == "" {
-		p.Overlap = opt.OverlapQueue
+		p.Overlap = timetable.OverlapQueue
 	}
 	state, err := s.mayRun(ctx, c, p.TriggerParams)
 	switch {
@@ -446,17 +447,17 @@ func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p Backfil
 	}
 	state.Runs = nil
 	for _, at := range times {
-		state.Runs = append(state.Runs, opt.ScheduleRun{At: at, ObjectiveID: state.ObjectiveID(at.Time().Format(time.RFC3339))})
+		state.Runs = append(state.Runs, timetable.ScheduleRun{At: at, ObjectiveID: state.ObjectiveID(at.Time().Format(time.RFC3339))})
 	}
 	if err := s.addStatuses(ctx, c, state.Runs); err != nil {
 		return nil, err
 	}
-	b := opt.Backfill{From: p.From, Until: p.Until, Overlap: p.Overlap}
+	b := timetable.Backfill{From: p.From, Until: p.Until, Overlap: p.Overlap}
 	return state.Runs, scheduleFault(p.ID, s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, b))
 }
 
 // addStatuses adds their status to the runs whose objectives are in the journal.
-func (s Schedules) addStatuses(ctx context.Context, c *call.Call, runs []opt.ScheduleRun) error {
+func (s Schedules) addStatuses(ctx context.Context, c *call.Call, runs []timetable.ScheduleRun) error {
 	for i := range runs {
 		o, err := s.Journal.Objective(ctx, c.Tenant, runs[i].ObjectiveID)
 		switch {
@@ -473,7 +474,7 @@ func (s Schedules) addStatuses(ctx context.Context, c *call.Call, runs []opt.Sch
 func isScheduleID(id string) bool {
 	name, _ := strings.CutPrefix(id, "playbook:")
 	playbook, name, of := strings.Cut(name, ":")
-	return opt.ScheduleName(playbook) && (!of || opt.ScheduleName(name))
+	return timetable.ScheduleName(playbook) && (!of || timetable.ScheduleName(name))
 }
 
 func scheduleUnknown(id string) *call.Fault {

@@ -13,6 +13,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/work"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Runs starts and cancels the objectives of schedules, and keeps the
@@ -25,7 +26,7 @@ type Runs struct {
 }
 
 // scheduledMessage returns the message that a schedule sends for a time.
-func scheduledMessage(s opt.Schedule, at string) a2a.Message {
+func scheduledMessage(s timetable.Schedule, at string) a2a.Message {
 	m := a2a.Message{MessageID: s.MessageID(at), Role: a2a.RoleUser, ContextID: s.ContextID, Parts: []a2a.Part{a2a.TextPart(s.Text)}}
 	m.Metadata = m.Metadata.WithIf(s.Skill != "", opt.KeySkill, s.Skill)
 	return m
@@ -34,7 +35,7 @@ func scheduledMessage(s opt.Schedule, at string) a2a.Message {
 // BeginScheduled starts the objective for a time of a schedule, exactly as a message of
 // its principal does, and returns its id. A repeat returns the same one. An error that
 // is a [*Fault] with Final is the same for a repeat.
-func (s Runs) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (id string, err error) {
+func (s Runs) BeginScheduled(ctx context.Context, run timetable.ScheduledRun) (id string, err error) {
 	p := message.SendParams{
 		Message: scheduledMessage(run.Schedule, run.At), Once: true, ReturnAtOnce: true, Hints: message.Hints{SuggestedName: run.Schedule.Name},
 		Metadata: a2a.Metadata{}.With(opt.KeySchedule, run.Schedule.ID).With(opt.KeyScheduledFor, run.At),
@@ -54,7 +55,7 @@ func (s Runs) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (id stri
 }
 
 // CancelScheduled cancels the objective for a time of a schedule, if it is open.
-func (s Runs) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
+func (s Runs) CancelScheduled(ctx context.Context, run timetable.ScheduledRun) error {
 	return s.callAs(run, "CancelTask", func(c *call.Call) error {
 		_, err := s.Cancels.CancelTask(ctx, c, read.TaskParams{ID: run.Schedule.ObjectiveID(run.At)})
 		if call.Is(err, call.TaskNotFound) || call.Is(err, call.NotCancelable) {
@@ -66,7 +67,7 @@ func (s Runs) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
 
 // callAs handles a call with the rights of the principal of a schedule. They were checked
 // when the schedule was made.
-func (s Runs) callAs(run opt.ScheduledRun, operation string, handle func(*call.Call) error) error {
+func (s Runs) callAs(run timetable.ScheduledRun, operation string, handle func(*call.Call) error) error {
 	c := s.Calls.NewCall("")
 	c.Method = "schedule " + operation
 	fault := s.Calls.Serve(c, call.Steps{
@@ -90,7 +91,7 @@ func (s Runs) callAs(run opt.ScheduledRun, operation string, handle func(*call.C
 // different, and removes the ones that no playbook declares any more. A
 // paused schedule stays paused. Schedules of clients are not touched. A repeat changes
 // nothing.
-func (s Runs) DeclareSchedules(ctx context.Context, list []opt.Schedule) error {
+func (s Runs) DeclareSchedules(ctx context.Context, list []timetable.Schedule) error {
 	type key struct{ tenant, id string }
 	wanted := map[key]bool{}
 	var errs []error
@@ -115,7 +116,7 @@ func (s Runs) DeclareSchedules(ctx context.Context, list []opt.Schedule) error {
 
 // declare makes a schedule of a playbook, or changes the existing one. That of another
 // principal is removed first.
-func (s Runs) declare(ctx context.Context, want opt.Schedule) error {
+func (s Runs) declare(ctx context.Context, want timetable.Schedule) error {
 	keeper := s.Schedules.Scheduler
 	have, err := keeper.Schedule(ctx, want.Tenant, want.ID)
 	switch {
@@ -126,7 +127,7 @@ func (s Runs) declare(ctx context.Context, want opt.Schedule) error {
 		fallthrough
 	case errors.Is(err, opt.ErrUnknown):
 		want.CreatedAt = a2a.At(s.Schedules.Now())
-		err := keeper.AddSchedule(ctx, opt.ScheduleState{Schedule: want, Note: "Declared by the playbook " + want.Playbook})
+		err := keeper.AddSchedule(ctx, timetable.ScheduleState{Schedule: want, Note: "Declared by the playbook " + want.Playbook})
 		if errors.Is(err, opt.ErrConflict) { // another process was faster
 			return nil
 		}
@@ -134,7 +135,7 @@ func (s Runs) declare(ctx context.Context, want opt.Schedule) error {
 	case err != nil, sameSchedule(have.Schedule, want):
 		return err
 	}
-	return keeper.ChangeSchedule(ctx, want.Tenant, want.ID, func(state *opt.ScheduleState) error {
+	return keeper.ChangeSchedule(ctx, want.Tenant, want.ID, func(state *timetable.ScheduleState) error {
 		want.CreatedAt = state.CreatedAt
 		state.Schedule = want
 		return nil

@@ -23,6 +23,8 @@ import (
 	"longhaul/api/work"
 	"longhaul/api/write"
 	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/outbox"
 )
 
 // A Config says what a Service is made of. A field is required unless its
@@ -49,7 +51,7 @@ type Config struct {
 	MaxQueue     int              // objectives that may wait in one context; zero: 9,999
 	Limits       opt.Limits       // of one objective; zero: its defaults
 	Quota        call.Quota       // of authenticated callers; nil: no limits
-	Quotas       opt.Quotas       // of tenants
+	Quotas       access.Quotas    // of tenants
 	Recheck      time.Duration    // how often the caller of an open stream is authenticated again; zero: 15 s
 
 	// CheckExecutor returns why tasks may not have an executor, in words for their client; ""
@@ -62,7 +64,7 @@ type Config struct {
 	// CheckSample is CheckPush by the rules of production, for the test seams; nil:
 	// CheckPush.
 	CheckSample func(ctx context.Context, rawURL string) error
-	PushStates  opt.PushSet // that new push configs deliver
+	PushStates  outbox.PushSet // that new push configs deliver
 
 	Codec read.PayloadCodec // of payloads in Temporal; nil: they are not encrypted
 

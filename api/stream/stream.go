@@ -11,6 +11,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // eventPage is how many events a stream reads at a time, which bounds the memory
@@ -41,7 +42,7 @@ type Stream struct {
 	callerCheck   call.CallerCheck
 	releaseStream func()       // ends its place in the quota of the caller; nil for none
 	first         *StreamEvent // sent before all others; nil for a resumed stream
-	page          []opt.Recorded
+	page          []shown.Recorded
 	seq           int64     // of the last event read from a page
 	gate          *opt.Gate // at which the task waited at seq; nil for none, or if it was not read
 	notified      bool      // by the watch, and the journal was not read since
@@ -61,7 +62,7 @@ type StreamEvent struct {
 type Journal interface {
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
-	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error)
+	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]shown.Recorded, error)
 }
 
 // Streams opens streams.
@@ -100,7 +101,7 @@ type StreamStart struct {
 	ID      string
 	Watch   call.Watch // attached before anything was read or written
 	History int
-	Scope   opt.HistoryScope
+	Scope   shown.HistoryScope
 	After   *int64 // resume after this event: no snapshot, no gap
 	Send    bool   // the stream of a send, which ends when the task needs input
 	Gate    string // that was just answered, so that it does not end the stream
@@ -126,7 +127,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 			start.Watch.Close()
 		}
 	}()
-	v, err := s.Read.Task(ctx, c, start.ID, opt.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
+	v, err := s.Read.Task(ctx, c, start.ID, shown.TaskWant{History: start.History, Scope: start.Scope, Artifacts: true})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 }
 
 // resume makes s begin after an event that its reader has seen.
-func (s *Stream) resume(ctx context.Context, v opt.TaskView, after int64) (err error) {
+func (s *Stream) resume(ctx context.Context, v shown.TaskView, after int64) (err error) {
 	s.seq = after
 	switch {
 	case v.IsRoot && after == v.Seq:
@@ -167,7 +168,7 @@ func (s *Stream) resume(ctx context.Context, v opt.TaskView, after int64) (err e
 }
 
 // begin makes s begin with a snapshot: t, which v shows.
-func (s *Stream) begin(ctx context.Context, start StreamStart, v opt.TaskView, t read.Task) (err error) {
+func (s *Stream) begin(ctx context.Context, start StreamStart, v shown.TaskView, t read.Task) (err error) {
 	if v.IsRoot && !s.over {
 		s.hierarchy, err = s.hierarchyIn(ctx, v, t.Objective)
 	}
@@ -182,7 +183,7 @@ func (s *Stream) begin(ctx context.Context, start StreamStart, v opt.TaskView, t
 // its params or the Last-Event-ID that browsers send. ok is false if the number
 // is invalid, no event comes after it, or the journal has no such event: the client has it from
 // a journal that was lost and rebuilt. Then the stream begins with a snapshot.
-func (s Streams) resumeAfter(ctx context.Context, c *call.Call, param *int64, v opt.TaskView) (after int64, ok bool, err error) {
+func (s Streams) resumeAfter(ctx context.Context, c *call.Call, param *int64, v shown.TaskView) (after int64, ok bool, err error) {
 	if param != nil {
 		after = *param
 	} else if after, err = strconv.ParseInt(c.After, 10, 64); err != nil {

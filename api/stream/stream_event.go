@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // project returns the form of an event for clients of the stream's task; ok is
@@ -31,7 +32,7 @@ func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
 
 // whole returns an event of the journal as clients see it: one with an exchange has the
 // whole gate. A stream that is resumed at the gate looks for its beginning once.
-func (s *Stream) whole(ctx context.Context, r opt.Recorded) (e opt.Event, err error) {
+func (s *Stream) whole(ctx context.Context, r shown.Recorded) (e opt.Event, err error) {
 	e = r.Event
 	if g, ok := s.gateAfter(e); ok {
 		s.gate = g
@@ -64,7 +65,7 @@ func (s *Stream) gateAfter(e opt.Event) (g *opt.Gate, ok bool) {
 }
 
 // gateBefore returns the gate to which an event adds an exchange, as it was before that.
-func (s *Stream) gateBefore(ctx context.Context, r opt.Recorded) (*opt.Gate, error) {
+func (s *Stream) gateBefore(ctx context.Context, r shown.Recorded) (*opt.Gate, error) {
 	var added []*opt.Gate // the latest first
 	for end := r.Seq; end > 1; end = max(1, end-eventPage) {
 		after := max(0, end-1-eventPage)

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A hierarchy is the state of an objective and its plans and tasks after an
@@ -23,7 +24,7 @@ type hierarchy struct {
 	status   string            // of the objective
 	plans    map[string]string // status by id
 	work     planStates        // from which progress is computed
-	progress *opt.Progress
+	progress *shown.Progress
 
 	paused    bool            // by a client
 	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
@@ -43,7 +44,7 @@ type change struct {
 
 // hierarchyIn returns the hierarchy of a snapshot: v, and an objective that was
 // read after it; nil to read it now.
-func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objective) (*hierarchy, error) {
+func (s *Stream) hierarchyIn(ctx context.Context, v shown.TaskView, o *opt.Objective) (*hierarchy, error) {
 	if o == nil {
 		var err error
 		if o, err = s.journal.Objective(ctx, s.tenant, v.ObjectiveID); err != nil {
@@ -58,10 +59,10 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 		return s.hierarchyAfter(ctx, v.Seq)
 	}
 	v.Paused, v.Progress, v.Decided = false, nil, nil
-	shown := read.ToTask(v)
+	task := read.ToTask(v)
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
-		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
+		work: newWork(o.Plans), paused: o.Paused, root: task.Status, interrupt: task.Metadata[opt.KeyInterrupt],
 	}
 	if m := h.root.Message; m != nil && v.State.Waiting() {
 		switch g := opt.GateIn(*m); {
@@ -72,7 +73,7 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 			h.forgetQuestion()
 		}
 	}
-	h.progress = opt.ProgressOf(h.work)
+	h.progress = shown.ProgressOf(h.work)
 	for _, p := range o.Plans {
 		h.plans[p.ID] = string(p.Status)
 	}
@@ -114,7 +115,7 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	}
 	ch, at, ok := h.apply(e)
 	if h.work = h.work.after(e); ok {
-		h.progress = opt.ProgressOf(h.work)
+		h.progress = shown.ProgressOf(h.work)
 	}
 	if ref, known := opt.ParseID(s.taskID); !ok || !known || ref.Attempt != h.attempt {
 		return nil, false
@@ -143,7 +144,7 @@ func (h *hierarchy) metadata(ch change, at read.Place) a2a.Metadata {
 // progressChanged reports whether clients without the extension get the progress: if it has
 // changed, while the root task works. A question must not be repeated, since it would end
 // their streams. The end of the root task also reports the end of the last task.
-func (h *hierarchy) progressChanged(before *opt.Progress) bool {
+func (h *hierarchy) progressChanged(before *shown.Progress) bool {
 	if h.root.State != a2a.Working || h.root.Message != nil || h.paused || h.progress == nil || h.progress.Text == "" || h.progress.Percent == 100 {
 		return false
 	}

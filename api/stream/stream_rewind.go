@@ -1,6 +1,9 @@
 package stream
 
-import "longhaul/opt"
+import (
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
 
 // rewind sets h back.
 func (h *hierarchy) rewind(s *Stream, e opt.Event) {
@@ -30,5 +33,5 @@ func (h *hierarchy) rewind(s *Stream, e opt.Event) {
 			*was = opt.Plan{ID: was.ID, Name: was.Name, Status: p.Status, Tasks: now[0].Tasks}
 		}
 	}
-	h.progress = opt.ProgressOf(h.work)
+	h.progress = shown.ProgressOf(h.work)
 }

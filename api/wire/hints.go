@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/message"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // readHints reads the hints in the metadata called name. A key of the extension that
@@ -26,7 +27,7 @@ func readHints(o codec.Object, name string) message.Hints {
 		SuggestedName:   m.Text(opt.KeySuggestedName),
 	}
 	m.Flag(opt.KeyAutoStart, false)
-	codec.OneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
+	codec.OneOf(m, opt.KeyHistoryScope, shown.ScopeTask, shown.ScopePlan, shown.ScopeObjective)
 	checkName(m, opt.KeySuggestedName, h.SuggestedName)
 	if plan, ok := m.Child(opt.KeyPlan); ok {
 		h.Plan = new(readPlan(plan, nil))

@@ -2,7 +2,8 @@ package wire
 
 import (
 	"longhaul/api/gate"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/timetable"
 	optwire "longhaul/opt/wire"
 )
 
@@ -12,12 +13,12 @@ import (
 func Same[R any](_ Version, result R) any { return result }
 
 // Deliveries returns the deliveries of a task.
-func Deliveries(_ Version, list []opt.Delivery) any {
+func Deliveries(_ Version, list []outbox.Delivery) any {
 	return optwire.DeliveryList{Deliveries: optwire.Each(list, optwire.DeliveryOf)}
 }
 
 // Delivery returns a delivery.
-func Delivery(_ Version, d opt.Delivery) any { return optwire.DeliveryOf(d) }
+func Delivery(_ Version, d outbox.Delivery) any { return optwire.DeliveryOf(d) }
 
 // InterruptPage returns a page of open gates.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
@@ -25,19 +26,19 @@ func InterruptPage(_ Version, p gate.InterruptPage) any {
 }
 
 // Schedule returns a schedule.
-func Schedule(_ Version, s opt.ScheduleState) any { return optwire.ScheduleOf(s) }
+func Schedule(_ Version, s timetable.ScheduleState) any { return optwire.ScheduleOf(s) }
 
 // ScheduleList returns the schedules of a tenant.
-func ScheduleList(_ Version, list []opt.ScheduleState) any {
+func ScheduleList(_ Version, list []timetable.ScheduleState) any {
 	return optwire.ScheduleList{Schedules: optwire.Each(list, optwire.ScheduleOf)}
 }
 
 // Backfilled returns the result of a backfill.
-func Backfilled(_ Version, runs []opt.ScheduleRun) any {
-	return optwire.Backfilled{Runs: append([]opt.ScheduleRun{}, runs...)}
+func Backfilled(_ Version, runs []timetable.ScheduleRun) any {
+	return optwire.Backfilled{Runs: append([]timetable.ScheduleRun{}, runs...)}
 }
 
 // SamplePush returns a push config of a sample.
-func SamplePush(_ Version, p opt.PushConfig) any {
+func SamplePush(_ Version, p outbox.PushConfig) any {
 	return map[string]any{"taskId": p.TaskID, "pushConfig": optwire.PushRecord{URL: p.URL}}
 }

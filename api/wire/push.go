@@ -3,7 +3,7 @@ package wire
 import (
 	"longhaul/a2a/codec"
 	"longhaul/api/push"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 	optwire "longhaul/opt/wire"
 )
 
@@ -78,11 +78,11 @@ func ReadListPushes(r *Reader) push.PushListParams {
 	if r.in.Version == V03 {
 		return push.PushListParams{TaskID: o.NeedText("id")}
 	}
-	return push.PushListParams{TaskID: o.NeedText("taskId"), PageToken: o.Text("pageToken"), Limit: readPageSize(opt.MaxPushes)(o, "pageSize")}
+	return push.PushListParams{TaskID: o.NeedText("taskId"), PageToken: o.Text("pageToken"), Limit: readPageSize(outbox.MaxPushes)(o, "pageSize")}
 }
 
 // WritePush returns the wire form of a push config, without its secrets.
-func WritePush(v Version, p opt.PushConfig) any {
+func WritePush(v Version, p outbox.PushConfig) any {
 	out := codec.PushConfig{TaskID: p.TaskID, ID: p.ID, URL: p.URL}
 	if p.Scheme != "" {
 		out.Schemes = []string{p.Scheme}
@@ -97,7 +97,7 @@ type pushPage struct {
 
 // WritePushPage returns the wire form of a page of push configs.
 func WritePushPage(v Version, p push.PushPage) any {
-	list := optwire.Each(p.Configs, func(c opt.PushConfig) any { return WritePush(v, c) })
+	list := optwire.Each(p.Configs, func(c outbox.PushConfig) any { return WritePush(v, c) })
 	if v == V03 {
 		return list
 	}

@@ -10,6 +10,8 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
+	"longhaul/opt/timetable"
 )
 
 // readings have a line for each type and rule of a field. The values of absent members are
@@ -40,7 +42,7 @@ var readings = []reading{
 	by("", codec.Object.State),
 	by("", readOneOf(opt.ObjectiveStatuses)),
 	by("", readOneOf(opt.PlanStatuses)),
-	by("", readOneOf(opt.Overlaps())),
+	by("", readOneOf(timetable.Overlaps())),
 	by("", readOneOf([]opt.GateKind{opt.Approval, opt.Clarification, opt.Credential})),
 	by("", planTaskState),
 	by("", clientMetadata),
@@ -48,7 +50,7 @@ var readings = []reading{
 	by("", readPayloads),
 
 	// These have members of the same object.
-	by("scope", func(o codec.Object, _ string) opt.HistoryScope { return historyScope(o, nil) }),
+	by("scope", func(o codec.Object, _ string) shown.HistoryScope { return historyScope(o, nil) }),
 	by("after", func(o codec.Object, _ string) *int64 { return afterOf(o) }),
 	by("revision", func(o codec.Object, _ string) int64 { return seenRevision(o) }),
 	by("plan", func(o codec.Object, _ string) opt.PlanSpec { return readNewPlan(o) }),
@@ -147,13 +149,13 @@ func readSpan(o codec.Object, name string) int64 {
 // message. The message's takes precedence and is stored with it for later
 // requests. If the message has none, the request's is stored with it. An invalid
 // scope of the request is ignored.
-func historyScope(o codec.Object, m *a2a.Message) opt.HistoryScope {
+func historyScope(o codec.Object, m *a2a.Message) shown.HistoryScope {
 	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
 		s, _ := m.Metadata.String(opt.KeyHistoryScope)
-		return opt.HistoryScope(s)
+		return shown.HistoryScope(s)
 	}
 	s, _ := o.Metadata("metadata").String(opt.KeyHistoryScope)
-	scope := opt.HistoryScope(s)
+	scope := shown.HistoryScope(s)
 	if !scope.Valid() {
 		return ""
 	}

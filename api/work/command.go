@@ -18,6 +18,7 @@ import (
 	"longhaul/api/write"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/shown"
 )
 
 // Commands sends the commands of clients to objectives. Every change of an
@@ -43,7 +44,7 @@ type Commands struct {
 
 // A Journal has the objectives that commands are for, and the answers to them.
 type Journal interface {
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	// Links returns the ids of the A2A tasks that open tasks of an objective follow.

@@ -7,6 +7,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // LinkTaskParams are the params of tasks/link.
@@ -84,7 +85,7 @@ func (s Tasks) mayStandIn(ctx context.Context, c *call.Call, t read.ShownTask, l
 	case ref.ObjectiveID == t.Objective.ID:
 		return false, call.InvalidField("a2aTaskId", "is part of the same objective")
 	}
-	v, err := s.Journal.Task(ctx, c.Tenant, link, opt.TaskWant{})
+	v, err := s.Journal.Task(ctx, c.Tenant, link, shown.TaskWant{})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
 		return false, nil

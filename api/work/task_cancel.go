@@ -10,6 +10,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // CancelTask asks an objective, or one task of a plan, to stop, and waits a short
@@ -21,7 +22,7 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 		return read.Task{}, err
 	}
 	c.TakeKey(p.RequestID)
-	v, err := s.Read.Task(ctx, c, p.ID, opt.TaskWant{})
+	v, err := s.Read.Task(ctx, c, p.ID, shown.TaskWant{})
 	switch {
 	case err != nil:
 		return read.Task{}, err
@@ -32,7 +33,7 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 			return read.Task{}, err
 		}
 	}
-	v, err = s.Read.Task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	v, err = s.Read.Task(ctx, c, p.ID, shown.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	switch {
 	case err != nil:
 		return read.Task{}, err
@@ -47,7 +48,7 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 // cancel asks for the end of a task and waits for it for a while. It returns no
 // error if the task has ended meanwhile. seen is the revision that the client saw, 0 for
 // any; it counts for plan tasks.
-func (s Tasks) cancel(ctx context.Context, c *call.Call, v opt.TaskView, seen int64) error {
+func (s Tasks) cancel(ctx context.Context, c *call.Call, v shown.TaskView, seen int64) error {
 	w := s.Watch(v.ObjectiveID)
 	defer w.Close()
 	ref, _ := opt.ParseID(v.Task.ID)

@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // GoneTries is how often a command is tried if the journal shows an open
@@ -27,7 +28,7 @@ type Journal interface {
 	WriteBlobs(ctx context.Context, objectiveID string, blobs map[string][]byte) error // by their ids
 	// Place takes a place in the queue of a context. An objective keeps its place
 	// if it already has one.
-	Place(ctx context.Context, p opt.Place) (opt.Placed, error)
+	Place(ctx context.Context, p shown.Place) (shown.Placed, error)
 }
 
 // A Writer passes work to the engine. A call that has begun is not interrupted
@@ -90,8 +91,8 @@ func (w Writer) EnterQueue(ctx context.Context, o opt.Objective) (a2a.Time, erro
 }
 
 // takePlace takes a place in the context of o.
-func (w Writer) takePlace(ctx context.Context, o opt.Objective) (opt.Placed, error) {
-	placed, err := w.Journal.Place(ctx, opt.Place{
+func (w Writer) takePlace(ctx context.Context, o opt.Objective) (shown.Placed, error) {
+	placed, err := w.Journal.Place(ctx, shown.Place{
 		Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(w.Now()), Limit: w.Queue,
 	})
 	if errors.Is(err, opt.ErrQueueFull) {
@@ -164,7 +165,7 @@ type Engine interface {
 	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Enter puts an objective into the queue of its context.
-	Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
+	Enter(ctx context.Context, o opt.Objective, p shown.Placed) error
 	// Letter delivers a letter. The verdict on it is recorded in the journal.
 	Letter(ctx context.Context, l opt.Letter) error
 	// Callback delivers a callback to a plan task. One for a round that is

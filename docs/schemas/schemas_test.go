@@ -292,7 +292,7 @@ func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 func made(t *testing.T, name string) []byte {
 	t.Helper()
 	m := &maker{comments: map[string]string{}, at: "#/$defs/", defs: object{}, named: map[string]reflect.Type{}}
-	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/wire"} {
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/timetable", "../../opt/wire"} {
 		m.read(t, dir)
 	}
 	root := m.members(roots[name].of)
@@ -308,7 +308,7 @@ func made(t *testing.T, name string) []byte {
 func madePages(t *testing.T) []byte {
 	t.Helper()
 	m := &maker{comments: map[string]string{}, enums: map[string][]string{}, at: "#/components/schemas/", defs: object{}, named: map[string]reflect.Type{}}
-	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/wire"} {
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/timetable", "../../opt/wire"} {
 		m.read(t, dir)
 	}
 	for _, of := range pages {

@@ -17,22 +17,26 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
-	{name: "opt/wire", imports: []string{"a2a", "opt"}},                                            // their JSON, for server and client
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                         // what objectives, plans and contexts do next
-	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                    // carries out what they want
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}}, // a world without Temporal for them
+	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                            // the work as readers see it
+	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                              // what goes to receivers; notices contain the gate as shown
+	{name: "opt/access", imports: []string{"a2a"}},                                                  // keys, sessions and quotas
+	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                        // what starts objectives at times
+	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}}, // their JSON, for server and client
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                          // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                     // carries out what they want
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}},  // a world without Temporal for them
 
-	{name: "activities", imports: []string{"a2a", "opt",
+	{name: "activities", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/timetable",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
 		"internal/tracing",  // the ids of traces, in logs
 		"internal/schema"}}, // of questions of executors
-	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
+	{name: "activities/planner", imports: []string{"a2a", "opt", "opt/timetable", "activities", "internal/egress",
 		"internal/opfile",    // playbooks are YAML files, too
 		"activities/human",   // playbooks contain its tasks
 		"activities/refuse"}, // the plan for requests that no skill takes
 	},
 	{name: "activities/notice/noticetest"}, // a mail server for tests
-	{name: "activities/notice", imports: []string{"a2a", "opt", "activities", "internal/egress",
+	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
 		"internal/opfile"}, // the file of channels
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
@@ -54,62 +58,62 @@ var rooms = []room{
 		"internal/schema"}, // of questions of plans
 		tests: append([]string{"api/service"}, subjects...)}, // that takes the answers at their gates
 
-	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "activities"},
+	{name: "workflows", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable", "opt/machine", "opt/machine/drive", "activities"},
 		tests: []string{"worker", // tests run the activities as they are registered
 			"internal/seal",          // encrypts payloads
 			"activities/elsewhere"}}, // whose activities plans begin
 	{name: "worker", imports: []string{"workflows", "activities",
-		"opt"}}, // the names of push configs, which its dispatcher hands over
+		"opt", "opt/outbox"}}, // the names of push configs, which its dispatcher hands over
 
-	{name: "api/call", imports: []string{"a2a", "opt", "a2a/codec"}}, // the ground of all operations; violations and extensions
+	{name: "api/call", imports: []string{"a2a", "opt", "opt/shown", "a2a/codec"}}, // the ground of all operations; violations and extensions
 	{name: "api/card", imports: []string{"a2a", "opt", "api/call", "a2a/codec"}},
-	{name: "api/read", imports: []string{"a2a", "opt", "opt/wire", "api/call"}},
-	{name: "api/write", imports: []string{"a2a", "opt", "api/call"}},
-	{name: "api/letter", imports: []string{"a2a", "opt", "api/call",
+	{name: "api/read", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/wire", "api/call"}},
+	{name: "api/write", imports: []string{"a2a", "opt", "opt/access", "opt/shown", "api/call"}},
+	{name: "api/letter", imports: []string{"a2a", "opt", "opt/shown", "api/call",
 		"internal/schema"}}, // of answers
 	{name: "api/receive", imports: []string{"a2a", "opt", "api/call"}},
-	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "api/call", "api/read", "api/write"}},
-	{name: "api/stream", imports: []string{"a2a", "opt", "api/call", "api/read"}},
-	{name: "api/work", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write",
+	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write"}},
+	{name: "api/stream", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read"}},
+	{name: "api/work", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read", "api/write",
 		"opt/machine"}}, // what a command may ask for
-	{name: "api/message", imports: []string{"a2a", "opt", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
-	{name: "api/gate", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
-	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
-	{name: "api/service", imports: []string{"a2a", "opt", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
+	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
+	{name: "api/gate", imports: []string{"a2a", "opt", "opt/shown", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
+	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
+	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
-		tests: []string{"internal/journal", "client"}},
-	{name: "api/grpc", imports: append([]string{"a2a", "opt", "api/operation", "api/service",
+		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/timetable"}},
+	{name: "api/grpc", imports: append([]string{"a2a", "opt", "opt/outbox", "api/operation", "api/service",
 		"internal/tracing",        // whose spans they end
 		"api/wire"}, subjects...), // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
 	{name: "api/identity/identitytest"}, // an OpenID Connect provider for tests
-	{name: "api/identity", imports: append([]string{"a2a", "opt", "api/service"}, subjects...), // who calls, for both bindings
+	{name: "api/identity", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...), // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
-	{name: "api/service/servicetest", imports: append([]string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
+	{name: "api/service/servicetest", imports: append([]string{"a2a", "opt", "opt/shown", "opt/timetable", "opt/machine", "api/service", // an engine for tests
 		"internal/journal",              // which records in the real journal
 		"internal/seal"}, subjects...)}, // which has a key for secrets
-	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
-		tests: []string{"api", // which serves it
+	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
+		tests: []string{"api", "opt/shown", // which serves it; what its notices contain
 			"internal/journal", "internal/signing"}}, // which makes the links
 	{name: "api/gateform", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)}, // for both pages with forms for gates
-	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
+	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)}, // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "a2a/codec", "opt/wire", "api/service"}, subjects...)},                     // JSON of the server
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                         // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
-	{name: "client", imports: []string{"a2a", "opt", "a2a/codec", "opt/wire"}},
+	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 
-	{name: "internal/journal/db", imports: []string{"opt"}},                                   // the database under it
-	{name: "internal/journal/record", imports: []string{"a2a", "opt", "internal/journal/db"}}, // what writes events
-	{name: "internal/journal/push", imports: []string{"a2a", "opt", "internal/journal/db"}},   // push configs and deliveries
-	{name: "internal/journal", imports: []string{"a2a", "opt", "internal/journal/db", "internal/journal/record", "internal/journal/push"},
+	{name: "internal/journal/db", imports: []string{"opt"}},                                                 // the database under it
+	{name: "internal/journal/record", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}}, // what writes events
+	{name: "internal/journal/push", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},   // push configs and deliveries
+	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/db", "internal/journal/record", "internal/journal/push"},
 		tests: []string{"opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
@@ -123,11 +127,11 @@ var rooms = []room{
 	{name: "internal/metrics"},                                                            // for Prometheus
 	{name: "internal/tracing"},                                                            // OpenTelemetry
 	{name: "internal/opfile", imports: []string{"opt"}},                                   // YAML files of operators; durations in days
-	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
+	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
-	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
+	{name: "internal/rebuild", imports: []string{"a2a", "opt", "opt/shown", // the journal, compared with Temporal
 		"internal/journal", "workflows"}}, // whose histories contain the recorded events
-	{name: "internal/reconcile", imports: []string{"a2a", "opt", "workflows"}}, // ends work in the journal that has no workflow
+	{name: "internal/reconcile", imports: []string{"a2a", "opt", "opt/shown", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
 	{name: "internal/prove"},                                    // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"},                             // the source of a new program
@@ -138,13 +142,13 @@ var rooms = []room{
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
 		"internal/process", "internal/namespace", "internal/reconcile",
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
+		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing"}},
-	{name: "internal/operate", imports: []string{"a2a", "opt", "workflows", "internal/process", "internal/namespace", "internal/journal",
+	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",
 		"internal/serve", // where the journal is
 		"internal/rebuild", "internal/reconcile",
 		"api/call", "api/identity"}}, // the scopes and the form of API keys
-	{name: "internal/commands", imports: []string{"a2a", "opt", "client", "internal/process", "internal/prove",
+	{name: "internal/commands", imports: []string{"a2a", "opt", "opt/shown", "opt/timetable", "client", "internal/process", "internal/prove",
 		"internal/signing", // checks the signatures of decisions
 		"internal/schema"}, // to send texts of people as JSON where a question takes no text
 		tests: []string{"internal/journal", "internal/seal"}}, // that sign them
@@ -238,7 +242,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}
+var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -252,7 +256,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

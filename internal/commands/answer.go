@@ -14,6 +14,7 @@ import (
 	"longhaul/internal/process"
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // answerCommand is "longhaul answer".
@@ -224,11 +225,11 @@ func (c *answerCommand) printResult(out io.Writer, r *remote, e client.Event) {
 		return
 	}
 	t := e.Task
-	shown := a2a.VisibleLine(t.ID)
+	name := a2a.VisibleLine(t.ID)
 	if client.ReplyPending(t.Metadata) {
-		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", shown)
+		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", name)
 	} else {
-		fmt.Fprintf(out, "Task %s: %s\n", shown, opt.TaskState(t.Status.State).Look().Word)
+		fmt.Fprintf(out, "Task %s: %s\n", name, shown.LookOfTask(t.Status.State).Word)
 		if text := c.openReason(t); text != "" {
 			fmt.Fprintln(out, a2a.Visible(text))
 		}

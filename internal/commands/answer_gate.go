@@ -14,6 +14,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A waiting is what an answer is for: a task, and the gate at which it waits.
@@ -79,7 +80,7 @@ func (c *answerCommand) fits(ctx context.Context, r *remote, w waiting, a opt.Ac
 		return c.closedError(r, w.task, errors.New("the task has ended"))
 	case isText && !w.waits:
 		return fmt.Errorf("nothing waits for an answer: the task is %s. To send the text to the work all the same:\n\n  %s --task %s %s",
-			opt.TaskState(w.task.Status.State).Look().Word, r.command("send"), process.ShellWord(w.task.ID), process.ShellQuoted(strings.Join(c.Text, " ")))
+			shown.LookOfTask(opt.TaskState(w.task.Status.State)).Word, r.command("send"), process.ShellWord(w.task.ID), process.ShellQuoted(strings.Join(c.Text, " ")))
 	case isText && w.gate.ID == "" && c.gateID() != "":
 		return c.closedError(r, w.task, errors.New("the task does not wait at this gate"))
 	case unfit != "":

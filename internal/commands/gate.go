@@ -10,6 +10,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // showWaiting implements [display].
@@ -63,7 +64,7 @@ func (p *printer) printGate(key string, g *opt.Gate, s a2a.TaskStatus, question 
 	p.asked[key] = true
 	p.gatePrints++
 	p.blankLine = true
-	p.printLines("%s", p.paint(opt.TaskState(s.State).Look().Kind, p.sanitize(question)))
+	p.printLines("%s", p.paint(shown.LookOfTask(s.State).Kind, p.sanitize(question)))
 	p.blankLine = true
 	if object := objectText(objectOf(g, s.Message)); object != "" {
 		p.printLines("%s", p.sanitize(object))

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A printer prints events as text. A quiet printer prints only the result.
@@ -97,7 +98,7 @@ func (p *printer) showStatus(s a2a.TaskStatus) {
 	case p.quiet && s.State.Terminal():
 		p.printLines("%s", text)
 	case text != "":
-		p.printProgress("%s", p.paint(opt.TaskState(s.State).Look().Kind, text))
+		p.printProgress("%s", p.paint(shown.LookOfTask(s.State).Kind, text))
 	}
 	p.status = text
 }
@@ -112,7 +113,7 @@ func (p *printer) progress(o *client.Objective) {
 			p.printChange(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}
 		for _, t := range plan.Tasks {
-			look := t.Status.Look()
+			look := shown.LookOfTask(t.Status)
 			p.printChange(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.sanitize(plan.Name), p.sanitize(t.Name), p.paint(look.Kind, look.Word+p.sanitize(failureReason(t)))))
 		}
 		if plan.Status.Ended() {
@@ -210,11 +211,11 @@ func (p *printer) write(text string) {
 }
 
 // colors are the colors of states, by kind.
-var colors = map[opt.Kind]string{
-	opt.LooksCompleted: "32", opt.LooksFailed: "31", opt.LooksWaiting: "33", opt.LooksWorking: "34", opt.LooksPending: "2", opt.LooksCanceled: "2",
+var colors = map[shown.Kind]string{
+	shown.LooksCompleted: "32", shown.LooksFailed: "31", shown.LooksWaiting: "33", shown.LooksWorking: "34", shown.LooksPending: "2", shown.LooksCanceled: "2",
 }
 
-func (p *printer) paint(kind opt.Kind, text string) string {
+func (p *printer) paint(kind shown.Kind, text string) string {
 	if c := colors[kind]; c != "" && p.color {
 		return "\x1b[" + c + "m" + text + "\x1b[0m"
 	}

@@ -14,6 +14,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // scheduleCommand is "longhaul schedule".
@@ -65,7 +66,7 @@ type scheduleSettings struct {
 // change returns the settings as a change of a schedule.
 func (s scheduleSettings) change() (client.ScheduleChange, error) {
 	out := client.ScheduleChange{
-		Cron: s.Cron, Every: s.Every, TimeZone: s.TimeZone, Jitter: s.Jitter, Overlap: opt.Overlap(s.Overlap), CatchUp: s.CatchUp,
+		Cron: s.Cron, Every: s.Every, TimeZone: s.TimeZone, Jitter: s.Jitter, Overlap: timetable.Overlap(s.Overlap), CatchUp: s.CatchUp,
 		Skill: s.Playbook, Name: s.Name, ContextID: s.Context, Note: s.Note,
 	}
 	var errFrom, errUntil error
@@ -314,7 +315,7 @@ type scheduleTriggerCommand struct {
 }
 
 func (c *scheduleTriggerCommand) Run(p *process.Process, r *remote) error {
-	t, err := r.client.TriggerSchedule(p.Ctx, c.ID, opt.Overlap(c.Overlap))
+	t, err := r.client.TriggerSchedule(p.Ctx, c.ID, timetable.Overlap(c.Overlap))
 	switch {
 	case err != nil:
 		return err
@@ -354,7 +355,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 	if err != nil {
 		return err
 	}
-	runs, err := r.client.BackfillSchedule(p.Ctx, c.ID, *from, *until, opt.Overlap(c.Overlap))
+	runs, err := r.client.BackfillSchedule(p.Ctx, c.ID, *from, *until, timetable.Overlap(c.Overlap))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // callAndPrint calls a method and prints its result as JSON.
@@ -99,10 +100,10 @@ func (c *cancelCommand) Run(p *process.Process, r *remote) error {
 	case err != nil:
 		return err
 	case t.Status.State.Terminal():
-		fmt.Fprintf(p.Stdout, "Task %s: %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word)
+		fmt.Fprintf(p.Stdout, "Task %s: %s\n", a2a.VisibleLine(t.ID), shown.LookOfTask(t.Status.State).Word)
 		return nil
 	}
-	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), opt.TaskState(t.Status.State).Look().Word, r.command("watch"), process.ShellWord(t.ID))
+	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), shown.LookOfTask(t.Status.State).Word, r.command("watch"), process.ShellWord(t.ID))
 	return nil
 }
 

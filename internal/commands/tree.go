@@ -12,6 +12,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A timing has the known times of a task.
@@ -38,13 +39,13 @@ type tree struct {
 	columns, rows int
 	now           time.Time
 	times         map[string]timing // by id of plan task
-	paint         func(kind opt.Kind, text string) string
+	paint         func(kind shown.Kind, text string) string
 }
 
 // A branch is a line of a tree before it is cut to the width.
 type branch struct {
 	lead, name string
-	look       opt.Look
+	look       shown.Look
 	detail     string
 }
 
@@ -85,7 +86,7 @@ func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTa
 		tasks := slices.DeleteFunc(slices.Clone(p.Tasks), func(task client.PlanTask) bool { return !show(p, task) })
 		for j, task := range tasks {
 			lead, _ := leads(j == len(tasks)-1)
-			out = append(out, branch{below + lead, task.Name, task.Status.Look(), t.detail(task)})
+			out = append(out, branch{below + lead, task.Name, shown.LookOfTask(task.Status), t.detail(task)})
 		}
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // APIKeys is the part of a Journal that keeps the keys of callers.
@@ -15,7 +15,7 @@ type APIKeys struct{ db *db.Engine }
 const selectAPIKey = "SELECT id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at FROM api_keys"
 
 // AddAPIKey keeps a key under a new id.
-func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
+func (j APIKeys) AddAPIKey(ctx context.Context, k access.APIKey) error {
 	groups, err := jsonList(k.Groups)
 	if err != nil {
 		return err
@@ -32,12 +32,12 @@ func (j APIKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 
 // APIKey returns a key, also one that was revoked. The error wraps
 // [opt.ErrUnknown] if there is none with the id.
-func (j APIKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
+func (j APIKeys) APIKey(ctx context.Context, id string) (k access.APIKey, err error) {
 	return db.One(db.List(ctx, j.db, selectAPIKey+" WHERE id = $1", db.Args{id}, scanAPIKey))("API key", id)
 }
 
 // APIKeys returns all keys, the oldest first, also those that were revoked.
-func (j APIKeys) APIKeys(ctx context.Context) ([]opt.APIKey, error) {
+func (j APIKeys) APIKeys(ctx context.Context) ([]access.APIKey, error) {
 	return db.List(ctx, j.db, selectAPIKey+" ORDER BY created_at, id", nil, scanAPIKey)
 }
 
@@ -51,7 +51,7 @@ func (j APIKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error
 	return err
 }
 
-func scanAPIKey(row db.Scanner) (k opt.APIKey, err error) {
+func scanAPIKey(row db.Scanner) (k access.APIKey, err error) {
 	var groups, scopes string
 	var created, expires, revoked int64
 	err = row.Scan(&k.ID, &k.Tenant, &k.Principal, &groups, &scopes, &k.Name, &k.Hash, &created, &expires, &revoked)

@@ -7,24 +7,25 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 func TestJournal_APIKey(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, other := open(), open()
 		at := a2a.At(time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC))
-		key := opt.APIKey{
+		key := access.APIKey{
 			ID: "one", Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []string{"runs:create", "runs:read"},
 			Name: "The build", Hash: []byte{1, 2, 3}, CreatedAt: at, ExpiresAt: a2a.At(at.Time().Add(time.Hour)),
 		}
-		bare := opt.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
-		for _, k := range []opt.APIKey{key, bare} {
+		bare := access.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
+		for _, k := range []access.APIKey{key, bare} {
 			must(t, j.APIKeys.AddAPIKey(t.Context(), k))
 		}
 		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
 			t.Error("the same id was taken twice")
 		}
-		equal(t, "keys", []opt.APIKey{key, bare}, value(other.APIKeys.APIKeys(t.Context()))(t))
+		equal(t, "keys", []access.APIKey{key, bare}, value(other.APIKeys.APIKeys(t.Context()))(t))
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {
 			must(t, j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))))

@@ -6,6 +6,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 func texts(artifacts []a2a.Artifact) map[string]string {
@@ -44,7 +45,7 @@ func TestArtifacts(t *testing.T) {
 		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
 			t.Errorf("the root task shows %v", v.Task.Artifacts)
 		}
-		v, err := s.j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{History: -1})
+		v, err := s.j.Task(t.Context(), tenant, s.task(0, 0), shown.TaskWant{History: -1})
 		if err != nil || v.Task.Artifacts != nil {
 			t.Errorf("artifacts that were not requested: %v, %v", v.Task.Artifacts, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // BenchmarkRecord moves tasks of many objectives, one event at a time.
@@ -95,7 +96,7 @@ func benchLists(b *testing.B, j *journal.Journal, stored int) {
 			}
 		})
 	}
-	for name, f := range map[string]opt.TaskFilter{
+	for name, f := range map[string]shown.TaskFilter{
 		"all": {}, "completed": {State: a2a.Completed}, "context": {ContextID: s.objective.ContextID}, "submitted": {State: a2a.Submitted},
 	} {
 		f.Limit = 50
@@ -104,7 +105,7 @@ func benchLists(b *testing.B, j *journal.Journal, stored int) {
 			return len(views), total, err
 		})
 	}
-	for name, f := range map[string]opt.ObjectiveFilter{"all": {}, "completed": {Status: opt.ObjectiveCompleted}} {
+	for name, f := range map[string]shown.ObjectiveFilter{"all": {}, "completed": {Status: opt.ObjectiveCompleted}} {
 		f.Limit = 50
 		list("Objectives/"+name, func() (int, int, error) {
 			found, total, err := j.Objectives(ctx, tenant, f)

@@ -14,6 +14,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // sealing returns cfg with encryption, or without, and with keys if there are some.
@@ -83,9 +84,9 @@ func readings(t *testing.T, s *scribe) string {
 	t.Helper()
 	ctx := t.Context()
 	o := value(s.j.Objective(ctx, tenant, s.objective.ID))(t)
-	gates, total, listing := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Approval, ObjectiveID: o.ID})
-	none, _, listingNone := s.j.Interrupts(ctx, tenant, opt.InterruptFilter{Kind: opt.Clarification, ObjectiveID: o.ID})
-	found, searching := s.j.SearchObjectives(ctx, tenant, opt.ObjectiveSearch{Text: "Vogel Objective", ContextID: o.ContextID})
+	gates, total, listing := s.j.Interrupts(ctx, tenant, shown.InterruptFilter{Kind: opt.Approval, ObjectiveID: o.ID})
+	none, _, listingNone := s.j.Interrupts(ctx, tenant, shown.InterruptFilter{Kind: opt.Clarification, ObjectiveID: o.ID})
+	found, searching := s.j.SearchObjectives(ctx, tenant, shown.ObjectiveSearch{Text: "Vogel Objective", ContextID: o.ContextID})
 	kept, keeping := s.j.Kept(ctx, tenant, o.ID)
 	data, blob := s.j.ReadBlob(ctx, o.ID, "blob")
 	if err := errors.Join(listing, listingNone, searching, keeping, blob); err != nil || total != 1 || found.Total != 1 || len(found.Objectives) != 1 || len(none) != 0 {

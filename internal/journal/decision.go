@@ -6,6 +6,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A decisionReader is the part of a Journal that lists decisions.
@@ -14,7 +15,7 @@ type decisionReader struct{ db *db.Engine }
 // Decisions returns a page of at most limit decisions of an objective that come after
 // a position, and the head of them all, in one state of the journal. The objectives of
 // other tenants are unknown.
-func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
+func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after shown.DecisionCursor, limit int) (p shown.DecisionPage, err error) {
 	p.Last = after
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var id string
@@ -23,7 +24,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 			func(row db.Scanner) error {
 				seq, d, err := scanDecision(row)
 				if p.More = len(p.Decisions) == limit; !p.More {
-					p.Decisions, p.Last = append(p.Decisions, d), opt.DecisionCursor(seq)
+					p.Decisions, p.Last = append(p.Decisions, d), shown.DecisionCursor(seq)
 				}
 				return err
 			})

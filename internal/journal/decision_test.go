@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // decided returns the event that records a reply of a principal to the gate of the
@@ -43,7 +44,7 @@ func TestDecisions(t *testing.T) {
 		s, want, head := ledger(t, open())
 		var got []opt.Decision
 		var chains opt.Chains
-		for after, more := opt.DecisionCursor(0), true; more; {
+		for after, more := shown.DecisionCursor(0), true; more; {
 			p := value(s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2))(t)
 			equal(t, fmt.Sprintf("head after %d", after), head, p.Head)
 			if len(p.Decisions) > 2 || len(p.Decisions) == 0 {
@@ -70,7 +71,7 @@ func TestDecisions(t *testing.T) {
 func TestDecisions_none(t *testing.T) {
 	t.Parallel()
 	none := begin(t, openFile(t, ""), newObjective())
-	want := opt.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
+	want := shown.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
 	equal(t, "without decisions", want, value(none.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
 }
 

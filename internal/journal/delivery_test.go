@@ -9,6 +9,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // atGate returns the event that moves a task of the objective to a gate.
@@ -28,7 +29,7 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 	root, task := s.objective.ID, s.task(0, 0)
 	put(t, j, config(root, "ends"))
 	all := config(root, "all")
-	all.States = opt.PushAll
+	all.States = outbox.PushAll
 	put(t, j, all)
 	put(t, j, config(task, "of the task"))
 	s.record(
@@ -44,9 +45,9 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 		"all input-required g2 due 0", "ends input-required g2 due 0")
 	wantLines(t, j, task, "of the task input-required g1 due 0")
 
-	want := []opt.Delivery{{
+	want := []outbox.Delivery{{
 		ObjectiveID: root, TaskID: task, ContextID: s.objective.ContextID, ConfigID: "of the task", N: 5,
-		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: opt.DeliveryDue, Since: at(5),
+		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: outbox.DeliveryDue, Since: at(5),
 	}}
 	equal(t, "deliveries", want, value(j.Pushes.Deliveries(t.Context(), tenant, task))(t))
 }
@@ -112,13 +113,13 @@ func next(t testing.TB, j *journal.Journal, task, config string) string {
 	return fmt.Sprint(p.URL, " ", d.N, " ", d.State, " ", d.Tries)
 }
 
-func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryStatus) opt.Delivery {
+func note(t testing.TB, j *journal.Journal, task, config string, s outbox.DeliveryStatus) outbox.Delivery {
 	t.Helper()
 	p, d, ok, err := j.Pushes.NextDelivery(t.Context(), task, config)
 	if !ok || err != nil {
 		t.Fatalf("next delivery: %v, %v", ok, err)
 	}
-	value(j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s))(t)
+	value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s))(t)
 	return d
 }
 
@@ -133,19 +134,19 @@ func TestJournal_NoteDelivery(t *testing.T) {
 	if got, want := next(t, j, root, "a"), "https://example.com/a 2 input-required 0"; got != want {
 		t.Errorf("next %s, want %s", got, want)
 	}
-	first := note(t, j, root, "a", opt.DeliveryDue)
+	first := note(t, j, root, "a", outbox.DeliveryDue)
 	p, _, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
-	if s, err := j.Pushes.NoteDelivery(t.Context(), p, first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); s != opt.DeliveryDue || err != nil {
+	if s, err := j.Pushes.NoteDelivery(t.Context(), p, first, outbox.DeliveryAttempt{At: at(900)}, outbox.DeliveryDead); s != outbox.DeliveryDue || err != nil {
 		t.Errorf("a repeat: %s, %v", s, err)
 	}
-	note(t, j, root, "a", opt.DeliveryDone)
-	note(t, j, root, "a", opt.DeliveryDead)
+	note(t, j, root, "a", outbox.DeliveryDone)
+	note(t, j, root, "a", outbox.DeliveryDead)
 	if got := next(t, j, root, "a"); got != "none" {
 		t.Errorf("next %s, want none", got)
 	}
 	wantLines(t, j, root, "a input-required g1 delivered 2", "a completed  dead 1")
 	list, err := j.Pushes.Deliveries(t.Context(), tenant, root)
-	want := []opt.DeliveryAttempt{{N: 1, At: at(100), Status: 503, Error: "status"}, {N: 2, At: at(101), Status: 503, Error: "status"}}
+	want := []outbox.DeliveryAttempt{{N: 1, At: at(100), Status: 503, Error: "status"}, {N: 2, At: at(101), Status: 503, Error: "status"}}
 	if diff := cmp.Diff(want, list[0].Attempts); diff != "" || err != nil {
 		t.Errorf("attempts mismatch (-want +got):\n%s%v", diff, err)
 	}
@@ -160,7 +161,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 		t.Errorf("due since %s, want %s", got, want)
 	}
 	for range 25 {
-		note(t, j, root, "a", opt.DeliveryDue)
+		note(t, j, root, "a", outbox.DeliveryDue)
 	}
 	if list, err = j.Pushes.Deliveries(t.Context(), tenant, root); err != nil || len(list[0].Attempts) != 20 || list[0].Attempts[19].N != 27 {
 		t.Errorf("kept %v, %v, want the latest 20 of 27", list[0].Attempts, err)
@@ -175,13 +176,13 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 		put(t, j, config(root, id))
 	}
 	s.record(s.rootMoved(opt.TaskFailed))
-	for id, status := range map[string]opt.DeliveryStatus{"a": opt.DeliveryDue, "b": opt.DeliveryDone} {
+	for id, status := range map[string]outbox.DeliveryStatus{"a": outbox.DeliveryDue, "b": outbox.DeliveryDone} {
 		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, id)
 		if err == nil {
 			err = j.Pushes.RemovePush(t.Context(), tenant, root, id)
 		}
 		if err == nil {
-			_, err = j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status)
+			_, err = j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(9)}, status)
 		}
 		must(t, err)
 	}
@@ -193,7 +194,7 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 	t.Parallel()
 	j, s, root := pushed(t, newClock(), "a", "b")
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
-	note(t, j, root, "a", opt.DeliveryAbandoned)
+	note(t, j, root, "a", outbox.DeliveryAbandoned)
 	wantLines(t, j, root, "a input-required g1 abandoned 1", "b input-required g1 due 0", "a completed  abandoned 0", "b completed  due 0")
 	if got, err := j.Pushes.Pushes(t.Context(), tenant, root); err != nil || len(got) != 1 || got[0].ID != "b" {
 		t.Errorf("configs %v, %v, want b", got, err)
@@ -204,7 +205,7 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 // gets the state too, and is not removed with its predecessor.
 func TestJournal_NoteDelivery_replaced(t *testing.T) {
 	t.Parallel()
-	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
+	for _, status := range []outbox.DeliveryStatus{outbox.DeliveryDone, outbox.DeliveryDead, outbox.DeliveryAbandoned, outbox.DeliveryDue} {
 		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
 		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "a")
@@ -212,7 +213,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 		other := config(root, "a")
 		other.URL = "https://example.com/other"
 		put(t, j, other)
-		if got, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status); got != opt.DeliveryDue || err != nil {
+		if got, err := j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(9)}, status); got != outbox.DeliveryDue || err != nil {
 			t.Errorf("%s: %s, %v, want due", status, got, err)
 		}
 		if got, want := next(t, j, root, "a"), "https://example.com/other 2 completed 1"; got != want {
@@ -235,7 +236,7 @@ func wantDue(t testing.TB, j *journal.Journal, want ...string) {
 	equal(t, "due", want, due(t, j))
 }
 
-func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
+func hand(t testing.TB, j *journal.Journal, keys ...outbox.PushKey) {
 	t.Helper()
 	must(t, j.Pushes.PushesHanded(t.Context(), keys))
 }
@@ -247,15 +248,15 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
-	equal(t, "at most one", []opt.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, value(j.Pushes.PushesDue(t.Context(), 1))(t))
-	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a", N: 2})
+	equal(t, "at most one", []outbox.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, value(j.Pushes.PushesDue(t.Context(), 1))(t))
+	hand(t, j, outbox.PushKey{TaskID: root, ConfigID: "a", N: 2})
 	s.record(s.rootMoved(opt.TaskCompleted))
-	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "b", N: 2})
+	hand(t, j, outbox.PushKey{TaskID: root, ConfigID: "b", N: 2})
 	wantDue(t, j, "a 3", "b 3")
-	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a"}, opt.PushKey{TaskID: root, ConfigID: "b", N: 3})
+	hand(t, j, outbox.PushKey{TaskID: root, ConfigID: "a"}, outbox.PushKey{TaskID: root, ConfigID: "b", N: 3})
 	wantDue(t, j)
 	c.forward(9 * time.Minute)
-	note(t, j, root, "b", opt.DeliveryDue)
+	note(t, j, root, "b", outbox.DeliveryDue)
 	c.forward(time.Minute)
 	wantDue(t, j, "a 3")
 	c.forward(9 * time.Minute)
@@ -296,7 +297,7 @@ func TestJournal_PushSignal(t *testing.T) {
 	if !signalled(t, j) {
 		t.Error("not signalled after a config for a task that has ended")
 	}
-	note(t, j, root, "a", opt.DeliveryDead)
+	note(t, j, root, "a", outbox.DeliveryDead)
 	if signalled(t, j) {
 		t.Error("signalled, and nothing has become due")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // An eventReader is the part of a Journal that shows events, and the answers to
@@ -14,13 +15,13 @@ type eventReader struct{ db *db.Engine }
 
 // Events returns the events of an objective after seq, in order, at most limit
 // events if limit is above 0. An objective that does not exist has none.
-func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, limit int) ([]opt.Recorded, error) {
+func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, limit int) ([]shown.Recorded, error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
 	return db.List(ctx, j.db, `SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
 			AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+db.LimitParam(3), db.Args{objectiveID, seq, limit},
-		func(row db.Scanner) (e opt.Recorded, err error) {
+		func(row db.Scanner) (e shown.Recorded, err error) {
 			var doc db.Content
 			if err := row.Scan(&e.Seq, &doc); err != nil {
 				return e, err

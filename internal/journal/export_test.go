@@ -11,7 +11,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/record"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Tables are those whose rows recording changes.
@@ -135,13 +135,13 @@ func (j *Journal) Explain(ctx context.Context, statement string) (steps []string
 }
 
 // TaskTable returns the table, with its index, that a list reads.
-func (j *Journal) TaskTable(f opt.TaskFilter) string {
+func (j *Journal) TaskTable(f shown.TaskFilter) string {
 	from, _ := taskCondition(j.db.Dialect, "", f)
 	return from
 }
 
 // ObjectiveTable is TaskTable for objectives.
-func (j *Journal) ObjectiveTable(f opt.ObjectiveSearch) string {
+func (j *Journal) ObjectiveTable(f shown.ObjectiveSearch) string {
 	return newObjectiveSearch(j.db.Dialect, "", f).from
 }
 

@@ -7,11 +7,12 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Gate returns a gate of a tenant, open or closed, as it was shown last. For an unknown
 // gate the error wraps opt.ErrUnknown.
-func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out opt.GateRecord, err error) {
+func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out shown.GateRecord, err error) {
 	taskID, ok := opt.TaskOfGate(gateID)
 	if !ok {
 		return out, db.Unknown("gate", gateID)
@@ -19,7 +20,7 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		var at int64
 		var open, status, shapers db.Content
-		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
+		r := gateRow{shown.GateRecord{Interrupt: shown.Interrupt{TaskID: taskID}}}
 		err := c.Find("gate", gateID, `SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal, o.shapers`+fromInterrupts+
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", db.Args{taskID, tenant},
 			(*db.Content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*db.Content)(&r.Objective), &r.Principal, &shapers)
@@ -40,7 +41,7 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 }
 
 // A gateRow is a gate that is being read.
-type gateRow struct{ opt.GateRecord }
+type gateRow struct{ shown.GateRecord }
 
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
@@ -72,7 +73,7 @@ func (r *gateRow) answers(s *db.Steps, gateID string) {
 		WHERE d.objective_id = $1 AND `+s.C.Dialect.Contains("d.doc", 2)+` ORDER BY d.seq`, db.Args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row db.Scanner) error {
 		var decision, event db.Content
 		var e opt.Event
-		var g opt.GateReply
+		var g shown.GateReply
 		if err := errors.Join(row.Scan(&decision, &event), db.Decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
 			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
 				r.Refined++

@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // asking returns e with a message that asks for a scope.
@@ -16,7 +17,7 @@ func asking(e opt.Event, scope any) opt.Event {
 }
 
 // scoped reads the history of a task, and to which tasks its messages belong.
-func (s *scribe) scoped(id string, want opt.TaskWant) (messages, tasks []string) {
+func (s *scribe) scoped(id string, want shown.TaskWant) (messages, tasks []string) {
 	s.t.Helper()
 	v := value(s.j.Task(s.t.Context(), tenant, id, want))(s.t)
 	for _, m := range v.Task.History {
@@ -50,34 +51,34 @@ func TestHistory_scope(t *testing.T) {
 		all := []string{"m-open", "m-root", g, "m-1", "m-2", "m-3"}
 		for _, tt := range []struct {
 			id    string
-			scope opt.HistoryScope
+			scope shown.HistoryScope
 			want  []string
 		}{
 			{root, "", []string{"m-open", "m-root", g, "m-1"}},
-			{root, opt.ScopeTask, []string{"m-open", "m-root", g, "m-1"}},
-			{root, opt.ScopePlan, []string{"m-open", "m-root", g, "m-1", "m-2"}}, // its first task is active
-			{root, opt.ScopeObjective, all},
-			{s.task(0, 0), opt.ScopeTask, []string{g, "m-1"}},
-			{s.task(0, 0), opt.ScopePlan, []string{g, "m-1", "m-2"}},
-			{s.task(0, 1), opt.ScopePlan, []string{g, "m-1", "m-2"}},
-			{s.task(1, 1), opt.ScopePlan, []string{"m-3"}},
-			{s.task(1, 1), opt.ScopeTask, nil},
-			{s.task(1, 1), opt.ScopeObjective, all},
+			{root, shown.ScopeTask, []string{"m-open", "m-root", g, "m-1"}},
+			{root, shown.ScopePlan, []string{"m-open", "m-root", g, "m-1", "m-2"}}, // its first task is active
+			{root, shown.ScopeObjective, all},
+			{s.task(0, 0), shown.ScopeTask, []string{g, "m-1"}},
+			{s.task(0, 0), shown.ScopePlan, []string{g, "m-1", "m-2"}},
+			{s.task(0, 1), shown.ScopePlan, []string{g, "m-1", "m-2"}},
+			{s.task(1, 1), shown.ScopePlan, []string{"m-3"}},
+			{s.task(1, 1), shown.ScopeTask, nil},
+			{s.task(1, 1), shown.ScopeObjective, all},
 		} {
-			got, tasks := s.scoped(tt.id, opt.TaskWant{History: -1, Scope: tt.scope})
+			got, tasks := s.scoped(tt.id, shown.TaskWant{History: -1, Scope: tt.scope})
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%s of %s: %v, want %v", tt.scope, tt.id, got, tt.want)
 			}
-			if (tt.scope == opt.ScopePlan || tt.scope == opt.ScopeObjective) && slices.Contains(tasks, "") {
+			if (tt.scope == shown.ScopePlan || tt.scope == shown.ScopeObjective) && slices.Contains(tasks, "") {
 				t.Errorf("%s of %s: messages of %q", tt.scope, tt.id, tasks)
 			}
 			for n := range len(tt.want) + 2 {
-				if some, _ := s.scoped(tt.id, opt.TaskWant{History: n, Scope: tt.scope}); !slices.Equal(some, tt.want[max(0, len(tt.want)-n):]) {
+				if some, _ := s.scoped(tt.id, shown.TaskWant{History: n, Scope: tt.scope}); !slices.Equal(some, tt.want[max(0, len(tt.want)-n):]) {
 					t.Errorf("the last %d of %v are %v", n, tt.want, some)
 				}
 			}
 		}
-		_, tasks := s.scoped(s.task(1, 1), opt.TaskWant{History: -1, Scope: opt.ScopeObjective})
+		_, tasks := s.scoped(s.task(1, 1), shown.TaskWant{History: -1, Scope: shown.ScopeObjective})
 		equal(t, "whose messages they are", []string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks)
 	})
 }
@@ -88,12 +89,12 @@ func TestHistory_stickyScope(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := talk(t, j)
-		length := func(id string, scope opt.HistoryScope) int {
-			list, _ := s.scoped(id, opt.TaskWant{History: -1, Scope: scope})
+		length := func(id string, scope shown.HistoryScope) int {
+			list, _ := s.scoped(id, shown.TaskWant{History: -1, Scope: scope})
 			return len(list)
 		}
 		task, other := s.task(0, 0), s.task(0, 1)
-		check := func(when string, ofTask, ofOther opt.HistoryScope) {
+		check := func(when string, ofTask, ofOther shown.HistoryScope) {
 			t.Helper()
 			if got, want := length(task, ""), length(task, ofTask); got != want {
 				t.Errorf("%s: %d messages of the task, want %d", when, got, want)
@@ -102,21 +103,21 @@ func TestHistory_stickyScope(t *testing.T) {
 				t.Errorf("%s: %d messages of the other task, want %d", when, got, want)
 			}
 		}
-		check("at first", opt.ScopeTask, opt.ScopeTask)
+		check("at first", shown.ScopeTask, shown.ScopeTask)
 		s.record(asking(said(task, "", "s-1", opt.Noted), "plan"))
-		check("asked for the plan", opt.ScopePlan, opt.ScopeTask)
+		check("asked for the plan", shown.ScopePlan, shown.ScopeTask)
 		s.record(asking(said(s.objective.ID, task, "s-2", opt.Accepted), "objective"))
-		check("asked at the root task", opt.ScopeObjective, opt.ScopeTask)
+		check("asked at the root task", shown.ScopeObjective, shown.ScopeTask)
 		s.record(asking(said(task, "", "s-3", opt.NotOffered), "task"))
-		check("asked in vain", opt.ScopeObjective, opt.ScopeTask)
+		check("asked in vain", shown.ScopeObjective, shown.ScopeTask)
 		s.record(asking(said(task, "", "s-4", opt.Noted), "everything"), asking(said(task, "", "s-5", opt.Noted), 5))
-		check("asked for no scope", opt.ScopeObjective, opt.ScopeTask)
+		check("asked for no scope", shown.ScopeObjective, shown.ScopeTask)
 		text := said(task, "", "s-6", opt.Noted)
 		text.Message.Parts = []a2a.Part{a2a.TextPart(opt.KeyHistoryScope + ": task")}
 		s.record(text)
-		check("talked about", opt.ScopeObjective, opt.ScopeTask)
+		check("talked about", shown.ScopeObjective, shown.ScopeTask)
 		s.record(asking(said(task, "", "s-7", opt.Noted), "task"))
-		check("asked for the task", opt.ScopeTask, opt.ScopeTask)
+		check("asked for the task", shown.ScopeTask, shown.ScopeTask)
 
 		o := newObjective()
 		m := userMessage("m-open", "Ship it")
@@ -124,8 +125,8 @@ func TestHistory_stickyScope(t *testing.T) {
 		s = &scribe{t: t, j: j, objective: o, source: o.ID}
 		s.record(opt.Opening{Objective: o, Message: &m}.Event(), planAdded(o, 0, 2), said(s.task(0, 0), "", "m-1", opt.Noted))
 		task, other = s.task(0, 0), s.task(0, 1)
-		check("begun with it", opt.ScopeObjective, opt.ScopeObjective)
+		check("begun with it", shown.ScopeObjective, shown.ScopeObjective)
 		s.record(asking(said(other, "", "m-2", opt.Noted), "task"))
-		check("asked for less", opt.ScopeObjective, opt.ScopeTask)
+		check("asked for less", shown.ScopeObjective, shown.ScopeTask)
 	})
 }

@@ -12,12 +12,13 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Interrupts lists the open gates of a tenant, the longest wait first unless f asks for
 // another order. total counts all that f selects. One that is opened while a client
 // pages through the longest waits is on a later page, and none is missed because of it.
-func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
+func (j taskReader) Interrupts(ctx context.Context, tenant string, f shown.InterruptFilter) (list []shown.Interrupt, total int, err error) {
 	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.db.Box.Box != nil { // some may be sealed
 		return j.filteredInterrupts(ctx, tenant, f)
 	}
@@ -27,11 +28,11 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 			return err
 		}
 		page := selected
-		if f.After != (opt.Cursor{}) {
+		if f.After != (shown.Cursor{}) {
 			page = page.and("(t.status_at, t.id) > (?, ?)", f.After.At.Millis(), f.After.ID)
 		}
 		page.tail += " ORDER BY t.status_at, t.id"
-		return eachInterrupt(c, page.limit(f.Limit), func(i opt.Interrupt, gate db.Content) error {
+		return eachInterrupt(c, page.limit(f.Limit), func(i shown.Interrupt, gate db.Content) error {
 			err := db.Decode(gate, &i.Gate)
 			list = append(list, i)
 			return err
@@ -44,9 +45,9 @@ const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id
 
 // eachInterrupt calls f with the interrupts that a filter selects, without their gates, and
 // the documents of those.
-func eachInterrupt(c *db.Conn, selected filter, f func(i opt.Interrupt, gate db.Content) error) error {
+func eachInterrupt(c *db.Conn, selected filter, f func(i shown.Interrupt, gate db.Content) error) error {
 	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+selected.tail, selected.a, func(row db.Scanner) error {
-		var i opt.Interrupt
+		var i shown.Interrupt
 		var at int64
 		var gate, shapers db.Content
 		err := row.Scan(&i.TaskID, (*db.Content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*db.Content)(&i.Objective), &i.Principal, &shapers)
@@ -60,7 +61,7 @@ func eachInterrupt(c *db.Conn, selected filter, f func(i opt.Interrupt, gate db.
 
 // interruptCondition returns the condition for the tasks that f selects by columns. The kind
 // of a gate is the first member of its document.
-func interruptCondition(tenant string, f opt.InterruptFilter) filter {
+func interruptCondition(tenant string, f shown.InterruptFilter) filter {
 	selected := where("t.tenant = ? AND t.gate <> '' AND t.plan_id <> ''", tenant)
 	if f.Kind != "" {
 		begin := `{"kind":"` + string(f.Kind) + `"`
@@ -78,17 +79,17 @@ func interruptCondition(tenant string, f opt.InterruptFilter) filter {
 // A candidate is an interrupt that a filter is applied to, with the parts of its gate
 // that filters and orders look at.
 type candidate struct {
-	opt.Interrupt
+	shown.Interrupt
 	doc db.Content // the whole gate
 }
 
 // filteredInterrupts is Interrupts with a filter, or an order, by data inside of gates, for
 // which there are no columns. It reads all open gates of the tenant.
-func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
+func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f shown.InterruptFilter) (list []shown.Interrupt, total int, err error) {
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		return eachInterrupt(c, interruptCondition(tenant, f), func(i opt.Interrupt, gate db.Content) error {
+		return eachInterrupt(c, interruptCondition(tenant, f), func(i shown.Interrupt, gate db.Content) error {
 			w := candidate{i, gate}
 			if err := w.readGate(); err != nil {
 				return err
@@ -104,8 +105,8 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt
 	}
 	total = len(found)
 	slices.SortFunc(found, func(a, b candidate) int { return compareCursors(a.cursor(f.Urgent), b.cursor(f.Urgent)) })
-	if f.After != (opt.Cursor{}) {
-		n, exact := slices.BinarySearchFunc(found, f.After, func(w candidate, at opt.Cursor) int { return compareCursors(w.cursor(f.Urgent), at) })
+	if f.After != (shown.Cursor{}) {
+		n, exact := slices.BinarySearchFunc(found, f.After, func(w candidate, at shown.Cursor) int { return compareCursors(w.cursor(f.Urgent), at) })
 		if exact {
 			n++
 		}
@@ -149,8 +150,8 @@ func (w *candidate) containsWords(words []string) bool {
 }
 
 // cursor returns the position of w in its list.
-func (w *candidate) cursor(urgent bool) opt.Cursor {
-	at := opt.Cursor{At: w.Since, ID: w.TaskID}
+func (w *candidate) cursor(urgent bool) shown.Cursor {
+	at := shown.Cursor{At: w.Since, ID: w.TaskID}
 	if urgent {
 		at.Due = w.Gate.ExpiresAt
 	}
@@ -159,8 +160,8 @@ func (w *candidate) cursor(urgent bool) opt.Cursor {
 
 // compareCursors compares positions in lists of interrupts: by the time when they are due,
 // those without one last, then by the wait.
-func compareCursors(a, b opt.Cursor) int {
-	due := func(c opt.Cursor) int64 {
+func compareCursors(a, b shown.Cursor) int {
+	due := func(c shown.Cursor) int64 {
 		if c.Due.IsZero() {
 			return math.MaxInt64
 		}

@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // waitAt begins an objective whose only task waits at a gate since a time. change completes
@@ -44,22 +45,22 @@ func TestInterrupts_picked(t *testing.T) {
 			g.Responders = &opt.Responders{Accepts: 2}
 			g.Votes = []opt.Vote{{Action: opt.Accept, DecidedBy: "ann"}}
 		})
-		ann := &opt.Responder{Principal: "ann", Groups: []string{"firemen"}}
+		ann := &shown.Responder{Principal: "ann", Groups: []string{"firemen"}}
 		for name, test := range map[string]struct {
-			filter opt.InterruptFilter
+			filter shown.InterruptFilter
 			want   []string
 			total  int
 		}{
-			"urgent":         {opt.InterruptFilter{Urgent: true}, []string{soon, late, never, bobs, voted}, 5},
-			"of ann":         {opt.InterruptFilter{For: ann}, []string{never, late, soon}, 3},
-			"of bob":         {opt.InterruptFilter{For: &opt.Responder{Principal: "bob"}, Urgent: true}, []string{late, never, bobs, voted}, 4},
-			"by title":       {opt.InterruptFilter{Text: "red BLUE"}, []string{late}, 1},
-			"no wildcards":   {opt.InterruptFilter{Text: "%_"}, []string{late}, 1},
-			"by objective":   {opt.InterruptFilter{Text: "anchor ship"}, []string{never}, 1},
-			"by question":    {opt.InterruptFilter{Text: "lighthouse"}, []string{bobs}, 1},
-			"by id":          {opt.InterruptFilter{Text: soon}, []string{soon}, 1},
-			"not both words": {opt.InterruptFilter{Text: "anchor paint"}, nil, 0},
-			"limited":        {opt.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
+			"urgent":         {shown.InterruptFilter{Urgent: true}, []string{soon, late, never, bobs, voted}, 5},
+			"of ann":         {shown.InterruptFilter{For: ann}, []string{never, late, soon}, 3},
+			"of bob":         {shown.InterruptFilter{For: &shown.Responder{Principal: "bob"}, Urgent: true}, []string{late, never, bobs, voted}, 4},
+			"by title":       {shown.InterruptFilter{Text: "red BLUE"}, []string{late}, 1},
+			"no wildcards":   {shown.InterruptFilter{Text: "%_"}, []string{late}, 1},
+			"by objective":   {shown.InterruptFilter{Text: "anchor ship"}, []string{never}, 1},
+			"by question":    {shown.InterruptFilter{Text: "lighthouse"}, []string{bobs}, 1},
+			"by id":          {shown.InterruptFilter{Text: soon}, []string{soon}, 1},
+			"not both words": {shown.InterruptFilter{Text: "anchor paint"}, nil, 0},
+			"limited":        {shown.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
 		} {
 			list, total, err := j.Interrupts(t.Context(), tenant, test.filter)
 			must(t, err)
@@ -68,7 +69,7 @@ func TestInterrupts_picked(t *testing.T) {
 			}
 		}
 		var paged []string
-		for f := (opt.InterruptFilter{Urgent: true, Limit: 1}); ; {
+		for f := (shown.InterruptFilter{Urgent: true, Limit: 1}); ; {
 			list, _, err := j.Interrupts(t.Context(), tenant, f)
 			if err != nil || len(list) == 0 {
 				must(t, err)
@@ -76,16 +77,16 @@ func TestInterrupts_picked(t *testing.T) {
 			}
 			last := list[0]
 			paged = append(paged, last.Gate.ID)
-			f.After = opt.Cursor{At: last.Since, ID: last.TaskID, Due: last.Gate.ExpiresAt}
+			f.After = shown.Cursor{At: last.Since, ID: last.TaskID, Due: last.Gate.ExpiresAt}
 		}
 		equal(t, "by page", []string{soon, late, never, bobs, voted}, paged)
-		if list, total, err := j.Interrupts(t.Context(), "globex", opt.InterruptFilter{Urgent: true}); len(list) != 0 || total != 0 || err != nil {
+		if list, total, err := j.Interrupts(t.Context(), "globex", shown.InterruptFilter{Urgent: true}); len(list) != 0 || total != 0 || err != nil {
 			t.Errorf("another tenant sees %v, %d, %v", list, total, err)
 		}
 	})
 }
 
-func gatesOf(list []opt.Interrupt) (ids []string) {
+func gatesOf(list []shown.Interrupt) (ids []string) {
 	for _, i := range list {
 		ids = append(ids, i.Gate.ID)
 	}
@@ -97,7 +98,7 @@ func TestGate(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s, want, _ := ledger(t, open())
 		id := opt.GateID(s.task(0, 0), 1)
-		read := func(tenant, id string) (opt.GateRecord, error) {
+		read := func(tenant, id string) (shown.GateRecord, error) {
 			r, err := s.j.Gate(t.Context(), tenant, id)
 			if err != nil && !errors.Is(err, opt.ErrUnknown) {
 				t.Fatal(err)
@@ -172,8 +173,8 @@ func TestInterrupts_shapers(t *testing.T) {
 		equal(t, "kept shapers", head.Shapers, value(j.Kept(t.Context(), tenant, s.objective.ID))(t).Objective.Shapers)
 		record := value(j.Gate(t.Context(), tenant, g.ID))(t)
 		for who, waits := range map[string]bool{"ann": false, "bob": false, "carol": false, "dave": true} {
-			r := opt.Responder{Principal: who}
-			list, _, err := j.Interrupts(t.Context(), tenant, opt.InterruptFilter{For: &r})
+			r := shown.Responder{Principal: who}
+			list, _, err := j.Interrupts(t.Context(), tenant, shown.InterruptFilter{For: &r})
 			if err != nil || (len(list) == 1) != waits || record.WaitsFor(r) != waits {
 				t.Errorf("%s has %d gates in a list, and alone %v, error %v", who, len(list), record.WaitsFor(r), err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/push"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // Config says where a journal is kept.
@@ -23,7 +23,7 @@ type Config struct {
 	Seal   bool             // seals the contents that are written
 	Now    func() time.Time // for push configs, deliveries and sessions; nil: time.Now
 
-	Channels []opt.Channel // that get notices about gates
+	Channels []outbox.Channel // that get notices about gates
 
 	Connections int  // to PostgreSQL, at most; 0 means DefaultConnections
 	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date

@@ -8,7 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Keys is the part of a Journal that keeps random bytes under a name.
@@ -46,8 +46,8 @@ type SigningKeys struct {
 }
 
 // SigningKeys returns all keys, the oldest first.
-func (j SigningKeys) SigningKeys(ctx context.Context) ([]opt.SigningKey, error) {
-	return db.List(ctx, j.db, "SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) (k opt.SigningKey, err error) {
+func (j SigningKeys) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+	return db.List(ctx, j.db, "SELECT id, private, created_at FROM signing_keys ORDER BY created_at, id", nil, func(row db.Scanner) (k access.SigningKey, err error) {
 		var sealed []byte
 		var created int64
 		if err := row.Scan(&k.ID, &sealed, &created); err != nil {
@@ -67,7 +67,7 @@ func (j SigningKeys) SigningKeys(ctx context.Context) ([]opt.SigningKey, error) 
 // RenewSigningKey adds a key and removes others, unless the newest key is not the
 // one with the id newest ("" for none): then another process has renewed it, and
 // nothing changes.
-func (j SigningKeys) RenewSigningKey(ctx context.Context, newest string, k opt.SigningKey, remove []string) error {
+func (j SigningKeys) RenewSigningKey(ctx context.Context, newest string, k access.SigningKey, remove []string) error {
 	if j.seal == nil {
 		return db.ErrNoSealer
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A filter is the end of a query, with its parameters. It is never changed: each method returns
@@ -54,8 +54,8 @@ var (
 )
 
 // page completes f to the query of the page after c.
-func (f filter) page(by order, c opt.Cursor, most int) filter {
-	if c != (opt.Cursor{}) {
+func (f filter) page(by order, c shown.Cursor, most int) filter {
+	if c != (shown.Cursor{}) {
 		f = f.and(fmt.Sprintf("(%s, %s) < (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
 	}
 	f.tail += fmt.Sprintf(" ORDER BY %s DESC, %s DESC", by.at, by.id)

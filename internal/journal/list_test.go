@@ -10,9 +10,10 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
-func taskIDs(views []opt.TaskView) []string {
+func taskIDs(views []shown.TaskView) []string {
 	var out []string
 	for _, v := range views {
 		out = append(out, v.Task.ID)
@@ -38,23 +39,23 @@ func TestTasks(t *testing.T) {
 		all := append([]string{other.ID}, mine...)
 		context := s.objective.ContextID
 		for name, test := range map[string]struct {
-			filter opt.TaskFilter
+			filter shown.TaskFilter
 			want   []string
 			total  int
 		}{
-			"all":                     {opt.TaskFilter{}, all, 6},
-			"of a context":            {opt.TaskFilter{ContextID: context}, mine, 5},
-			"of an unknown context":   {opt.TaskFilter{ContextID: "nowhere"}, nil, 0},
-			"submitted, also pending": {opt.TaskFilter{State: a2a.Submitted}, []string{other.ID, s.task(1, 1), s.task(1, 0)}, 3},
-			"in a state, of context":  {opt.TaskFilter{State: a2a.Submitted, ContextID: context}, mine[3:], 2},
-			"waiting":                 {opt.TaskFilter{State: a2a.InputRequired}, mine[:1], 1},
-			"rejected":                {opt.TaskFilter{State: a2a.Rejected}, nil, 0},
-			"since":                   {opt.TaskFilter{Since: at(5)}, all[:3], 3},
-			"all of it":               {opt.TaskFilter{Since: at(3), State: a2a.Submitted, ContextID: context}, mine[3:], 2},
-			"limited":                 {opt.TaskFilter{Limit: 2}, all[:2], 6},
-			"after one":               {opt.TaskFilter{Limit: 2, After: opt.Cursor{At: at(5), ID: s.task(0, 0)}}, all[3:5], 6},
-			"after one of equals":     {opt.TaskFilter{After: opt.Cursor{At: at(3), ID: s.task(1, 1)}}, all[5:], 6},
-			"after the last":          {opt.TaskFilter{After: opt.Cursor{At: at(3), ID: s.task(1, 0)}}, nil, 6},
+			"all":                     {shown.TaskFilter{}, all, 6},
+			"of a context":            {shown.TaskFilter{ContextID: context}, mine, 5},
+			"of an unknown context":   {shown.TaskFilter{ContextID: "nowhere"}, nil, 0},
+			"submitted, also pending": {shown.TaskFilter{State: a2a.Submitted}, []string{other.ID, s.task(1, 1), s.task(1, 0)}, 3},
+			"in a state, of context":  {shown.TaskFilter{State: a2a.Submitted, ContextID: context}, mine[3:], 2},
+			"waiting":                 {shown.TaskFilter{State: a2a.InputRequired}, mine[:1], 1},
+			"rejected":                {shown.TaskFilter{State: a2a.Rejected}, nil, 0},
+			"since":                   {shown.TaskFilter{Since: at(5)}, all[:3], 3},
+			"all of it":               {shown.TaskFilter{Since: at(3), State: a2a.Submitted, ContextID: context}, mine[3:], 2},
+			"limited":                 {shown.TaskFilter{Limit: 2}, all[:2], 6},
+			"after one":               {shown.TaskFilter{Limit: 2, After: shown.Cursor{At: at(5), ID: s.task(0, 0)}}, all[3:5], 6},
+			"after one of equals":     {shown.TaskFilter{After: shown.Cursor{At: at(3), ID: s.task(1, 1)}}, all[5:], 6},
+			"after the last":          {shown.TaskFilter{After: shown.Cursor{At: at(3), ID: s.task(1, 0)}}, nil, 6},
 		} {
 			views, total, err := j.Tasks(t.Context(), tenant, test.filter)
 			if err != nil || total != test.total {
@@ -62,7 +63,7 @@ func TestTasks(t *testing.T) {
 			}
 			equal(t, name, test.want, taskIDs(views))
 		}
-		views, _, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{ContextID: context, Want: opt.TaskWant{History: -1, Artifacts: true}})
+		views, _, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{ContextID: context, Want: shown.TaskWant{History: -1, Artifacts: true}})
 		must(t, err)
 		for _, v := range views {
 			equal(t, "a listed task is not what it is by itself", s.view(v.Task.ID), v)
@@ -87,14 +88,14 @@ func TestObjectives(t *testing.T) {
 		slices.Reverse(ids)
 		for name, test := range map[string]struct {
 			tenant string
-			filter opt.ObjectiveFilter
+			filter shown.ObjectiveFilter
 			want   []string
 			total  int
 		}{
-			"all":       {tenant, opt.ObjectiveFilter{}, ids, 5},
-			"a page":    {tenant, opt.ObjectiveFilter{Limit: 2, After: opt.Cursor{At: at(3), ID: ids[1]}}, ids[2:4], 5},
-			"in status": {tenant, opt.ObjectiveFilter{Status: opt.ObjectiveWorking, Limit: 2}, []string{ids[0], ids[2]}, 3},
-			"others'":   {"globex", opt.ObjectiveFilter{}, nil, 0},
+			"all":       {tenant, shown.ObjectiveFilter{}, ids, 5},
+			"a page":    {tenant, shown.ObjectiveFilter{Limit: 2, After: shown.Cursor{At: at(3), ID: ids[1]}}, ids[2:4], 5},
+			"in status": {tenant, shown.ObjectiveFilter{Status: opt.ObjectiveWorking, Limit: 2}, []string{ids[0], ids[2]}, 3},
+			"others'":   {"globex", shown.ObjectiveFilter{}, nil, 0},
 		} {
 			list, total, err := j.Objectives(t.Context(), test.tenant, test.filter)
 			var got []string
@@ -108,7 +109,7 @@ func TestObjectives(t *testing.T) {
 				t.Errorf("%s: %d in total, %v, want %d; (-want +got):\n%s", name, total, err, test.total, diff)
 			}
 		}
-		list, _, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Plans: true, Limit: 1})
+		list, _, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Plans: true, Limit: 1})
 		must(t, err)
 		want, err := j.Objective(t.Context(), tenant, ids[0])
 		if diff := cmp.Diff(want, list[0]); diff != "" || err != nil || len(want.Plans) != 1 || len(want.Plans[0].Tasks) != 2 {
@@ -121,15 +122,15 @@ func TestObjectives(t *testing.T) {
 func TestLists_useIndexes(t *testing.T) {
 	t.Parallel()
 	j, at := openFile(t, ""), at(1)
-	working := opt.ObjectiveFilter{Status: opt.ObjectiveWorking}
+	working := shown.ObjectiveFilter{Status: opt.ObjectiveWorking}
 	for _, list := range []struct{ got, want string }{
-		{j.TaskTable(opt.TaskFilter{Since: at}), "tasks_by_time"},
-		{j.TaskTable(opt.TaskFilter{State: a2a.Working, Since: at}), "tasks_by_state"},
-		{j.TaskTable(opt.TaskFilter{State: a2a.Working, ContextID: "c"}), "tasks_by_context"},
-		{j.ObjectiveTable(opt.ObjectiveSearch{Text: "x", Since: at}), "objectives_by_time"},
-		{j.ObjectiveTable(opt.ObjectiveSearch{ObjectiveFilter: working}), "objectives_by_status"},
-		{j.ObjectiveTable(opt.ObjectiveSearch{ObjectiveFilter: working, Planner: "p"}), "objectives_by_planner"},
-		{j.ObjectiveTable(opt.ObjectiveSearch{ObjectiveFilter: working, Planner: "p", ContextID: "c"}), "objectives_by_context"},
+		{j.TaskTable(shown.TaskFilter{Since: at}), "tasks_by_time"},
+		{j.TaskTable(shown.TaskFilter{State: a2a.Working, Since: at}), "tasks_by_state"},
+		{j.TaskTable(shown.TaskFilter{State: a2a.Working, ContextID: "c"}), "tasks_by_context"},
+		{j.ObjectiveTable(shown.ObjectiveSearch{Text: "x", Since: at}), "objectives_by_time"},
+		{j.ObjectiveTable(shown.ObjectiveSearch{ObjectiveFilter: working}), "objectives_by_status"},
+		{j.ObjectiveTable(shown.ObjectiveSearch{ObjectiveFilter: working, Planner: "p"}), "objectives_by_planner"},
+		{j.ObjectiveTable(shown.ObjectiveSearch{ObjectiveFilter: working, Planner: "p", ContextID: "c"}), "objectives_by_context"},
 	} {
 		if !strings.HasSuffix(list.got, " INDEXED BY "+list.want) {
 			t.Errorf("reads %s, want it by %s", list.got, list.want)

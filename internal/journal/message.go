@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // history returns the last messages of a task, oldest first, limited by most
@@ -51,7 +52,7 @@ func eachMessage(c *db.Conn, query string, a db.Args, f func(taskID string, m a2
 // Judgement returns the verdict on the letter with a key (mostly the id of its
 // message) from a client to the tasks of an objective; ok is false if it was not
 // recorded. If the key was used for several tasks, it returns the latest.
-func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
+func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key string) (found shown.Judgement, ok bool, err error) {
 	ok, err = j.db.Get(ctx, `SELECT seq, task_id, verdict, digest FROM messages
 		WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
 		db.Args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
@@ -60,7 +61,7 @@ func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key 
 
 // history returns the wanted part of the history of the task of v, in the wanted
 // scope or in that which the conversation asks for.
-func (v *viewRow) history(c *db.Conn, want opt.TaskWant) (_ []a2a.Message, err error) {
+func (v *viewRow) history(c *db.Conn, want shown.TaskWant) (_ []a2a.Message, err error) {
 	scope := want.Scope
 	if scope == "" {
 		if scope, err = scopeOf(c, v.ObjectiveID, v.Task.ID); err != nil {
@@ -68,9 +69,9 @@ func (v *viewRow) history(c *db.Conn, want opt.TaskWant) (_ []a2a.Message, err e
 		}
 	}
 	switch {
-	case scope == opt.ScopeObjective:
+	case scope == shown.ScopeObjective:
 		return wideHistory(c, v, "", want.History)
-	case scope == opt.ScopePlan && v.PlanID != "":
+	case scope == shown.ScopePlan && v.PlanID != "":
 		return wideHistory(c, v, v.PlanID, want.History)
 	}
 	return history(c, v.ObjectiveID, v.Task.ID, v.statusID, want.History)
@@ -78,15 +79,15 @@ func (v *viewRow) history(c *db.Conn, want opt.TaskWant) (_ []a2a.Message, err e
 
 // scopeOf returns the scope in the latest message to a task that names one, or
 // else in the message that began the objective, or else the scope of the task.
-func scopeOf(c *db.Conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
+func scopeOf(c *db.Conn, objectiveID, taskID string) (scope shown.HistoryScope, err error) {
 	err = eachMessage(c, `SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+c.Dialect.Contains("doc", 3)+`
 		UNION ALL SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+c.Dialect.Contains("doc", 3)+`
 		ORDER BY seq`, db.Args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(_ string, m a2a.Message) {
-			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {
-				scope = opt.HistoryScope(named)
+			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && shown.HistoryScope(named).Valid() {
+				scope = shown.HistoryScope(named)
 			}
 		})
 	return scope, err

@@ -6,6 +6,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // said returns the event of a client's message to a task, for another task.
@@ -85,18 +86,18 @@ func TestJudgement(t *testing.T) {
 		digest := func(id string) string { return userMessage(id, "about "+id).Digest() }
 		for _, test := range []struct {
 			principal, id string
-			want          opt.Judgement
+			want          shown.Judgement
 		}{
-			{"ann", "m-1", opt.Judgement{Seq: 5, TaskID: s.task(0, 0), Verdict: opt.Accepted, Digest: digest("m-1")}},
-			{"ann", "m-2", opt.Judgement{Seq: 7, TaskID: s.task(0, 0), Verdict: opt.NotOffered, Digest: digest("m-2")}},
-			{"ann", "m-both", opt.Judgement{Seq: 9, TaskID: s.task(0, 1), Verdict: opt.NotWaiting, Digest: digest("m-both")}},
-			{"ann", "m-open", opt.Judgement{Seq: 10, TaskID: s.objective.ID, Verdict: opt.Noted, Digest: digest("m-open")}},
-			{"bob", "m-1", opt.Judgement{}},
-			{"ann", "m-9", opt.Judgement{}},
-			{"", g.ID, opt.Judgement{}}, // the agent said that
+			{"ann", "m-1", shown.Judgement{Seq: 5, TaskID: s.task(0, 0), Verdict: opt.Accepted, Digest: digest("m-1")}},
+			{"ann", "m-2", shown.Judgement{Seq: 7, TaskID: s.task(0, 0), Verdict: opt.NotOffered, Digest: digest("m-2")}},
+			{"ann", "m-both", shown.Judgement{Seq: 9, TaskID: s.task(0, 1), Verdict: opt.NotWaiting, Digest: digest("m-both")}},
+			{"ann", "m-open", shown.Judgement{Seq: 10, TaskID: s.objective.ID, Verdict: opt.Noted, Digest: digest("m-open")}},
+			{"bob", "m-1", shown.Judgement{}},
+			{"ann", "m-9", shown.Judgement{}},
+			{"", g.ID, shown.Judgement{}}, // the agent said that
 		} {
 			got, ok, err := s.j.Judgement(t.Context(), s.objective.ID, test.principal, test.id)
-			if err != nil || got != test.want || ok != (test.want != opt.Judgement{}) {
+			if err != nil || got != test.want || ok != (test.want != shown.Judgement{}) {
 				t.Errorf("%s of %s: %+v, %v, %v, want %+v", test.id, test.principal, got, ok, err, test.want)
 			}
 		}

@@ -7,10 +7,11 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // openChannels opens a journal that makes notices for channels.
-func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Journal {
+func openChannels(t *testing.T, c *clock, channels ...outbox.Channel) *journal.Journal {
 	t.Helper()
 	return openWith(t, journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: boxOf(t, 7)})
 }
@@ -49,9 +50,9 @@ func (s *scribe) ladder() []opt.Event {
 // whose recipients may answer then.
 func TestJournal_Record_makesNotices(t *testing.T) {
 	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "all"}, opt.Channel{Name: "editors", Groups: []string{"editors"}},
-		opt.Channel{Name: "leads", Principal: "lea", Groups: []string{"leads"}}, opt.Channel{Name: "board", Groups: []string{"board"}},
-		opt.Channel{Name: "opened", When: []opt.NoticeKind{opt.Opened}}, opt.Channel{Name: "others", Tenants: []string{"other"}})
+	j := openChannels(t, newClock(), outbox.Channel{Name: "all"}, outbox.Channel{Name: "editors", Groups: []string{"editors"}},
+		outbox.Channel{Name: "leads", Principal: "lea", Groups: []string{"leads"}}, outbox.Channel{Name: "board", Groups: []string{"board"}},
+		outbox.Channel{Name: "opened", When: []outbox.NoticeKind{outbox.Opened}}, outbox.Channel{Name: "others", Tenants: []string{"other"}})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
@@ -78,11 +79,11 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 // and root tasks make none.
 func TestJournal_SetChannels(t *testing.T) {
 	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "old"}, opt.Channel{Name: "both"})
+	j := openChannels(t, newClock(), outbox.Channel{Name: "old"}, outbox.Channel{Name: "both"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
-	j.SetChannels([]opt.Channel{{Name: "both"}, {Name: "new"}})
+	j.SetChannels([]outbox.Channel{{Name: "both"}, {Name: "new"}})
 	s.record(s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"), s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
 	equal(t, "notices of the root task", []string(nil), notices(t, j, s.objective.RootID()))
 	equal(t, "notices", []string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task))
@@ -92,7 +93,7 @@ func TestJournal_SetChannels(t *testing.T) {
 // answer.
 func TestJournal_Record_notRequester(t *testing.T) {
 	t.Parallel()
-	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"}, opt.Channel{Name: "carol", Principal: "carol"})
+	j := openChannels(t, newClock(), outbox.Channel{Name: "ann", Principal: "ann"}, outbox.Channel{Name: "bob", Principal: "bob"}, outbox.Channel{Name: "carol", Principal: "carol"})
 	s := begin(t, j, newObjective()) // by ann
 	note, head := said(s.objective.ID, "", "m-1", opt.Noted), *s.objective.Head()
 	head.Shapers = []string{"carol"}
@@ -109,13 +110,13 @@ func TestJournal_Record_notRequester(t *testing.T) {
 func TestJournal_NextNotice(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	j := openChannels(t, c, opt.Channel{Name: "all"})
+	j := openChannels(t, c, outbox.Channel{Name: "all"})
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	s.record(s.ladder()...)
-	id := opt.Channel{Name: "all"}.ConfigID()
-	equal(t, "due", []opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, value(j.Pushes.PushesDue(t.Context(), 10))(t))
+	id := outbox.Channel{Name: "all"}.ConfigID()
+	equal(t, "due", []outbox.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, value(j.Pushes.PushesDue(t.Context(), 10))(t))
 	var got []string
 	for range 5 {
 		n, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "all")
@@ -123,10 +124,10 @@ func TestJournal_NextNotice(t *testing.T) {
 			t.Fatalf("next: %v, %v", ok, err)
 		}
 		got = append(got, fmt.Sprint(n.Kind, " ", n.Gate.Title, " ", string(n.Gate.ArtifactData), " ", n.Gate.Responders.Groups, " ", n.TaskName, ", ", n.Objective, " of ", n.Principal, " in ", n.Tenant))
-		for i, status := range []opt.DeliveryStatus{opt.DeliveryDue, opt.DeliveryDone} {
+		for i, status := range []outbox.DeliveryStatus{outbox.DeliveryDue, outbox.DeliveryDone} {
 			d.Tries = i
-			p := opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}
-			if out, err := j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
+			p := outbox.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}
+			if out, err := j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
 				t.Fatalf("note: %s, %v", out, err)
 			}
 		}

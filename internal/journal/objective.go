@@ -8,6 +8,7 @@ import (
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/record"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // An objectiveReader is the part of a Journal that shows objectives and their
@@ -30,11 +31,11 @@ func objective(c *db.Conn, tenant, id string) (*opt.Objective, error) {
 
 // Objectives lists objectives without plans unless f wants them, the newest
 // first. total counts all that f selects.
-func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
-	s := newObjectiveSearch(j.db.Dialect, tenant, opt.ObjectiveSearch{ObjectiveFilter: f})
+func (j objectiveReader) Objectives(ctx context.Context, tenant string, f shown.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
+	s := newObjectiveSearch(j.db.Dialect, tenant, shown.ObjectiveSearch{ObjectiveFilter: f})
 	err = j.db.Snapshot(ctx, func(c *db.Conn) (err error) {
 		if total, err = objectiveSubject.count(c, tenant, string(f.Status), f.Status.Ended()); err == nil {
-			list, err = s.page(c, opt.Cursor{})
+			list, err = s.page(c, shown.Cursor{})
 		}
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const (
@@ -26,7 +27,7 @@ type objectiveFinder struct{ db *db.Engine }
 // them, the newest first. A search that no index answers looks at f.Reach objectives
 // after f.After at most, which bounds its cost. Such a page may have fewer than f.Limit
 // objectives, and the next one begins after Reached.
-func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (found opt.ObjectivesFound, err error) {
+func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f shown.ObjectiveSearch) (found shown.ObjectivesFound, err error) {
 	s := newObjectiveSearch(j.db.Dialect, tenant, f)
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
 		if err := s.count(c, &found); err != nil {
@@ -42,7 +43,7 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 }
 
 // page reads the objectives of a page that looks down to a position, with plans if they are wanted.
-func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Objective, err error) {
+func (s *objectiveSearch) page(c *db.Conn, reached shown.Cursor) (list []*opt.Objective, err error) {
 	if s.f.Text == "" {
 		list, err = objectives(c, s.from, s.downTo(reached).page(objectiveOrder, s.f.After, s.f.Limit))
 	} else {
@@ -61,7 +62,7 @@ func (s *objectiveSearch) page(c *db.Conn, reached opt.Cursor) (list []*opt.Obje
 
 // An objectiveSearch is a query for objectives.
 type objectiveSearch struct {
-	f       opt.ObjectiveSearch
+	f       shown.ObjectiveSearch
 	from    string
 	indexed filter // the conditions that an index answers
 	all     filter // with the others
@@ -69,7 +70,7 @@ type objectiveSearch struct {
 
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
 // the same context, and many the same status.
-func newObjectiveSearch(d db.Dialect, tenant string, f opt.ObjectiveSearch) *objectiveSearch {
+func newObjectiveSearch(d db.Dialect, tenant string, f shown.ObjectiveSearch) *objectiveSearch {
 	s := &objectiveSearch{f: f, indexed: where("o.tenant = ?", tenant)}
 	index := "objectives_by_time"
 	if !f.Since.IsZero() {
@@ -99,7 +100,7 @@ func newObjectiveSearch(d db.Dialect, tenant string, f opt.ObjectiveSearch) *obj
 // matching returns the ids of the objectives after a position, down to another one, that
 // have the text; at most as many as most says, all for 0. Texts may be encrypted in the
 // database, and it changes the case of ASCII letters alone: they are compared here.
-func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most int) (ids []string, err error) {
+func (s *objectiveSearch) matching(c *db.Conn, reached, from shown.Cursor, most int) (ids []string, err error) {
 	page := s.downTo(reached).page(objectiveOrder, from, 0)
 	text := strings.ToLower(s.f.Text)
 	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+page.tail, page.a, func(row db.Scanner) error {
@@ -126,8 +127,8 @@ func (s *objectiveSearch) matching(c *db.Conn, reached, from opt.Cursor, most in
 var errEnough = errors.New("enough rows")
 
 // downTo selects what s finds down to a position, all for the zero one.
-func (s *objectiveSearch) downTo(reached opt.Cursor) filter {
-	if reached == (opt.Cursor{}) {
+func (s *objectiveSearch) downTo(reached shown.Cursor) filter {
+	if reached == (shown.Cursor{}) {
 		return s.all
 	}
 	return s.all.and("(o.created_at, o.id) >= (?, ?)", reached.At.Millis(), reached.ID)
@@ -135,13 +136,13 @@ func (s *objectiveSearch) downTo(reached opt.Cursor) filter {
 
 // reached returns the position down to which a page after another position may look, the
 // zero one if it may look at all.
-func (s *objectiveSearch) reached(c *db.Conn, from opt.Cursor) (at opt.Cursor, err error) {
+func (s *objectiveSearch) reached(c *db.Conn, from shown.Cursor) (at shown.Cursor, err error) {
 	if s.all.tail == s.indexed.tail && s.f.Text == "" {
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
 	page := s.indexed.page(objectiveOrder, from, 2)
-	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.tail, reach-1), page.a, func(row db.Scanner) (at opt.Cursor, err error) {
+	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.tail, reach-1), page.a, func(row db.Scanner) (at shown.Cursor, err error) {
 		var ms int64
 		err = row.Scan(&ms, &at.ID)
 		at.At = a2a.AtMillis(ms)
@@ -154,13 +155,13 @@ func (s *objectiveSearch) reached(c *db.Conn, from opt.Cursor) (at opt.Cursor, e
 }
 
 // count counts what s finds, down to where the first page looks, and to countMost.
-func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
-	reached, err := s.reached(c, opt.Cursor{})
+func (s *objectiveSearch) count(c *db.Conn, found *shown.ObjectivesFound) error {
+	reached, err := s.reached(c, shown.Cursor{})
 	if err != nil {
 		return err
 	}
 	if s.f.Text != "" {
-		ids, err := s.matching(c, reached, opt.Cursor{}, countMost+1)
+		ids, err := s.matching(c, reached, shown.Cursor{}, countMost+1)
 		if err != nil {
 			return err
 		}
@@ -171,17 +172,17 @@ func (s *objectiveSearch) count(c *db.Conn, found *opt.ObjectivesFound) error {
 			return err
 		}
 	}
-	found.AtLeast = found.Total > countMost || reached != (opt.Cursor{})
+	found.AtLeast = found.Total > countMost || reached != (shown.Cursor{})
 	found.Total = min(found.Total, countMost)
 	return nil
 }
 
 // Standings returns how far those of the given objectives are that a tenant has.
-func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error) {
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (map[string]opt.Standing, error) {
-		out, steps := make(map[string]opt.Standing, len(ids)), db.Steps{C: c}
+func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]shown.Standing, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (map[string]shown.Standing, error) {
+		out, steps := make(map[string]shown.Standing, len(ids)), db.Steps{C: c}
 		for _, id := range ids {
-			var s opt.Standing
+			var s shown.Standing
 			if steps.Get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
 				FROM objectives WHERE id = $1 AND tenant = $2`, db.Args{id, tenant}, &s.Waiting) {
 				s.Progress = progressOf(&steps, id)

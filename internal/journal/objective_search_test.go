@@ -12,6 +12,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // found returns the ids of objectives by their names in a test.
@@ -55,33 +56,33 @@ func TestSearchObjectives(t *testing.T) {
 		begin(t, j, foreign)
 
 		for name, test := range map[string]struct {
-			search opt.ObjectiveSearch
+			search shown.ObjectiveSearch
 			want   string
 			total  int
 		}{
-			"all":                    {opt.ObjectiveSearch{}, "d c b a", 4},
-			"in names and texts":     {opt.ObjectiveSearch{Text: "RePort"}, "c a", 2},
-			"no pattern":             {opt.ObjectiveSearch{Text: "100%"}, "a", 1},
-			"over lines":             {opt.ObjectiveSearch{Text: "of\nsales"}, "a", 1},
-			"nothing":                {opt.ObjectiveSearch{Text: "%"}, "a", 1},
-			"umlauts":                {opt.ObjectiveSearch{Text: "übergröße"}, "d", 1},
-			"capital umlauts":        {opt.ObjectiveSearch{Text: "übergrÖSSE"}, "b", 1},
-			"an id":                  {opt.ObjectiveSearch{Text: ids["b"]}, "b", 1},
-			"a context":              {opt.ObjectiveSearch{ContextID: "reports"}, "c a", 2},
-			"a planner":              {opt.ObjectiveSearch{Planner: "playbook research"}, "d a", 2},
-			"a status":               {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveWorking}}, "c", 1},
-			"a status and a context": {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveSubmitted}, ContextID: "reports"}, "a", 1},
-			"all conditions": {opt.ObjectiveSearch{
-				ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveSubmitted, Limit: 5, After: opt.Cursor{At: at(9)}}, Text: "report", ContextID: "reports", Planner: "playbook research", Since: at(0), Until: at(1)}, "a", 1},
-			"since":      {opt.ObjectiveSearch{Since: at(2)}, "d c", 2},
-			"until":      {opt.ObjectiveSearch{Until: at(2)}, "b a", 2},
-			"a page":     {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: 1, After: opt.Cursor{At: at(2), ID: ids["c"]}}, Text: "r"}, "b", 4},
-			"nowhere":    {opt.ObjectiveSearch{ContextID: "nowhere"}, "", 0},
-			"hostile":    {opt.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
-			"with plans": {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
+			"all":                    {shown.ObjectiveSearch{}, "d c b a", 4},
+			"in names and texts":     {shown.ObjectiveSearch{Text: "RePort"}, "c a", 2},
+			"no pattern":             {shown.ObjectiveSearch{Text: "100%"}, "a", 1},
+			"over lines":             {shown.ObjectiveSearch{Text: "of\nsales"}, "a", 1},
+			"nothing":                {shown.ObjectiveSearch{Text: "%"}, "a", 1},
+			"umlauts":                {shown.ObjectiveSearch{Text: "übergröße"}, "d", 1},
+			"capital umlauts":        {shown.ObjectiveSearch{Text: "übergrÖSSE"}, "b", 1},
+			"an id":                  {shown.ObjectiveSearch{Text: ids["b"]}, "b", 1},
+			"a context":              {shown.ObjectiveSearch{ContextID: "reports"}, "c a", 2},
+			"a planner":              {shown.ObjectiveSearch{Planner: "playbook research"}, "d a", 2},
+			"a status":               {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveWorking}}, "c", 1},
+			"a status and a context": {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveSubmitted}, ContextID: "reports"}, "a", 1},
+			"all conditions": {shown.ObjectiveSearch{
+				ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveSubmitted, Limit: 5, After: shown.Cursor{At: at(9)}}, Text: "report", ContextID: "reports", Planner: "playbook research", Since: at(0), Until: at(1)}, "a", 1},
+			"since":      {shown.ObjectiveSearch{Since: at(2)}, "d c", 2},
+			"until":      {shown.ObjectiveSearch{Until: at(2)}, "b a", 2},
+			"a page":     {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1, After: shown.Cursor{At: at(2), ID: ids["c"]}}, Text: "r"}, "b", 4},
+			"nowhere":    {shown.ObjectiveSearch{ContextID: "nowhere"}, "", 0},
+			"hostile":    {shown.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
+			"with plans": {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
 		} {
 			got, err := j.SearchObjectives(t.Context(), tenant, test.search)
-			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (opt.Cursor{}) {
+			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (shown.Cursor{}) {
 				t.Errorf("%s: %d in total, at least %v, reached %v, %v; want %d", name, got.Total, got.AtLeast, got.Reached, err, test.total)
 			}
 			equal(t, name, strings.Fields(test.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) }))
@@ -104,7 +105,7 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 			}
 			begin(t, j, o)
 		}
-		f := opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: 10}, Text: "needle", Reach: 4}
+		f := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 10}, Text: "needle", Reach: 4}
 		pages := 0
 		for ; pages < 50; pages++ {
 			page := value(j.SearchObjectives(t.Context(), tenant, f))(t)
@@ -113,10 +114,10 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 			}
 			for _, o := range page.Objectives {
 				got = append(got, o.ID)
-				f.After = opt.Cursor{At: o.CreatedAt, ID: o.ID}
+				f.After = shown.Cursor{At: o.CreatedAt, ID: o.ID}
 			}
 			if len(page.Objectives) < f.Limit {
-				if page.Reached == (opt.Cursor{}) {
+				if page.Reached == (shown.Cursor{}) {
 					break
 				}
 				f.After = page.Reached
@@ -141,7 +142,7 @@ func TestStandings(t *testing.T) {
 		foreign.Tenant = "globex"
 		begin(t, j, foreign)
 		got := value(j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"}))(t)
-		want := map[string]opt.Standing{
+		want := map[string]shown.Standing{
 			s.objective.ID:    {Progress: s.view(s.objective.ID).Progress, Waiting: 2},
 			bare.objective.ID: {},
 		}
@@ -181,10 +182,10 @@ func TestOverview(t *testing.T) {
 
 		got := value(j.Overview(t.Context(), tenant, hours(1)))(t)
 		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
-		want := opt.Overview{
+		want := shown.Overview{
 			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
 			Gates: 2, Oldest: s.view(s.task(0, 0)).Task.Status.At,
-			Ended: []opt.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
+			Ended: []shown.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
 		}
 		equal(t, "overview", want, got)
 	})

@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 func TestObjective(t *testing.T) {
@@ -153,7 +154,7 @@ func pieces(artifacts []a2a.Artifact) (n int) {
 }
 
 // told counts the pieces that the root task must show after the event seq.
-func told(events []opt.Recorded, seq int64) string {
+func told(events []shown.Recorded, seq int64) string {
 	pieces, messages, gates := 0, 0, map[string]bool{}
 	for _, e := range events {
 		if e.Seq > seq {

@@ -12,6 +12,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 func TestKey(t *testing.T) {
@@ -184,7 +185,7 @@ func TestOpen_private(t *testing.T) {
 func TestOpen_fewConnections(t *testing.T) {
 	j := openFile(t, "")
 	for range 20 {
-		if _, _, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Limit: 1}); err != nil {
+		if _, _, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +206,7 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 		w.Close()
-		_, readErr := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{})
+		_, readErr := j.Task(t.Context(), tenant, s.objective.ID, shown.TaskWant{})
 		for what, err := range map[string]error{
 			"ping":   j.Ping(t.Context()),
 			"read":   readErr,

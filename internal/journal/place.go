@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // placeFor is how long a place counts while its objective does not show that it
@@ -20,50 +21,50 @@ const placeFor = time.Minute
 // the objective may begin at once and others wait for it. A repeat for the same
 // attempt returns the same place within a minute, and as long as the objective
 // shows it. The error wraps [opt.ErrQueueFull] if too many wait.
-func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
+func (j queues) Place(ctx context.Context, p shown.Place) (placed shown.Placed, err error) {
 	err = j.db.Write(ctx, func(c *db.Conn) error {
 		s := db.Steps{C: c}
 		placed = takePlace(&s, p)
 		return s.Err
 	}, contextLock(p.Tenant, p.ContextID))
 	if err != nil {
-		return opt.Placed{}, fmt.Errorf("take a place in context %s: %w", p.ContextID, err)
+		return shown.Placed{}, fmt.Errorf("take a place in context %s: %w", p.ContextID, err)
 	}
 	return placed, nil
 }
 
-func takePlace(s *db.Steps, p opt.Place) (placed opt.Placed) {
+func takePlace(s *db.Steps, p shown.Place) (placed shown.Placed) {
 	now := p.At.Millis()
 	s.Do("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds())
-	queued, shown := shownPlace(s, p)
-	if shown && queued == 0 {
+	queued, known := shownPlace(s, p)
+	if known && queued == 0 {
 		return placed
 	}
 	q := otherOpen(s, p)
-	if !shown {
+	if !known {
 		queued = ownPlace(s, p, q)
 		s.Do(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
 			p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
 	}
 	if queued != 0 {
-		placed = opt.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts}
+		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts}
 	}
 	return placed
 }
 
-// shownPlace returns the place that the objective shows; shown is false if it
+// shownPlace returns the place that the objective shows; known is false if it
 // shows none for the attempt. A begun or older attempt has place 0.
-func shownPlace(s *db.Steps, p opt.Place) (queued int64, shown bool) {
-	shown = s.Get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
+func shownPlace(s *db.Steps, p shown.Place) (queued int64, known bool) {
+	known = s.Get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
 		UNION ALL SELECT 0 FROM objectives WHERE id = $1 AND tenant = $2 AND attempt > $3`,
 		db.Args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
-	return queued, shown
+	return queued, known
 }
 
 // ownPlace returns the place that was taken for an attempt, or the next one
 // behind the others that are open in the context.
-func ownPlace(s *db.Steps, p opt.Place, q opt.Queue) (queued int64) {
+func ownPlace(s *db.Steps, p shown.Place, q shown.Queue) (queued int64) {
 	taken := s.Get("SELECT queued_at FROM places WHERE objective_id = $1 AND tenant = $2 AND attempt = $3",
 		db.Args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
 	switch {
@@ -78,7 +79,7 @@ func ownPlace(s *db.Steps, p opt.Place, q opt.Queue) (queued int64) {
 // otherOpen returns the other open objectives in the context of p: those that show
 // it, and those that have only taken a place. The places are read first: one whose
 // objective is recorded in between is then counted twice, but never missed.
-func otherOpen(s *db.Steps, p opt.Place) opt.Queue {
+func otherOpen(s *db.Steps, p shown.Place) shown.Queue {
 	only := otherPlaces(s, p)
 	q := queue(s, p.Tenant, p.ContextID)
 	q.Busy = slices.DeleteFunc(q.Busy, func(root string) bool {
@@ -97,7 +98,7 @@ func otherOpen(s *db.Steps, p opt.Place) opt.Queue {
 
 // otherPlaces returns the places that others have taken in the context of p, as far as
 // their objectives do not show them yet.
-func otherPlaces(s *db.Steps, p opt.Place) (q opt.Queue) {
+func otherPlaces(s *db.Steps, p shown.Place) (q shown.Queue) {
 	s.Each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
 		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
 			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)
@@ -124,7 +125,7 @@ type queues struct{ db *db.Engine }
 // queue reads the open objectives of a context from their rows. An objective that waits to be
 // started is not open: no other waits for it. An objective that a message began is open from its
 // creation.
-func queue(s *db.Steps, tenant, contextID string) (q opt.Queue) {
+func queue(s *db.Steps, tenant, contextID string) (q shown.Queue) {
 	var last int64
 	s.Get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
 		WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, db.Args{tenant, contextID}, &q.Waiting, &last)

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // inContext returns an objective of a context, which waits there since a time.
@@ -20,24 +21,24 @@ func inContext(contextID string, queuedAt a2a.Time) opt.Objective {
 	return o
 }
 
-func place(o opt.Objective, attempt int, now int64) opt.Place {
-	return opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: attempt, At: at(now), Limit: 3}
+func place(o opt.Objective, attempt int, now int64) shown.Place {
+	return shown.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: attempt, At: at(now), Limit: 3}
 }
 
 // checkPlace takes a place and compares its time and the objectives before it
 // that have begun.
-func checkPlace(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, behind ...opt.Objective) {
+func checkPlace(t *testing.T, j *journal.Journal, p shown.Place, queuedAt int64, behind ...opt.Objective) {
 	t.Helper()
-	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Behind: idsOf(behind)})
+	comparePlace(t, j, p, shown.Placed{QueuedAt: since(queuedAt), Behind: idsOf(behind)})
 }
 
 // checkStarting is checkPlace for objectives before it that are about to begin.
-func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, starting ...opt.Objective) {
+func checkStarting(t *testing.T, j *journal.Journal, p shown.Place, queuedAt int64, starting ...opt.Objective) {
 	t.Helper()
-	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Starting: idsOf(starting)})
+	comparePlace(t, j, p, shown.Placed{QueuedAt: since(queuedAt), Starting: idsOf(starting)})
 }
 
-func comparePlace(t *testing.T, j *journal.Journal, p opt.Place, want opt.Placed) {
+func comparePlace(t *testing.T, j *journal.Journal, p shown.Place, want shown.Placed) {
 	t.Helper()
 	equal(t, "place", want, value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
 }

@@ -14,6 +14,7 @@ import (
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // TestPostgres_restarts kills and restarts the server while two processes record and
@@ -117,7 +118,7 @@ func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged chan<-
 func TestPostgres_pushSignal(t *testing.T) {
 	t.Parallel()
 	url := database(t)
-	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
+	cfg := journal.Config{URL: url, Migrate: true, Channels: []outbox.Channel{{Name: "desk"}}}
 	here, there := openWith(t, cfg), openWith(t, cfg)
 	listens(t, there)
 	s := begin(t, here, newObjective())

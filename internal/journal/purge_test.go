@@ -15,6 +15,8 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // rich records an objective with rows in every table.
@@ -28,12 +30,12 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
 	value(j.Place(t.Context(), place(o, 1, 1)))(t)
-	j.SetChannels([]opt.Channel{{Name: "all"}})
-	put(t, j, opt.PushConfig{Tenant: o.Tenant, TaskID: root, ID: "p", States: opt.PushAll, URL: "https://example.com/p"})
+	j.SetChannels([]outbox.Channel{{Name: "all"}})
+	put(t, j, outbox.PushConfig{Tenant: o.Tenant, TaskID: root, ID: "p", States: outbox.PushAll, URL: "https://example.com/p"})
 	s.record(s.atGate(s.task(0, 1), "g1"))
 	p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "p")
 	must(t, err)
-	value(j.Pushes.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue))(t)
+	value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(5)}, outbox.DeliveryDue))(t)
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
 		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}))
@@ -76,8 +78,8 @@ func (s *scribe) gone(j *journal.Journal) {
 	s.t.Helper()
 	ctx, tenant, id := s.t.Context(), s.objective.Tenant, s.objective.ID
 	for what, read := range map[string]func() error{
-		"Task of the root":   func() error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err },
-		"Task of the plan":   func() error { _, err := j.Task(ctx, tenant, s.task(0, 0), opt.TaskWant{}); return err },
+		"Task of the root":   func() error { _, err := j.Task(ctx, tenant, id, shown.TaskWant{}); return err },
+		"Task of the plan":   func() error { _, err := j.Task(ctx, tenant, s.task(0, 0), shown.TaskWant{}); return err },
 		"Peek":               func() error { _, _, err := j.Peek(ctx, tenant, id); return err },
 		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
 		"Kept":               func() error { _, err := j.Kept(ctx, tenant, id); return err },
@@ -93,7 +95,7 @@ func (s *scribe) gone(j *journal.Journal) {
 	if events, err := j.Events(ctx, id, 0, 0); len(events) > 0 || err != nil {
 		s.t.Errorf("%d events of an objective that was removed, %v", len(events), err)
 	}
-	if _, total, err := j.Tasks(ctx, tenant, opt.TaskFilter{ContextID: s.objective.ContextID}); total > 0 || err != nil {
+	if _, total, err := j.Tasks(ctx, tenant, shown.TaskFilter{ContextID: s.objective.ContextID}); total > 0 || err != nil {
 		s.t.Errorf("%d tasks in a context of none, %v", total, err)
 	}
 }
@@ -139,11 +141,11 @@ func TestPurge(t *testing.T) {
 			s.gone(j)
 		}
 		equal(t, "rows that should stay", rows(before, false, old...), rows(dump(t, j), false))
-		_, tasks, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{})
+		_, tasks, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{})
 		if want := 4*3 + 1 + 1; tasks != want || err != nil { // a root and two tasks each, a root alone, one root more
 			t.Errorf("%d tasks in total, %v, want %d", tasks, err, want)
 		}
-		if _, objectives, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{}); objectives != 5 || err != nil {
+		if _, objectives, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{}); objectives != 5 || err != nil {
 			t.Errorf("%d objectives in total, %v, want 5", objectives, err)
 		}
 		if n, err := j.Purge(t.Context(), at(100).Time(), 100); n != 0 || err != nil {
@@ -179,7 +181,7 @@ func TestPurge_oldestFirst(t *testing.T) {
 			if n, err := j.Purge(t.Context(), at(650).Time(), test.limit); n != test.want || err != nil {
 				t.Fatalf("%d were removed, %v, want %d", n, err, test.want)
 			}
-			list, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{})
+			list, total, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{})
 			if total != test.left || err != nil {
 				t.Fatalf("%d are left, %v, want %d", total, err, test.left)
 			}
@@ -208,7 +210,7 @@ func TestPurge_bitByBit(t *testing.T) {
 			must(t, j.Close())
 			j = open()
 			s.j = j
-			v, err := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: -1, Artifacts: true})
+			v, err := j.Task(t.Context(), tenant, s.objective.ID, shown.TaskWant{History: -1, Artifacts: true})
 			if steps > 0 {
 				s.gone(j)
 			} else if diff := cmp.Diff(whole, v); diff != "" || err != nil {
@@ -248,7 +250,7 @@ func TestPurge_comesBack(t *testing.T) {
 			if got := ids(again.view(s.objective.ID).Task.History); len(got) != 1 {
 				t.Errorf("%s: the history is %q", first, got)
 			}
-			fails(t, first+": a task of the other objective", opt.ErrUnknown)(j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{}))
+			fails(t, first+": a task of the other objective", opt.ErrUnknown)(j.Task(t.Context(), tenant, s.task(0, 0), shown.TaskWant{}))
 			want := map[string]string{"opened": "", "blob": "new"}[first]
 			if data, _ := j.ReadBlob(t.Context(), s.objective.ID, "b-1"); string(data) != want {
 				t.Errorf("%s: the blob is %q, want %q", first, data, want)

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // A clock is moved by its test.
@@ -36,14 +37,14 @@ func pushed(t testing.TB, c *clock, ids ...string) (j *journal.Journal, s *scrib
 }
 
 // config returns a config for a task, with everything set.
-func config(taskID, id string) opt.PushConfig {
-	return opt.PushConfig{
+func config(taskID, id string) outbox.PushConfig {
+	return outbox.PushConfig{
 		Tenant: tenant, TaskID: taskID, ID: id, Principal: "ann", Version: "1.0", URL: "https://example.com/" + id,
 		Token: "token-" + id, Scheme: "Bearer", Credentials: "credentials-" + id,
 	}
 }
 
-func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
+func put(t testing.TB, j *journal.Journal, p outbox.PushConfig) {
 	t.Helper()
 	value(j.Pushes.PutPush(t.Context(), p))(t)
 }
@@ -81,7 +82,7 @@ func TestJournal_PutPush(t *testing.T) {
 	if p := got[1].Fingerprint; len(p) != 16 || p == got[0].Fingerprint {
 		t.Errorf("fingerprint %q", p)
 	}
-	want := []opt.PushConfig{changed, config(root, "a")}
+	want := []outbox.PushConfig{changed, config(root, "a")}
 	want[0].CreatedAt, want[1].CreatedAt = at(0), at(1000)
 	for i := range want {
 		want[i].ObjectiveID, want[i].Fingerprint = root, got[i].Fingerprint
@@ -92,21 +93,21 @@ func TestJournal_PutPush(t *testing.T) {
 // undo restores the earlier config, but reverts no later change of others.
 func TestJournal_PutPush_undo(t *testing.T) {
 	t.Parallel()
-	mine, theirs := func(p *opt.PushConfig) { p.URL = "https://example.com/mine" }, func(p *opt.PushConfig) { p.URL = "https://example.com/theirs" }
+	mine, theirs := func(p *outbox.PushConfig) { p.URL = "https://example.com/mine" }, func(p *outbox.PushConfig) { p.URL = "https://example.com/theirs" }
 	for _, tc := range []struct {
 		name                string
-		before, put, others func(*opt.PushConfig) // nil for no config
-		want                string                // the path of the URL; "" for no config
+		before, put, others func(*outbox.PushConfig) // nil for no config
+		want                string                   // the path of the URL; "" for no config
 	}{
 		{"new", nil, mine, nil, ""},
 		{"replaced", theirs, mine, nil, "theirs"},
 		{"known", mine, mine, nil, "mine"},
 		{"changed since", nil, mine, theirs, "theirs"},
-		{"replaced and changed since", theirs, mine, func(p *opt.PushConfig) { mine(p); p.Token = "another" }, "mine"},
+		{"replaced and changed since", theirs, mine, func(p *outbox.PushConfig) { mine(p); p.Token = "another" }, "mine"},
 	} {
 		j := openPush(t, "", newClock())
 		root := begin(t, j, newObjective()).objective.ID
-		with := func(change func(*opt.PushConfig)) (p opt.PushConfig) {
+		with := func(change func(*outbox.PushConfig)) (p outbox.PushConfig) {
 			p = config(root, "a")
 			change(&p)
 			return p
@@ -133,7 +134,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 func TestJournal_PutPush_refuses(t *testing.T) {
 	t.Parallel()
 	j, s, root := pushed(t, newClock())
-	for n := range opt.MaxPushes {
+	for n := range outbox.MaxPushes {
 		put(t, j, config(root, fmt.Sprint(n)))
 	}
 	put(t, j, config(root, "7"))
@@ -143,10 +144,10 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 	foreign.Inline = true
 	for _, tc := range []struct {
 		name   string
-		config opt.PushConfig
+		config outbox.PushConfig
 		want   error
 	}{
-		{"one too many", config(root, "x"), opt.ErrPushLimit},
+		{"one too many", config(root, "x"), outbox.ErrPushLimit},
 		{"other tenant", others, opt.ErrUnknown},
 		{"other tenant, with a message", foreign, opt.ErrUnknown},
 		{"no such task", early, opt.ErrUnknown},
@@ -183,7 +184,7 @@ func TestJournal_PutPush_beforeItsTask(t *testing.T) {
 	path, c := file(t), newClock()
 	o := newObjective()
 	early := config(o.ID, "a")
-	early.Inline, early.States = true, opt.PushAll
+	early.Inline, early.States = true, outbox.PushAll
 	put(t, openPush(t, path, c), early)
 	put(t, openPush(t, path, c), early)
 
@@ -202,7 +203,7 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 	c := newClock()
 	j := openPush(t, "", c)
 	o, other := newObjective(), newObjective()
-	for _, p := range []opt.PushConfig{config(o.ID, "a"), config(other.ID, "b")} {
+	for _, p := range []outbox.PushConfig{config(o.ID, "a"), config(other.ID, "b")} {
 		p.Inline = true
 		put(t, j, p)
 	}

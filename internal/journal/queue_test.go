@@ -6,6 +6,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // TestQueue follows four objectives of one context, and one of another, through
@@ -27,7 +28,7 @@ func TestQueue(t *testing.T) {
 		idle.ContextID, idle.MessageID = "ctx", ""
 		begin(t, j, idle)
 		first, second, third, fourth, other := add("ctx", 0), add("ctx", 20), add("ctx", 10), add("ctx", 30), add("else", 40)
-		newcomer := func(contextID string) opt.Place {
+		newcomer := func(contextID string) shown.Place {
 			p := place(inContext(contextID, a2a.Time{}), 1, 1)
 			p.Limit = 100
 			return p

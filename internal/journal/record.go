@@ -11,23 +11,24 @@ import (
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/record"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // A recorder is the part of a Journal that records events.
 type recorder struct {
 	db       *db.Engine
-	channels *atomic.Pointer[[]opt.Channel] // for notices
-	recorded func(Recorded)                 // nil for nothing
+	channels *atomic.Pointer[[]outbox.Channel] // for notices
+	recorded func(Recorded)                    // nil for nothing
 }
 
 func newRecorder(e *db.Engine, cfg Config) recorder {
-	j := recorder{e, new(atomic.Pointer[[]opt.Channel]), cfg.Recorded}
+	j := recorder{e, new(atomic.Pointer[[]outbox.Channel]), cfg.Recorded}
 	j.SetChannels(cfg.Channels)
 	return j
 }
 
 // SetChannels replaces the channels for which the journal makes notices.
-func (j recorder) SetChannels(list []opt.Channel) { j.channels.Store(&list) }
+func (j recorder) SetChannels(list []outbox.Channel) { j.channels.Store(&list) }
 
 // Record applies the events of batches to the rows and appends them to the events
 // of their objective, which is the same for all batches. All of it is durable

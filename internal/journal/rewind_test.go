@@ -9,6 +9,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A plan that was set back shows what its workflow knows: tasks are where they were, gates
@@ -45,7 +46,7 @@ func TestRecord_planRewound(t *testing.T) {
 		if v := s.view(s.task(0, 1)); v.State != opt.TaskPending || len(v.Gates) != 0 {
 			t.Errorf("the second task is %s with %d gates, want pending", v.State, len(v.Gates))
 		}
-		fails(t, "the task that was added is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(0, 3), opt.TaskWant{}))
+		fails(t, "the task that was added is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(0, 3), shown.TaskWant{}))
 		if n := len(s.events()); n != 13 {
 			t.Errorf("%d events, want those from before and two more", n)
 		}
@@ -94,7 +95,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		if v := s.view(s.task(0, 0)); len(v.Task.Artifacts) != 0 {
 			t.Error("the task still has its artifact")
 		}
-		fails(t, "the task of the other plan is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(1, 0), opt.TaskWant{}))
+		fails(t, "the task of the other plan is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(1, 0), shown.TaskWant{}))
 		if _, found, err := s.j.Answer(t.Context(), o.ID, "c-1"); !found || err != nil {
 			t.Errorf("the answer to a command is gone, error %v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Sessions is the part of a Journal that keeps the sessions of browsers.
@@ -26,7 +27,7 @@ type sessionSecrets struct {
 }
 
 // OpenSession keeps a session under a new id. It also removes those that have expired.
-func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
+func (j Sessions) OpenSession(ctx context.Context, s access.Session) error {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (j Sessions) OpenSession(ctx context.Context, s opt.Session) error {
 
 // Session returns a session that has not expired at a time. For an unknown or expired
 // one, and for one whose key for secrets is gone, the error wraps [opt.ErrUnknown].
-func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
+func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s access.Session, err error) {
 	var sealed []byte
 	var renew, expires int64
 	found, err := j.db.Get(ctx, "SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
@@ -58,7 +59,7 @@ func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 	if err := db.OpenJSON(j.seal, sealed, sessionContext(id), &in); err != nil {
 		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
 	}
-	return opt.Session{
+	return access.Session{
 		ID: id, Credential: in.Credential, Refresh: in.Refresh, IDToken: in.IDToken, ValidUntil: in.ValidUntil,
 		ExpiresAt: a2a.AtMillis(expires), RenewAt: a2a.AtMillis(renew),
 	}, nil
@@ -67,7 +68,7 @@ func (j Sessions) Session(ctx context.Context, id string, now time.Time) (s opt.
 // RenewSession replaces the credential of a session, all that belongs to it and RenewAt,
 // if RenewAt still is was. It reports whether it was: of several processes that renew a
 // session at a time, one may. A session that was closed stays closed.
-func (j Sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
+func (j Sessions) RenewSession(ctx context.Context, s access.Session, was a2a.Time) (ok bool, err error) {
 	sealed, err := j.sealed(s)
 	if err != nil {
 		return false, err
@@ -85,7 +86,7 @@ func (j Sessions) CloseSession(ctx context.Context, id string) error {
 // removeExpired removes the sessions that have expired.
 const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
 
-func (j Sessions) sealed(s opt.Session) ([]byte, error) {
+func (j Sessions) sealed(s access.Session) ([]byte, error) {
 	sealed, err := db.SealJSON(j.seal, sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil}, sessionContext(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("seal a session: %w", err)

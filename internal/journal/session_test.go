@@ -10,6 +10,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // at0 returns the time of the beginning.
@@ -21,8 +22,8 @@ func withKeys(t *testing.T, cfg journal.Config, now func() time.Time, keys ...by
 	return cfg
 }
 
-func signedIn(id string, expires int64) opt.Session {
-	return opt.Session{
+func signedIn(id string, expires int64) access.Session {
+	return access.Session{
 		ID: id, Credential: "the-credential-of-" + id, Refresh: "the-refresh-token", IDToken: "the-id-token",
 		ExpiresAt: at(expires), RenewAt: at(50), ValidUntil: at(60),
 	}
@@ -31,8 +32,8 @@ func signedIn(id string, expires int64) opt.Session {
 func TestJournal_Session(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		j, other := openWith(t, withKeys(t, cfg, at0, 1)), openWith(t, withKeys(t, cfg, at0, 1))
-		one, two := signedIn("one", 100), opt.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
-		for _, s := range []opt.Session{one, two} {
+		one, two := signedIn("one", 100), access.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
+		for _, s := range []access.Session{one, two} {
 			must(t, j.Sessions.OpenSession(t.Context(), s))
 			equal(t, "session", s, value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
 		}
@@ -104,7 +105,7 @@ func TestJournal_Session_expired(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		clock := at(0)
 		j := openWith(t, withKeys(t, cfg, func() time.Time { return clock.Time() }, 1))
-		add := func(s opt.Session) {
+		add := func(s access.Session) {
 			t.Helper()
 			must(t, j.Sessions.OpenSession(t.Context(), s))
 		}

@@ -22,6 +22,7 @@ import (
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // eachPlace runs a test on every database, beside other tests, with the config of an empty
@@ -350,15 +351,15 @@ func (s *scribe) rootMoved(to opt.TaskState) opt.Event {
 }
 
 // view reads a task with all there is.
-func (s *scribe) view(id string) opt.TaskView {
+func (s *scribe) view(id string) shown.TaskView {
 	s.t.Helper()
-	v, err := s.j.Task(s.t.Context(), tenant, id, opt.TaskWant{History: -1, Artifacts: true})
+	v, err := s.j.Task(s.t.Context(), tenant, id, shown.TaskWant{History: -1, Artifacts: true})
 	must(s.t, err)
 	return v
 }
 
 // events reads all events of the objective.
-func (s *scribe) events() []opt.Recorded {
+func (s *scribe) events() []shown.Recorded {
 	s.t.Helper()
 	list, err := s.j.Events(s.t.Context(), s.objective.ID, 0, 0)
 	must(s.t, err)

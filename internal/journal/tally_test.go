@@ -10,6 +10,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 var (
@@ -130,16 +131,16 @@ func compareTotals(t *testing.T, j *journal.Journal) {
 	}
 	for _, tenant := range allTenants {
 		of := fmt.Sprintf(" WHERE tenant = '%s'", tenant)
-		_, total, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{Limit: 1})
+		_, total, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{Limit: 1})
 		compare("tasks of "+tenant, total, err, "tasks"+of)
 		for _, state := range allTaskStates[1:] {
-			_, total, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{State: state.A2A(), Limit: 1})
+			_, total, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{State: state.A2A(), Limit: 1})
 			compare(fmt.Sprintf("%s tasks of %s", state, tenant), total, err, fmt.Sprintf("tasks%s AND shown = '%s'", of, state))
 		}
-		_, total, err = j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Limit: 1})
+		_, total, err = j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Limit: 1})
 		compare("objectives of "+tenant, total, err, "objectives"+of)
 		for _, status := range allStatuses {
-			_, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Status: status, Limit: 1})
+			_, total, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Status: status, Limit: 1})
 			compare(fmt.Sprintf("%s objectives of %s", status, tenant), total, err, fmt.Sprintf("objectives%s AND status = '%s'", of, status))
 		}
 	}
@@ -229,7 +230,7 @@ func TestTallies_fold(t *testing.T) {
 		t.Errorf("%d changes are left, %v", left, err)
 	}
 	compareTotals(t, j)
-	_, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Status: opt.ObjectiveCompleted, Limit: 1})
+	_, total, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Status: opt.ObjectiveCompleted, Limit: 1})
 	if total != written || err != nil {
 		t.Errorf("%d objectives, %v, want %d", total, err, written)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A taskReader is the part of a Journal that shows tasks.
@@ -25,7 +26,7 @@ func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) ([]st
 
 // Task returns one state of a task; the view has the seq of that state. The tasks
 // of other tenants are unknown.
-func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
+func (j taskReader) Task(ctx context.Context, tenant, id string, want shown.TaskWant) (v shown.TaskView, err error) {
 	key := taskKey{tenant, id, want}
 	if kept, ok := j.tasks.get(key); ok {
 		var now moment
@@ -34,7 +35,7 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWa
 			return err
 		})
 		if err != nil {
-			return opt.TaskView{}, err
+			return shown.TaskView{}, err
 		}
 		if now == kept.at {
 			return detached(kept.view), nil
@@ -68,7 +69,7 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 // grows with the number of open tasks, or of tasks in the context or since f.Since.
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
-func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
+func (j taskReader) Tasks(ctx context.Context, tenant string, f shown.TaskFilter) (views []shown.TaskView, total int, err error) {
 	from, selected := taskCondition(j.db.Dialect, tenant, f)
 	err = j.db.Snapshot(ctx, func(c *db.Conn) (err error) {
 		if f.ContextID == "" && f.Since.IsZero() {
@@ -88,7 +89,7 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 // taskCondition returns the table and the condition for the tasks that f selects. It
 // names the index: the database cannot know that few tasks have the same context
 // and many the same state.
-func taskCondition(d db.Dialect, tenant string, f opt.TaskFilter) (from string, selected filter) {
+func taskCondition(d db.Dialect, tenant string, f shown.TaskFilter) (from string, selected filter) {
 	index, selected := "tasks_by_time", where("t.tenant = ?", tenant)
 	if f.State != "" {
 		index, selected = "tasks_by_state", selected.and("t.shown = ?", string(f.State))
@@ -103,12 +104,12 @@ func taskCondition(d db.Dialect, tenant string, f opt.TaskFilter) (from string, 
 }
 
 // tasks reads the tasks that a filter selects from a table, with the parts that are wanted.
-func tasks(c *db.Conn, from string, f filter, want opt.TaskWant) ([]opt.TaskView, error) {
+func tasks(c *db.Conn, from string, f filter, want shown.TaskWant) ([]shown.TaskView, error) {
 	rows, err := db.All(c, `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
 			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
 		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.tail, f.a, scanView)
-	views := make([]opt.TaskView, 0, len(rows))
+	views := make([]shown.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {
 			err = rows[i].complete(c, want)

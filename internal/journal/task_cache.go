@@ -6,7 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 // A taskKey says which task was read, for which tenant, and how much of it.
 type taskKey struct {
 	tenant, id string
-	want       opt.TaskWant
+	want       shown.TaskWant
 }
 
 // A moment identifies a state of an objective. It is never reused: an event
@@ -30,7 +30,7 @@ type moment struct {
 // A cachedTask is a task as it was at a moment.
 type cachedTask struct {
 	at   moment
-	view opt.TaskView
+	view shown.TaskView
 }
 
 // A taskCache keeps tasks that were read. Reading one again takes one short
@@ -75,7 +75,7 @@ func (tc *taskCache) drop(k taskKey) {
 
 // detached returns v with its own slices. Parts and metadata are shared, since
 // they are never changed in place.
-func detached(v opt.TaskView) opt.TaskView {
+func detached(v shown.TaskView) shown.TaskView {
 	v.Task.History = slices.Clone(v.Task.History)
 	v.Task.Artifacts = slices.Clone(v.Task.Artifacts)
 	v.Gates = slices.Clone(v.Gates)

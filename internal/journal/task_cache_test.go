@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const viewQuery = "SELECT t.id, t.objective_id, t.plan_id"
@@ -32,8 +33,8 @@ func TestTask_again(t *testing.T) {
 		if after := runs(t, s.j, viewQuery); after != before {
 			t.Errorf("the rows were read %d more times", after-before)
 		}
-		fails(t, "another tenant", opt.ErrUnknown)(s.j.Task(t.Context(), "other", id, opt.TaskWant{History: -1, Artifacts: true}))
-		if v, err := s.j.Task(t.Context(), tenant, id, opt.TaskWant{}); err != nil || len(v.Task.History) > 0 || len(v.Task.Artifacts) > 0 {
+		fails(t, "another tenant", opt.ErrUnknown)(s.j.Task(t.Context(), "other", id, shown.TaskWant{History: -1, Artifacts: true}))
+		if v, err := s.j.Task(t.Context(), tenant, id, shown.TaskWant{}); err != nil || len(v.Task.History) > 0 || len(v.Task.Artifacts) > 0 {
 			t.Errorf("more than was wanted: %+v, %v", v.Task, err)
 		}
 		s.as("elsewhere", open()).record(said(id, "", "m-3", opt.Noted))

@@ -7,6 +7,8 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 )
 
 // gate returns the n-th gate of a task, open since at(n).
@@ -26,7 +28,7 @@ func TestTask_root(t *testing.T) {
 		s := begin(t, open(), newObjective())
 		id := s.objective.ID
 		message := userMessage("m-open", "Ship it, please")
-		want := opt.TaskView{
+		want := shown.TaskView{
 			Task: a2a.Task{
 				ID: id, ContextID: s.objective.ContextID,
 				Status:  a2a.TaskStatus{State: a2a.Submitted, At: at(0)},
@@ -43,12 +45,12 @@ func TestTask_root(t *testing.T) {
 
 		s.record(planAdded(s.objective, 0, 2), planAdded(s.objective, 1, 1), s.rootMoved(opt.TaskWorking))
 		want.Seq, want.State, want.Task.Status = 4, opt.TaskWorking, a2a.TaskStatus{State: a2a.Working, At: at(4)}
-		want.Progress = &opt.Progress{}
+		want.Progress = &shown.Progress{}
 		check("started")
 
 		s.record(s.moved(1, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskSubmitted))
 		want.Seq, want.PlanID, want.Index = 6, s.plan(0), 1
-		want.Progress = &opt.Progress{Text: "Plan 0, task 1 of 2", Steps: 2}
+		want.Progress = &shown.Progress{Text: "Plan 0, task 1 of 2", Steps: 2}
 		check("two tasks active")
 
 		later, earlier := gate(s.task(0, 1), opt.Approval, 2), gate(s.task(1, 0), opt.Credential, 1)
@@ -58,7 +60,7 @@ func TestTask_root(t *testing.T) {
 
 		s.record(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, s.moved(0, 1, opt.TaskCanceled))
 		want.Seq, want.Gates, want.PlanID, want.Index, want.Stopping = 10, []*opt.Gate{earlier}, s.plan(1), 0, "canceled"
-		want.Progress = &opt.Progress{Text: "Plan 1, task 1 of 1", Percent: 33, Steps: 2}
+		want.Progress = &shown.Progress{Text: "Plan 1, task 1 of 1", Percent: 33, Steps: 2}
 		check("stopping")
 
 		s.record(s.moved(1, 0, opt.TaskCanceled), s.rootMoved(opt.TaskCanceled))
@@ -76,7 +78,7 @@ func TestTask_ofPlan(t *testing.T) {
 		added.Plan.Tasks[1].Dependencies = []string{s.task(0, 0)}
 		added.Plan.Tasks[1].Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
 		s.record(added)
-		want := opt.TaskView{
+		want := shown.TaskView{
 			Task: a2a.Task{
 				ID: id, ContextID: s.objective.ContextID, Status: a2a.TaskStatus{State: a2a.Submitted, At: at(2)},
 				Metadata: added.Plan.Tasks[1].Metadata,
@@ -149,7 +151,7 @@ func TestTenants(t *testing.T) {
 		s := begin(t, j, newObjective())
 		s.record(planAdded(s.objective, 0, 1))
 		ctx := t.Context()
-		task := func(tenant, id string) error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err }
+		task := func(tenant, id string) error { _, err := j.Task(ctx, tenant, id, shown.TaskWant{}); return err }
 		peek := func(tenant, id string) error { _, _, err := j.Peek(ctx, tenant, id); return err }
 		objective := func(tenant, id string) error { _, err := j.Objective(ctx, tenant, id); return err }
 		kept := func(tenant, id string) error { _, err := j.Kept(ctx, tenant, id); return err }
@@ -157,7 +159,7 @@ func TestTenants(t *testing.T) {
 		pushes := func(tenant, id string) error { _, err := j.Pushes.Pushes(ctx, tenant, id); return err }
 		deliveries := func(tenant, id string) error { _, err := j.Pushes.Deliveries(ctx, tenant, id); return err }
 		redeliver := func(tenant, id string) error { return j.Pushes.Redeliver(ctx, tenant, id, "a", 2) }
-		put(t, j, opt.PushConfig{Tenant: tenant, TaskID: s.objective.ID, ID: "a", States: opt.PushAll, URL: "https://example.com/a"})
+		put(t, j, outbox.PushConfig{Tenant: tenant, TaskID: s.objective.ID, ID: "a", States: outbox.PushAll, URL: "https://example.com/a"})
 		tests := []struct {
 			name, id string
 			read     func(tenant, id string) error

@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // usage is the part of a Journal that says what tenants use of their quotas.
@@ -30,23 +31,23 @@ func openGates(d db.Dialect) string {
 
 // usageQueries count what tenant $1 uses of quotas. Each reads rows of open work in an index, or
 // tallies.
-func usageQueries(d db.Dialect) map[opt.Quota]string {
-	return map[opt.Quota]string{
-		opt.OpenObjectives: "SELECT COUNT(*) FROM " + objectiveSubject.open(d),
-		opt.OpenGates:      "SELECT COUNT(*) FROM " + openGates(d),
-		opt.StoredBytes:    "SELECT " + subject{table: "blocks"}.tallied(""),
+func usageQueries(d db.Dialect) map[access.Quota]string {
+	return map[access.Quota]string{
+		access.OpenObjectives: "SELECT COUNT(*) FROM " + objectiveSubject.open(d),
+		access.OpenGates:      "SELECT COUNT(*) FROM " + openGates(d),
+		access.StoredBytes:    "SELECT " + subject{table: "blocks"}.tallied(""),
 	}
 }
 
-// Usage returns how much of a quota a tenant uses now: one of [opt.OpenObjectives],
-// [opt.OpenGates] and [opt.StoredBytes]. Bytes are counted in blocks of 16 KiB.
-func (j usage) Usage(ctx context.Context, tenant string, q opt.Quota) (n int64, err error) {
+// Usage returns how much of a quota a tenant uses now: one of [access.OpenObjectives],
+// [access.OpenGates] and [access.StoredBytes]. Bytes are counted in blocks of 16 KiB.
+func (j usage) Usage(ctx context.Context, tenant string, q access.Quota) (n int64, err error) {
 	query, ok := usageQueries(j.db.Dialect)[q]
 	if !ok {
 		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
 	}
 	_, err = j.db.Get(ctx, query, db.Args{tenant}, &n)
-	if q == opt.StoredBytes {
+	if q == access.StoredBytes {
 		n *= blockSize
 	}
 	return n, err

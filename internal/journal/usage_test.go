@@ -8,12 +8,13 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // used returns what a tenant uses of the quotas that the journal counts.
 func used(t *testing.T, j *journal.Journal, tenant string) (out [3]int64) {
 	t.Helper()
-	for i, q := range []opt.Quota{opt.OpenObjectives, opt.OpenGates, opt.StoredBytes} {
+	for i, q := range []access.Quota{access.OpenObjectives, access.OpenGates, access.StoredBytes} {
 		var err error
 		if out[i], err = j.Usage(t.Context(), tenant, q); err != nil {
 			t.Fatal(err)
@@ -60,7 +61,7 @@ func TestJournal_Usage(t *testing.T) {
 		}
 		check("is purged", [3]int64{})
 		equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
-		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, opt.RunningTasks))
+		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, access.RunningTasks))
 	})
 }
 

@@ -9,11 +9,12 @@ import (
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/record"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A viewRow is a view that is being read.
 type viewRow struct {
-	opt.TaskView
+	shown.TaskView
 	statusID string // of the status message
 	present  bool   // it is the root task of the current attempt
 }
@@ -63,7 +64,7 @@ func scanView(row db.Scanner) (viewRow, error) {
 }
 
 // complete adds to v the parts from other rows.
-func (v *viewRow) complete(c *db.Conn, want opt.TaskWant) error {
+func (v *viewRow) complete(c *db.Conn, want shown.TaskWant) error {
 	s := db.Steps{C: c}
 	if v.present && !v.State.Ended() {
 		v.locate(&s)
@@ -85,7 +86,7 @@ func (v *viewRow) complete(c *db.Conn, want opt.TaskWant) error {
 }
 
 // progressOf returns the progress of the plans of an objective.
-func progressOf(s *db.Steps, objectiveID string) *opt.Progress {
+func progressOf(s *db.Steps, objectiveID string) *shown.Progress {
 	var plans []*opt.Plan
 	s.Each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
 		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, db.Args{objectiveID},
@@ -109,7 +110,7 @@ func progressOf(s *db.Steps, objectiveID string) *opt.Progress {
 			addLatest(plans[len(plans)-1], &t)
 			return nil
 		})
-	return opt.ProgressOf(plans)
+	return shown.ProgressOf(plans)
 }
 
 // locate finds the active plan and tasks under a root task, and its open gates.

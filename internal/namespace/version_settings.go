@@ -46,7 +46,7 @@ func (n Namespace) WarnOfNoVersion(ctx context.Context, v worker.Version) {
 		return
 	}
 	log := n.log.With(zap.String("deployment", v.Deployment), zap.String("buildId", v.BuildID))
-	versions, err := workflows.Deployment{Temporal: n.temporal, Namespace: n.target.namespace.value, Name: v.Deployment}.Versions(ctx)
+	versions, err := workflows.Deployment{Temporal: n.temporal, Name: v.Deployment}.Versions(ctx)
 	if err == nil && slices.ContainsFunc(versions, func(v workflows.Version) bool { return v.Current }) {
 		log.Info("This worker gets the work of its version")
 		return

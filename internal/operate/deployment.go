@@ -41,7 +41,7 @@ func (s deploymentSettings) withDeployment(p *process.Process, f func(context.Co
 		return err
 	}
 	defer temporal.Close()
-	err = f(p.Ctx, workflows.Deployment{Temporal: temporal, Namespace: to.Name(), Name: s.Deployment})
+	err = f(p.Ctx, workflows.Deployment{Temporal: temporal, Name: s.Deployment})
 	if errors.Is(err, workflows.ErrNoDeployment) {
 		return fmt.Errorf("%v: %w: start one with --deployment %s and --build-id", to, err, s.Deployment)
 	}

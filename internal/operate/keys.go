@@ -14,6 +14,7 @@ import (
 	"longhaul/internal/process"
 	"longhaul/internal/serve"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // keysCommand is "longhaul keys": it keeps the API keys in the data directory. A
@@ -48,7 +49,7 @@ func (c *keysCreateCommand) Run(p *process.Process) error {
 		return process.Usagef("--expires must be above 0, or 0 for never")
 	}
 	now := time.Now()
-	key := opt.APIKey{Tenant: c.Tenant, Principal: c.Principal, Groups: c.Groups, Name: c.Name, CreatedAt: a2a.At(now)}
+	key := access.APIKey{Tenant: c.Tenant, Principal: c.Principal, Groups: c.Groups, Name: c.Name, CreatedAt: a2a.At(now)}
 	for _, s := range scopes {
 		key.Scopes = append(key.Scopes, string(s))
 	}
@@ -68,7 +69,7 @@ func (c *keysCreateCommand) Run(p *process.Process) error {
 type keysListCommand struct{ serve.Store }
 
 func (c *keysListCommand) Run(p *process.Process) error {
-	var list []opt.APIKey
+	var list []access.APIKey
 	var err error
 	if c.Exists() { // otherwise it would be made
 		err = c.WithJournal(p, func(j *journal.Journal) (err error) {
@@ -91,7 +92,7 @@ func (c *keysListCommand) Run(p *process.Process) error {
 	return nil
 }
 
-func keyStatus(k opt.APIKey, now time.Time) string {
+func keyStatus(k access.APIKey, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return "revoked " + day(k.RevokedAt)

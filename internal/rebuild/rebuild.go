@@ -17,6 +17,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
@@ -30,8 +31,8 @@ type Histories interface {
 type Journal interface {
 	OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
-	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Decisions(ctx context.Context, tenant, objectiveID string, after shown.DecisionCursor, limit int) (shown.DecisionPage, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 }
 
 // Records compares events with those that the journal has, and restores those that it lacks.
@@ -368,7 +369,7 @@ func (o *objective) missingReason() string {
 // checkDecisions checks the chains of decisions.
 func (o *objective) checkDecisions(ctx context.Context) error {
 	var chains opt.Chains
-	for after := opt.DecisionCursor(0); ; {
+	for after := shown.DecisionCursor(0); ; {
 		page, err := o.Journal.Decisions(ctx, o.Tenant, o.ObjectiveID, after, 100)
 		if errors.Is(err, opt.ErrUnknown) {
 			return nil
@@ -447,7 +448,7 @@ func (o *objective) missingBatches(ctx context.Context) (batches []opt.Batch, er
 // isPartial reports whether the journal has the artifacts of b, which a task has
 // streamed, only in part: it was restored from a copy that was made meanwhile.
 func (o *objective) isPartial(ctx context.Context, b opt.Batch) (bool, error) {
-	v, err := o.Journal.Task(ctx, o.Tenant, b.Events[0].TaskID, opt.TaskWant{Artifacts: true})
+	v, err := o.Journal.Task(ctx, o.Tenant, b.Events[0].TaskID, shown.TaskWant{Artifacts: true})
 	if errors.Is(err, opt.ErrUnknown) || err == nil && v.State.Ended() {
 		return false, nil
 	}

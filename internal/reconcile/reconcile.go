@@ -27,6 +27,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
@@ -38,14 +39,14 @@ type Temporal interface {
 	Close(ctx context.Context, o opt.Objective) error
 	PlanLost(ctx context.Context, p opt.Plan) error
 	ContextBegan(ctx context.Context, tenant, contextID string) (time.Time, error) // zero if it does not run
-	Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
+	Enter(ctx context.Context, o opt.Objective, p shown.Placed) error
 }
 
 // Journal is the part of the journal that a Reconciler needs.
 type Journal interface {
 	OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error)
 	OpenPlans(ctx context.Context, after, last string) ([]opt.Plan, error) // of the objectives with these ids
-	Place(ctx context.Context, p opt.Place) (opt.Placed, error)
+	Place(ctx context.Context, p shown.Place) (shown.Placed, error)
 	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended or is unknown
 }
 
@@ -288,7 +289,7 @@ func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) er
 			still[o.ID] = at
 			continue
 		}
-		placed, err := r.cfg.Journal.Place(ctx, opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(time.Now())})
+		placed, err := r.cfg.Journal.Place(ctx, shown.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(time.Now())})
 		if err == nil && !placed.QueuedAt.IsZero() {
 			err = r.cfg.Temporal.Enter(ctx, o, placed)
 		}

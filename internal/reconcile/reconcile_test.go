@@ -18,6 +18,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/reconcile"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
@@ -91,11 +92,11 @@ func (w *world) ContextBegan(_ context.Context, tenant, contextID string) (time.
 	return map[string]time.Time{"there": time.UnixMilli(0).Add(24 * time.Hour), "again": time.UnixMilli(0).Add(48 * time.Hour)}[contextID], nil
 }
 
-func (w *world) Place(_ context.Context, p opt.Place) (opt.Placed, error) {
-	return opt.Placed{QueuedAt: w.open[p.ObjectiveID].QueuedAt}, nil
+func (w *world) Place(_ context.Context, p shown.Place) (shown.Placed, error) {
+	return shown.Placed{QueuedAt: w.open[p.ObjectiveID].QueuedAt}, nil
 }
 
-func (w *world) Enter(_ context.Context, o opt.Objective, _ opt.Placed) error {
+func (w *world) Enter(_ context.Context, o opt.Objective, _ shown.Placed) error {
 	w.does("enter " + o.ID)
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"longhaul/api/quota"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // The values of --auth.
@@ -217,7 +218,7 @@ func (s apiSettings) warn(log *zap.Logger, keys keyLister) {
 
 // A keyLister lists all API keys.
 type keyLister interface {
-	APIKeys(ctx context.Context) ([]opt.APIKey, error)
+	APIKeys(ctx context.Context) ([]access.APIKey, error)
 }
 
 // warnAuth logs a warning for each setting with which anyone can call.
@@ -273,7 +274,7 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 	}
 	list, err := keys.APIKeys(context.Background())
 	now := a2a.At(time.Now())
-	if err == nil && !slices.ContainsFunc(list, func(k opt.APIKey) bool { return k.Valid(now) }) {
+	if err == nil && !slices.ContainsFunc(list, func(k access.APIKey) bool { return k.Valid(now) }) {
 		log.Warn("No caller is admitted yet: there is no valid API key in the journal. Create one with the command keys create")
 	}
 }

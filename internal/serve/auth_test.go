@@ -12,7 +12,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/internal/journal"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Where callers are authenticated, any address may be listened at.
@@ -130,7 +130,7 @@ func TestAuthority_describe(t *testing.T) {
 
 // A server without a valid credential logs a warning.
 func TestAuthSettings_warnNoKeys(t *testing.T) {
-	valid, revoked := opt.APIKey{}, opt.APIKey{RevokedAt: a2a.AtMillis(1)}
+	valid, revoked := access.APIKey{}, access.APIKey{RevokedAt: a2a.AtMillis(1)}
 	for name, tc := range map[string]struct {
 		auth []string
 		keys fixedKeys
@@ -150,6 +150,6 @@ func TestAuthSettings_warnNoKeys(t *testing.T) {
 	}
 }
 
-type fixedKeys []opt.APIKey
+type fixedKeys []access.APIKey
 
-func (k fixedKeys) APIKeys(context.Context) ([]opt.APIKey, error) { return k, nil }
+func (k fixedKeys) APIKeys(context.Context) ([]access.APIKey, error) { return k, nil }

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/internal/namespace"
-	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/workflows"
 )
 
@@ -32,12 +32,12 @@ type ground struct {
 	planning *planning
 	store    *store
 	temporal *connection
-	quotas   opt.Quotas // of tenants
+	quotas   access.Quotas // of tenants
 }
 
 // newGround returns the ground of a process. target finds Temporal, when the parts before it
 // have started.
-func (s Shared) newGround(h *host, links linkSettings, quotas opt.Quotas, target func() namespace.Target) *ground {
+func (s Shared) newGround(h *host, links linkSettings, quotas access.Quotas, target func() namespace.Target) *ground {
 	r := &reach{settings: s.Egress, log: h.log}
 	n := &notices{settings: links, reach: r, log: h.log}
 	p := &planning{host: h, settings: s.Work, reach: r}

@@ -17,7 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/namespace"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // At a real SIGHUP a process reads its playbooks again: it uses them for
@@ -48,7 +48,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 			}))
 			temporal := namespace.Temporal{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nothing listens there
 			shared := Shared{Store: Store{dataSettings: dataSettings{DataDir: t.TempDir(), Sync: "normal"}}, Work: workSettings{Playbooks: []string{file}}, Temporal: temporal}
-			g := shared.newGround(h, linkSettings{}, opt.Quotas{}, func() namespace.Target { return temporal.Embedded(temporal.TemporalAddr) })
+			g := shared.newGround(h, linkSettings{}, access.Quotas{}, func() namespace.Target { return temporal.Embedded(temporal.TemporalAddr) })
 			a := &apiServer{ground: g, settings: apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", cardSettings: cardSettings{AgentName: "Test"}}}
 			return append(append([]part{g.reach, g.notices, g.planning, g.store, g.temporal}, a.parts()...), step(func(context.Context) error {
 				url, agent = a.listeners.url, a.agent

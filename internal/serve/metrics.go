@@ -11,6 +11,7 @@ import (
 	"longhaul/internal/metrics"
 	"longhaul/internal/tracing"
 	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // measuredRecorder is a recorder whose recordings are measured.
@@ -66,8 +67,8 @@ const readyEvery = 5 * time.Second
 
 // startMetrics makes the metrics of h and adds them to the page for operators.
 func (h *host) startMetrics() {
-	quotas := make([]string, len(opt.AllQuotas))
-	for i, q := range opt.AllQuotas {
+	quotas := make([]string, len(access.AllQuotas))
+	for i, q := range access.AllQuotas {
 		quotas[i] = string(q)
 	}
 	h.metrics = metrics.New(h.version(), quotas...)

@@ -17,7 +17,7 @@ import (
 	"longhaul/internal/process"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // noticeSettings name the channels for notices about gates.
@@ -63,7 +63,7 @@ type answerLinks struct {
 }
 
 // URL implements [notice.Linker].
-func (l *answerLinks) URL(a opt.AnswerLink) (string, error) {
+func (l *answerLinks) URL(a outbox.AnswerLink) (string, error) {
 	token, err := l.Sign(a)
 	return l.base + "/answer/" + token, err
 }
@@ -125,7 +125,7 @@ func (n *notices) Reload() {
 }
 
 // forJournal returns the channels for which the journal makes notices.
-func (n *notices) forJournal() (list []opt.Channel) {
+func (n *notices) forJournal() (list []outbox.Channel) {
 	for _, c := range n.channels {
 		list = append(list, c.Channel)
 	}

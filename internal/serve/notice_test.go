@@ -15,7 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/process"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // Mistakes in the file with channels end the program before anything begins.
@@ -46,7 +46,7 @@ func TestAnswerLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := opt.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
+		l := outbox.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
 		made, err := links.URL(l)
 		if err != nil {
 			t.Fatal(err)

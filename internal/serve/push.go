@@ -11,7 +11,7 @@ import (
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
 	"longhaul/internal/signing"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // pushSettings say which states of tasks are delivered to clients.
@@ -21,11 +21,11 @@ type pushSettings struct {
 }
 
 // states returns the states that new configs deliver.
-func (s pushSettings) states() opt.PushSet {
+func (s pushSettings) states() outbox.PushSet {
 	if s.PushTransitions == "all" {
-		return opt.PushAll
+		return outbox.PushAll
 	}
-	return opt.PushWaits
+	return outbox.PushWaits
 }
 
 // pushChecker returns a function that checks the URLs of push configs, nil if push configs are

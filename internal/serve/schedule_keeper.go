@@ -11,7 +11,7 @@ import (
 	"longhaul/activities"
 	"longhaul/api/call"
 	apiservice "longhaul/api/service"
-	"longhaul/opt"
+	"longhaul/opt/timetable"
 	"longhaul/worker"
 )
 
@@ -19,13 +19,13 @@ import (
 type starter struct{ operations *apiservice.Service }
 
 // BeginScheduled implements [activities.Starter].
-func (s starter) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error) {
+func (s starter) BeginScheduled(ctx context.Context, run timetable.ScheduledRun) (string, error) {
 	id, err := s.operations.Runs.BeginScheduled(ctx, run)
 	return id, markRefused(err)
 }
 
 // CancelScheduled implements [activities.Starter].
-func (s starter) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
+func (s starter) CancelScheduled(ctx context.Context, run timetable.ScheduledRun) error {
 	return markRefused(s.operations.Runs.CancelScheduled(ctx, run))
 }
 

@@ -17,6 +17,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/worker"
 )
 
@@ -145,11 +146,11 @@ type workSettings struct {
 
 // quotas returns the limits of tenants: those of the settings, and defaults where callers are
 // authenticated. By default a tenant leaves a quarter of the tasks of a worker to others.
-func (s workSettings) quotas(authenticated bool, maxTasks int) (opt.Quotas, error) {
-	var q opt.Quotas
+func (s workSettings) quotas(authenticated bool, maxTasks int) (access.Quotas, error) {
+	var q access.Quotas
 	var err error
 	if authenticated {
-		q, err = opt.DefaultQuotas().With(fmt.Sprintf("%s=%d", opt.RunningTasks, max(1, maxTasks*3/4)))
+		q, err = access.DefaultQuotas().With(fmt.Sprintf("%s=%d", access.RunningTasks, max(1, maxTasks*3/4)))
 	}
 	if err == nil {
 		q, err = q.With(s.Quotas...)

@@ -3,7 +3,7 @@ package serve
 import (
 	"testing"
 
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Tenants have limits by default where callers are authenticated, and there leave tasks of a
@@ -13,7 +13,7 @@ func TestWorkSettings_quotas(t *testing.T) {
 		settings      []string
 		authenticated bool
 		maxTasks      int
-		want          [5]int64 // in the order of opt.AllQuotas
+		want          [5]int64 // in the order of access.AllQuotas
 	}{
 		{nil, false, 200, [5]int64{}},
 		{[]string{"open-gates=5"}, false, 200, [5]int64{0, 5, 0, 0, 0}},
@@ -23,7 +23,7 @@ func TestWorkSettings_quotas(t *testing.T) {
 	} {
 		q, err := workSettings{Quotas: tt.settings}.quotas(tt.authenticated, tt.maxTasks)
 		var got [5]int64
-		for i, name := range opt.AllQuotas {
+		for i, name := range access.AllQuotas {
 			got[i] = q.Limit("acme", name)
 		}
 		if got != tt.want || err != nil {

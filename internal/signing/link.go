@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"longhaul/a2a"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // Errors of Verify.
@@ -65,7 +65,7 @@ type linkClaims struct {
 }
 
 // Sign returns the token of a link.
-func (l *Links) Sign(a opt.AnswerLink) (string, error) {
+func (l *Links) Sign(a outbox.AnswerLink) (string, error) {
 	signer, err := jose.NewSigner(
 		jose.SigningKey{Algorithm: jose.HS256, Key: l.keys[l.first]}, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", l.first))
 	if err != nil {
@@ -79,20 +79,20 @@ func (l *Links) Sign(a opt.AnswerLink) (string, error) {
 
 // Verify returns the link of a token. The error is [ErrLink] or [ErrLinkExpired],
 // and the latter only for a token that one of the keys has signed.
-func (l *Links) Verify(token string) (opt.AnswerLink, error) {
+func (l *Links) Verify(token string) (outbox.AnswerLink, error) {
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256})
 	if err != nil || len(parsed.Headers) != 1 {
-		return opt.AnswerLink{}, ErrLink
+		return outbox.AnswerLink{}, ErrLink
 	}
 	key, ok := l.keys[parsed.Headers[0].KeyID]
 	var c linkClaims
 	if !ok || parsed.Claims(key, &c) != nil || !c.Audience.Contains(forAnswers) || c.Expiry == nil {
-		return opt.AnswerLink{}, ErrLink
+		return outbox.AnswerLink{}, ErrLink
 	}
 	if !l.now().Before(c.Expiry.Time()) {
-		return opt.AnswerLink{}, ErrLinkExpired
+		return outbox.AnswerLink{}, ErrLinkExpired
 	}
-	return opt.AnswerLink{
+	return outbox.AnswerLink{
 		ID: c.ID, Tenant: c.Tenant, Principal: c.Subject, Groups: c.Groups, GateID: c.Gate, ObjectDigest: c.Digest, Expires: a2a.At(c.Expiry.Time()),
 	}, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/signing"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
@@ -29,7 +29,7 @@ func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
 	return l
 }
 
-var link = opt.AnswerLink{
+var link = outbox.AnswerLink{
 	ID: "n1", Tenant: "acme", Principal: "ann", Groups: []string{"editors"}, GateID: "task-x-1-0:1", ObjectDigest: "sha256:00", Expires: a2a.At(began.Add(time.Hour)),
 }
 

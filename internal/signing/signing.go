@@ -27,7 +27,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"longhaul/a2a"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 // Times in the life of a key.
@@ -42,10 +42,10 @@ const (
 // A Store keeps the keys.
 type Store interface {
 	// SigningKeys returns all keys, the oldest first.
-	SigningKeys(ctx context.Context) ([]opt.SigningKey, error)
+	SigningKeys(ctx context.Context) ([]access.SigningKey, error)
 	// RenewSigningKey adds a key and removes others, unless the newest key is not
 	// the one with the id newest, "" for none.
-	RenewSigningKey(ctx context.Context, newest string, k opt.SigningKey, remove []string) error
+	RenewSigningKey(ctx context.Context, newest string, k access.SigningKey, remove []string) error
 }
 
 // Config says what a Keeper works with.
@@ -178,7 +178,7 @@ func (k *Keeper) renew(ctx context.Context, keys []key, now time.Time) error {
 			remove = append(remove, key.id)
 		}
 	}
-	return k.cfg.Store.RenewSigningKey(ctx, newest, opt.SigningKey{ID: rand.Text(), Private: secret, CreatedAt: a2a.At(now)}, remove)
+	return k.cfg.Store.RenewSigningKey(ctx, newest, access.SigningKey{ID: rand.Text(), Private: secret, CreatedAt: a2a.At(now)}, remove)
 }
 
 // needsNewKey reports whether it is time for a new key.

@@ -16,7 +16,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -175,7 +175,7 @@ type racing struct {
 	before func()
 }
 
-func (r *racing) SigningKeys(ctx context.Context) (list []opt.SigningKey, err error) {
+func (r *racing) SigningKeys(ctx context.Context) (list []access.SigningKey, err error) {
 	list, err = r.Store.SigningKeys(ctx)
 	if r.before != nil {
 		before := r.before

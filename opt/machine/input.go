@@ -109,11 +109,8 @@ type Made struct {
 // Loaded is an objective as the journal has it, whose former attempt has ended.
 type Loaded struct {
 	Key  string
-	Kept Kept
+	Kept opt.Kept
 }
-
-// Kept is an objective as the journal has it.
-type Kept = opt.Kept
 
 // Ended is the end of an activity of a task.
 type Ended struct {

@@ -431,12 +431,7 @@ func (j job) move(to opt.TaskState, e opt.Event) {
 }
 
 func (j job) say(suffix, text string) *a2a.Message {
-	return say(j.plan.facts().contextID, j.task.A2AID(), suffix, text)
-}
-
-// say returns an agent's message on a task. Its id ends in suffix, which is used once in an attempt.
-func say(contextID, taskID, suffix, text string) *a2a.Message {
-	return &a2a.Message{MessageID: taskID + suffix, ContextID: contextID, TaskID: taskID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
+	return a2a.AgentMessage(j.plan.facts().contextID, j.task.A2AID(), suffix, text)
 }
 
 // renew shows the gate of the task with other members, by a step or without one.

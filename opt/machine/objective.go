@@ -28,7 +28,7 @@ func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 
 // RestoreObjective returns the machine of an objective that has ended, for a
 // command that may retry it, or that was lost.
-func RestoreObjective(kept Kept, idleFor int64, rules int) *Objective {
+func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 	o := kept.Objective
 	o.Plans = nil
 	switch { // the root task ended in the same state
@@ -293,7 +293,7 @@ func (m *Objective) onLost() {
 	at := m.now.Millis()
 	s.Lost = true
 	s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at} // its context may have given it the turn
-	m.stop(opt.Event{Reason: string(opt.ObjectiveFailed), Cause: opt.Terminated, Status: say(s.Objective.ContextID, s.Objective.RootID(), ":terminated", opt.TerminatedText)})
+	m.stop(opt.Event{Reason: string(opt.ObjectiveFailed), Cause: opt.Terminated, Status: a2a.AgentMessage(s.Objective.ContextID, s.Objective.RootID(), ":terminated", opt.TerminatedText)})
 	for _, l := range s.Links {
 		switch p := s.Objective.Plan(l.PlanID); {
 		case p.Over():

@@ -129,7 +129,7 @@ func (m *Objective) retry(c opt.Command) *opt.CommandAnswer {
 
 // retryObjective begins a new attempt at the objective: completed plans stay
 // completed, and the others are pending again, except those that were replaced.
-func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
+func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	attempt := o.Attempt + 1
 	m.apply(opt.Event{
@@ -160,7 +160,7 @@ func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
 // retryPlan makes a plan pending in a new attempt, whose workflow begins after
 // that is recorded. With start it starts at once, otherwise at its turn among the
 // plans.
-func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
+func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]

@@ -292,7 +292,7 @@ func (m *Objective) onElapsed(key string) {
 		m.commands().elapse(id)
 	case strings.HasPrefix(key, idleTimer) && s.expires():
 		text := fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))
-		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Cause: opt.Expired, Status: say(s.Objective.ContextID, s.Objective.RootID(), ":expired", text)})
+		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Cause: opt.Expired, Status: a2a.AgentMessage(s.Objective.ContextID, s.Objective.RootID(), ":expired", text)})
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == l.timer() {

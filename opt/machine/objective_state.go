@@ -37,7 +37,7 @@ type ObjectiveState struct {
 	Links     []*Link   `json:"links,omitempty"`   // to the plans, in their order
 	Making    *Making   `json:"making,omitempty"`  // plans that a planner is making
 	Makings   int       `json:"makings,omitempty"` // how often a planner was asked
-	Kept      *Kept     `json:"kept,omitempty"`    // the former attempt, for the command that retries the objective
+	Kept      *opt.Kept `json:"kept,omitempty"`    // the former attempt, for the command that retries the objective
 	Loads     int       `json:"loads,omitempty"`   // how often a former attempt was read
 	Loading   bool      `json:"loading,omitempty"`
 	Ended     int64     `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
@@ -432,5 +432,5 @@ func (s *ObjectiveState) done() bool {
 
 // failure is the event that fails the objective for a reason other than a plan.
 func failure(o *opt.Objective, text string) opt.Event {
-	return opt.Event{Reason: string(opt.ObjectiveFailed), Status: say(o.ContextID, o.RootID(), ":failure", text)}
+	return opt.Event{Reason: string(opt.ObjectiveFailed), Status: a2a.AgentMessage(o.ContextID, o.RootID(), ":failure", text)}
 }

@@ -63,7 +63,7 @@ func retried() (*machine.Objective, *opt.Plan) { return retriedIn(1) }
 
 // retriedIn returns the same in an epoch.
 func retriedIn(epoch int) (*machine.Objective, *opt.Plan) {
-	kept := machine.Kept{Objective: *objective("failed"), Epochs: map[string]int{objectiveID: epoch}}
+	kept := opt.Kept{Objective: *objective("failed"), Epochs: map[string]int{objectiveID: epoch}}
 	kept.Objective.Status, kept.Objective.Root = opt.ObjectiveFailed, opt.TaskFailed
 	m := machine.RestoreObjective(kept, 0, machine.Rules)
 	m.Handle(a2a.AtMillis(5000), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
@@ -129,7 +129,7 @@ func TestObjective_Handle_refusedStart(t *testing.T) {
 // A directive brings the notes that were not delivered with one before. A plan that was set
 // back in Temporal may have lost some: it gets all that it does not report.
 func TestObjective_Message_notes(t *testing.T) {
-	m := machine.RestoreObjective(machine.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	m := machine.RestoreObjective(opt.Kept{Objective: *objective("working")}, 0, machine.Rules)
 	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
 	m.State.Objective.Started, m.State.Links[0].Begun = true, true
 	note := func(n int) machine.Signal {
@@ -170,7 +170,7 @@ func TestObjective_Message_notes(t *testing.T) {
 // A directive that was delivered to a run that a reset has ended brought its notes to no one:
 // once the plan reports a later directive without them, it gets them again.
 func TestObjective_Message_lostNotes(t *testing.T) {
-	m := machine.RestoreObjective(machine.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	m := machine.RestoreObjective(opt.Kept{Objective: *objective("working")}, 0, machine.Rules)
 	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
 	m.State.Objective.Started, m.State.Links[0].Begun = true, true
 	note := func() machine.Signal {
@@ -196,7 +196,7 @@ func TestObjective_Message_lostNotes(t *testing.T) {
 // started in its turn does.
 func TestObjective_Message_inputsOfACommand(t *testing.T) {
 	result := a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}
-	kept := machine.Kept{Objective: *objective("completed", "pending")}
+	kept := opt.Kept{Objective: *objective("completed", "pending")}
 	m := machine.RestoreObjective(kept, 0, machine.Rules)
 	m.State.Objective.Started, m.State.Objective.Paused = true, true // so that the plan does not start in its turn
 	m.State.Objective.Plan(plan(1)).Report.Results = []a2a.Artifact{result}

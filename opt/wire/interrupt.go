@@ -5,6 +5,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // An Interrupt is an open gate with the work that waits at it.
@@ -18,7 +19,7 @@ type Interrupt struct {
 }
 
 // InterruptOf returns i as clients see it.
-func InterruptOf(i opt.Interrupt) Interrupt {
+func InterruptOf(i shown.Interrupt) Interrupt {
 	return Interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal}
 }
 

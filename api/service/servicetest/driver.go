@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/shown"
 )
 
 // A machineHost is a machine and the inputs that its signals carry.
@@ -47,7 +48,7 @@ func contextRun(tenant, contextID string) string { return "context " + tenant + 
 type recorded interface {
 	Record(ctx context.Context, batches ...opt.Batch) error
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 }
 
 // A driver runs machines. Only its clock is safe for concurrent use.
@@ -326,7 +327,7 @@ func (d *driver) endFollowing() (any bool) {
 				continue
 			}
 			link := p.State.Plan.Task(a.Of).Link
-			v, err := d.journal.Task(context.Background(), p.State.Tenant, link, opt.TaskWant{Artifacts: true})
+			v, err := d.journal.Task(context.Background(), p.State.Tenant, link, shown.TaskWant{Artifacts: true})
 			if err == nil && v.State.Ended() {
 				r.end(a.Key, machine.Followed{Key: a.Key, State: v.State, Artifacts: deepCopy(v.Task.Artifacts)})
 				any = true

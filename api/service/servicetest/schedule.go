@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/schedule"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 // Schedules keeps schedules for tests and has no clock: tests start the runs of
@@ -17,12 +18,12 @@ import (
 type Schedules struct {
 	// Run is called for each request to run a schedule, and returns the new state of
 	// the schedule. Nil changes nothing.
-	Run func(s opt.ScheduleState, b opt.Backfill) opt.ScheduleState
+	Run func(s timetable.ScheduleState, b timetable.Backfill) timetable.ScheduleState
 	// Times are the times of all schedules.
 	Times []a2a.Time
 
 	mu   sync.Mutex
-	list []opt.ScheduleState
+	list []timetable.ScheduleState
 	log  []string
 }
 
@@ -36,7 +37,7 @@ func (s *Schedules) Log() []string {
 }
 
 func (s *Schedules) find(tenant, id string) (int, error) {
-	i := slices.IndexFunc(s.list, func(x opt.ScheduleState) bool { return x.Tenant == tenant && x.ID == id })
+	i := slices.IndexFunc(s.list, func(x timetable.ScheduleState) bool { return x.Tenant == tenant && x.ID == id })
 	if i < 0 {
 		return i, fmt.Errorf("schedule %s: %w", id, opt.ErrUnknown)
 	}
@@ -44,12 +45,12 @@ func (s *Schedules) find(tenant, id string) (int, error) {
 }
 
 // Schedule implements [schedule.ScheduleReader].
-func (s *Schedules) Schedule(_ context.Context, tenant, id string) (opt.ScheduleState, error) {
+func (s *Schedules) Schedule(_ context.Context, tenant, id string) (timetable.ScheduleState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(tenant, id)
 	if err != nil {
-		return opt.ScheduleState{}, err
+		return timetable.ScheduleState{}, err
 	}
 	out := s.list[i]
 	out.Runs = slices.Clone(out.Runs)
@@ -57,7 +58,7 @@ func (s *Schedules) Schedule(_ context.Context, tenant, id string) (opt.Schedule
 }
 
 // Schedules implements [schedule.ScheduleReader].
-func (s *Schedules) Schedules(_ context.Context, tenant string) (out []opt.ScheduleState, _ error) {
+func (s *Schedules) Schedules(_ context.Context, tenant string) (out []timetable.ScheduleState, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range s.list {
@@ -66,7 +67,7 @@ func (s *Schedules) Schedules(_ context.Context, tenant string) (out []opt.Sched
 			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(a, b opt.ScheduleState) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b timetable.ScheduleState) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
@@ -81,12 +82,12 @@ func (s *Schedules) ScheduleTimes(_ context.Context, _, _ string, from, until a2
 }
 
 // RunFailure implements [schedule.ScheduleReader].
-func (s *Schedules) RunFailure(context.Context, opt.Schedule, a2a.Time) (string, error) {
+func (s *Schedules) RunFailure(context.Context, timetable.Schedule, a2a.Time) (string, error) {
 	return "The journal does not know it.", nil
 }
 
 // AddSchedule implements [schedule.Scheduler].
-func (s *Schedules) AddSchedule(_ context.Context, x opt.ScheduleState) error {
+func (s *Schedules) AddSchedule(_ context.Context, x timetable.ScheduleState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.find(x.Tenant, x.ID); err == nil {
@@ -98,7 +99,7 @@ func (s *Schedules) AddSchedule(_ context.Context, x opt.ScheduleState) error {
 }
 
 // ChangeSchedule implements [schedule.Scheduler].
-func (s *Schedules) ChangeSchedule(_ context.Context, tenant, id string, change func(*opt.ScheduleState) error) error {
+func (s *Schedules) ChangeSchedule(_ context.Context, tenant, id string, change func(*timetable.ScheduleState) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(tenant, id)
@@ -127,7 +128,7 @@ func (s *Schedules) RemoveSchedule(_ context.Context, tenant, id string) (droppe
 }
 
 // RunSchedule implements [schedule.Scheduler].
-func (s *Schedules) RunSchedule(_ context.Context, tenant, id string, b opt.Backfill) error {
+func (s *Schedules) RunSchedule(_ context.Context, tenant, id string, b timetable.Backfill) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(tenant, id)

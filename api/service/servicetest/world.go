@@ -24,6 +24,7 @@ import (
 	"longhaul/internal/seal"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/shown"
 )
 
 // Start is the first time of the clock of a world.
@@ -62,9 +63,9 @@ type Call struct {
 	Letter   *opt.Letter
 	Command  *opt.Command
 	Callback *opt.Callback
-	Canceled string     // id of an objective
-	Entered  string     // likewise
-	Place    opt.Placed // with Entered
+	Canceled string       // id of an objective
+	Entered  string       // likewise
+	Place    shown.Placed // with Entered
 }
 
 // A World is an engine with a journal. It is safe for concurrent use.
@@ -221,7 +222,7 @@ func (w *World) Objective(id string) *opt.Objective {
 }
 
 // Events returns the recorded events of an objective.
-func (w *World) Events(id string) []opt.Recorded {
+func (w *World) Events(id string) []shown.Recorded {
 	w.t.Helper()
 	list, err := w.all.Events(context.Background(), id, 0, 0)
 	if err != nil {
@@ -350,7 +351,7 @@ func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) err
 }
 
 // Enter implements [service.Engine].
-func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
+func (w *World) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
 	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting}
 	return w.deliver(ctx, "enter", in, Call{Entered: o.ID, Place: p}, func() (*run, error) {
 		id := contextRun(o.Tenant, o.ContextID)

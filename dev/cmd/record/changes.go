@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // changed are the shapes of work that clients change while it runs.
@@ -106,7 +107,7 @@ func reset(n int) step {
 		if err := w.reset(ctx, workflowID); err != nil {
 			return err
 		}
-		return w.untilTask(ctx, w.id, func(v opt.TaskView) bool { return v.Rewound })
+		return w.untilTask(ctx, w.id, func(v shown.TaskView) bool { return v.Rewound })
 	}
 }
 
@@ -140,7 +141,7 @@ func linkOther(n, m int, script string) step {
 		if _, err := w.engine.Start(ctx, other); err != nil {
 			return err
 		}
-		if err := w.untilTask(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
+		if err := w.untilTask(ctx, other.Objective.ID, func(shown.TaskView) bool { return true }); err != nil {
 			return err
 		}
 		return link(n, m, other.Objective.ID, true)(ctx, w)

@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // inLegs are the shapes of work that runs in legs.
@@ -101,7 +102,7 @@ func workElsewhere(ctx context.Context, script string) (string, error) {
 }
 
 // parked waits until the first task shows the text of its park or of a heartbeat.
-var parked = untilTask(1, 0, func(_ string, v opt.TaskView) bool { return v.Task.Status.Message != nil })
+var parked = untilTask(1, 0, func(_ string, v shown.TaskView) bool { return v.Task.Status.Message != nil })
 
 // callback sends a callback for the first task.
 func callback(c opt.Callback) step {

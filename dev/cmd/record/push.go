@@ -9,7 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // pushShapes are the courses of deliveries to one config, by the name of the shape,
@@ -50,24 +50,24 @@ func newReceivers() *receivers {
 	return h
 }
 
-func (h *receivers) NextDelivery(_ context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (h *receivers) NextDelivery(_ context.Context, taskID, configID string) (c outbox.PushConfig, d outbox.Delivery, ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c = opt.PushConfig{TaskID: taskID, ID: configID, Version: "1.0", URL: "https://" + taskID + ".example.com/"}
-	d = opt.Delivery{TaskID: taskID, ConfigID: configID, N: int64(1000 - len(h.answers[taskID]) - h.tries[taskID]), State: a2a.Completed, Tries: h.tries[taskID]}
+	c = outbox.PushConfig{TaskID: taskID, ID: configID, Version: "1.0", URL: "https://" + taskID + ".example.com/"}
+	d = outbox.Delivery{TaskID: taskID, ConfigID: configID, N: int64(1000 - len(h.answers[taskID]) - h.tries[taskID]), State: a2a.Completed, Tries: h.tries[taskID]}
 	return c, d, len(h.answers[taskID]) > 0, nil
 }
 
-func (h *receivers) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+func (h *receivers) NextNotice(context.Context, string, string) (n outbox.Notice, d outbox.Delivery, ok bool, err error) {
 	return n, d, false, nil
 }
 
-func (h *receivers) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (h *receivers) NoteDelivery(_ context.Context, _ outbox.PushConfig, d outbox.Delivery, _ outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answers[d.TaskID] = h.answers[d.TaskID][1:]
 	h.tries[d.TaskID]++
-	if s != opt.DeliveryDue {
+	if s != outbox.DeliveryDue {
 		h.tries[d.TaskID] = 0
 	}
 	return s, nil
@@ -90,7 +90,7 @@ func (s pushShape) run(ctx context.Context, r *recorder) ([]string, error) {
 	if s.long {
 		engine = r.long
 	}
-	if err := engine.Push(ctx, opt.PushKey{TaskID: s.name, ConfigID: "config"}); err != nil {
+	if err := engine.Push(ctx, outbox.PushKey{TaskID: s.name, ConfigID: "config"}); err != nil {
 		return nil, err
 	}
 	id := "push-" + s.name + "-config"

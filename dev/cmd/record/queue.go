@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/child"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
@@ -31,7 +32,7 @@ func runQueue(ctx context.Context, r *recorder) (ids []string, err error) {
 		return nil, err
 	}
 	second.Objective.ContextID, second.Objective.QueuedAt = first.Objective.ContextID, a2a.At(time.Now())
-	placed := opt.Placed{QueuedAt: second.Objective.QueuedAt, Behind: []string{before.id}}
+	placed := shown.Placed{QueuedAt: second.Objective.QueuedAt, Behind: []string{before.id}}
 	if err := r.usual.Enter(ctx, second.Objective, placed); err != nil {
 		return nil, err
 	}

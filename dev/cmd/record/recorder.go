@@ -17,15 +17,16 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
 // reads are what a recorder waits for.
 type reads interface {
-	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error)
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error)
-	Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error)
+	Judgement(ctx context.Context, objectiveID, principal, key string) (found shown.Judgement, ok bool, err error)
 	Watch(objectiveID string) *journal.Watch
 }
 
@@ -133,10 +134,10 @@ func (r *recorder) history(ctx context.Context, workflowID, runID string) (*hist
 }
 
 // untilTask waits until the journal shows a task for which is returns true.
-func (r *recorder) untilTask(ctx context.Context, id string, is func(opt.TaskView) bool) error {
+func (r *recorder) untilTask(ctx context.Context, id string, is func(shown.TaskView) bool) error {
 	ref, _ := opt.ParseID(id)
 	return r.untilTrue(ctx, ref.ObjectiveID, func() bool {
-		v, err := r.journal.Task(ctx, tenant, id, opt.TaskWant{})
+		v, err := r.journal.Task(ctx, tenant, id, shown.TaskWant{})
 		return err == nil && is(v)
 	})
 }

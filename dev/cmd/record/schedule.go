@@ -14,22 +14,23 @@ import (
 	"longhaul/activities"
 	"longhaul/internal/child"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
 
 // scheduleShapes are the courses of a time of a schedule, by the id of the schedule.
 var scheduleShapes = []scheduleShape{
-	{"scheduled", opt.OverlapSkip, false},
-	{"scheduled-beside", opt.OverlapAllow, false}, // its history is of workflows that did not await the end
-	{"scheduled-beside-awaited", opt.OverlapAllow, false},
-	{"scheduled-canceled", opt.OverlapCancel, true},
+	{"scheduled", timetable.OverlapSkip, false},
+	{"scheduled-beside", timetable.OverlapAllow, false}, // its history is of workflows that did not await the end
+	{"scheduled-beside-awaited", timetable.OverlapAllow, false},
+	{"scheduled-canceled", timetable.OverlapCancel, true},
 }
 
 // A scheduleShape is one course of a time of a schedule.
 type scheduleShape struct {
 	name    string
-	overlap opt.Overlap
+	overlap timetable.Overlap
 	cancel  bool
 }
 
@@ -41,12 +42,12 @@ type testStarter struct {
 }
 
 // BeginScheduled implements [activities.Starter].
-func (d testStarter) BeginScheduled(_ context.Context, run opt.ScheduledRun) (string, error) {
+func (d testStarter) BeginScheduled(_ context.Context, run timetable.ScheduledRun) (string, error) {
 	return run.Schedule.ObjectiveID(run.At), nil
 }
 
 // CancelScheduled implements [activities.Starter].
-func (d testStarter) CancelScheduled(context.Context, opt.ScheduledRun) error {
+func (d testStarter) CancelScheduled(context.Context, timetable.ScheduledRun) error {
 	close(d.canceled)
 	return nil
 }
@@ -79,9 +80,9 @@ func newScheduler(temporal client.Client) sdk.Worker {
 }
 
 func (s scheduleShape) run(ctx context.Context, r *recorder) ([]string, error) {
-	schedule := opt.Schedule{
-		ID: s.name, Tenant: s.name, Principal: principal, Text: "say done", Times: opt.Times{Every: 3600}, Overlap: s.overlap,
-		CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.AtMillis(1772357400000),
+	schedule := timetable.Schedule{
+		ID: s.name, Tenant: s.name, Principal: principal, Text: "say done", Times: timetable.Times{Every: 3600}, Overlap: s.overlap,
+		CatchUp: timetable.DefaultCatchUp, CreatedAt: a2a.AtMillis(1772357400000),
 	}
 	id := "longhaul/" + s.name + "/" + s.name + "-2026-03-01T10:00:00Z"
 	run, err := r.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: workflows.TaskQueue}, workflows.ScheduledWorkflow, workflows.ScheduledInput{Schedule: schedule})

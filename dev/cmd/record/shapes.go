@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
@@ -225,19 +226,19 @@ func message(id, text string) a2a.Message {
 func waitFor(state opt.TaskState) step { return inState(1, 0, state) }
 
 func inState(n, m int, state opt.TaskState) step {
-	return untilTask(n, m, func(_ string, v opt.TaskView) bool { return v.State == state })
+	return untilTask(n, m, func(_ string, v shown.TaskView) bool { return v.State == state })
 }
 
 // reminded waits until the gate of a task has taken a step.
 func reminded(n, m int) step {
-	return untilTask(n, m, func(_ string, v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
+	return untilTask(n, m, func(_ string, v shown.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
 }
 
 // untilTask waits until the journal shows that a task is as is says, which gets its id, too.
-func untilTask(n, m int, is func(id string, v opt.TaskView) bool) step {
+func untilTask(n, m int, is func(id string, v shown.TaskView) bool) step {
 	return func(ctx context.Context, w work) error {
 		id := w.task(n, m)
-		return w.untilTask(ctx, id, func(v opt.TaskView) bool { return is(id, v) })
+		return w.untilTask(ctx, id, func(v shown.TaskView) bool { return is(id, v) })
 	}
 }
 
@@ -249,7 +250,7 @@ func replyAgain(n, m, gate int, answer opt.Reply) step {
 	return func(ctx context.Context, w work) error {
 		task := w.task(n, m)
 		answer.GateID = opt.GateID(task, gate)
-		if err := w.untilTask(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
+		if err := w.untilTask(ctx, task, func(v shown.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
 			return err
 		}
 		text := "reply"

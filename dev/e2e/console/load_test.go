@@ -17,6 +17,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // How much the journal has when the pages are measured.
@@ -145,7 +146,7 @@ func (o *office) recorded(t *testing.T, id string) (*journal.Journal, string) {
 // recordAs records events for an objective, as if they had happened some time before.
 func recordAs(ctx context.Context, j *journal.Journal, id string, ago time.Duration, events string) error {
 	batch := opt.Batch{ObjectiveID: id, Source: "copy"}
-	var list []opt.Recorded
+	var list []shown.Recorded
 	if err := json.Unmarshal([]byte(events), &list); err != nil {
 		return err
 	}

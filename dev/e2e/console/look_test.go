@@ -120,8 +120,8 @@ func (b *tab) obeys(at string) {
 	}
 }
 
-// shown names the directory for the pictures of the manual.
-var shown = flag.String("pictures", "", "write the pictures of docs/console.md into this `directory`")
+// pictures names the directory for the pictures of the manual.
+var pictures = flag.String("pictures", "", "write the pictures of docs/console.md into this `directory`")
 
 // inManual are the pages that the manual shows, by their names.
 var inManual = []string{"overview", "inbox", "gate", "objectives", "objective", "task", "timeline", "new", "preview", "sign-in"}
@@ -129,7 +129,7 @@ var inManual = []string{"overview", "inbox", "gate", "objectives", "objective", 
 // publish writes a picture of the page for the manual, if it is to be written.
 func (b *tab) publish(name string) {
 	b.t.Helper()
-	if *shown == "" || !slices.Contains(inManual, name) {
+	if *pictures == "" || !slices.Contains(inManual, name) {
 		return
 	}
 	b.resize(800, 600)
@@ -140,7 +140,7 @@ func (b *tab) publish(name string) {
 	if len(data) > 100<<10 {
 		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
 	}
-	if err := os.WriteFile(filepath.Join(*shown, "console-"+name+".png"), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644); err != nil {
 		b.t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -64,7 +65,7 @@ func TestFairness(t *testing.T) {
 	if _, err := engine.Start(t.Context(), opening); err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Push(t.Context(), opt.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}); err != nil {
+	if err := engine.Push(t.Context(), outbox.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}); err != nil {
 		t.Fatal(err)
 	}
 	select {

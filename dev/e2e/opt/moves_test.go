@@ -123,7 +123,7 @@ func (tb table[S]) move(c *client, from, to S) error {
 
 // status returns the status of the thing with an id in an answer.
 func status(raw json.RawMessage, id string) string {
-	var s shown
+	var s answered
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
 	}

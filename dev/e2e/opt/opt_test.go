@@ -151,14 +151,14 @@ func (c *client) call(method string, p params) json.RawMessage {
 	return raw
 }
 
-// shown is what a method of the extension answers with.
-type shown struct {
+// answered is what a method of the extension answers with.
+type answered struct {
 	Objective *harness.Objective
 	Plan      *harness.ObjectivePlan
 	Task      *harness.TaskOfPlan
 }
 
-func (c *client) shown(method string, p params) (s shown) {
+func (c *client) shown(method string, p params) (s answered) {
 	c.Helper()
 	if err := json.Unmarshal(c.call(method, p), &s); err != nil {
 		c.Fatal(err)
@@ -197,7 +197,7 @@ func (c *client) get(id string) *harness.Objective {
 }
 
 // move moves an objective, a plan or a task to a status.
-func (c *client) move(id, status string) shown {
+func (c *client) move(id, status string) answered {
 	c.Helper()
 	return c.shown(mover(id), params{"id": id, "status": status})
 }

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A story applies the events of an objective to the model: it has the resulting
@@ -38,7 +39,7 @@ func newStory() *story {
 }
 
 // tell applies events.
-func (s *story) tell(events []opt.Recorded) {
+func (s *story) tell(events []shown.Recorded) {
 	for _, r := range events {
 		if r.Seq != s.seq+1 {
 			s.complain(r.Event, "has number %d, after %d", r.Seq, s.seq)
@@ -236,8 +237,10 @@ func (s *story) busy() error {
 	switch next := s.o.Next(now); {
 	case len(next) > 0:
 		return fmt.Errorf("the objective continues with %s", describe(next))
-	case len(s.o.Startable()) > 0, len(s.o.Held()) > 0:
-		return fmt.Errorf("the objective starts %s and holds %s", describe(s.o.Startable()), describe(s.o.Held()))
+	case len(s.o.Startable()) > 0:
+		return fmt.Errorf("the objective starts %s", describe(s.o.Startable()))
+	case s.o.Started && s.o.Stopping == "" && slices.ContainsFunc(s.o.Plans, func(p *opt.Plan) bool { return p.Status == opt.PlanPending && !s.o.Met(p) }):
+		return errors.New("a plan that waits for others is not shown as blocked")
 	case s.o.Status == opt.ObjectivePlanning:
 		return errors.New("plans are being made")
 	case s.o.Stopping != "" && !s.o.Status.Ended():

@@ -74,13 +74,13 @@ func with(old, new string) edit {
 }
 
 // ask sends an example and returns the answer.
-func (tr *transcript) ask(what, example string, edits ...edit) (reply shown) {
+func (tr *transcript) ask(what, example string, edits ...edit) (reply answered) {
 	tr.Helper()
 	return tr.askWith("A2A-Extensions", what, example, edits...)
 }
 
 // askWith is ask with the extension named in this header, "" for none.
-func (tr *transcript) askWith(header, what, example string, edits ...edit) (reply shown) {
+func (tr *transcript) askWith(header, what, example string, edits ...edit) (reply answered) {
 	tr.Helper()
 	raw := harness.ReadFile(tr, filepath.Join("testdata", tr.dir, example+".json"))
 	body := string(raw)
@@ -107,7 +107,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 		}
 	}
 	fmt.Fprintf(&tr.text, "\n%s\n", tr.masked(indented.String()))
-	var out struct{ Result shown }
+	var out struct{ Result answered }
 	_ = json.Unmarshal(answer, &out) // it may be an error
 	return out.Result
 }

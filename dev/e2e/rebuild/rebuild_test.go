@@ -24,6 +24,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 const (
@@ -324,9 +325,9 @@ func (w *world) open(path string) *journal.Journal {
 }
 
 // view returns a task without its number, which is another one.
-func view(w *world, j *journal.Journal, id string) opt.TaskView {
+func view(w *world, j *journal.Journal, id string) shown.TaskView {
 	w.Helper()
-	v, err := j.Task(w.Context(), "default", id, opt.TaskWant{History: -1, Artifacts: true})
+	v, err := j.Task(w.Context(), "default", id, shown.TaskWant{History: -1, Artifacts: true})
 	if err != nil {
 		w.Error(err)
 	}

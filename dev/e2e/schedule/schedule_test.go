@@ -18,6 +18,7 @@ import (
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
 	"longhaul/opt"
+	"longhaul/opt/timetable"
 )
 
 const within = 60 * time.Second
@@ -225,7 +226,7 @@ func TestSchedule_overlap(t *testing.T) {
 	}
 	first := all[times(all)[0]]
 
-	canceling, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapCancel)
+	canceling, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapCancel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestSchedule_overlap(t *testing.T) {
 	})
 
 	harness.Eventually(t, within, "one starts beside the other", func() error {
-		beside, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapAllow)
+		beside, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapAllow)
 		if err == nil && beside.Run == nil {
 			err = fmt.Errorf("%+v", beside) // in the same second as the trigger before
 		}
@@ -262,7 +263,7 @@ func TestSchedule_backfillBesideOverlaps(t *testing.T) {
 	in := newInstallation(t, harness.Dev)
 	in.site.Start(harness.AllInOne)
 	paused := true
-	in.create("gate", client.ScheduleChange{Text: "approve Go on?; say done", Every: "1h", Paused: &paused, Overlap: opt.OverlapAllow})
+	in.create("gate", client.ScheduleChange{Text: "approve Go on?; say done", Every: "1h", Paused: &paused, Overlap: timetable.OverlapAllow})
 	now := time.Now()
 	if runs, err := in.BackfillSchedule(t.Context(), "gate", a2a.At(now.Add(-3*time.Hour)), a2a.At(now), ""); err != nil || len(runs) < 3 {
 		t.Fatalf("backfill: %+v, %v", runs, err)
@@ -274,7 +275,7 @@ func TestSchedule_backfillBesideOverlaps(t *testing.T) {
 		}
 		return nil
 	})
-	if triggered, err := in.TriggerSchedule(t.Context(), "gate", opt.OverlapSkip); err != nil || !triggered.Skipped {
+	if triggered, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapSkip); err != nil || !triggered.Skipped {
 		t.Errorf("a trigger: %+v, %v", triggered, err)
 	}
 	if all := in.started("gate"); len(all) != 1 {
@@ -290,7 +291,7 @@ func TestSchedule_crash(t *testing.T) {
 	in.site.Start(harness.Temporal)
 	worker := in.site.Start(harness.Worker)
 	api.WaitReady()
-	in.create("tick", client.ScheduleChange{Text: "say tick", Every: "1s", Overlap: opt.OverlapAllow})
+	in.create("tick", client.ScheduleChange{Text: "say tick", Every: "1s", Overlap: timetable.OverlapAllow})
 	in.completes("tick", 2)
 	api.Stop()
 	for _, point := range []string{"engine-started:2", "accepted:3"} {

@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // pendingFor is how long a push config waits for its task to begin. After that
@@ -43,12 +44,12 @@ func New(e *db.Engine, seal db.Sealer, now func() time.Time, keys Keys) Store {
 
 // PutPush adds a config, or replaces the one with the same id at its task. A repeat
 // changes nothing. The error wraps [opt.ErrUnknown] if the tenant has no such task,
-// unless the config is inline and its task about to begin; [opt.ErrPushLimit] if
+// unless the config is inline and its task about to begin; [outbox.ErrPushLimit] if
 // the task has too many.
 //
 // undo removes p or restores the replaced config. It changes nothing if p was stored
 // before, or was changed since.
-func (j Store) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+func (j Store) PutPush(ctx context.Context, p outbox.PushConfig) (undo func(context.Context) error, err error) {
 	put, err := j.newPushPut(ctx, p)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (j Store) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context
 }
 
 // newPushPut does the work for PutPush that can be done before its transaction.
-func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
+func (j Store) newPushPut(ctx context.Context, p outbox.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
 		return nil, db.Unknown("task", p.TaskID)
@@ -80,8 +81,8 @@ func (j Store) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, erro
 
 // Pushes returns the configs of a task, the oldest first. The tasks of other
 // tenants are unknown.
-func (j Store) Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error) {
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) ([]opt.PushConfig, error) {
+func (j Store) Pushes(ctx context.Context, tenant, taskID string) ([]outbox.PushConfig, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) ([]outbox.PushConfig, error) {
 		if err := requireTask(c, tenant, taskID); err != nil {
 			return nil, err
 		}
@@ -137,11 +138,11 @@ func countPushes(s *db.Steps, objectiveID string) {
 // A pushPut is a config on its way into the tables.
 type pushPut struct {
 	Store
-	p       opt.PushConfig
+	p       outbox.PushConfig
 	secrets []byte
 	now     int64
-	wrote   bool            // it was not there before
-	before  *opt.PushConfig // that it has replaced; nil for none
+	wrote   bool               // it was not there before
+	before  *outbox.PushConfig // that it has replaced; nil for none
 }
 
 func (w *pushPut) run(c *db.Conn) error {
@@ -216,7 +217,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 }
 
 // current returns the stored config with the task and the id of p, nil for none.
-func (j Store) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
+func (j Store) current(c *db.Conn, p outbox.PushConfig) (*outbox.PushConfig, error) {
 	list, err := j.configs(c, p.TaskID, " AND c.id = $3", p.ID)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -225,7 +226,7 @@ func (j Store) current(c *db.Conn, p opt.PushConfig) (*opt.PushConfig, error) {
 }
 
 // samePush reports whether two configs deliver in the same way.
-func samePush(a, b opt.PushConfig) bool {
+func samePush(a, b outbox.PushConfig) bool {
 	a.CreatedAt, a.Inline = b.CreatedAt, b.Inline
 	return a == b
 }
@@ -235,8 +236,8 @@ func (w *pushPut) write(s *db.Steps, pending bool) {
 	var last int64
 	s.Get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
 		db.Args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &others, &last)
-	if others >= opt.MaxPushes {
-		s.Fail(opt.ErrPushLimit)
+	if others >= outbox.MaxPushes {
+		s.Fail(outbox.ErrPushLimit)
 	}
 	s.Do(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -265,9 +266,9 @@ const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.v
 
 // configs reads the configs of a task for which a condition holds. Secrets that cannot be opened
 // are left out, so that such a config can be seen, replaced and removed.
-func (j Store) configs(c *db.Conn, taskID, and string, a ...any) ([]opt.PushConfig, error) {
+func (j Store) configs(c *db.Conn, taskID, and string, a ...any) ([]outbox.PushConfig, error) {
 	return db.All(c, "SELECT "+pushColumns+" FROM push_configs c WHERE c.objective_id = $1 AND c.task_id = $2"+and+" ORDER BY c.created_at, c.id",
-		append(db.Args{objectiveOf(taskID), taskID}, a...), func(row db.Scanner) (opt.PushConfig, error) {
+		append(db.Args{objectiveOf(taskID), taskID}, a...), func(row db.Scanner) (outbox.PushConfig, error) {
 			p, err := j.scan(row)
 			if errors.Is(err, errSecrets) {
 				j.db.Log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
@@ -278,7 +279,7 @@ func (j Store) configs(c *db.Conn, taskID, and string, a ...any) ([]opt.PushConf
 }
 
 // scan reads a config, and more after its columns.
-func (j Store) scan(row db.Scanner, more ...any) (p opt.PushConfig, err error) {
+func (j Store) scan(row db.Scanner, more ...any) (p outbox.PushConfig, err error) {
 	var secrets []byte
 	var created int64
 	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,
@@ -297,11 +298,11 @@ type pushSecrets struct {
 }
 
 // sealContext binds secrets to the place in which they are stored.
-func sealContext(p opt.PushConfig) string {
+func sealContext(p outbox.PushConfig) string {
 	return fmt.Sprintf("push %q %q %q", p.Tenant, p.TaskID, p.ID)
 }
 
-func (j Store) sealed(p opt.PushConfig) ([]byte, error) {
+func (j Store) sealed(p outbox.PushConfig) ([]byte, error) {
 	s := pushSecrets{p.Token, p.Credentials}
 	if s == (pushSecrets{}) {
 		return []byte{}, nil
@@ -309,7 +310,7 @@ func (j Store) sealed(p opt.PushConfig) ([]byte, error) {
 	return db.SealJSON(j.seal, s, sealContext(p))
 }
 
-func (j Store) open(secrets []byte, p *opt.PushConfig) error {
+func (j Store) open(secrets []byte, p *outbox.PushConfig) error {
 	if len(secrets) == 0 {
 		return nil
 	}
@@ -323,7 +324,7 @@ func (j Store) open(secrets []byte, p *opt.PushConfig) error {
 
 // fingerprint returns the public form of the token of p: 16 characters, salted so that
 // others cannot test guesses against it.
-func fingerprint(salt []byte, p opt.PushConfig) string {
+func fingerprint(salt []byte, p outbox.PushConfig) string {
 	if p.Token == "" {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
-	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 const (
@@ -25,7 +25,7 @@ const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d
 
 // A deliveryRow is a delivery that is being read.
 type deliveryRow struct {
-	opt.Delivery
+	outbox.Delivery
 	at, since int64
 }
 
@@ -33,14 +33,14 @@ func (d *deliveryRow) columns() []any {
 	return []any{&d.ObjectiveID, &d.TaskID, &d.ConfigID, &d.N, &d.State, &d.at, &d.GateKind, &d.GateID, &d.Notice, &d.Status, &d.since, &d.Tries, &d.ContextID}
 }
 
-func (d *deliveryRow) delivery() opt.Delivery {
+func (d *deliveryRow) delivery() outbox.Delivery {
 	d.At, d.Since = a2a.AtMillis(d.at), a2a.AtMillis(d.since)
 	return d.Delivery
 }
 
 // NextDelivery returns the earliest delivery of a config that is due, without its
 // attempts, and the config. ok is false if there is none.
-func (j Store) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
+func (j Store) NextDelivery(ctx context.Context, taskID, configID string) (p outbox.PushConfig, d outbox.Delivery, ok bool, err error) {
 	err = j.db.Read(ctx, func(c *db.Conn) error {
 		return c.Each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
@@ -63,7 +63,7 @@ func (j Store) NextDelivery(ctx context.Context, taskID, configID string) (p opt
 // removed, the delivery stays abandoned, unless it was made after all. If s is
 // abandoned, p is removed. Recording the same attempt again, or one at a delivery
 // that was removed, changes nothing.
-func (j Store) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+func (j Store) NoteDelivery(ctx context.Context, p outbox.PushConfig, d outbox.Delivery, a outbox.DeliveryAttempt, s outbox.DeliveryStatus) (outbox.DeliveryStatus, error) {
 	n := &deliveryNote{Store: j, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
 	if err := j.db.Write(ctx, n.run, db.ObjectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
@@ -74,11 +74,11 @@ func (j Store) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Deliver
 // A deliveryNote is the outcome of an attempt on its way into the tables.
 type deliveryNote struct {
 	Store
-	p      opt.PushConfig
-	d      opt.Delivery
-	a      opt.DeliveryAttempt
-	to     opt.DeliveryStatus // after the attempt, as the caller has it
-	status opt.DeliveryStatus // of the delivery after the attempt
+	p      outbox.PushConfig
+	d      outbox.Delivery
+	a      outbox.DeliveryAttempt
+	to     outbox.DeliveryStatus // after the attempt, as the caller has it
+	status outbox.DeliveryStatus // of the delivery after the attempt
 	now    int64
 }
 
@@ -88,10 +88,10 @@ func (w *deliveryNote) run(c *db.Conn) error {
 	if err != nil {
 		return err
 	}
-	to, gone := w.to, w.to == opt.DeliveryAbandoned
+	to, gone := w.to, w.to == outbox.DeliveryAbandoned
 	w.status = w.to
 	if latest != nil && !samePush(*latest, w.p) {
-		to, gone = opt.DeliveryDue, false
+		to, gone = outbox.DeliveryDue, false
 	}
 	s := db.Steps{C: c}
 	n := s.Do(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
@@ -119,12 +119,12 @@ func (w *deliveryNote) attempt(s *db.Steps, key db.Args) {
 
 // PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
-func (j Store) PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error) {
+func (j Store) PushesDue(ctx context.Context, limit int) ([]outbox.PushKey, error) {
 	return db.List(ctx, j.db, "SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+j.db.Dialect.IndexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
 			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+db.LimitParam(2),
-		db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) (k opt.PushKey, err error) {
+		db.Args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row db.Scanner) (k outbox.PushKey, err error) {
 			err = row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
 			return k, err
 		})
@@ -132,7 +132,7 @@ func (j Store) PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error) 
 
 // PushesHanded notes that deliveries were handed over: those that are due for each
 // config up to its N.
-func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
+func (j Store) PushesHanded(ctx context.Context, list []outbox.PushKey) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (j Store) PushesHanded(ctx context.Context, list []opt.PushKey) error {
 // Deliveries returns the deliveries of a task with their latest attempts, in the
 // order of their states: the latest thousand if there are more. The tasks of other
 // tenants are unknown.
-func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
+func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []outbox.Delivery, err error) {
 	type key struct {
 		config string
 		n      int64
@@ -175,7 +175,7 @@ func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []op
 		return c.Each("SELECT config_id, n, try, at, http, error FROM attempts WHERE objective_id = $1 AND task_id = $2 ORDER BY config_id, n, try", a,
 			func(row db.Scanner) error {
 				var k key
-				var t opt.DeliveryAttempt
+				var t outbox.DeliveryAttempt
 				var at int64
 				err := row.Scan(&k.config, &k.n, &t.N, &at, &t.Status, &t.Error)
 				t.At = a2a.AtMillis(at)
@@ -192,12 +192,12 @@ func (j Store) Deliveries(ctx context.Context, tenant, taskID string) (list []op
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
 func (j Store) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
 	err := j.db.Write(ctx, func(c *db.Conn) error {
-		var status opt.DeliveryStatus
+		var status outbox.DeliveryStatus
 		err := c.Find("delivery to push config", configID, `SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
 			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
 			db.Args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
-		if err != nil || status == opt.DeliveryDue {
+		if err != nil || status == outbox.DeliveryDue {
 			return err
 		}
 		err = c.Do("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",

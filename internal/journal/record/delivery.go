@@ -4,6 +4,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // deliverFirst makes deliveries of the first state of a task to the configs that have
@@ -40,7 +41,7 @@ func deliver(r *rows, e *entry, taskID string, to opt.TaskState) {
 	if e.Gate != nil {
 		kind, gate = string(e.Gate.Kind), e.Gate.ID
 	}
-	var always opt.PushSet
+	var always outbox.PushSet
 	n := r.Do(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
 		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
 		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)

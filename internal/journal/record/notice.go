@@ -3,6 +3,7 @@ package record
 import (
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // noticeMove makes notices about the gate of a plan task if e opens it or takes one of
@@ -13,7 +14,7 @@ func noticeMove(r *rows, e *entry) {
 	}
 	var doc, shapers db.Content
 	var before opt.Gate
-	n := opt.Notice{Kind: opt.NoticeKind(e.Step), Tenant: r.o.tenant}
+	n := outbox.Notice{Kind: outbox.NoticeKind(e.Step), Tenant: r.o.tenant}
 	r.Get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
 		db.Args{e.TaskID}, &doc, &n.Principal, &shapers)
 	r.Decode(doc, &before)
@@ -26,13 +27,13 @@ func noticeMove(r *rows, e *entry) {
 	case e.Gate.ID == before.ID: // a vote or an exchange
 		return
 	default:
-		n.Gate, n.Kind = *e.Gate, opt.Opened
+		n.Gate, n.Kind = *e.Gate, outbox.Opened
 	}
 	addNotice(r, e, n)
 }
 
 // addNotice makes a delivery of n to each channel that takes it.
-func addNotice(r *rows, e *entry, n opt.Notice) {
+func addNotice(r *rows, e *entry, n outbox.Notice) {
 	some := false
 	for _, c := range r.channels {
 		if !c.Takes(n) {

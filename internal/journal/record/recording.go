@@ -6,6 +6,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // Errors of a recording, beside [opt.ErrMalformed]. With each of them nothing was
@@ -33,7 +34,7 @@ type Recording struct {
 
 // New does the work that can be done before the transaction. It returns nil if there are no
 // events.
-func New(batches []opt.Batch, channels []opt.Channel) (*Recording, error) {
+func New(batches []opt.Batch, channels []outbox.Channel) (*Recording, error) {
 	r := &Recording{rows: &rows{channels: channels}}
 	for _, b := range batches {
 		if len(b.Events) == 0 {

@@ -117,7 +117,7 @@ func setTask(r *rows, e *entry, id string, t *opt.Task) {
 		case t.Gate != nil:
 			moved.Status = t.Gate.Message(r.o.contextID, id)
 		case t.Failure != "" && t.State.Ended():
-			moved.Status = &a2a.Message{MessageID: id + ":status", ContextID: r.o.contextID, TaskID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(t.Failure)}}
+			moved.Status = a2a.AgentMessage(r.o.contextID, id, ":status", t.Failure)
 		}
 		moveTask(r, &entry{Event: moved, status: r.Encode(moved.Status != nil, moved.Status), gate: gate})
 	}

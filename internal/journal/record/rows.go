@@ -5,6 +5,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 // rows are what the functions of this package write, each those of its subject: in one
@@ -13,7 +14,7 @@ type rows struct {
 	db.Steps
 	objectiveID string
 	o           openObjective
-	channels    []opt.Channel // for notices
+	channels    []outbox.Channel // for notices
 }
 
 // An openObjective is the state of the objective before the next event.

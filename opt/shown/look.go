@@ -1,4 +1,6 @@
-package opt
+package shown
+
+import "longhaul/opt"
 
 // A Look is how people read a state, on pages and terminals: a word, and what kind of state
 // it is.
@@ -42,27 +44,27 @@ type Stage struct {
 // looks are the states as people read them, if nothing else is to be said of them. A blocked
 // objective without a reason needs a person: nothing else can continue it.
 var looks = map[string]Look{
-	string(ObjectiveSubmitted): {"submitted", LooksPending},
-	string(ObjectivePlanning):  {"planning", LooksWorking},
-	string(ObjectiveWorking):   {"working", LooksWorking},
-	string(ObjectiveBlocked):   {"blocked", LooksWaiting},
-	string(ObjectiveCompleted): {"completed", LooksCompleted},
-	string(ObjectiveFailed):    {"failed", LooksFailed},
-	string(ObjectiveCanceled):  {"canceled", LooksCanceled},
-	string(PlanPending):        {"pending", LooksPending},
-	string(PlanSkipped):        {"skipped", LooksCanceled},
-	string(TaskInputRequired):  {"waiting", LooksWaiting},
-	string(TaskAuthRequired):   {"waiting", LooksWaiting},
-	string(TaskRejected):       {"rejected", LooksFailed},
+	string(opt.ObjectiveSubmitted): {"submitted", LooksPending},
+	string(opt.ObjectivePlanning):  {"planning", LooksWorking},
+	string(opt.ObjectiveWorking):   {"working", LooksWorking},
+	string(opt.ObjectiveBlocked):   {"blocked", LooksWaiting},
+	string(opt.ObjectiveCompleted): {"completed", LooksCompleted},
+	string(opt.ObjectiveFailed):    {"failed", LooksFailed},
+	string(opt.ObjectiveCanceled):  {"canceled", LooksCanceled},
+	string(opt.PlanPending):        {"pending", LooksPending},
+	string(opt.PlanSkipped):        {"skipped", LooksCanceled},
+	string(opt.TaskInputRequired):  {"waiting", LooksWaiting},
+	string(opt.TaskAuthRequired):   {"waiting", LooksWaiting},
+	string(opt.TaskRejected):       {"rejected", LooksFailed},
 }
 
 // blocks are the blocked states as people read them, by their reasons.
 var blocks = map[string]Look{
-	BlockedByInput:        {"waiting", LooksWaiting},
-	BlockedByAuth:         {"waiting", LooksWaiting},
-	BlockedByOperator:     {"paused", LooksPending},
-	BlockedByPlan:         {"paused", LooksPending},
-	BlockedByDependencies: {"blocked", LooksPending},
+	opt.BlockedByInput:        {"waiting", LooksWaiting},
+	opt.BlockedByAuth:         {"waiting", LooksWaiting},
+	opt.BlockedByOperator:     {"paused", LooksPending},
+	opt.BlockedByPlan:         {"paused", LooksPending},
+	opt.BlockedByDependencies: {"blocked", LooksPending},
 }
 
 // Look returns how the state is read. It is the only table of words for states: all pages
@@ -72,32 +74,32 @@ func (s Stage) Look() Look {
 	switch {
 	case !known:
 		return Look{s.Status, LooksPending}
-	case s.Status == string(PlanFailed) && s.Reason == string(ObjectiveCanceled): // plans have no status for it
-		return looks[string(ObjectiveCanceled)]
+	case s.Status == string(opt.PlanFailed) && s.Reason == string(opt.ObjectiveCanceled): // plans have no status for it
+		return looks[string(opt.ObjectiveCanceled)]
 	case look.Kind != LooksPending && look.Kind != LooksWorking && look.Kind != LooksWaiting:
 		return look // it has ended
 	case s.Stopping:
 		return Look{"stopping", LooksCanceled}
 	case s.Paused:
-		return blocks[BlockedByOperator]
+		return blocks[opt.BlockedByOperator]
 	case s.Queued:
 		return Look{"queued", LooksPending}
 	}
-	if block, ok := blocks[s.Reason]; ok && s.Status == string(ObjectiveBlocked) {
+	if block, ok := blocks[s.Reason]; ok && s.Status == string(opt.ObjectiveBlocked) {
 		return block
 	}
 	return look
 }
 
 // LookOf returns how the state of an objective is read.
-func LookOf(o *Objective) Look {
+func LookOf(o *opt.Objective) Look {
 	return Stage{Status: string(o.Status), Reason: o.Reason, Paused: o.Paused, Queued: !o.QueuedAt.IsZero(), Stopping: o.Stopping != ""}.Look()
 }
 
 // LookOfPlan returns how the state of a plan is read.
-func LookOfPlan(p *Plan) Look {
+func LookOfPlan(p *opt.Plan) Look {
 	return Stage{Status: string(p.Status), Reason: p.Reason, Paused: p.Paused, Stopping: p.Stopping != ""}.Look()
 }
 
-// Look returns how s is read.
-func (s TaskState) Look() Look { return Stage{Status: string(s)}.Look() }
+// LookOfTask returns how the state of a task is read.
+func LookOfTask[S ~string](s S) Look { return Stage{Status: string(s)}.Look() }

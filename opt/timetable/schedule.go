@@ -1,4 +1,4 @@
-package opt
+package timetable
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // A Schedule starts objectives at times, each by the same message of its principal.
@@ -79,7 +80,10 @@ func PlaybookScheduleID(playbook, name string) string { return "playbook:" + pla
 // a name.
 func ScheduleName(name string) bool { return scheduleIDForm.MatchString(name) }
 
-// Check returns a [*SpecError] about the first member that is wrong. Temporal checks
+// wrong returns an error about a member of a schedule.
+func wrong(field, problem string) error { return &opt.SpecError{Field: field, Problem: problem} }
+
+// Check returns a [*opt.SpecError] about the first member that is wrong. Temporal checks
 // the times further.
 func (s *Schedule) Check() error {
 	id := s.ID
@@ -88,43 +92,43 @@ func (s *Schedule) Check() error {
 	}
 	switch {
 	case !ScheduleName(id):
-		return &SpecError{"id", "must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit"}
+		return wrong("id", "must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit")
 	case strings.TrimSpace(s.Text) == "":
-		return &SpecError{"text", "is required: the message that each objective starts with"}
+		return wrong("text", "is required: the message that each objective starts with")
 	case len(s.Text) > MaxScheduleText:
-		return &SpecError{"text", fmt.Sprintf("is longer than %d bytes", MaxScheduleText)}
-	case len(s.Name) > MaxName:
-		return &SpecError{"name", fmt.Sprintf("is longer than %d bytes", MaxName)}
+		return wrong("text", fmt.Sprintf("is longer than %d bytes", MaxScheduleText))
+	case len(s.Name) > opt.MaxName:
+		return wrong("name", fmt.Sprintf("is longer than %d bytes", opt.MaxName))
 	case s.CatchUp < MinCatchUp || s.CatchUp > maxScheduleSpan:
-		return &SpecError{"catchUp", "must be from 10s to 366d"}
+		return wrong("catchUp", "must be from 10s to 366d")
 	}
 	for _, o := range Overlaps() {
 		if s.Overlap == o {
 			return s.Times.check()
 		}
 	}
-	return &SpecError{"overlap", "must be one of: skip, buffer-one, buffer-all, cancel-other, allow-all"}
+	return wrong("overlap", "must be one of: skip, buffer-one, buffer-all, cancel-other, allow-all")
 }
 
 func (t Times) check() error {
 	switch {
 	case len(t.Cron) == 0 && t.Every == 0:
-		return &SpecError{"cron", "is required, or every: when does it start objectives?"}
+		return wrong("cron", "is required, or every: when does it start objectives?")
 	case len(t.Cron) > MaxCrons:
-		return &SpecError{"cron", fmt.Sprintf("has more than %d expressions", MaxCrons)}
+		return wrong("cron", fmt.Sprintf("has more than %d expressions", MaxCrons))
 	case t.Every < 0 || t.Every > maxScheduleSpan:
-		return &SpecError{"every", "must be from 1s to 366d"}
+		return wrong("every", "must be from 1s to 366d")
 	case t.Jitter < 0 || t.Jitter > maxScheduleSpan:
-		return &SpecError{"jitter", "must be from 0s to 366d"}
+		return wrong("jitter", "must be from 0s to 366d")
 	case !t.Until.IsZero() && t.Until.Time().Before(t.From.Time()):
-		return &SpecError{"until", "is before from"}
+		return wrong("until", "is before from")
 	case t.TimeZone != "" && len(t.Cron) == 0:
-		return &SpecError{"timeZone", "is for cron: every counts from 1970-01-01T00:00Z"}
+		return wrong("timeZone", "is for cron: every counts from 1970-01-01T00:00Z")
 	}
 	for i, c := range t.Cron {
 		if len(c) > MaxCronLength || !cronForm.MatchString(c) {
-			return &SpecError{fmt.Sprintf("cron[%d]", i),
-				"must have 5 fields (minute, hour, day of the month, month, day of the week), such as \"0 2 * * mon-fri\", or be @hourly, @daily, @weekly, @monthly or @yearly; a year may follow, and seconds come first where a year is"}
+			return wrong(fmt.Sprintf("cron[%d]", i),
+				"must have 5 fields (minute, hour, day of the month, month, day of the week), such as \"0 2 * * mon-fri\", or be @hourly, @daily, @weekly, @monthly or @yearly; a year may follow, and seconds come first where a year is")
 		}
 	}
 	return nil
@@ -139,7 +143,7 @@ func (s *Schedule) MessageID(at string) string {
 // ObjectiveID returns the id of the objective that s starts for a time, as Temporal
 // writes it.
 func (s *Schedule) ObjectiveID(at string) string {
-	return DerivedObjectiveID(s.Tenant, s.Principal, s.MessageID(at))
+	return opt.DerivedObjectiveID(s.Tenant, s.Principal, s.MessageID(at))
 }
 
 // A ScheduleState is a schedule with its state in Temporal.
@@ -155,10 +159,10 @@ type ScheduleState struct {
 
 // A ScheduleRun is an objective that a schedule has started, or tried to.
 type ScheduleRun struct {
-	At          a2a.Time        `json:"at"`
-	ObjectiveID string          `json:"objectiveId"`
-	Status      ObjectiveStatus `json:"status,omitempty"`  // of the objective; absent if there is no such objective, or not yet
-	Failure     string          `json:"failure,omitempty"` // why the objective was not started
+	At          a2a.Time            `json:"at"`
+	ObjectiveID string              `json:"objectiveId"`
+	Status      opt.ObjectiveStatus `json:"status,omitempty"`  // of the objective; absent if there is no such objective, or not yet
+	Failure     string              `json:"failure,omitempty"` // why the objective was not started
 }
 
 // String returns r on one line, for people.
@@ -166,7 +170,7 @@ func (r ScheduleRun) String() string {
 	if r.Failure != "" {
 		return r.At.String() + ": " + r.Failure
 	}
-	return r.At.String() + ": " + Objective{ID: r.ObjectiveID, Status: r.Status}.String()
+	return r.At.String() + ": " + opt.Objective{ID: r.ObjectiveID, Status: r.Status}.String()
 }
 
 // A Backfill has a schedule start objectives for times that have passed. Both ends of

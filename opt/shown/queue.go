@@ -1,4 +1,4 @@
-package opt
+package shown
 
 import "longhaul/a2a"
 
@@ -20,3 +20,15 @@ type Placed struct {
 	Behind   []string // root tasks of the objectives that have begun, oldest first
 	Starting []string // root tasks of those that are about to
 }
+
+// A Queue is the state of a context: the open objectives that have begun, and those
+// that wait for their turn.
+type Queue struct {
+	Busy    []string // root tasks of those that have begun, oldest first
+	Starts  []string // root tasks of those that are about to
+	Waiting int
+	Last    a2a.Time // arrival of the latest one that waits
+}
+
+// Idle reports whether nothing is open.
+func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }

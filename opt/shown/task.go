@@ -1,40 +1,43 @@
-package opt
+package shown
 
-import "longhaul/a2a"
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
 
 // A Recorded is an event with its number in the order that every reader of the
 // objective sees: 1, 2, 3 … without gaps.
 type Recorded struct {
 	Seq   int64
-	Event Event
+	Event opt.Event
 }
 
 // A TaskView is an A2A task as the journal shows it: the root task of an
 // objective, or one of its plan tasks.
 type TaskView struct {
 	Task         a2a.Task // with the requested History and Artifacts
-	State        TaskState
+	State        opt.TaskState
 	Seq          int64 // of the last event of the objective that the view includes
 	ObjectiveID  string
 	PlanID       string // of a root task: the plan being worked on; "" before and after
 	Index        int    // likewise
 	IsRoot       bool
-	Name         string   // of the objective, or of the plan task
-	Principal    string   // who requested the objective
-	MessageID    string   // of the message that began it
-	Digest       string   // of that message
-	Gates        []*Gate  // open at the task, or anywhere under a root task; oldest first
-	Decided      *Decided // how a gate there was closed, the latest; nil for none
-	Stopping     string   // why it is being stopped, "" if it is not
-	Attempt      int      // of the running activity, 0 before the first
+	Name         string       // of the objective, or of the plan task
+	Principal    string       // who requested the objective
+	MessageID    string       // of the message that began it
+	Digest       string       // of that message
+	Gates        []*opt.Gate  // open at the task, or anywhere under a root task; oldest first
+	Decided      *opt.Decided // how a gate there was closed, the latest; nil for none
+	Stopping     string       // why it is being stopped, "" if it is not
+	Attempt      int          // of the running activity, 0 before the first
 	Dependencies []string
-	Paused       bool      // of a root task that has not ended: a client has paused its objective
-	Progress     *Progress // of a root task that works or waits, nil while its plans have no tasks
-	RetriedBy    string    // of a root task of an earlier attempt: the root task of the latest one
-	QueuedAt     a2a.Time  // of a root task that waits for its turn in its context
-	Position     int       // likewise: 1 is next
-	Rewound      bool      // the objective or a plan of it was set back
-	Stuck        *Stuck    // of the objective, nil if its events are recorded
+	Paused       bool       // of a root task that has not ended: a client has paused its objective
+	Progress     *Progress  // of a root task that works or waits, nil while its plans have no tasks
+	RetriedBy    string     // of a root task of an earlier attempt: the root task of the latest one
+	QueuedAt     a2a.Time   // of a root task that waits for its turn in its context
+	Position     int        // likewise: 1 is next
+	Rewound      bool       // the objective or a plan of it was set back
+	Stuck        *opt.Stuck // of the objective, nil if its events are recorded
 }
 
 // A TaskWant says how much of a task to read.
@@ -69,9 +72,9 @@ type TaskFilter struct {
 
 // An ObjectiveFilter selects objectives for a list.
 type ObjectiveFilter struct {
-	Status ObjectiveStatus `param:"status"`
-	Plans  bool            `param:"includePlans"` // with their plans and tasks
-	Limit  int             `param:"pageSize,page of 10"`
+	Status opt.ObjectiveStatus `param:"status"`
+	Plans  bool                `param:"includePlans"` // with their plans and tasks
+	Limit  int                 `param:"pageSize,page of 10"`
 	After  Cursor
 }
 
@@ -94,7 +97,7 @@ func (s ObjectiveSearch) Plain() bool {
 
 // ObjectivesFound are the objectives that a search has found.
 type ObjectivesFound struct {
-	Objectives []*Objective
+	Objectives []*opt.Objective
 	Total      int    // on all pages
 	AtLeast    bool   // there may be more than Total
 	Reached    Cursor // the last objective that was looked at, if there are older ones; zero if there are none
@@ -108,10 +111,10 @@ type Standing struct {
 
 // An Overview is what a tenant's work looks like as a whole.
 type Overview struct {
-	Open   map[ObjectiveStatus]int // objectives that have not ended
-	Gates  int                     // that are open
-	Oldest a2a.Time                // since when the longest wait lasts; zero if there is no open gate
-	Ended  []EndedHour             // attempts at objectives that have ended, hour by hour; hours without any are left out
+	Open   map[opt.ObjectiveStatus]int // objectives that have not ended
+	Gates  int                         // that are open
+	Oldest a2a.Time                    // since when the longest wait lasts; zero if there is no open gate
+	Ended  []EndedHour                 // attempts at objectives that have ended, hour by hour; hours without any are left out
 }
 
 // An EndedHour says how many attempts at objectives ended in an hour, and how.
@@ -120,18 +123,6 @@ type EndedHour struct {
 	State a2a.TaskState
 	N     int
 }
-
-// A Queue is the state of a context: the open objectives that have begun, and those
-// that wait for their turn.
-type Queue struct {
-	Busy    []string // root tasks of those that have begun, oldest first
-	Starts  []string // root tasks of those that are about to
-	Waiting int
-	Last    a2a.Time // arrival of the latest one that waits
-}
-
-// Idle reports whether nothing is open.
-func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }
 
 // A Cursor is a position in a list that is sorted by time, then id, both
 // descending, or in one of urgent interrupts. The zero Cursor is before the first.
@@ -145,6 +136,6 @@ type Cursor struct {
 type Judgement struct {
 	Seq     int64
 	TaskID  string
-	Verdict Verdict
+	Verdict opt.Verdict
 	Digest  string // of the message
 }

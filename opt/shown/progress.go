@@ -1,7 +1,8 @@
-package opt
+package shown
 
 import (
 	"fmt"
+	"longhaul/opt"
 	"strings"
 )
 
@@ -21,11 +22,11 @@ type Progress struct {
 // tasks. It names the first plan that has a running or waiting task, or else the
 // last one that has begun, and counts the tasks of that plan that have begun.
 // Skipped plans do not count.
-func ProgressOf(plans []*Plan) *Progress {
+func ProgressOf(plans []*opt.Plan) *Progress {
 	var p Progress
 	ended, all, runs := 0, 0, false
 	for _, plan := range plans {
-		if plan.Status == PlanSkipped {
+		if plan.Status == opt.PlanSkipped {
 			continue
 		}
 		begun, active, said := 0, false, ""
@@ -34,12 +35,12 @@ func ProgressOf(plans []*Plan) *Progress {
 			if t.State.Ended() || plan.Status.Ended() {
 				ended++
 			}
-			if t.State != TaskPending && t.State != TaskCanceled { // it may be canceled before it begins
+			if t.State != opt.TaskPending && t.State != opt.TaskCanceled { // it may be canceled before it begins
 				begun++
 				p.Steps++
 			}
-			active = active || t.State != TaskPending && !t.State.Ended()
-			if t.State == TaskWorking && t.Said != "" {
+			active = active || t.State != opt.TaskPending && !t.State.Ended()
+			if t.State == opt.TaskWorking && t.Said != "" {
 				said = t.Said
 			}
 		}

@@ -1,10 +1,12 @@
-package opt
+package outbox
 
 import (
 	"slices"
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A NoticeKind is the subject of a notice about a gate: [Opened], or a step that the
@@ -17,12 +19,12 @@ const Opened NoticeKind = "opened"
 
 // NoticeKinds returns all kinds of notices.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{Opened, NoticeKind(Remind), NoticeKind(Escalate), NoticeKind(Reassign), NoticeKind(Expire)}
+	return []NoticeKind{Opened, NoticeKind(opt.Remind), NoticeKind(opt.Escalate), NoticeKind(opt.Reassign), NoticeKind(opt.Expire)}
 }
 
 // A Notice informs the recipients of a channel about a gate, as it was at that moment.
 type Notice struct {
-	Interrupt
+	shown.Interrupt
 	Kind   NoticeKind
 	Tenant string
 }
@@ -46,7 +48,7 @@ func (c Channel) Takes(n Notice) bool {
 	case c.Principal == "" && len(c.Groups) == 0:
 		return true
 	}
-	return n.Gate.Responders.Allow(c.Principal, c.Groups, n.requesters()...)
+	return n.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups})
 }
 
 // channelPrefix begins the ids that channels have among the ids of push configs.

@@ -1,33 +1,33 @@
-package opt_test
+package access_test
 
 import (
 	"strings"
 	"testing"
 
-	"longhaul/opt"
+	"longhaul/opt/access"
 )
 
 func TestQuotas(t *testing.T) {
-	before := opt.DefaultQuotas()
+	before := access.DefaultQuotas()
 	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "acme:stored-bytes=7")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		of     opt.Quotas
+		of     access.Quotas
 		tenant string
-		quota  opt.Quota
+		quota  access.Quota
 		want   int64
 	}{
-		{q, "globex", opt.OpenGates, 500},
-		{q, "acme", opt.OpenGates, 50},
-		{q, "a:b", opt.OpenGates, 0},
-		{q, "globex", opt.StoredBytes, 2 << 30},
-		{q, "acme", opt.StoredBytes, 7},
-		{q, "acme", opt.OpenObjectives, 10_000},
-		{q, "acme", opt.RunningTasks, 0},
-		{before, "acme", opt.OpenGates, 10_000}, // it has not changed
-		{opt.Quotas{}, "acme", opt.OpenGates, 0},
+		{q, "globex", access.OpenGates, 500},
+		{q, "acme", access.OpenGates, 50},
+		{q, "a:b", access.OpenGates, 0},
+		{q, "globex", access.StoredBytes, 2 << 30},
+		{q, "acme", access.StoredBytes, 7},
+		{q, "acme", access.OpenObjectives, 10_000},
+		{q, "acme", access.RunningTasks, 0},
+		{before, "acme", access.OpenGates, 10_000}, // it has not changed
+		{access.Quotas{}, "acme", access.OpenGates, 0},
 	} {
 		if got := tt.of.Limit(tt.tenant, tt.quota); got != tt.want {
 			t.Errorf("%s of %s: %d, want %d", tt.quota, tt.tenant, got, tt.want)

@@ -1,0 +1,29 @@
+package access_test
+
+import (
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt/access"
+)
+
+func TestAPIKey_Valid(t *testing.T) {
+	now := a2a.At(time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC))
+	after, before := a2a.At(now.Time().Add(time.Millisecond)), a2a.At(now.Time().Add(-time.Millisecond))
+	for name, tc := range map[string]struct {
+		key  access.APIKey
+		want bool
+	}{
+		"for ever":        {access.APIKey{}, true},
+		"not yet expired": {access.APIKey{ExpiresAt: after}, true},
+		"expires now":     {access.APIKey{ExpiresAt: now}, false},
+		"expired":         {access.APIKey{ExpiresAt: before}, false},
+		"revoked":         {access.APIKey{RevokedAt: before}, false},
+		"revoked later":   {access.APIKey{RevokedAt: after}, false},
+	} {
+		if got := tc.key.Valid(now); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
