@@ -305,3 +305,22 @@ func TestObjective_Handle_shapersOfAReport(t *testing.T) {
 		}
 	}
 }
+
+// The result of a plan goes to the run of its objective that began it. The next run takes a plan that is
+// not there any more for ended by an operator, and waits for no result.
+func TestObjective_Handle_goneAfterARun(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.Leaving{})
+	next := &machine.Objective{State: m.State.Successor()}
+	next.Handle(now, machine.Canceled{Principal: "ann"})
+	signals := next.Wants().Signals
+	if len(signals) != 1 || signals[0].To != plan(1) {
+		t.Fatalf("signals %+v, want a directive for the plan", signals)
+	}
+	next.Handle(now, machine.Delivered{To: plan(1), N: signals[0].N, Gone: true})
+	if p := next.State.Objective.Plan(plan(1)); p.Status != opt.PlanFailed || p.Reason != opt.Terminated {
+		t.Errorf("the plan is %s (%s)", p.Status, p.Reason)
+	}
+}
