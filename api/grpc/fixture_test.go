@@ -28,8 +28,6 @@ import (
 	"longhaul/opt"
 )
 
-var start = servicetest.Start
-
 // A fixture is a server, its service and engine, and a client of it.
 type fixture struct {
 	a2apb.A2AServiceClient
