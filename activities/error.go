@@ -44,6 +44,7 @@ const (
 	JournalError       = "Journal" // its details are how many runs before may have begun
 	RecordError        = "Record"  // the journal can be reached, and does not take the events
 	RefusedError       = "Refused"
+	BusyError          = "Busy"    // this process waits for enough already; another or a later one may
 	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
 	RewoundError       = "Rewound" // its details are an [opt.RewoundError]
 )

@@ -25,6 +25,13 @@ type Starter interface {
 // ErrRefused is wrapped by the error of a request that would be refused again.
 var ErrRefused = errors.New("refused")
 
+// MaxBeside is for how many objectives beside others one process waits at a time: a schedule that
+// allows any number of them leaves room for what the other schedules do.
+const MaxBeside = 5000
+
+// besideAgain is after how long a wait begins again for which there was no room.
+const besideAgain = time.Minute
+
 // AwaitFor is how long one run of AwaitObjective waits for the end of an objective.
 const AwaitFor = time.Hour
 
@@ -37,10 +44,15 @@ type ScheduleConfig struct {
 
 // Schedules are the activities of schedules. They run beside the API, which starts
 // objectives by its settings. Workflows name them by method.
-type Schedules struct{ cfg ScheduleConfig }
+type Schedules struct {
+	cfg    ScheduleConfig
+	beside chan struct{} // has a member for each wait for an objective beside others
+}
 
 // NewSchedules returns activities that work with cfg.
-func NewSchedules(cfg ScheduleConfig) *Schedules { return &Schedules{cfg} }
+func NewSchedules(cfg ScheduleConfig) *Schedules {
+	return &Schedules{cfg, make(chan struct{}, MaxBeside)}
+}
 
 // BeginObjective starts the objective of a run and returns its id. A second run
 // returns the same one.
@@ -69,12 +81,22 @@ func finalIfRefused(err error) error {
 type OpenObjective struct {
 	Tenant      string `json:"tenant"`
 	ObjectiveID string `json:"objectiveId"`
+	Beside      bool   `json:"beside,omitempty"` // its schedule may have any number of them
 }
 
 // AwaitObjective waits up to [AwaitFor] for the end of an objective, and reports
 // whether it has ended or is gone. When the worker stops, Temporal repeats it on
 // another. It changes nothing, so a second run is harmless.
 func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
+	if o.Beside {
+		select {
+		case s.beside <- struct{}{}:
+			defer func() { <-s.beside }()
+		default:
+			return false, temporal.NewApplicationErrorWithOptions("This process waits for as many objectives of such schedules as it may.", BusyError,
+				temporal.ApplicationErrorOptions{NextRetryDelay: besideAgain})
+		}
+	}
 	defer sendHeartbeatsEvery(ctx, awaitingHeartbeat(ctx)).stop()
 	ended, err := taskWaiter{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.waitForEnd(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
 	if errors.Is(err, opt.ErrUnknown) {

@@ -305,6 +305,11 @@ func GateIn(m a2a.Message) *Gate {
 	return nil
 }
 
+// IsGateBefore reports whether a gate opened before another one of the same task.
+func IsGateBefore(gateID, other string) bool {
+	return len(gateID) < len(other) || len(gateID) == len(other) && gateID < other // they end in their numbers
+}
+
 // TaskOfGate returns the id of the A2A task whose gate has an id; ok is false if no
 // gate can have that id.
 func TaskOfGate(gateID string) (taskID string, ok bool) {

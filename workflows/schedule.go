@@ -143,8 +143,9 @@ func (c *Schedules) ChangeSchedule(ctx context.Context, tenant, id string, chang
 	return scheduleError("change schedule "+id, err)
 }
 
-// RemoveSchedule removes a schedule, and returns how many starts waited in it, which are dropped:
-// of a backfill or its overlap policy. Objectives that it has started are not affected.
+// RemoveSchedule removes a schedule, and returns how many starts waited in it at least, which are
+// dropped: of a backfill, of which Temporal shows the next ten, or its overlap policy. Objectives
+// that it has started are not affected.
 func (c *Schedules) RemoveSchedule(ctx context.Context, tenant, id string) (dropped int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -152,10 +153,12 @@ func (c *Schedules) RemoveSchedule(ctx context.Context, tenant, id string) (drop
 	have, err := c.cfg.Temporal.WorkflowService().DescribeSchedule(ctx, &workflowservice.DescribeScheduleRequest{
 		Namespace: c.cfg.Namespace, ScheduleId: scheduleID(tenant, id),
 	})
-	if err == nil {
-		err = c.handle(ctx, tenant, id).Delete(ctx)
+	doing := "remove schedule " + id
+	if err = scheduleError(doing, err); errors.Is(err, opt.ErrUnknown) {
+		return 0, err
 	}
-	return int(have.GetInfo().GetBufferSize()), scheduleError("remove schedule "+id, err)
+	err = c.handle(ctx, tenant, id).Delete(ctx) // one that does not answer can be removed, too
+	return int(have.GetInfo().GetBufferSize()), scheduleError(doing, err)
 }
 
 // RunSchedule has a schedule start an objective now, or those for times that have

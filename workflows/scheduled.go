@@ -74,7 +74,7 @@ func awaitObjective(ctx workflow.Context, in ScheduledInput, run timetable.Sched
 	if in.Schedule.Overlap == timetable.OverlapAllow {
 		options.HeartbeatTimeout = allowedHeartbeat
 	}
-	open := activities.OpenObjective{Tenant: in.Schedule.Tenant, ObjectiveID: in.ObjectiveID}
+	open := activities.OpenObjective{Tenant: in.Schedule.Tenant, ObjectiveID: in.ObjectiveID, Beside: in.Schedule.Overlap == timetable.OverlapAllow}
 	waiting := ctx
 	for ended := false; !ended; {
 		waits := workflow.WithActivityOptions(waiting, options)

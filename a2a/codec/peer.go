@@ -50,7 +50,8 @@ func (s Sender) Task(raw json.RawMessage) (TaskRead, error) {
 		return TaskRead{}, err
 	}
 	r := reading{Sender: s}
-	return TaskRead{r.task(in), s.received(in.Status)}, r.err
+	out := TaskRead{r.task(in), s.received(in.Status)}
+	return out, r.err
 }
 
 // Tasks reads a page of a list of tasks.

@@ -118,6 +118,7 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 	case r.Gate.Voted(c.Principal):
 		return OpenInterrupt{}, call.ErrHasVoted
 	}
+	c.SetIDs(r.ObjectiveID, r.TaskID)
 	return OpenInterrupt{Interrupt: r.Interrupt}, nil
 }
 

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,6 +44,7 @@ func (c *answerCommand) Run(p *process.Process, r *remote) error {
 	if err := c.fits(p.Ctx, r, w, reply.Action); err != nil {
 		return err
 	}
+	reply.GateID = cmp.Or(reply.GateID, w.gate.ID) // and no later one
 	m, err := c.message(w, reply)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func (c *answerCommand) check(a opt.Action, decided bool, r *remote) error {
 		return process.Usagef("--seen is only for a decision about an object")
 	case decided:
 		return c.checkDecision(a, r)
-	case strings.Join(c.Text, " ") == "" && len(c.Set) == 0:
+	case strings.TrimSpace(strings.Join(c.Text, " ")) == "" && len(c.Set) == 0:
 		return process.Usagef("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	return nil

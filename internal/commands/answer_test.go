@@ -43,24 +43,24 @@ func TestAnswer(t *testing.T) {
 		shown string // the metadata of the task, which waits
 		parts string
 	}{
-		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1"}}`},
+		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1","interruptId":"GATE"}}`},
 		{"accept at a gate", answerCommand{Task: gateID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1","interruptId":"GATE"}}`},
 		{"reject", answerCommand{Task: stepID, Text: []string{"reject", "Too", "long"}, Gate: gateID}, approval, `{"data":{"action":"reject","feedback":"Too long","objectDigest":"sha256:1","interruptId":"GATE"}}`},
-		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, question, `{"data":{"answers":[{"id":"q1","answer":"the blue one"}]}}`},
+		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, question, `{"data":{"answers":[{"id":"q1","answer":"the blue one"}],"interruptId":"GATE"}}`},
 		{"text to an agent without gates", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, `"a":1`, `{"text":"the blue one"}`},
 		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, question, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
-		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, question, `{"data":{"answers":[{"id":"q1","answer":"ask the captain"}]}}`},
-		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, approval, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"},"objectDigest":"sha256:1"}}`},
-		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
-		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups","objectDigest":"sha256:1"}}`},
-		{"edit-accept", answerCommand{Task: stepID, Text: []string{"edit-accept", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
-		{"edit a text to what is JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, textObject, `{"data":{"action":"edit-accept","editedArtifactData":"{\"cups\": 2}","objectDigest":"sha256:1"}}`},
-		{"edit data", answerCommand{Task: stepID, Text: []string{"edit", `"cups"`}, Seen: "sha256:0"}, dataObject, `{"data":{"action":"edit-accept","editedArtifactData":"cups","objectDigest":"sha256:0"}}`},
+		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, question, `{"data":{"answers":[{"id":"q1","answer":"ask the captain"}],"interruptId":"GATE"}}`},
+		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, approval, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"},"objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups","objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"edit-accept", answerCommand{Task: stepID, Text: []string{"edit-accept", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"edit a text to what is JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, textObject, `{"data":{"action":"edit-accept","editedArtifactData":"{\"cups\": 2}","objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"edit data", answerCommand{Task: stepID, Text: []string{"edit", `"cups"`}, Seen: "sha256:0"}, dataObject, `{"data":{"action":"edit-accept","editedArtifactData":"cups","objectDigest":"sha256:0","interruptId":"GATE"}}`},
 		{"accept what was seen before", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, approval, `{"data":{"action":"accept","objectDigest":"sha256:0","interruptId":"GATE"}}`},
 		{"text at a gate for an authorization", answerCommand{Task: stepID, Text: []string{"no"}}, strings.Replace(approval, `"approval"`, `"credential"`, 1), `{"text":"no"}`},
 		{"accept at a gate without an object", answerCommand{Task: gateID, Text: []string{"accept"}}, approvalGate, `{"data":{"action":"accept","interruptId":"GATE"}}`},
 		{"accept at another gate than is shown", answerCommand{Task: stepID + ":2", Text: []string{"accept"}}, approval, `{"data":{"action":"accept","interruptId":"` + stepID + `:2"}}`},
-		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, approval, `{"data":{"action":"ask","question":"Why?"}}`},
+		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, approval, `{"data":{"action":"ask","question":"Why?","interruptId":"GATE"}}`},
 		{"number at a gate", answerCommand{Task: gateID, Text: []string{"200"}}, typedQuestions(`{"id":"words","question":"How many?","schema":{"type":"integer"}}`), `{"data":{"answers":[{"id":"words","answer":200}],"interruptId":"GATE"}}`},
 		{"several types", answerCommand{Task: gateID, Set: map[string]string{"words": "200", "legal": "true", "name": "true", "tags": `["a"]`, "any": "3"}}, typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}},` +
 			`{"id":"legal","question":"b","schema":{"type":"boolean"}},{"id":"name","question":"c","schema":{"type":["string","boolean"]}},{"id":"tags","question":"d","schema":{"type":"array"}},{"id":"any","question":"e"}`),
@@ -93,6 +93,17 @@ func TestAnswer_printed(t *testing.T) {
 	for _, tt := range tests {
 		f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)), sendResult(tt.result))
 		f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}}), 0, tt.want)
+	}
+}
+
+// Who may answer and not read sends the answer as it is.
+func TestAnswer_withoutReading(t *testing.T) {
+	f := newFakeAgent(t, func(w http.ResponseWriter) {
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"PERMISSION_DENIED"}]}}`)
+	}, sendResult(stepTask("WORKING", "")))
+	f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, stepAnswered)
+	if sent := f.calls[len(f.calls)-1]; !strings.Contains(sent, `{"action":"accept","objectDigest":"sha256:1"}`) {
+		t.Errorf("sent %s", sent)
 	}
 }
 

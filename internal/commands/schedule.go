@@ -387,7 +387,7 @@ func (c *scheduleDeleteCommand) Run(p *process.Process, r *remote) error {
 	}
 	fmt.Fprintf(p.Stdout, "Schedule %s is deleted. Objectives that it has started continue.\n", c.ID)
 	if dropped > 0 {
-		fmt.Fprintf(p.Stdout, "Not started, since they waited in it, as those of a backfill do: %s\n", opt.Count(dropped, "objective"))
+		fmt.Fprintf(p.Stdout, "Not started, since they waited in it, as those of a backfill do: at least %s\n", opt.Count(dropped, "objective"))
 	}
 	return nil
 }

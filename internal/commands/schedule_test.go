@@ -110,7 +110,7 @@ func TestSchedule(t *testing.T) {
 			2026-03-02 02:00:00 CET  obj-d
 		`},
 		"delete with starts that wait": {"delete nightly", []string{`{"dropped":8}`}, []string{"DELETE /v1/schedules/nightly "},
-			"Schedule nightly is deleted. Objectives that it has started continue.\nNot started, since they waited in it, as those of a backfill do: 8 objectives\n"},
+			"Schedule nightly is deleted. Objectives that it has started continue.\nNot started, since they waited in it, as those of a backfill do: at least 8 objectives\n"},
 		"delete": {"delete nightly", []string{"{}"}, []string{"DELETE /v1/schedules/nightly "}, "Schedule nightly is deleted. Objectives that it has started continue.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (r *gateRow) answers(s *db.Steps, gateID string) {
 		var e opt.Event
 		var g shown.GateReply
 		if err := errors.Join(row.Scan(&decision, &event), db.Decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
-			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
+			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && opt.IsGateBefore(g.Decision.GateID, gateID) {
 				r.Refined++
 				r.SentBack = g.Decision.GateID
 			}

@@ -149,6 +149,7 @@ func TestGate_sentBack(t *testing.T) {
 		s.record(planAdded(s.objective, 0, 1), s.waits(0, 0, first))
 		s.record(refined)
 		s.record(s.waits(0, 0, again))
+		s.record(s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1003)))
 		for id, want := range map[string]string{first.ID: "", again.ID: first.ID} {
 			if r := value(s.j.Gate(t.Context(), tenant, id))(t); r.SentBack != want {
 				t.Errorf("before %s it was sent back at %q, want %q", id, r.SentBack, want)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 
 	"longhaul/a2a"
@@ -20,11 +21,7 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 			return kept, err
 		}
 		s := &db.Steps{C: c}
-		for _, p := range o.Plans {
-			for _, t := range p.Tasks {
-				addWork(s, o.ID, t)
-			}
-		}
+		addWork(s, o)
 		kept.Objective = *o
 		addRequest(s, &kept)
 		addHandled(s, &kept)
@@ -43,22 +40,31 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 	})
 }
 
-// addWork adds the notes of all its attempts, with their authors, and its artifacts to t.
-func addWork(s *db.Steps, objectiveID string, t *opt.Task) {
-	var err error
-	t.Artifacts, err = artifacts(s.C, objectiveID, t.A2AID())
-	s.Fail(err)
-	t.Notes = db.Rows(s, `SELECT seq, principal, doc FROM messages WHERE objective_id = $1 AND kind = 'said' AND verdict = $2
-		AND ((task_id = $3 OR task_id LIKE $3 || '~%') OR (for_task = $3 OR for_task LIKE $3 || '~%')) ORDER BY seq`, db.Args{objectiveID, string(opt.Noted), t.ID},
-		func(row db.Scanner) (m a2a.Message, err error) {
-			var seq int64
-			var author string
+// addWork adds to the tasks of o their artifacts, and the notes to all their attempts, with their authors.
+func addWork(s *db.Steps, o *opt.Objective) {
+	tasks := map[string]*opt.Task{}
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			var err error
+			t.Artifacts, err = artifacts(s.C, o.ID, t.A2AID())
+			s.Fail(err)
+			tasks[t.ID] = t
+		}
+	}
+	s.Each("SELECT task_id, for_task, principal, doc FROM messages WHERE objective_id = $1 AND kind = 'said' AND verdict = $2 ORDER BY seq", db.Args{o.ID, string(opt.Noted)},
+		func(row db.Scanner) (err error) {
+			var to, forTask, author string
 			var doc db.Content
-			if err = row.Scan(&seq, &author, &doc); err == nil {
+			var m a2a.Message
+			if err = row.Scan(&to, &forTask, &author, &doc); err == nil {
 				err = db.Decode(doc, &m)
 			}
 			m.Metadata = m.Metadata.With(opt.KeyAuthor, author)
-			return m, err
+			of, _ := opt.ParseID(cmp.Or(forTask, to))
+			if t := tasks[of.TaskID]; t != nil && !opt.HasNote(t.Notes, m) {
+				t.Notes = append(t.Notes, m)
+			}
+			return err
 		})
 }
 

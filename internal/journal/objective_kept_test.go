@@ -52,6 +52,7 @@ func TestKept_notesOfFormerAttempts(t *testing.T) {
 			planAdded(o, 0, 2), said(s.task(0, 0), "", "m-1", opt.Noted), said(o.ID, s.task(0, 0), "m-2", opt.Noted), said(s.task(0, 1), "", "m-3", opt.Noted),
 			s.moved(0, 0, opt.TaskFailed), opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "failed"},
 			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(0), Attempt: 2, Tasks: []*opt.Task{&again}},
+			said(again.A2AID(), "", "m-1", opt.Noted), // a repeat, which the machine has taken in once
 			said(again.A2AID(), "", "m-4", opt.Noted), said(o.ID, again.A2AID(), "m-5", opt.Noted),
 		)
 		got := value(s.j.Kept(t.Context(), tenant, o.ID))(t).Objective.Plans[0].Tasks[0].Notes

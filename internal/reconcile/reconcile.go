@@ -67,7 +67,8 @@ type Reconciler struct {
 	over     map[string]bool      // objectives that had ended when checkStopped checked them last
 	entered  map[string]time.Time // objectives that a context knows, and when that has begun
 	signaled map[string]time.Time // plans about which a signal was sent, and when
-	many     int                  // objectives that are gone, if they are more than Safe
+	compared time.Time            // when everything was compared last
+	many     int                  // objectives that are gone, if they are more than Safe, as the log has it
 	failed   map[string]string    // the latest errors, as the log has them, by what failed
 }
 
@@ -178,8 +179,8 @@ func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, 
 	switch {
 	case fate == workflows.FateRunning:
 		return true, r.checkPlans(ctx, o)
-	case fate == workflows.FateGone && r.many > 0: // the operator has the word
-		return true, nil
+	case fate == workflows.FateGone: // and others may be, more than may be closed without a word of the operator
+		return true, r.compareInDoubt(ctx)
 	}
 	return true, r.Close(ctx, o.ID)
 }
@@ -234,8 +235,17 @@ func (r *Reconciler) Close(ctx context.Context, objectiveID string) error {
 	return err
 }
 
+// compareInDoubt compares everything, unless that was done a moment ago.
+func (r *Reconciler) compareInDoubt(ctx context.Context) error {
+	if time.Since(r.compared) < quickEvery {
+		return nil
+	}
+	return r.compare(ctx)
+}
+
 // compare checks everything that is open in the journal and does not run in Temporal.
 func (r *Reconciler) compare(ctx context.Context) error {
+	r.compared = time.Now()
 	lost, err := r.Lost(ctx)
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ type Backfilled struct {
 
 // A Deleted is the result of a deletion of a schedule.
 type Deleted struct {
-	Dropped int `json:"dropped"` // objectives that waited for their start, as those of a backfill do: they are not started
+	Dropped int `json:"dropped"` // objectives that waited for their start, at least: they are not started
 }
 
 // ScheduleOf returns s as clients see it.
