@@ -35,7 +35,7 @@ type Decision struct {
 	Groups      []string `json:"groups,omitempty"` // of DecidedBy, that may decide
 	DecidedAt   a2a.Time `json:"decidedAt"`
 	MessageID   string   `json:"messageId,omitempty"`
-	ByHand      bool     `json:"byHand,omitempty"` // DecidedBy has moved the task with tasks/updateStatus, in place of a reply
+	ByHand      bool     `json:"byHand,omitempty"` // DecidedBy has moved or canceled the task, in place of a reply
 
 	ObjectDigest string `json:"objectDigest,omitempty"` // of the object of the gate
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says

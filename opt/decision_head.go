@@ -51,6 +51,7 @@ type Decided struct {
 	DecidedBy string   `json:"decidedBy"`
 	At        a2a.Time `json:"decidedAt"`
 	Feedback  string   `json:"feedback,omitempty"`
+	ByHand    bool     `json:"byHand,omitempty"` // DecidedBy has moved or canceled the task, in place of a reply
 }
 
 // Decided returns how e has closed a gate, nil if it has closed none.
@@ -59,7 +60,7 @@ func (e Event) Decided() *Decided {
 	if d == nil || !d.Closed {
 		return nil
 	}
-	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt}
+	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt, ByHand: d.ByHand}
 	switch {
 	case e.Reply != nil:
 		out.Feedback = e.Reply.Remark()

@@ -192,7 +192,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 		return
 	}
 	d := last.Decision
-	o := &outcome{Word: cmp.Or(gateform.Word(d.Action), string(d.Action)), By: a2a.Visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
+	o := &outcome{Word: cmp.Or(gateform.Word(d), string(d.Action)), By: a2a.Visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
 	if o.ByTimer && d.Action == "" {
 		o.Word = "Closed"
 	}

@@ -140,7 +140,7 @@ func (v gates) closedByOther(s gate.ShownInterrupt) string {
 		return "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word + "." + unused
 	}
 	d := last.Decision
-	word := gateform.Word(d.Action)
+	word := gateform.Word(d)
 	switch d.DecidedBy {
 	case opt.ByTimer:
 		return "Time was over before your answer came: " + gateform.Outcome(d) + unused

@@ -60,13 +60,18 @@ var outcomeWords = map[opt.Action]string{
 	opt.Accept: "Accepted", opt.Reject: "Rejected", opt.Refine: "Sent back to be made better", opt.EditAccept: "Accepted with changes", "": "Answered",
 }
 
-// Word returns how an action closes a gate, as a word at the beginning of a sentence.
-func Word(a opt.Action) string { return outcomeWords[a] }
+// Word returns how a decision has closed its gate, in words at the beginning of a sentence.
+func Word(d opt.Decision) string {
+	if d.ByHand {
+		return "Closed by hand"
+	}
+	return outcomeWords[d.Action]
+}
 
 // Outcome returns how and when a gate was closed: not by whom and with which words, since
 // the bearer of a link may not be one who may read the task.
 func Outcome(d opt.Decision) string {
-	text := outcomeWords[d.Action]
+	text := Word(d)
 	if d.DecidedBy == opt.ByTimer {
 		if text = "Closed"; d.Action != "" {
 			text = outcomeWords[d.Action]

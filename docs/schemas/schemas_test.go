@@ -91,7 +91,7 @@ var texts = map[string]string{
 	"Decision.epoch":          "Of the plan, if it was set back in Temporal: its decisions from then on are a chain of their own.",
 	"Decision.decidedBy":      "longhaul:timer, without a messageId, for a gate that expired.",
 	"Decision.groups":         "Of decidedBy, that may decide.",
-	"Decision.byHand":         "The principal has moved the task with tasks/updateStatus, in place of a reply.",
+	"Decision.byHand":         "The principal has moved or canceled the task, in place of a reply.",
 	"Decision.replyDigest":    "Of the parts of the reply.",
 	"Decision.previous":       "The hash before it, empty for the first.",
 	"DecisionHead.signature":  "A JWS of the canonical JSON of the other members, by a key of /.well-known/jwks.json.",

@@ -68,6 +68,9 @@ func rowOf(d opt.Decision) []string {
 	}
 	if d.Closed {
 		verdict += ", closed the gate"
+		if d.ByHand {
+			verdict += " by hand"
+		}
 	}
 	return []string{timeText(d.DecidedAt, ""), d.GateID, d.DecidedBy, cmp.Or(string(d.Action), "-"), verdict}
 }

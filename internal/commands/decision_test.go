@@ -31,7 +31,7 @@ func exported(n int) decisionExport {
 			Verdict: opt.NotAllowed, DecidedBy: "eve", DecidedAt: a2a.AtMillis(int64(i+1) * 1000), MessageID: fmt.Sprint("m-", i),
 		}
 		if i == 2 {
-			d.Verdict, d.Closed, d.DecidedBy = opt.Accepted, true, "ann"
+			d.Verdict, d.Closed, d.ByHand, d.DecidedBy, d.Action = opt.Accepted, true, true, "ann", ""
 		}
 		e.Decisions = append(e.Decisions, a2a.DataPart(chain.Add(d)).Data)
 	}
@@ -63,7 +63,7 @@ func TestDecisions(t *testing.T) {
 WHEN GATE WHO ACTION VERDICT
 1970-01-01 00:00:01 UTC ` + gateID + ` eve accept not-allowed
 1970-01-01 00:00:02 UTC ` + gateID + ` eve accept not-allowed
-1970-01-01 00:00:03 UTC ` + gateID + ` ann accept counted, closed the gate
+1970-01-01 00:00:03 UTC ` + gateID + ` ann - counted, closed the gate by hand
 `
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(r.stdout.String())); diff != "" || r.err != nil {
 		t.Errorf("%v; printed (-want +got):\n%s", r.err, diff)

@@ -125,8 +125,9 @@ func TestRun_unknownTask(t *testing.T) {
 func TestDecidedText(t *testing.T) {
 	opened := a2a.AtMillis(1_000)
 	for want, d := range map[string]*opt.Decided{
-		"accepted by ann": {Action: opt.Accept, DecidedBy: "ann"},
-		"answered by ann": {DecidedBy: "ann"},
+		"accepted by ann":                                 {Action: opt.Accept, DecidedBy: "ann"},
+		"answered by ann":                                 {DecidedBy: "ann"},
+		"closed by hand by ann":                           {DecidedBy: "ann", ByHand: true},
 		"accepted by timer: no answer came within 15s":    {Action: opt.Accept, DecidedBy: opt.ByTimer, At: a2a.AtMillis(16_000), Feedback: "timeout"},
 		"expired: no answer came within 1 day":            {DecidedBy: opt.ByTimer, At: a2a.AtMillis(86_401_000)},
 		"accepted with changes by ann: it has a new line": {Action: opt.EditAccept, DecidedBy: "ann", Feedback: "it has\na new line"},

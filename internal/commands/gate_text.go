@@ -86,7 +86,11 @@ var participles = map[opt.Action]string{
 // it was opened, the zero value if that is not known.
 func decidedText(d *opt.Decided, opened time.Time) string {
 	if d.DecidedBy != opt.ByTimer {
-		text := cmp.Or(participles[d.Action], string(d.Action)) + " by " + cmp.Or(d.DecidedBy, "anonymous")
+		word := cmp.Or(participles[d.Action], string(d.Action))
+		if d.ByHand {
+			word = "closed by hand"
+		}
+		text := word + " by " + cmp.Or(d.DecidedBy, "anonymous")
 		if d.Feedback != "" {
 			text += ": " + process.OneLine(d.Feedback, objectWidth)
 		}

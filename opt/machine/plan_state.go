@@ -268,7 +268,8 @@ func (s *PlanState) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt
 // stopped, without one.
 func (s *PlanState) canceledBy(t *opt.Task, principal string, at a2a.Time) (e opt.Event) {
 	if w := s.Work[t.ID]; t.Gate != nil && s.Rules >= rulesCanceled && (w == nil || !w.Running) {
-		e = opt.Event{Principal: principal, Decision: s.closedByHand(t, opt.TaskCanceled, principal, at)}
+		reply := opt.Reply{GateID: t.Gate.ID, DecidedBy: principal, At: at} // it has no action: to cancel is not to reject
+		e = opt.Event{Principal: principal, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{ByHand: true})}
 	}
 	return e
 }
