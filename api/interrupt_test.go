@@ -114,6 +114,9 @@ func TestListInterrupts_mine(t *testing.T) {
 		t.Fatalf("the vote: %d %v", status, got)
 	}
 	mine("after a vote", "all", "ann")
+	if got, _ := s.interrupts(t, "?mine=true", "Authorization", "Bearer acme/ann runs:read"); len(got) != 0 {
+		t.Errorf("for one who may not answer wait %v", got)
+	}
 	if got, _ := s.interrupts(t, "?mine=false"); len(got) != 4 {
 		t.Errorf("all are %v", got)
 	}

@@ -78,6 +78,9 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 	if f.Text != "" || f.Urgent {
 		list.Filter = append(list.Filter, "text", f.Text, strconv.FormatBool(f.Urgent))
 	}
+	if p.Mine && !slices.Contains(c.Scopes, call.RespondApprovals) {
+		return page, nil // none waits for one who may not answer
+	}
 	var err error
 	if f.After, err = s.Pages.Cursor(ctx, list, p.PageToken); err != nil {
 		return page, err

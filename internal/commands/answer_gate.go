@@ -84,6 +84,9 @@ func (c *answerCommand) fits(ctx context.Context, r *remote, w waiting, a opt.Ac
 	case isText && !w.waits:
 		return fmt.Errorf("nothing waits for an answer: the task is %s. To send the text to the work all the same:\n\n  %s --task %s %s",
 			shown.LookOfTask(opt.TaskState(w.task.Status.State)).Word, r.command("send"), process.ShellWord(w.task.ID), process.ShellQuoted(strings.Join(c.Text, " ")))
+	case a != "" && !w.waits && c.gateID() == "" && !w.task.Status.State.Terminal():
+		return fmt.Errorf("nothing waits for a decision: the task is %s. To list what waits:\n\n  %s",
+			shown.LookOfTask(opt.TaskState(w.task.Status.State)).Word, r.command("inbox"))
 	case isText && w.gate.ID == "" && c.gateID() != "":
 		return c.closedError(r, w.task, errors.New("the task does not wait at this gate"))
 	case unfit != "":

@@ -156,6 +156,9 @@ func TestAnswer_refused(t *testing.T) {
 		{"text while nothing waits", answerCommand{Task: rootID, Text: []string{"it's", "blue"}}, func() *fakeAgent {
 			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, ""), "INPUT_REQUIRED", "WORKING", 1)))
 		}, "nothing waits for an answer: the task is working. To send the text to the work all the same:\n\n  longhaul send --url URL --task " + rootID + ` 'it'\''s blue'`},
+		{"a decision while nothing waits", answerCommand{Task: rootID, Text: []string{"accept"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, ""), "INPUT_REQUIRED", "WORKING", 1)))
+		}, "nothing waits for a decision: the task is working. To list what waits:\n\n  longhaul inbox --url URL"},
 		{"text after the end", answerCommand{Task: rootID, Text: []string{"blue"}}, func() *fakeAgent {
 			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, `"openwop":{"decision":{"interruptId":"`+gateID+`","decidedBy":"ann"}}`), "INPUT_REQUIRED", "COMPLETED", 1)))
 		}, "the gate is closed: it was answered by ann"},
