@@ -14,7 +14,7 @@ type facts struct {
 	taken    map[string]string          // commands that an objective has handled: its id
 	judged   map[string]int             // how often a letter was judged
 	again    map[string]bool            // letters that a later attempt at a plan has handled
-	heard    map[string]bool            // letters that a workflow has handled
+	heard    map[string]string          // letters that a workflow has handled: its id
 	applied  map[string]int64           // changes that were answered as applied, by objective
 	revision map[string]int64           // by objective
 	paused   map[string]bool            // objectives whose pause was answered and has not ended
@@ -47,7 +47,7 @@ type facts struct {
 
 func newFacts() facts {
 	return facts{
-		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, resent: map[string]bool{}, over: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
@@ -98,6 +98,12 @@ func (f *facts) setForward(id string, j *journal) {
 	}
 	for command := range r.answered {
 		f.answers[command] = max(f.answers[command], 1)
+	}
+	for letter, by := range f.heard {
+		if by == id && len(j.letters[id+" "+letter]) == 0 { // or only by the run
+			delete(f.judged, letter)
+			delete(f.heard, letter)
+		}
 	}
 	for key := range j.letters {
 		if letter, ok := strings.CutPrefix(key, id+" "); ok {

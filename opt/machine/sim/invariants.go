@@ -31,10 +31,10 @@ func (w checks) before(r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
 	case machine.Letter:
-		if id := in.Message.MessageID; !f.heard[id] {
+		if id := in.Message.MessageID; f.heard[id] == "" {
 			r.undo = append(r.undo, func() { delete(f.heard, id) })
 		}
-		f.heard[in.Message.MessageID] = true
+		f.heard[in.Message.MessageID] = r.id
 		f.again[in.Message.MessageID] = r.attempt > 0 || r.objective != r.id && f.resets[r.id] > 0 // it may have begun again
 		w.beforeReply(r, in)
 	case machine.Callback:
