@@ -18,10 +18,10 @@ type Progress struct {
 	Since   time.Time `json:"since"`
 }
 
-// Heartbeats are the sender of those of an activity, so that a dead worker is noticed within seconds
-// and its context is canceled within seconds. An activity has one sender for all that it does: the
-// SDK sends most heartbeats later, with the context of an earlier one. If that was of a sender that
-// has stopped, none would arrive.
+// A heartbeats value sends the heartbeats of an activity, so that a dead worker is noticed within
+// seconds and a cancellation reaches the activity within seconds. An activity has one for all that it
+// does: the SDK sends most heartbeats later, with the context of an earlier one, and none arrives
+// with the context of a sender that has stopped.
 type heartbeats struct {
 	details atomic.Pointer[func() Progress]
 	stop    func()

@@ -68,6 +68,7 @@ type Reconciler struct {
 	entered  map[string]time.Time // objectives that a context knows, and when that has begun
 	signaled map[string]time.Time // plans about which a signal was sent, and when
 	compared time.Time            // when everything was compared last
+	doubtful bool                 // something has been found gone since then
 	many     int                  // objectives that are gone, if they are more than Safe, as the log has it
 	failed   map[string]string    // the latest errors, as the log has them, by what failed
 }
@@ -112,6 +113,9 @@ func (r *Reconciler) Run(ctx context.Context) {
 			since := began.Add(-lag)
 			began = time.Now()
 			r.report(ctx, "check the stopped workflows", r.checkStopped(ctx, since))
+			if r.doubtful {
+				r.report(ctx, "compare everything", r.compare(ctx))
+			}
 		}
 	}
 }
@@ -235,9 +239,10 @@ func (r *Reconciler) Close(ctx context.Context, objectiveID string) error {
 	return err
 }
 
-// compareInDoubt compares everything, unless that was done a moment ago.
+// compareInDoubt compares everything: in a moment, if that was done a moment ago.
 func (r *Reconciler) compareInDoubt(ctx context.Context) error {
 	if time.Since(r.compared) < quickEvery {
+		r.doubtful = true
 		return nil
 	}
 	return r.compare(ctx)
@@ -245,7 +250,7 @@ func (r *Reconciler) compareInDoubt(ctx context.Context) error {
 
 // compare checks everything that is open in the journal and does not run in Temporal.
 func (r *Reconciler) compare(ctx context.Context) error {
-	r.compared = time.Now()
+	r.compared, r.doubtful = time.Now(), false
 	lost, err := r.Lost(ctx)
 	if err != nil {
 		return err

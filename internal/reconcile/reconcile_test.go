@@ -314,7 +314,7 @@ func TestReconciler_closesFewByItself(t *testing.T) {
 // at once at an objective that is in doubt.
 func TestReconciler_Run(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, ids := newWorld(4)
+		w, ids := newWorld(5)
 		lose := func(id string, fate workflows.Fate) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -341,6 +341,9 @@ func TestReconciler_Run(t *testing.T) {
 		lose(ids[3], workflows.FateGone)
 		r.Doubt(ids[3])
 		expect(time.Millisecond, "close "+ids[2], "close "+ids[3]) // others may be gone, too
+		lose(ids[4], workflows.FateGone)
+		r.Doubt(ids[4])
+		expect(6*time.Second, "close "+ids[4])
 		expect(time.Minute)
 		cancel()
 		synctest.Wait()
