@@ -51,14 +51,15 @@ type Config struct {
 	Watch      func(objectiveID string) Watch // of what Tasks reads
 	Links      LinkReader                     // nil for a worker that does not look for cycles of links
 	Heartbeats HeartbeatReader
-	Push       *Push          // nil for a worker that delivers nothing
-	Callbacks  Callbacks      // nil for a worker that does not know the URL of the API
-	Limits     map[string]int // tasks that run at a time, by kind of executor; others have no limit
-	Quotas     access.Quotas  // of tenants
-	Slots      Lender         // nil: tasks that wait because of a limit keep their slots
-	StopAfter  time.Duration  // how long running tasks may continue when the worker stops
-	Observer   Observer       // nil observes nothing
-	Log        *zap.Logger    // nil discards logs
+	Push       *Push                  // nil for a worker that delivers nothing
+	Callbacks  Callbacks              // nil for a worker that does not know the URL of the API
+	Limits     map[string]int         // tasks that run at a time, by kind of executor; others have no limit
+	Quotas     access.Quotas          // of tenants
+	Slots      Lender                 // nil: tasks that wait because of a limit keep their slots
+	StopAfter  time.Duration          // how long running tasks may continue when the worker stops
+	Fence      func() <-chan struct{} // is closed when others may take the worker for lost, and do its tasks; nil: never
+	Observer   Observer               // nil observes nothing
+	Log        *zap.Logger            // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.
@@ -122,6 +123,8 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
+	ctx, end := a.fenced(ctx)
+	defer end(&err)
 	defer a.recoverPanic(ctx, "planner", false, &err)
 	defer sendHeartbeats(ctx).stop()
 	if r.Message != nil {
@@ -155,14 +158,15 @@ type RunInput struct {
 // Run lets an executor do a task. A second run, after a lost worker, does it again
 // with the same key. If this worker has done it, and Temporal has lost the outcome, it
 // returns that outcome.
-func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
+func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
+	ctx, end := a.fenced(ctx)
+	defer end(&err)
 	key := a.finished.key(ctx, in)
 	try := in.Tries + try(ctx)
 	out, ok := a.finished.outcome(key, in.Work, try)
 	if ok {
 		Log(withLog(ctx, in.Work), a.cfg.Log).Info("Returned the outcome of an earlier run, which Temporal did not receive")
 	} else {
-		var err error
 		if out, err = a.runTry(ctx, in, try); err != nil {
 			return Outcome{}, err
 		}

@@ -41,8 +41,9 @@ const (
 	NoPurgerError      = "NoPurger"
 	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
-	JournalError       = "Journal" // its details are how many runs before may have begun
-	RecordError        = "Record"  // the journal can be reached, and does not take the events
+	WorkerLostError    = "WorkerLost" // which other workers report
+	JournalError       = "Journal"    // its details are how many runs before may have begun
+	RecordError        = "Record"     // the journal can be reached, and does not take the events
 	RefusedError       = "Refused"
 	BusyError          = "Busy"    // this process waits for enough already; another or a later one may
 	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have

@@ -15,8 +15,8 @@ import (
 
 func TestLimits_OrDefault(t *testing.T) {
 	for _, tt := range []struct{ limits, want opt.Limits }{
-		{opt.Limits{}, opt.Limits{Plans: 10, Tasks: 50, Parallel: 4, Timeout: 1800, WorkerTimeout: 3}},
-		{opt.Limits{Tasks: 3}, opt.Limits{Plans: 10, Tasks: 3, Parallel: 4, Timeout: 1800, WorkerTimeout: 3}},
+		{opt.Limits{}, opt.Limits{Plans: 10, Tasks: 50, Parallel: 4, Timeout: 1800, WorkerTimeout: 30}},
+		{opt.Limits{Tasks: 3}, opt.Limits{Plans: 10, Tasks: 3, Parallel: 4, Timeout: 1800, WorkerTimeout: 30}},
 		{opt.Limits{Plans: 1, Tasks: 2, Parallel: 3, Timeout: 4, WorkerTimeout: 5}, opt.Limits{Plans: 1, Tasks: 2, Parallel: 3, Timeout: 4, WorkerTimeout: 5}},
 	} {
 		if diff := cmp.Diff(tt.want, tt.limits.OrDefault()); diff != "" {

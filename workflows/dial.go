@@ -21,6 +21,7 @@ type DialConfig struct {
 	Traces     []interceptor.ClientInterceptor // that carry traces; nil for none
 	Blobs      Blobs                           // nil keeps every payload in the histories
 	Cipher     Cipher                          // nil encrypts nothing
+	Calls      grpc.UnaryClientInterceptor     // sees the calls; nil for none
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
@@ -33,6 +34,9 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
 	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeats()))
+	if cfg.Calls != nil {
+		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
+	}
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

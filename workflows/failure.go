@@ -14,8 +14,8 @@ import (
 
 const (
 	workflowTaskTimeout = 3 * time.Second
-	heartbeatTimeout    = 3 * time.Second // of activities that belong to no objective: without a heartbeat for so long, the worker is lost
-	lostWorkers         = 20              // that one attempt at a task may cost
+	heartbeatTimeout    = 30 * time.Second // of activities that belong to no objective: without a heartbeat for so long, the worker is lost
+	lostWorkers         = 20               // that one attempt at a task may cost
 )
 
 // workerTimeout returns after how long without a heartbeat the worker of an activity is

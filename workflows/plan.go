@@ -215,6 +215,8 @@ func explain(err error) machine.Failure {
 		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):
 		return machine.Failure{Code: activities.ReasonTimeout, Message: "The task took longer than it may."}
+	case errors.As(err, &app) && app.Type() == activities.WorkerLostError:
+		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &app) && app.Type() == activities.WorkerStoppedError:
 		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another stopped while it ran the task."}
 	case errors.As(err, &app):

@@ -4,6 +4,4 @@ package shell
 
 import "os/exec"
 
-func setGroup(*exec.Cmd) {}
-
-func killGroup(*exec.Cmd) {}
+func runGroup(p *exec.Cmd) error { return p.Run() }

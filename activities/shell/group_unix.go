@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// setGroup makes p run in a new process group, so that a stop reaches the programs that it
-// starts.
-func setGroup(p *exec.Cmd) {
+// runGroup runs p in a new process group, so that a stop reaches the programs that it starts, and
+// ends those that remain.
+func runGroup(p *exec.Cmd) error {
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGTERM) }
-}
-
-// killGroup ends the programs of the group of p that still run.
-func killGroup(p *exec.Cmd) {
-	if p.Process != nil {
-		_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL) // usually there is nothing
+	if err := p.Start(); err != nil {
+		return err
 	}
+	programs.tell('+', p.Process.Pid)
+	defer programs.tell('-', p.Process.Pid)
+	defer func() { _ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }() // usually there is nothing
+	return p.Wait()
 }

@@ -112,13 +112,11 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	p := exec.CommandContext(limited, call.args[0], call.args[1:]...)
 	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, slices.Concat(call.env, tracing.Environment(ctx)), bytes.NewReader(call.stdin), out, problems
 	p.WaitDelay = stopWait
-	setGroup(p)
-	err := p.Run()
+	err := runGroup(p)
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended with 0, and one that it has started had its output open
 		err = nil
 	}
 	var cause error // for the operator alone: it may name the program and the directory
-	killGroup(p)    // programs that p has started
 	switch {
 	case ctx.Err() != nil:
 		return activities.Outcome{}, ctx.Err()

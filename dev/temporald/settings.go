@@ -21,7 +21,8 @@ func settings() dynamicconfig.StaticClient {
 		// between workflow and activity cost up to 50 ms. More polling than this means less batching.
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():   500,
 		dynamicconfig.TimerProcessorMaxPollRPS.Key():      200,
-		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): 20, // lists may lag by 50 ms; more polling costs throughput
+		dynamicconfig.TimerProcessorMaxTimeShift.Key():    50 * time.Millisecond, // default 1s, which delays each retry
+		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): 20,                    // lists may lag by 50 ms; more polling costs throughput
 
 		// One partition: with the default four and few pollers, one task in ten waits 70 to 100 ms for a forward.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,

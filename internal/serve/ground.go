@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"longhaul/internal/namespace"
 	"longhaul/opt/access"
@@ -54,6 +55,7 @@ type connection struct {
 	find      func() namespace.Target
 	payloads  namespace.Payloads
 	maxEvents int
+	calls     grpc.UnaryClientInterceptor // sees the calls; nil for none
 
 	target namespace.Target
 	client client.Client
@@ -64,7 +66,7 @@ func (c *connection) Start(context.Context) (err error) {
 	if c.cipher, err = c.payloads.Cipher(); err != nil {
 		return err
 	}
-	cfg := workflows.DialConfig{Log: namespace.SDKLog(c.host.log), Cipher: c.cipher}
+	cfg := workflows.DialConfig{Log: namespace.SDKLog(c.host.log), Cipher: c.cipher, Calls: c.calls}
 	if c.store != nil {
 		cfg.Metrics, cfg.Blobs, cfg.Adjust = c.host.metrics.Temporal(), c.store.journal, c.host.build.Temporal
 		if cfg.Traces, err = c.host.traces.provider.Interceptors(); err != nil {

@@ -69,7 +69,8 @@ func (c *Worker) Run(p *process.Process, b Build) error {
 	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
 		g := c.Shared.newGround(h, c.Links, quotas, func() namespace.Target { return target })
 		g.notices.file, g.planning.worker, g.planning.env = c.Notices.Notices, &c.Worker, os.LookupEnv
-		w := &workerPart{ground: g, settings: c.Worker, version: version}
+		l := newLeasePart(g)
+		w := &workerPart{ground: g, settings: c.Worker, version: version, lease: l}
 		return []part{
 			g.reach, g.notices, g.planning, g.store, g.temporal,
 			step(func(ctx context.Context) error {
@@ -83,7 +84,7 @@ func (c *Worker) Run(p *process.Process, b Build) error {
 				h.log.Info("Working", zap.Stringer("at", target))
 				return nil
 			}),
-			w, w.dispatcher(),
+			l, w, w.dispatcher(),
 			step(func(ctx context.Context) error {
 				g.temporal.namespace().WarnOfNoVersion(ctx, version)
 				return g.temporal.namespace().CreatePurgeSchedule(ctx, c.Retention.TTL)
@@ -123,12 +124,13 @@ func (d *Dev) Run(p *process.Process, b Build) error {
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
 		g.notices.file, g.store.migrates = c.Notices.Notices, true
 		g.planning.api, g.planning.worker, g.planning.env = &c.API, &c.Worker, os.LookupEnv
-		w := &workerPart{ground: g, settings: c.Worker}
+		l := newLeasePart(g)
+		w := &workerPart{ground: g, settings: c.Worker, lease: l}
 		a := &apiServer{ground: g, settings: c.API, temporalUI: inside.uiURL}
 		parts := []part{
 			g.reach, g.notices, g.planning, inside, g.store, g.temporal,
 			step(func(ctx context.Context) error { return g.temporal.namespace().CheckKeys(ctx) }),
-			w, w.dispatcher(),
+			l, w, w.dispatcher(),
 		}
 		return append(append(parts, a.parts()...), step(func(ctx context.Context) error {
 			greeting{

@@ -85,7 +85,7 @@ type limitSettings struct {
 	MaxParallel   int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
 	TaskTimeout   time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
 	GateTimeout   time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
-	WorkerTimeout time.Duration `help:"After how long without a sign of life a worker counts as lost, so that its tasks run on another one. More for machines that may be overloaded for that long." default:"3s" env:"LONGHAUL_WORKER_TIMEOUT"`
+	WorkerTimeout time.Duration `help:"After how long without a sign of life a worker counts as lost, so that its tasks run on another one. More for machines that may be overloaded for that long." default:"30s" env:"LONGHAUL_WORKER_TIMEOUT"`
 	IdleTTL       time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	MaxBody       int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }

@@ -16,6 +16,7 @@ type workerPart struct {
 	*ground
 	settings workerSettings
 	version  worker.Version
+	lease    *leasePart
 }
 
 func (w *workerPart) Start(context.Context) error {
@@ -41,6 +42,7 @@ func (w *workerPart) Start(context.Context) error {
 			Callbacks:  w.store.callbacks,
 			Limits:     w.planning.limits,
 			Quotas:     w.quotas,
+			Fence:      w.lease.keeper.Fence,
 			Log:        h.log,
 		},
 		Queues:    w.settings.queues(),

@@ -1,0 +1,181 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A Postgres has leases as advisory locks of a database, and their entries in the table
+// worker_entries.
+type Postgres struct {
+	cfg      *pgx.ConnConfig
+	desk     desk
+	patience time.Duration // after the start of the server, for processes that take their locks again
+}
+
+const (
+	lockClass = 0x6c77                 // of all advisory locks here: "lw"
+	freeFor   = 250 * time.Millisecond // before a lease is that of a lost worker
+)
+
+// NewPostgres returns the leases in the database of a URL. A pooler in between must give each
+// session a connection of its own.
+func NewPostgres(url string) (*Postgres, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("the URL of the journal: %w", err)
+	}
+	cfg.RuntimeParams["application_name"] = "longhaul lease"
+	return &Postgres{cfg: cfg, desk: desk{cfg: cfg}, patience: 5 * time.Second}, nil
+}
+
+// Close implements [Store].
+func (p *Postgres) Close() error { return p.desk.close() }
+
+const entriesOf = `SELECT kind, value FROM worker_entries WHERE lease = $1 AND kind <> ''`
+
+// allLeases lists the leases, and whether they are without their lock, on a server that has run
+// long enough.
+const allLeases = `SELECT lease, clock_timestamp() - pg_postmaster_start_time() > make_interval(secs => $2)
+	AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.classid::bigint = $1 AND l.objid::bigint = e.lease AND l.objsubid = 2
+		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+	FROM worker_entries AS e WHERE kind = ''`
+
+// look returns how many leases there are, and which of them are free.
+func (p *Postgres) look(ctx context.Context) (n int, free map[int32]bool, err error) {
+	free = map[int32]bool{}
+	err = p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		rows, err := c.Query(ctx, allLeases, lockClass, p.patience.Seconds())
+		if err != nil {
+			return err
+		}
+		var id int32
+		var isFree bool
+		_, err = pgx.ForEachRow(rows, []any{&id, &isFree}, func() error {
+			n++
+			if isFree {
+				free[id] = true
+			}
+			return nil
+		})
+		return err
+	})
+	return n, free, err
+}
+
+// Orphans implements [Store]. A lease is one that was free at two looks: its process has had
+// the time to take the lock again, after a connection that was merely cut.
+func (p *Postgres) Orphans(ctx context.Context, giveBack GiveBack) (n int, err error) {
+	n, before, err := p.look(ctx)
+	if err != nil || len(before) == 0 {
+		return n, err
+	}
+	pause(ctx, freeFor)
+	n, free, err := p.look(ctx)
+	errs := []error{err}
+	for id := range free {
+		if before[id] {
+			errs = append(errs, p.takeOver(ctx, id, giveBack))
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// takeOver gives back a lease and ends it, while it has its lock.
+func (p *Postgres) takeOver(ctx context.Context, id int32, giveBack GiveBack) error {
+	c, err := connect(ctx, p.cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx)) // which frees the lock
+	if _, free, err := tryLock(ctx, c, id); err != nil || !free {
+		return err
+	}
+	rows, err := c.Query(ctx, entriesOf, id)
+	if err != nil {
+		return err
+	}
+	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Entry, err error) {
+		var value []byte
+		err = row.Scan(&e.Kind, &value)
+		e.Value = string(value)
+		return e, err
+	})
+	if err == nil {
+		err = giveBack(ctx, entries)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, "DELETE FROM worker_entries WHERE lease = $1", id)
+	return err
+}
+
+// tryLock takes the lock of a lease until the connection ends, and returns the process of the
+// server that has it.
+func tryLock(ctx context.Context, c *pgx.Conn, id int32) (pid uint32, ok bool, err error) {
+	err = c.QueryRow(ctx, "SELECT pg_backend_pid(), pg_try_advisory_lock($1, $2)", lockClass, id).Scan(&pid, &ok)
+	return pid, ok, err
+}
+
+// connectLimit is for one connection to PostgreSQL.
+const connectLimit = 5 * time.Second
+
+func connect(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
+	ctx, end := context.WithTimeout(ctx, connectLimit)
+	defer end()
+	return pgx.ConnectConfig(ctx, cfg.Copy())
+}
+
+// A desk is a connection for all that is not the lock, one thing after another. A new one replaces
+// it when it is lost.
+type desk struct {
+	cfg *pgx.ConnConfig
+	mu  sync.Mutex
+	c   *pgx.Conn
+}
+
+// deskLimit is for one thing at the desk.
+const deskLimit = 2 * time.Second
+
+func (d *desk) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.c == nil || d.c.IsClosed() {
+		if d.c, err = connect(ctx, d.cfg); err != nil {
+			return err
+		}
+		// A change that is lost with the server says only what no worker does any more.
+		if _, err = d.c.Exec(ctx, "SET synchronous_commit = off"); err != nil {
+			return err
+		}
+	}
+	ctx, end := context.WithTimeout(ctx, deskLimit)
+	defer end()
+	return f(ctx, d.c)
+}
+
+func (d *desk) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.c == nil {
+		return nil
+	}
+	ctx, end := context.WithTimeout(context.Background(), deskLimit)
+	defer end()
+	return d.c.Close(ctx)
+}
+
+// code returns the code of an error of the server, "" for another one.
+func code(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,214 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The times of a lease in PostgreSQL. The server frees the lock of a process that it does not
+// hear from after freeAfter at the earliest; until then the process knows: an answer that does not
+// come within silentFor, asked for every askEvery, ends the lease. Both count from the last answer.
+const (
+	askEvery  = 500 * time.Millisecond
+	silentFor = 1500 * time.Millisecond
+	tick      = 250 * time.Millisecond  // silence is counted in these, so that a pause of the process is none
+	freeAfter = 2500 * time.Millisecond // and at most half a second more
+	takeAgain = 150 * time.Millisecond  // the lock, after a cut connection; others wait for two looks
+)
+
+// session makes the server end a connection that has become silent.
+var session = fmt.Sprintf("SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; SET tcp_user_timeout = %d", freeAfter.Milliseconds())
+
+// A heldLock is a lease of this process in PostgreSQL. The connection of the lock does nothing
+// else: a lock is freed only when the statement that runs has ended.
+type heldLock struct {
+	p    *Postgres
+	id   int32
+	c    *pgx.Conn
+	pid  uint32 // of the server's process that has the lock
+	end  context.CancelFunc
+	lost chan struct{}
+	done sync.WaitGroup
+}
+
+// errPooled says that a pooler shares out connections.
+var errPooled = errors.New("a pooler between the worker and PostgreSQL changes the connection within a session, so a lock cannot be held: pool sessions, not transactions, or connect --journal directly")
+
+// Hold implements [Store].
+func (p *Postgres) Hold(ctx context.Context) (Held, error) {
+	h := &heldLock{p: p, id: rand.Int32N(1<<31-2) + 1, lost: make(chan struct{})}
+	if err := h.lock(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.begin(ctx, h); err != nil {
+		return nil, errors.Join(err, h.c.Close(ctx))
+	}
+	watching, end := context.WithCancel(context.Background())
+	h.end = end
+	h.done.Go(func() { h.watch(watching) })
+	return h, nil
+}
+
+// begin adds the lease to the table. A pooler of transactions would give the lock's connection to
+// that transaction, which ask finds out.
+func (p *Postgres) begin(ctx context.Context, h *heldLock) error {
+	return p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO worker_entries (lease, kind, value) VALUES ($1, '', '')", h.id)
+			return errors.Join(err, h.ask(ctx))
+		})
+	})
+}
+
+// lock takes the lock on a new connection.
+func (h *heldLock) lock(ctx context.Context) error {
+	c, err := connect(ctx, h.p.cfg)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, session, pgx.QueryExecModeSimpleProtocol)
+	var ok bool
+	if err == nil {
+		h.pid, ok, err = tryLock(ctx, c, h.id)
+	}
+	if err == nil && !ok {
+		err = errors.New("another process has the lock")
+	}
+	if err != nil {
+		return errors.Join(err, c.Close(ctx))
+	}
+	h.c = c
+	return nil
+}
+
+// ask finds out whether the session is there that has the lock.
+func (h *heldLock) ask(ctx context.Context) error {
+	var pid uint32
+	err := h.c.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid)
+	if err == nil && pid != h.pid {
+		return errPooled
+	}
+	return err
+}
+
+// watch closes lost when the lease is lost.
+func (h *heldLock) watch(ctx context.Context) {
+	defer close(h.lost)
+	for {
+		pause(ctx, askEvery)
+		switch err := h.askInTime(ctx); {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+		case errors.Is(err, errSilent), errors.Is(err, errPooled), !h.lockAgain(ctx):
+			return
+		}
+	}
+}
+
+var errSilent = errors.New("PostgreSQL does not answer")
+
+// askInTime asks, and waits for the answer as long as the server may be silent. A pause of this
+// process, after which the answer is there, counts as one tick.
+func (h *heldLock) askInTime(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	asked := make(chan error, 1)
+	go func() { asked <- h.ask(ctx) }()
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	for range silentFor / tick {
+		select {
+		case err := <-asked:
+			end()
+			return err
+		case <-ticks.C:
+		}
+	}
+	end()
+	if err := <-asked; err != nil {
+		return errSilent
+	}
+	return nil
+}
+
+// lockAgain takes the lock again after its connection was cut, and reports whether nobody has
+// taken the lease for that of a lost worker. While no server is there, nobody can: that time does
+// not count.
+func (h *heldLock) lockAgain(ctx context.Context) bool {
+	left := takeAgain
+	for ctx.Err() == nil && left > 0 {
+		began := time.Now()
+		trying, end := context.WithTimeout(ctx, takeAgain)
+		err := h.lock(trying)
+		var there bool
+		if err == nil {
+			err = h.c.QueryRow(trying, "SELECT EXISTS (SELECT FROM worker_entries WHERE lease = $1)", h.id).Scan(&there)
+		}
+		end()
+		if err == nil {
+			return there
+		}
+		pause(ctx, 10*time.Millisecond)
+		if !isDown(err) {
+			left -= time.Since(began)
+		}
+	}
+	return false
+}
+
+// isDown reports whether an error says that the server does not run: nothing listens, or it
+// starts or stops.
+func isDown(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) || code(err) == "57P03"
+}
+
+// Lost implements [Held].
+func (h *heldLock) Lost() <-chan struct{} { return h.lost }
+
+// Change implements [Held].
+func (h *heldLock) Change(ctx context.Context, added, removed []Entry) error {
+	return h.p.change(ctx, h.id, added, removed)
+}
+
+// change changes the entries of a lease. The empty entry is the lease itself.
+func (p *Postgres) change(ctx context.Context, id int32, added, removed []Entry) error {
+	return p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var batch pgx.Batch
+		if len(added) > 0 {
+			kinds, values := columns(added)
+			batch.Queue("INSERT INTO worker_entries (lease, kind, value) SELECT $1, * FROM unnest($2::text[], $3::bytea[]) ON CONFLICT DO NOTHING", id, kinds, values)
+		}
+		if len(removed) > 0 {
+			kinds, values := columns(removed)
+			batch.Queue("DELETE FROM worker_entries WHERE lease = $1 AND (kind, value) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))", id, kinds, values)
+		}
+		return c.SendBatch(ctx, &batch).Close()
+	})
+}
+
+func columns(entries []Entry) (kinds []string, values [][]byte) {
+	for _, e := range entries {
+		kinds, values = append(kinds, string(e.Kind)), append(values, []byte(e.Value))
+	}
+	return kinds, values
+}
+
+// Release implements [Held].
+func (h *heldLock) Release(ctx context.Context, nothingLeft bool) (err error) {
+	h.end()
+	h.done.Wait()
+	if nothingLeft {
+		err = h.p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.Exec(ctx, "DELETE FROM worker_entries WHERE lease = $1", h.id)
+			return err
+		})
+	}
+	return errors.Join(err, h.c.Close(ctx))
+}

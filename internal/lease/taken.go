@@ -1,0 +1,145 @@
+package lease
+
+import (
+	"context"
+	"sync"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Taken is what the workers of this process have taken from Temporal and not yet answered.
+type Taken struct {
+	mu      sync.Mutex
+	all     map[Entry]bool
+	changes map[Entry]bool // since the last look: added (true) or removed
+	changed chan struct{}
+}
+
+// NewTaken returns that of a process that has taken nothing yet.
+func NewTaken() *Taken {
+	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1)}
+}
+
+// Call makes a call to Temporal and sees what it takes and answers. It is a
+// [grpc.UnaryClientInterceptor].
+func (t *Taken) Call(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	if r, ok := req.(*workflowservice.PollWorkflowTaskQueueRequest); ok && r.GetTaskQueue().GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
+		t.add(stickyQueue, []byte(r.GetTaskQueue().GetName()))
+	}
+	err := call(ctx, method, req, reply, to, options...)
+	if err == nil {
+		t.see(reply)
+	}
+	if err == nil || isFinal(err) {
+		t.seeAnswer(req)
+	}
+	return err
+}
+
+// see adds what a reply brings.
+func (t *Taken) see(reply any) {
+	switch r := reply.(type) {
+	case *workflowservice.PollActivityTaskQueueResponse:
+		t.add(activityTask, r.GetTaskToken())
+	case *workflowservice.PollWorkflowTaskQueueResponse:
+		if r.GetQuery() == nil { // the token of a query is not that of a task
+			t.add(workflowTask, r.GetTaskToken())
+		}
+	case *workflowservice.RespondWorkflowTaskCompletedResponse:
+		t.add(workflowTask, r.GetWorkflowTask().GetTaskToken())
+		for _, eager := range r.GetActivityTasks() {
+			t.add(activityTask, eager.GetTaskToken())
+		}
+	}
+}
+
+// seeAnswer removes what a request has answered.
+func (t *Taken) seeAnswer(req any) {
+	switch r := req.(type) {
+	case *workflowservice.RespondActivityTaskCompletedRequest:
+		t.remove(activityTask, r.GetTaskToken())
+	case *workflowservice.RespondActivityTaskFailedRequest:
+		t.remove(activityTask, r.GetTaskToken())
+	case *workflowservice.RespondActivityTaskCanceledRequest:
+		t.remove(activityTask, r.GetTaskToken())
+	case *workflowservice.RespondWorkflowTaskCompletedRequest:
+		t.remove(workflowTask, r.GetTaskToken())
+	case *workflowservice.RespondWorkflowTaskFailedRequest:
+		t.remove(workflowTask, r.GetTaskToken())
+	}
+}
+
+// isFinal reports whether Temporal has refused an answer, so that the SDK does not repeat it.
+func isFinal(err error) bool {
+	switch status.Code(err) {
+	case codes.NotFound, codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied:
+		return true
+	}
+	return false
+}
+
+func (t *Taken) add(kind Kind, value []byte)    { t.set(Entry{kind, string(value)}, true) }
+func (t *Taken) remove(kind Kind, value []byte) { t.set(Entry{kind, string(value)}, false) }
+
+// set adds or removes an entry. One that is removed before a look is no change.
+func (t *Taken) set(e Entry, has bool) {
+	if e.Value == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all[e] == has {
+		return
+	}
+	if has {
+		t.all[e] = true
+	} else {
+		delete(t.all, e)
+	}
+	if _, unseen := t.changes[e]; unseen {
+		delete(t.changes, e)
+		return
+	}
+	t.changes[e] = has
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// look returns the changes since the last look; from the beginning of a lease, all that there is.
+func (t *Taken) look(first bool) (added, removed []Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if first {
+		t.changes = map[Entry]bool{}
+		for e := range t.all {
+			t.changes[e] = true
+		}
+	}
+	for e, has := range t.changes {
+		if has {
+			added = append(added, e)
+		} else {
+			removed = append(removed, e)
+		}
+	}
+	clear(t.changes)
+	return added, removed
+}
+
+// isAnswered reports whether there is nothing that Temporal waits for.
+func (t *Taken) isAnswered() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for e := range t.all {
+		if e.Kind != stickyQueue {
+			return false
+		}
+	}
+	return true
+}
