@@ -1,45 +1,111 @@
 package crash_test
 
 import (
+	"database/sql"
+	"errors"
+	"flag"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
+	"longhaul/internal/pgserver"
 )
 
-// The only process is killed three times while ten objectives work through lists
-// and one works on a task of 20 s. Nothing fails, since a lost worker is not a
-// failed attempt. The test logs how soon objectives continue.
+var kills = flag.Int("kills", 3, "of the process, in the tests of lost workers")
+
+// Silence alone ends no worker of these tests: a lost one is noticed by its lease.
+const neverSilent = "LONGHAUL_WORKER_TIMEOUT=10m"
+
+// A process is killed again and again while ten objectives work through lists and one
+// works on a task of 20 s. Nothing fails, since a lost worker is not a failed attempt. The test
+// logs how soon objectives continue.
 func TestCrash_recovery(t *testing.T) {
-	w := newWorld(t)
-	p := w.start(harness.AllInOne, "")
+	for _, tt := range []struct {
+		name     string
+		commands []string // the first one is killed
+		postgres bool
+	}{
+		{"all-in-one", []string{harness.AllInOne}, false},
+		{"worker, file", []string{harness.Worker, harness.API, harness.Temporal}, false},
+		{"worker, PostgreSQL", []string{harness.Worker, harness.API, harness.Temporal}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site.Env = []string{neverSilent}
+			read := func() *journal { return openJournal(t, w.site) }
+			if tt.postgres {
+				read = onPostgres(t, w.site)
+			}
+			running := map[string]*harness.Process{}
+			for _, command := range slices.Backward(tt.commands) {
+				running[command] = w.start(command, "")
+			}
+			killed := w.killAgainAndAgain(running, tt.commands[0])
+			all := w.settle()
+			for _, command := range tt.commands {
+				running[command].Stop()
+			}
+			j := read()
+			w.checkJournal(all, j)
+			waits := j.waits(t, killed)
+			if len(waits) == 0 {
+				t.Fatal("no objective was at work at a kill")
+			}
+			t.Logf("From a kill to the next event of an objective of many tasks: p50 %v, max %v, of %d", waits[len(waits)/2], waits[len(waits)-1], len(waits))
+		})
+	}
+}
+
+// killAgainAndAgain kills a process while objectives work, starts it again at once, and returns
+// when it was killed.
+func (w *world) killAgainAndAgain(running map[string]*harness.Process, command string) (at []time.Time) {
+	tasks := 3 * *kills
 	for n := range 11 {
-		scripts := slices.Repeat([]string{"work 1500ms"}, 9)
+		scripts := slices.Repeat([]string{"work 1500ms"}, tasks)
 		if n == 0 {
 			scripts = []string{"work 20s"}
 		}
 		plan := harness.NewPlan("list", append(scripts, say(n))...)
 		if _, err := w.begin(w.ctx(), harness.Message{ID: id(n), Text: "x", Plan: plan}, completes(n)); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 	}
-	var kills []time.Time
-	for range 3 {
-		p.AwaitEnd(4 * time.Second)
-		kills = append(kills, time.Now())
-		p.Kill()
-		p = w.start(harness.AllInOne, "")
+	for range *kills {
+		running[command].AwaitEnd(4 * time.Second)
+		at = append(at, time.Now())
+		running[command].Kill()
+		running[command] = w.start(command, "")
 	}
-	all := w.settle()
-	p.Stop()
-	w.checkStopped(all)
-	j := openJournal(t, w.site)
-	waits := j.waits(t, kills)
-	if len(waits) == 0 {
-		t.Fatal("no objective was at work at a kill")
+	return at
+}
+
+// onPostgres has the journal of a site in PostgreSQL, and returns what reads it.
+func onPostgres(t *testing.T, site *harness.Site) (read func() *journal) {
+	t.Helper()
+	needs.Tools(t, "postgres")
+	server, err := pgserver.Start(t.Context(), "fsync=off")
+	if err == nil {
+		t.Cleanup(func() { _ = server.Close() })
+		err = server.Create(t.Context(), "journal")
 	}
-	t.Logf("From a kill to the next event of an objective of many tasks: p50 %v, max %v, of %d", waits[len(waits)/2], waits[len(waits)-1], len(waits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := server.URL("journal")
+	site.Env = append(site.Env, "LONGHAUL_JOURNAL="+url, "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
+	site.Run("migrate")
+	return func() *journal {
+		db, err := sql.Open("pgx", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		return readJournal(t, db)
+	}
 }
 
 // waits returns how long objectives of more than two tasks that had not ended took
@@ -59,4 +125,73 @@ func (j *journal) waits(t *testing.T, kills []time.Time) (all []time.Duration) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// A worker that is paused and goes on keeps its tasks, if it was silent for less than the time
+// of its worker. After a longer pause another one has begun them, and what the first one still says is
+// refused.
+func TestPaused_worker(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		silent  time.Duration
+		workers int // that run the task
+	}{{"short", 2 * time.Second, 1}, {"long", 0, 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.site.Env = []string{"LONGHAUL_WORKER_TIMEOUT=8s"}
+			running := map[int]*harness.Process{}
+			for _, command := range []string{harness.Temporal, harness.API, harness.Worker, harness.Worker} {
+				p := w.start(command, "")
+				running[p.PID()] = p
+			}
+			plan := harness.NewPlan("plan", "work 15s", say(0))
+			f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 1)[0]
+			worker := running[first.PID]
+			must(t, worker.Signal(syscall.SIGSTOP))
+			if tt.silent > 0 {
+				worker.AwaitEnd(tt.silent)
+			} else {
+				w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 2)
+			}
+			must(t, worker.Signal(syscall.SIGCONT))
+			all := w.settle()
+			for _, command := range []string{harness.Worker, harness.API, harness.Temporal} {
+				for _, p := range running {
+					if p.Command == command {
+						p.Stop()
+					}
+				}
+			}
+			if got := w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 1); len(got) != tt.workers {
+				t.Errorf("%d workers ran the task, want %d", len(got), tt.workers)
+			}
+			w.checkStopped(all)
+		})
+	}
+}
+
+// awaitTries waits until a round of a task was begun so often, and returns its beginnings.
+func (w *world) awaitTries(key string, n int) (r harness.Round) {
+	w.t.Helper()
+	harness.Eventually(w.t, within, "the task runs", func() error {
+		lines, err := harness.ReadTally(w.tally)
+		if r = harness.Rounds(lines)[key]; err == nil && len(r) < n {
+			err = errors.New("not yet")
+		}
+		return err
+	})
+	return r
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

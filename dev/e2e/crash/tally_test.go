@@ -9,7 +9,7 @@ import (
 
 // heartbeat is the time without a heartbeat after which Temporal treats a worker
 // as dead.
-const heartbeat = 5 * time.Second
+const heartbeat = 25 * time.Second
 
 // checkTally checks that every attempt ran once, and again only if the run before
 // had failed or its process was killed. Nothing ran after the end of its task in

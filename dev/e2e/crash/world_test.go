@@ -65,7 +65,7 @@ func (w *world) start(command, point string) *harness.Process {
 
 func (w *world) launch(command, point string) *harness.Process {
 	w.t.Helper()
-	return w.site.Launch(command, "LONGHAUL_WORKER_TIMEOUT=3s", "CRASHABLE_TALLY="+w.tally, "CRASHABLE_POINT="+point)
+	return w.site.Launch(command, "CRASHABLE_TALLY="+w.tally, "CRASHABLE_POINT="+point)
 }
 
 // ctx returns the test's context with a bound.

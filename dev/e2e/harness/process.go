@@ -41,11 +41,10 @@ func launch(s *Site, command, logPath string, env []string) (*Process, error) {
 }
 
 // environment returns the environment of the test without settings of Longhaul and
-// of Temporal's tools. Workers of tests may be silent for longer than the default, since
-// several packages start many processes at once; what kills workers sets a shorter time.
+// of Temporal's tools.
 func environment() []string {
 	own := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LONGHAUL_") || strings.HasPrefix(e, "TEMPORAL_") })
-	return append(own, "TEMPORAL_CONFIG_FILE="+os.DevNull, "LONGHAUL_WORKER_TIMEOUT=10s",
+	return append(own, "TEMPORAL_CONFIG_FILE="+os.DevNull,
 		"LONGHAUL_ECHO=true", "LONGHAUL_FALLBACK=echo") // messages of tests are scripts for echo
 }
 

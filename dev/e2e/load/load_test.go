@@ -19,7 +19,7 @@ import (
 )
 
 // patience keeps a loaded machine from changing what clients see.
-var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s", "--worker-timeout", "20s"}
+var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s"}
 
 // TestSubscribers has a thousand clients follow one task while it changes some
 // two hundred times. They disconnect at random and resume after the last event

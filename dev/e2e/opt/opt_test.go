@@ -31,7 +31,7 @@ const (
 // flags set long waits, so that a loaded machine does not change what clients
 // see. Power cuts are not tested here.
 var flags = []string{
-	"--call-timeout=180s", "--blocking-wait=60s", "--reply-wait=10m", "--cancel-wait=10m", "--worker-timeout=1m", "--sync=normal", "--stop-after=100ms",
+	"--call-timeout=180s", "--blocking-wait=60s", "--reply-wait=10m", "--cancel-wait=10m", "--sync=normal", "--stop-after=100ms",
 }
 
 func TestMain(m *testing.M) {
