@@ -73,13 +73,15 @@ func database(t *testing.T) string {
 	if err == nil {
 		err = s.Create(t.Context(), name)
 	}
-	if err == nil {
-		_, err = journal.Migrate(t.Context(), journal.Config{URL: s.URL(name)})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	migrate(t, s.URL(name))
 	return s.URL(name)
+}
+
+func migrate(t *testing.T, url string) {
+	t.Helper()
+	_, err := journal.Migrate(t.Context(), journal.Config{URL: url})
+	must(t, err)
 }
 
 func entries(texts ...string) (all []lease.Entry) {

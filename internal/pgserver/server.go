@@ -173,6 +173,11 @@ func (s *Server) URL(database string) string {
 	return "postgres://" + User + "@" + s.Addr() + "/" + database + "?sslmode=disable"
 }
 
+// SocketURL is URL through a socket of the file system, which needs no network.
+func (s *Server) SocketURL(database string) string {
+	return fmt.Sprintf("postgres:///%s?user=%s&host=%s&port=%d", database, User, s.dir, s.port)
+}
+
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
