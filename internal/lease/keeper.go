@@ -2,6 +2,8 @@ package lease
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,18 +85,22 @@ func (k *Keeper) keep(ctx context.Context, held Held) {
 	running.Wait()
 	leaving, left := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer left()
-	if err := held.Release(leaving, ctx.Err() != nil && k.Taken.isAnswered()); err != nil {
+	var err error
+	nothingLeft := ctx.Err() != nil && k.Taken.isAnswered()
+	if ctx.Err() != nil && !nothingLeft {
+		err = k.change(leaving, held)
+	}
+	if err := errors.Join(err, held.Release(leaving, nothingLeft)); err != nil {
 		k.Log.Debug("A lease was not released", zap.Error(err))
 	}
 }
 
 // follow writes to the lease what the worker takes and answers, until ctx ends.
 func (k *Keeper) follow(ctx context.Context, held Held) {
-	for all := true; ctx.Err() == nil; {
-		added, removed := k.Taken.look(all)
-		err := k.change(ctx, held, added, removed)
-		if all = err != nil; all {
-			k.Log.Debug("A lease was not changed; all of it is written again", zap.Error(err))
+	k.Taken.begin()
+	for ctx.Err() == nil {
+		if err := k.change(ctx, held); err != nil {
+			k.Log.Debug("A lease was not changed; it is tried again", zap.Error(err))
 			pause(ctx, lookEvery)
 			continue
 		}
@@ -105,13 +111,19 @@ func (k *Keeper) follow(ctx context.Context, held Held) {
 	}
 }
 
-func (k *Keeper) change(ctx context.Context, held Held, added, removed []Entry) error {
+// change writes what has changed.
+func (k *Keeper) change(ctx context.Context, held Held) error {
+	added, removed := k.Taken.look()
 	if len(added)+len(removed) == 0 {
 		return nil
 	}
 	ctx, end := context.WithTimeout(ctx, changeLimit)
 	defer end()
-	return held.Change(ctx, added, removed)
+	err := held.Change(ctx, added, removed)
+	if err != nil {
+		k.Taken.again(slices.Concat(added, removed)...)
+	}
+	return err
 }
 
 // lookForLost gives back what lost workers had taken, until ctx ends. All processes together look

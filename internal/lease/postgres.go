@@ -144,9 +144,19 @@ type desk struct {
 // deskLimit is for one thing at the desk.
 const deskLimit = 2 * time.Second
 
-func (d *desk) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) (err error) {
+// do does one thing, once more if the connection turns out to have been lost.
+func (d *desk) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	former := d.c
+	err := d.try(ctx, f)
+	if err != nil && d.c != nil && d.c == former && d.c.IsClosed() {
+		err = d.try(ctx, f)
+	}
+	return err
+}
+
+func (d *desk) try(ctx context.Context, f func(context.Context, *pgx.Conn) error) (err error) {
 	if d.c == nil || d.c.IsClosed() {
 		if d.c, err = connect(ctx, d.cfg); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // The times of a lease in PostgreSQL. The server frees the lock of a process that it does not
@@ -102,8 +103,11 @@ func (h *heldLock) ask(ctx context.Context) error {
 func (h *heldLock) watch(ctx context.Context) {
 	defer close(h.lost)
 	for {
-		pause(ctx, askEvery)
-		switch err := h.askInTime(ctx); {
+		err := h.listen(ctx)
+		if err == nil {
+			err = h.askInTime(ctx)
+		}
+		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
@@ -114,6 +118,17 @@ func (h *heldLock) watch(ctx context.Context) {
 }
 
 var errSilent = errors.New("PostgreSQL does not answer")
+
+// listen waits until it is time to ask. A connection that is cut meanwhile is noticed at once.
+func (h *heldLock) listen(ctx context.Context) error {
+	ctx, end := context.WithTimeout(ctx, askEvery)
+	defer end()
+	_, err := h.c.WaitForNotification(ctx) // there is none
+	if pgconn.Timeout(err) && !h.c.IsClosed() {
+		return nil
+	}
+	return err
+}
 
 // askInTime asks, and waits for the answer as long as the server may be silent. A pause of this
 // process, after which the answer is there, counts as one tick.

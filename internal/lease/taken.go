@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -100,7 +101,7 @@ func (t *Taken) set(e Entry, has bool) {
 	} else {
 		delete(t.all, e)
 	}
-	if _, unseen := t.changes[e]; unseen {
+	if was, unseen := t.changes[e]; unseen && was != has {
 		delete(t.changes, e)
 		return
 	}
@@ -111,16 +112,17 @@ func (t *Taken) set(e Entry, has bool) {
 	}
 }
 
-// look returns the changes since the last look; from the beginning of a lease, all that there is.
-func (t *Taken) look(first bool) (added, removed []Entry) {
+// begin makes all that there is a change, for a lease that begins.
+func (t *Taken) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first {
-		t.changes = map[Entry]bool{}
-		for e := range t.all {
-			t.changes[e] = true
-		}
-	}
+	t.changes = maps.Clone(t.all)
+}
+
+// look returns the changes since the last look.
+func (t *Taken) look() (added, removed []Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for e, has := range t.changes {
 		if has {
 			added = append(added, e)
@@ -130,6 +132,15 @@ func (t *Taken) look(first bool) (added, removed []Entry) {
 	}
 	clear(t.changes)
 	return added, removed
+}
+
+// again has the next look return changes that could not be written, as far as they still are.
+func (t *Taken) again(changes ...Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range changes {
+		t.changes[e] = t.all[e]
+	}
 }
 
 // isAnswered reports whether there is nothing that Temporal waits for.
