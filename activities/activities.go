@@ -123,7 +123,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
-	ctx, end := a.fenced(ctx)
+	ctx, end := fenced(ctx, a.cfg.Fence)
 	defer end(&err)
 	defer a.recoverPanic(ctx, "planner", false, &err)
 	defer sendHeartbeats(ctx).stop()
@@ -159,7 +159,7 @@ type RunInput struct {
 // with the same key. If this worker has done it, and Temporal has lost the outcome, it
 // returns that outcome.
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
-	ctx, end := a.fenced(ctx)
+	ctx, end := fenced(ctx, a.cfg.Fence)
 	defer end(&err)
 	key := a.finished.key(ctx, in)
 	try := in.Tries + try(ctx)

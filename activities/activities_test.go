@@ -422,6 +422,19 @@ func TestRun_workerStopsAfter(t *testing.T) {
 	w.givesBack(t, stop, w.acts.Run, activities.RunInput{Work: work})
 }
 
+// Work is given back at once when others may take the worker for lost.
+func TestRun_fenced(t *testing.T) {
+	fence := make(chan struct{})
+	cfg := config(&recorder{}, func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+		close(fence)
+		<-ctx.Done()
+		return activities.Outcome{}, ctx.Err()
+	})
+	cfg.Fence = func() <-chan struct{} { return fence }
+	w := newWorker(cfg)
+	w.givesBack(t, nil, w.acts.Run, activities.RunInput{Work: work})
+}
+
 // givesBack checks that a worker that stops gives work back.
 func (w worker) givesBack(t *testing.T, stop chan struct{}, do, in any) {
 	t.Helper()

@@ -10,11 +10,11 @@ var errFenced = errors.New("others may take the worker for lost")
 
 // fenced returns a context that ends when others may take this worker for lost, and what to call with
 // the error of the activity that has it: Temporal repeats the activity then, at once.
-func (a *Activities) fenced(ctx context.Context) (context.Context, func(*error)) {
-	if a.cfg.Fence == nil {
+func fenced(ctx context.Context, of func() <-chan struct{}) (context.Context, func(*error)) {
+	if of == nil {
 		return ctx, func(*error) {}
 	}
-	fence := a.cfg.Fence()
+	fence := of()
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {

@@ -21,9 +21,12 @@ type DialConfig struct {
 	Traces     []interceptor.ClientInterceptor // that carry traces; nil for none
 	Blobs      Blobs                           // nil keeps every payload in the histories
 	Cipher     Cipher                          // nil encrypts nothing
-	Calls      grpc.UnaryClientInterceptor     // sees the calls; nil for none
+	Calls      Calls                           // nil for none
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
+
+// Calls sees the calls to Temporal.
+type Calls = grpc.UnaryClientInterceptor
 
 // Dial connects to Temporal. It does not wait for Temporal: calls fail until
 // Temporal is available.

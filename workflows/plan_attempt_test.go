@@ -31,7 +31,7 @@ const (
 
 // A worker that is silent for longer than the limits of the objective allow is lost.
 func TestWorkerTimeout(t *testing.T) {
-	for limit, want := range map[int]time.Duration{0: 3 * time.Second, 20: 20 * time.Second} {
+	for limit, want := range map[int]time.Duration{0: 30 * time.Second, 20: 20 * time.Second} {
 		got := map[string]time.Duration{}
 		listen := func(env *testsuite.TestWorkflowEnvironment) {
 			env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {

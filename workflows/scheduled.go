@@ -65,7 +65,7 @@ func lateness(ctx workflow.Context, s timetable.Schedule) (time.Duration, error)
 
 // allowedHeartbeat is the heartbeat timeout of waits of which a schedule may have any number at a
 // time, and none of which holds up its next time.
-const allowedHeartbeat = time.Minute
+const allowedHeartbeat = 5 * time.Minute
 
 // awaitObjective waits until the objective of a run has ended.
 func awaitObjective(ctx workflow.Context, in ScheduledInput, run timetable.ScheduledRun) (ScheduledResult, error) {

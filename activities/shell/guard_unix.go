@@ -29,9 +29,9 @@ while read -r how group; do
 	   groups=$rest ;;
 	esac
 done
-for g in $groups; do kill -9 -- "-$g"; done`
+for g in $groups; do kill -s KILL -- "-$g"; done`
 
-// tell tells the guard that a group runs ('+') or has ended. On a system without a shell there is
+// tell reports to the guard that a group runs ('+') or has ended. On a system without a shell there is
 // no guard.
 func (g *guard) tell(how byte, group int) {
 	g.mu.Lock()

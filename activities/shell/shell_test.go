@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -41,6 +43,8 @@ commands:
   long: {run: [sleep, '3600']}
   option: {run: [sort, '--key={{.Values.text}}']}
   children: {run: [sh, -c, '(trap "" TERM; exec sleep 3600 > "$0") & wait', '{{.Values.pipe}}'], timeout: 300ms}
+  forever: {run: [sh, -c, '(trap "" TERM; sleep 3600; :) > "$0" & echo begun > "$0"; wait', '{{.Values.pipe}}']}
+  ended: {run: ['true']}
   background: {run: [sh, -c, 'sleep 3600 & echo ok'], timeout: 2900ms}
 `
 
@@ -203,24 +207,72 @@ func TestExecutor_Execute_logCause(t *testing.T) {
 // A program that is stopped takes along those that it has started, also if they
 // ignore the signal.
 func TestExecutor_Execute_children(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() {
-		_, err := os.ReadFile(pipe) // until no process has it open
-		ended <- err
-	}()
+	pipe, ended := openPipe(t)
 	_, err := executor(t).Execute(t.Context(), task(`{"command":"children","values":{"pipe":"`+pipe+`"}}`), nil)
 	if got := outcome(activities.Outcome{}, err); !strings.HasPrefix(got, "error command-timeout") {
 		t.Error(got)
 	}
+	awaitClosed(t, pipe, ended)
+}
+
+// openPipe makes a pipe with a name. ended gets a value when no process has it open any more.
+func openPipe(t *testing.T) (path string, ended <-chan error) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(path)
+		read <- err
+	}()
+	return path, read
+}
+
+func awaitClosed(t *testing.T, pipe string, ended <-chan error) {
+	t.Helper()
 	// If the child was stopped before it opened the pipe, this ends the reader.
 	if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 		_ = f.Close()
 	}
 	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// workerPipe is the variable of a worker that runs a program until it is killed.
+const workerPipe = "SHELL_TEST_WORKER"
+
+// The programs of a worker that is killed end, too: another worker does their tasks.
+func TestExecutor_killed(t *testing.T) {
+	t.Parallel()
+	if pipe := os.Getenv(workerPipe); pipe != "" {
+		e := executor(t)
+		go func() { _, _ = e.Execute(t.Context(), task(`{"command":"ended"}`), nil) }()
+		_, _ = e.Execute(t.Context(), task(`{"command":"forever","values":{"pipe":"`+pipe+`"}}`), nil)
+		t.Fatal("the program has ended")
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := exec.Command(os.Args[0], "-test.run=^TestExecutor_killed$")
+	p.Env = append(os.Environ(), workerPipe+"="+pipe)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(pipe) // waits for the program
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Read(make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Process.Kill()
+	_ = p.Wait()
+	if _, err := io.ReadAll(f); err != nil { // until no program has it open
 		t.Error(err)
 	}
 }

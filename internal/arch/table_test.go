@@ -131,6 +131,8 @@ var rooms = []room{
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", "opt/shown", // the journal, compared with Temporal
 		"internal/journal", "workflows"}}, // whose histories contain the recorded events
+	{name: "internal/lease", imports: []string{"activities"}, // the error of a lost worker
+		tests: []string{"internal/journal", "internal/pgserver"}}, // the tables, and where they are
 	{name: "internal/reconcile", imports: []string{"a2a", "opt", "opt/shown", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
 	{name: "internal/prove"},                                    // a client of any A2A server: it may not know ours
@@ -141,7 +143,7 @@ var rooms = []room{
 	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
-		"internal/process", "internal/namespace", "internal/reconcile",
+		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease",
 		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing"}},
 	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",
@@ -188,7 +190,7 @@ var testers = []string{"internal/needs", "activities/executortest", "activities/
 var owners = map[string][]string{
 	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/namespace", "internal/serve", "internal/operate", "internal/rebuild", "dev", "dev/*", "examples/*",
 		"internal/metrics"}, // the SDK's own
-	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
+	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/lease", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
@@ -204,9 +206,10 @@ var owners = map[string][]string{
 	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
-	"database/sql":             {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
-	"modernc.org/sqlite":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
-	"github.com/jackc/pgx":     {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
+	"database/sql":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
+	"modernc.org/sqlite": {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
+	"github.com/jackc/pgx": {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench",
+		"internal/lease"}, // whose lock needs a connection that does nothing else
 	"github.com/pressly/goose": {"internal/journal"},
 	// Alone: a configuration library beside it would be a second list of the settings.
 	"github.com/alecthomas/kong": {"internal/process", "internal/cli", "internal/cli/*", // whose model of the commands scripts and pages show
@@ -229,10 +232,10 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},
 	"github.com/prometheus/client_golang":      {"internal/metrics"},
-	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
-	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "dev/*"},   // in api/identity in tests; in workflows for the connection to Temporal
-	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
-	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
+	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"},                 // the generated service: we use only its messages
+	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // in api/identity in tests; in workflows and internal/lease for the connection to Temporal
+	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // of Temporal's answers, not all of which have their own error
+	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                   {"dev/temporald"},
 	"github.com/wneessen/go-mail":              {"activities/notice"}, // messages over SMTP
 	"github.com/stretchr/testify":              nil,

@@ -11,10 +11,10 @@
 //	Store    keeps leases: in locked files, for processes of one machine (files.go), or as
 //	         advisory locks of PostgreSQL (postgres.go, postgres_held.go)
 //
-// A lease only hastens what would happen without it. What is given back has the token of one try:
-// Temporal refuses it if that try has ended, and later refuses the answer of a worker that was taken
-// for lost. A process whose lock may be lost is told so before others can take the lock
-// ([Keeper.Fence]): it stops its tasks itself. A paused process keeps its lock.
+// A lease only hastens it. Work is given back with the token of one try: Temporal refuses that if
+// the try has ended, and later refuses the answer of a worker that was taken for lost. A process finds
+// out that its lock may be lost before others can take the lock ([Keeper.Fence]), and stops its tasks
+// itself. A paused process keeps its lock.
 package lease
 
 import "context"
@@ -39,7 +39,7 @@ type Entry struct {
 type Store interface {
 	// Hold begins a lease without entries.
 	Hold(ctx context.Context) (Held, error)
-	// Orphans calls giveBack with the entries of each lease that nobody holds any more, and ends
+	// Orphans calls giveBack with the entries of each lease whose process is gone, and ends
 	// the lease unless that returns an error. While one process does so, others do not. It
 	// returns how many leases there are.
 	Orphans(ctx context.Context, giveBack GiveBack) (n int, err error)

@@ -20,8 +20,8 @@ import (
 )
 
 // Files are leases of processes on one machine. Each is a file that its process has locked, with
-// the changes of its entries: the kernel unlocks it when the process ends, and keeps what was
-// written. Nothing is synced: after a power cut there is no lease, and heartbeats find out.
+// the changes of its entries: the kernel unlocks it when the process ends, and keeps its
+// content. Nothing is synced: after a power cut there is no lease, and heartbeats find out.
 type Files struct{ Dir string }
 
 const (
@@ -170,7 +170,7 @@ func (f Files) Orphans(ctx context.Context, giveBack GiveBack) (n int, err error
 	return len(held), errors.Join(errs...)
 }
 
-// ifFree calls do while it has the lock of a file that nobody has locked.
+// ifFree calls do while it has the lock of a file that no other process has locked.
 func ifFree(path string, do func() error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,8 +23,8 @@ const (
 )
 
 // giveBack has other workers do what a lost one had taken: first it makes its sticky queue
-// known as lost, so that no workflow waits there for it, then it fails what it had begun. What
-// has ended in the meantime is refused, which is well.
+// known as lost, so that no workflow waits there for it, then it fails what it had begun. Temporal
+// refuses work that has ended in the meantime.
 func (k *Keeper) giveBack(ctx context.Context, entries []Entry) error {
 	ctx, end := context.WithTimeout(ctx, giveBackLimit)
 	defer end()

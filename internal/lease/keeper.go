@@ -111,7 +111,7 @@ func (k *Keeper) follow(ctx context.Context, held Held) {
 	}
 }
 
-// change writes what has changed.
+// change writes the changes since the last time.
 func (k *Keeper) change(ctx context.Context, held Held) error {
 	added, removed := k.Taken.look()
 	if len(added)+len(removed) == 0 {

@@ -26,7 +26,7 @@ import (
 	"longhaul/internal/lease"
 )
 
-// A temporal notes what is given back to it.
+// A temporal notes the work that it gets back.
 type temporal struct {
 	workflowservice.WorkflowServiceClient
 	mu     sync.Mutex
@@ -111,7 +111,7 @@ func TestKeeper_givesBack(t *testing.T) {
 
 // call makes a call through what sees the calls.
 func call(k *lease.Keeper, req, reply any, err error) {
-	_ = k.Taken.Call(context.Background(), "", req, reply, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
+	_ = k.Taken.Calls()(context.Background(), "", req, reply, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
 }
 
 // The lease of a worker has what it has taken and not answered.

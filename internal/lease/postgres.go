@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,8 +38,6 @@ func NewPostgres(url string) (*Postgres, error) {
 
 // Close implements [Store].
 func (p *Postgres) Close() error { return p.desk.close() }
-
-const entriesOf = `SELECT kind, value FROM worker_entries WHERE lease = $1 AND kind <> ''`
 
 // allLeases lists the leases, and whether they are without their lock, on a server that has run
 // long enough.
@@ -97,7 +96,7 @@ func (p *Postgres) takeOver(ctx context.Context, id int32, giveBack GiveBack) er
 	if _, free, err := tryLock(ctx, c, id); err != nil || !free {
 		return err
 	}
-	rows, err := c.Query(ctx, entriesOf, id)
+	rows, err := c.Query(ctx, "SELECT kind, value FROM worker_entries WHERE lease = $1", id)
 	if err != nil {
 		return err
 	}
@@ -107,10 +106,11 @@ func (p *Postgres) takeOver(ctx context.Context, id int32, giveBack GiveBack) er
 		e.Value = string(value)
 		return e, err
 	})
-	if err == nil {
-		err = giveBack(ctx, entries)
+	if err != nil || len(entries) == 0 { // another process has given it back
+		return err
 	}
-	if err != nil {
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e == Entry{} })
+	if err := giveBack(ctx, entries); err != nil {
 		return err
 	}
 	_, err = c.Exec(ctx, "DELETE FROM worker_entries WHERE lease = $1", id)
@@ -144,7 +144,7 @@ type desk struct {
 // deskLimit is for one thing at the desk.
 const deskLimit = 2 * time.Second
 
-// do does one thing, once more if the connection turns out to have been lost.
+// do does one thing, again if the connection turns out to have been lost.
 func (d *desk) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -153,9 +153,8 @@ func (h *heldLock) askInTime(ctx context.Context) error {
 	return nil
 }
 
-// lockAgain takes the lock again after its connection was cut, and reports whether nobody has
-// taken the lease for that of a lost worker. While no server is there, nobody can: that time does
-// not count.
+// lockAgain takes the lock again after its connection was cut, and reports whether it
+// has the lease still. While no server is there, others cannot take it: that time does not count.
 func (h *heldLock) lockAgain(ctx context.Context) bool {
 	left := takeAgain
 	for ctx.Err() == nil && left > 0 {

@@ -112,7 +112,7 @@ func stores(t *testing.T, test func(t *testing.T, variable string, open func() l
 	})
 }
 
-// orphans returns the entries of all leases that nobody holds, and ends them.
+// orphans returns the entries of all leases whose process is gone, and ends them.
 func orphans(t *testing.T, s lease.Store) (found [][]lease.Entry) {
 	t.Helper()
 	_, err := s.Orphans(t.Context(), func(_ context.Context, all []lease.Entry) error {

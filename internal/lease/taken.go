@@ -25,20 +25,21 @@ func NewTaken() *Taken {
 	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// Call makes a call to Temporal and sees what it takes and answers. It is a
-// [grpc.UnaryClientInterceptor].
-func (t *Taken) Call(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	if r, ok := req.(*workflowservice.PollWorkflowTaskQueueRequest); ok && r.GetTaskQueue().GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
-		t.add(stickyQueue, []byte(r.GetTaskQueue().GetName()))
+// Calls sees what the calls to Temporal take and answer.
+func (t *Taken) Calls() grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		if r, ok := req.(*workflowservice.PollWorkflowTaskQueueRequest); ok && r.GetTaskQueue().GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
+			t.add(stickyQueue, []byte(r.GetTaskQueue().GetName()))
+		}
+		err := call(ctx, method, req, reply, to, options...)
+		if err == nil {
+			t.see(reply)
+		}
+		if err == nil || isFinal(err) {
+			t.seeAnswer(req)
+		}
+		return err
 	}
-	err := call(ctx, method, req, reply, to, options...)
-	if err == nil {
-		t.see(reply)
-	}
-	if err == nil || isFinal(err) {
-		t.seeAnswer(req)
-	}
-	return err
 }
 
 // see adds what a reply brings.

@@ -7,7 +7,6 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
-	"google.golang.org/grpc"
 
 	"longhaul/internal/namespace"
 	"longhaul/opt/access"
@@ -55,7 +54,7 @@ type connection struct {
 	find      func() namespace.Target
 	payloads  namespace.Payloads
 	maxEvents int
-	calls     grpc.UnaryClientInterceptor // sees the calls; nil for none
+	calls     workflows.Calls // nil for none
 
 	target namespace.Target
 	client client.Client

@@ -19,7 +19,7 @@ type leasePart struct {
 
 func newLeasePart(g *ground) *leasePart {
 	l := &leasePart{ground: g, taken: lease.NewTaken()}
-	g.temporal.calls = l.taken.Call
+	g.temporal.calls = l.taken.Calls()
 	return l
 }
 

@@ -127,8 +127,7 @@ func (j *journal) waits(t *testing.T, kills []time.Time) (all []time.Duration) {
 	return all
 }
 
-// A worker that is paused and goes on keeps its tasks, if it was silent for less than the time
-// of its worker. After a longer pause another one has begun them, and what the first one still says is
+// A worker that is paused keeps its tasks, if it was silent for less than --worker-timeout. After a longer pause another one has begun them, and what the first one still says is
 // refused.
 func TestPaused_worker(t *testing.T) {
 	t.Parallel()
