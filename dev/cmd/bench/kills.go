@@ -36,7 +36,7 @@ func measureKills(ctx context.Context, s settings, r *report) error {
 			took = append(took, seconds)
 		}
 		f := r.add(measured{part: "f", name: k.name, unit: "s", ours: took, baseline: "official Go server: its tasks are gone"})
-		f.setAim("p50 < 3 s", f.Value < 3)
+		f.setAim("p50 < 1 s", f.Value < 1)
 	}
 	return nil
 }
