@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -98,6 +99,7 @@ func (k *Keeper) keep(ctx context.Context, held Held) {
 // follow writes to the lease what the worker takes and answers, until ctx ends.
 func (k *Keeper) follow(ctx context.Context, held Held) {
 	k.Taken.begin()
+	defer k.Taken.wrote(math.MaxInt)
 	for ctx.Err() == nil {
 		if err := k.change(ctx, held); err != nil {
 			k.Log.Debug("A lease was not changed; it is tried again", zap.Error(err))
@@ -113,17 +115,17 @@ func (k *Keeper) follow(ctx context.Context, held Held) {
 
 // change writes the changes since the last time.
 func (k *Keeper) change(ctx context.Context, held Held) error {
-	added, removed := k.Taken.look()
-	if len(added)+len(removed) == 0 {
-		return nil
+	added, removed, latest := k.Taken.look()
+	if len(added)+len(removed) > 0 {
+		ctx, end := context.WithTimeout(ctx, changeLimit)
+		defer end()
+		if err := held.Change(ctx, added, removed); err != nil {
+			k.Taken.again(slices.Concat(added, removed)...)
+			return err
+		}
 	}
-	ctx, end := context.WithTimeout(ctx, changeLimit)
-	defer end()
-	err := held.Change(ctx, added, removed)
-	if err != nil {
-		k.Taken.again(slices.Concat(added, removed)...)
-	}
-	return err
+	k.Taken.wrote(latest)
+	return nil
 }
 
 // lookForLost gives back what lost workers had taken, until ctx ends. All processes together look

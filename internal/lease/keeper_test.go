@@ -4,9 +4,13 @@ package lease_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -144,6 +148,29 @@ func TestKeeper_follows(t *testing.T) {
 	want := [][]lease.Entry{entries("a before the lease", "a eager", "a unanswered", "q sticky", "w next workflow task")}
 	if diff := cmp.Diff(want, orphans(t, s)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A task begins when its lease has it, and without a lease at once.
+func TestKeeper_beforeTask(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := lease.Files{Dir: dir}
+	k := keeper(s, &temporal{})
+	poll := func(token string) {
+		call(k, &workflowservice.PollActivityTaskQueueRequest{}, &workflowservice.PollActivityTaskQueueResponse{TaskToken: []byte(token)}, nil)
+	}
+	poll("before")
+	run(t, k)
+	eventually(t, "held", func() bool { n, err := s.Orphans(t.Context(), nil); return n == 1 && err == nil })
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	must(t, err)
+	for i := range 100 {
+		token := fmt.Sprint("task ", i)
+		poll(token)
+		if text, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), base64.StdEncoding.EncodeToString([]byte(token))) {
+			t.Fatalf("%s began, and the lease did not have it: %v", token, err)
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package lease
 import (
 	"context"
 	"maps"
+	"math"
 	"sync"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -18,11 +20,17 @@ type Taken struct {
 	all     map[Entry]bool
 	changes map[Entry]bool // since the last look: added (true) or removed
 	changed chan struct{}
+	latest  int           // change
+	written int           // the latest change that a lease has; all while none is held
+	news    chan struct{} // closed, and replaced, when written rises
 }
+
+// writtenWithin is how long a task waits for its lease. Afterwards it begins without.
+const writtenWithin = 100 * time.Millisecond
 
 // NewTaken returns that of a process that has taken nothing yet.
 func NewTaken() *Taken {
-	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1)}
+	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
 }
 
 // Calls sees what the calls to Temporal take and answer.
@@ -32,8 +40,8 @@ func (t *Taken) Calls() grpc.UnaryClientInterceptor {
 			t.add(stickyQueue, []byte(r.GetTaskQueue().GetName()))
 		}
 		err := call(ctx, method, req, reply, to, options...)
-		if err == nil {
-			t.see(reply)
+		if err == nil && t.see(reply) {
+			t.awaitWritten(ctx)
 		}
 		if err == nil || isFinal(err) {
 			t.seeAnswer(req)
@@ -42,11 +50,12 @@ func (t *Taken) Calls() grpc.UnaryClientInterceptor {
 	}
 }
 
-// see adds what a reply brings.
-func (t *Taken) see(reply any) {
+// see adds what a reply brings, and reports whether it brings tasks.
+func (t *Taken) see(reply any) (tasks bool) {
 	switch r := reply.(type) {
 	case *workflowservice.PollActivityTaskQueueResponse:
 		t.add(activityTask, r.GetTaskToken())
+		return true
 	case *workflowservice.PollWorkflowTaskQueueResponse:
 		if r.GetQuery() == nil { // the token of a query is not that of a task
 			t.add(workflowTask, r.GetTaskToken())
@@ -56,7 +65,39 @@ func (t *Taken) see(reply any) {
 		for _, eager := range r.GetActivityTasks() {
 			t.add(activityTask, eager.GetTaskToken())
 		}
+		return len(r.GetActivityTasks()) > 0
 	}
+	return false
+}
+
+// awaitWritten waits until the lease has all changes until now.
+func (t *Taken) awaitWritten(ctx context.Context) {
+	timer := time.NewTimer(writtenWithin)
+	defer timer.Stop()
+	t.mu.Lock()
+	latest := t.latest
+	for t.written < latest {
+		news := t.news
+		t.mu.Unlock()
+		select {
+		case <-news:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+		t.mu.Lock()
+	}
+	t.mu.Unlock()
+}
+
+// wrote notes which changes are written. Without a lease none is waited for.
+func (t *Taken) wrote(until int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.written = until
+	close(t.news)
+	t.news = make(chan struct{})
 }
 
 // seeAnswer removes what a request has answered.
@@ -102,6 +143,7 @@ func (t *Taken) set(e Entry, has bool) {
 	} else {
 		delete(t.all, e)
 	}
+	t.latest++
 	if was, unseen := t.changes[e]; unseen && was != has {
 		delete(t.changes, e)
 		return
@@ -117,11 +159,11 @@ func (t *Taken) set(e Entry, has bool) {
 func (t *Taken) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.changes = maps.Clone(t.all)
+	t.changes, t.written = maps.Clone(t.all), 0
 }
 
-// look returns the changes since the last look.
-func (t *Taken) look() (added, removed []Entry) {
+// look returns the changes since the last look, and which is the latest.
+func (t *Taken) look() (added, removed []Entry, latest int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for e, has := range t.changes {
@@ -132,7 +174,7 @@ func (t *Taken) look() (added, removed []Entry) {
 		}
 	}
 	clear(t.changes)
-	return added, removed
+	return added, removed, t.latest
 }
 
 // again has the next look return changes that could not be written, as far as they still are.
