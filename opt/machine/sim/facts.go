@@ -3,9 +3,11 @@ package sim
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"longhaul/opt"
+	"longhaul/opt/machine"
 )
 
 // Facts are the records of the invariants.
@@ -53,14 +55,6 @@ func newFacts() facts {
 		sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
 		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
-	}
-}
-
-// moved notes a move of p by r if r is its objective and an operator has ended p: the move follows on
-// what r has heard from that.
-func (f *facts) moved(r, p *run, e opt.Event) {
-	if r.id == r.objective && p != nil && p.terminated {
-		f.lost[move(e)] = true
 	}
 }
 
@@ -116,4 +110,113 @@ func (f *facts) setForward(id string, j *journal) {
 
 func forget[V any](m map[string]V, prefix string) {
 	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
+}
+
+// planFacts are the facts about the tasks of a plan.
+type planFacts struct {
+	attempts, over    map[string]int
+	endedAt           map[string]int64
+	accepted, sending map[string][]string
+	sentBack          map[string][]string
+	notesAt           map[string]map[string]bool
+	gates             map[string]openGate
+	legs              map[string]leg
+	chains            map[string]opt.Chain
+}
+
+// taskPrefix begins the ids of all that belongs to the tasks of a plan.
+func taskPrefix(planID string) string { return strings.Replace(planID, "plan-", "task-", 1) + "-" }
+
+// ofPlan returns a copy of the facts about the plan of r; nothing for another run.
+func (f *facts) ofPlan(r *run) (out planFacts) {
+	if _, plan := r.m.(planHost); !plan {
+		return out
+	}
+	prefix := taskPrefix(r.id)
+	same := func(v []string) []string { return slices.Clone(v) }
+	return planFacts{
+		attempts: those(f.attempts, prefix, value[int]), over: those(f.over, prefix, value[int]), endedAt: those(f.endedAt, prefix, value[int64]),
+		accepted: those(f.accepted, prefix, same), sending: those(f.sending, prefix, same), sentBack: those(f.sentBack, prefix, same),
+		notesAt: those(f.notesAt, prefix, maps.Clone[map[string]bool]),
+		gates:   those(f.gates, prefix, func(g *openGate) openGate { return *g }),
+		legs:    those(f.legs, prefix, func(l *leg) leg { return *l }),
+		chains:  those(f.chains, prefix, value[opt.Chain]),
+	}
+}
+
+// setPlan sets the facts about the plan of r to a copy that was made before.
+func (f *facts) setPlan(r *run, to planFacts) {
+	f.forget(taskPrefix(r.id))
+	same := func(v []string) []string { return slices.Clone(v) }
+	add(f.attempts, to.attempts, value[int])
+	add(f.over, to.over, value[int])
+	add(f.endedAt, to.endedAt, value[int64])
+	add(f.accepted, to.accepted, same)
+	add(f.sending, to.sending, same)
+	add(f.sentBack, to.sentBack, same)
+	add(f.notesAt, to.notesAt, maps.Clone[map[string]bool])
+	add(f.gates, to.gates, func(g openGate) *openGate { return &g })
+	add(f.legs, to.legs, func(l leg) *leg { return &l })
+	add(f.chains, to.chains, value[opt.Chain])
+}
+
+func value[V any](v V) V { return v }
+
+// those returns copies of the members of m whose keys have a prefix.
+func those[V, W any](m map[string]V, prefix string, copied func(V) W) map[string]W {
+	out := map[string]W{}
+	for key, v := range m {
+		if strings.HasPrefix(key, prefix) {
+			out[key] = copied(v)
+		}
+	}
+	return out
+}
+
+// add adds copies of the members of from to m.
+func add[V, W any](m map[string]W, from map[string]V, copied func(V) W) {
+	for key, v := range from {
+		m[key] = copied(v)
+	}
+}
+
+// A leg is the record of the invariants about the latest leg of an A2A task.
+type leg struct {
+	memo     string
+	onCancel bool
+	due      int64 // when the next leg may begin
+	round    int
+	parks    int  // in the attempt
+	canceled bool // the leg that cancels has ended
+	returned bool // a callback or an activity elsewhere has brought an outcome
+	owed     bool // the round must end with it
+}
+
+// leg returns the record of an A2A task.
+func (f *facts) leg(taskID string) *leg {
+	if f.legs[taskID] == nil {
+		f.legs[taskID] = &leg{}
+	}
+	return f.legs[taskID]
+}
+
+// An openGate is an open gate as it was opened, and how many of its steps were
+// taken.
+type openGate struct {
+	opt.Gate
+	steps int
+}
+
+// notesNow returns the ids of the notes that a plan has now.
+func notesNow(s *machine.PlanState) map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range s.Notes {
+		ids[m.MessageID] = true
+	}
+	for _, t := range s.Plan.Tasks {
+		for _, m := range t.Notes {
+			ids[m.MessageID] = true
+		}
+	}
+	return ids
 }

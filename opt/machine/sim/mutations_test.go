@@ -158,9 +158,9 @@ var mutations = []mutation{
 	{"a cycle through the list is accepted", "../spec.go", "return left[b] }) {\n\t\t\t\tdelete(left, n)", "return left[b] }) || true {\n\t\t\t\tdelete(left, n)"},
 	{"a retry that finds nothing in the journal keeps its turn", "turn.go", "return TurnRequest{ObjectiveID: objectiveID, Want: WantLeave}", "return TurnRequest{ObjectiveID: objectiveID}"},
 	{"a retry that finds nothing in the journal is waited for", "context.go", "(member == s.Holder || member.Silent)", "member == s.Holder"},
-	{"an objective is removed while a client retries it", "sim/command.go", "r.kept, w.facts.asked[o.ID] = w.now, w.now", "w.facts.asked[o.ID] = w.now"},
-	{"a rebuild leaves out an event", "sim/journal.go", "\tw.recordAgain(lost)", "\tw.recordAgain(lost[1:])"},
-	{"a former attempt is read from a journal that has lost it", "sim/activity.go", "a.Kind == machine.LoadKept && w.early", "false && w.early"},
+	{"an objective is removed while a client retries it", "sim/call.go", "r.kept, cs.w.facts.asked[o.ID] = cs.w.now, cs.w.now", "cs.w.facts.asked[o.ID] = cs.w.now"},
+	{"a rebuild leaves out an event", "sim/rebuild.go", "\tj.recordAgain(lost)", "\tj.recordAgain(lost[1:])"},
+	{"a former attempt is read from a journal that has lost it", "sim/activity.go", "a.Kind == machine.LoadKept && ws.w.journal.early", "false && ws.w.journal.early"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 
