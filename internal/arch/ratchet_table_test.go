@@ -24,9 +24,7 @@ var allowed = map[string]figures{
 		"api/service/servicetest": 1,
 	},
 	// that can be called on a struct: its own, and the methods of structs that it embeds and of types that embed it alone
-	"methods": {
-		"workflows.objectivePart": 43, "workflows.planPart": 43,
-	},
+	"methods": {},
 	// cyclomatic, of a function with the literals in it
 	"complexity": {},
 }
