@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -26,6 +29,37 @@ type call struct {
 
 // patience is how long a call may take, in milliseconds.
 const patience = 3000
+
+// takePlace takes a place in the queue of a context for a call that begins work, and returns since when
+// it waits there.
+func (cs clients) takePlace(c *call, contextID string) a2a.Time {
+	c.ahead = cs.w.journal.reserve(contextID, c.objectiveID, c.attempt, cs.w.apiTime(0))
+	c.queued = !c.ahead.since.IsZero()
+	return c.ahead.since
+}
+
+// open opens an objective as the API does.
+func (cs clients) open(o opt.Opening, idleFor int64) {
+	id := o.Objective.ID
+	call := &call{begunAt: cs.w.now, objectiveID: id, to: id, opening: &o, attempt: 1, idleFor: idleFor}
+	if !o.Idle {
+		o.Objective.QueuedAt = cs.takePlace(call, o.Objective.ContextID)
+	}
+	o.Objective.Loose = machine.Loose(cs.w.rules) // as the workflow shows it
+	cs.w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", cs.w.name(id), o.Objective.ContextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
+	cs.w.journal.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
+	cs.send(call)
+}
+
+// sendLetter sends a letter that begins no work to the plan or the objective that it is for.
+func (cs clients) sendLetter(l *opt.Letter) {
+	cs.send(&call{begunAt: cs.w.now, objectiveID: l.ObjectiveID, to: cmp.Or(l.PlanID, l.ObjectiveID), letter: l})
+}
+
+func (cs clients) newCommandID() string {
+	cs.w.n2++
+	return fmt.Sprintf("c%d", cs.w.n2)
+}
 
 // send begins the steps of a call.
 func (cs clients) send(c *call) {
@@ -148,9 +182,7 @@ func (cs clients) sendThis(cmd opt.Command) {
 		cmd.Attempt = call.attempt
 	}
 	if begins(cmd, o) {
-		call.ahead = cs.w.journal.reserve(o.ContextID, o.ID, call.attempt, cs.w.apiTime(0))
-		cmd.QueuedAt = call.ahead.since
-		call.queued = !cmd.QueuedAt.IsZero()
+		cmd.QueuedAt = cs.takePlace(call, o.ContextID)
 	}
 	cs.w.logf("a client sends command %s for %s: %s, queued %v", cmd.ID, cs.w.name(o.ID), describe(cmd), call.queued)
 	cs.send(call)

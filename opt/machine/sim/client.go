@@ -42,36 +42,33 @@ func (cs clients) act(c *choice) {
 
 // openObjective has a client open an objective.
 func (cs clients) openObjective(c *choice) {
-	cs.w.n++
 	contextID := fmt.Sprintf("ctx-%d", c.pick(2)+1)
 	if c.pick(3) < 2 {
 		contextID = "ctx-1"
 	}
-	id := opt.NewObjectiveID([16]byte{byte(cs.w.n)})
-	o := opt.Opening{Objective: opt.Objective{
-		ID: id, ContextID: contextID, Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", cs.w.n),
-		Status: opt.ObjectiveSubmitted, CreatedAt: cs.w.at(), UpdatedAt: cs.w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
-	}}
+	o := cs.newOpening(contextID)
 	kind := c.pick(6)
 	o.Idle = kind >= 4
 	if kind != 5 { // objectives/create has no message
-		o.Message = cs.message(id, id)
+		o.Message = cs.message(o.Objective.ID, o.Objective.ID)
 	}
 	if kind != 3 {
 		o.Plans = drawPlans(cs.w, c, 3)
 	}
-	call := &call{begunAt: cs.w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
-	if !o.Idle {
-		call.ahead = cs.w.journal.reserve(contextID, id, 1, cs.w.apiTime(0))
-		o.Objective.QueuedAt = call.ahead.since
-		call.queued = !o.Objective.QueuedAt.IsZero()
-	} else {
-		call.idleFor = []int64{3600, 0}[c.pick(2)]
+	idleFor := int64(0)
+	if o.Idle {
+		idleFor = []int64{3600, 0}[c.pick(2)]
 	}
-	o.Objective.Loose = machine.Loose(cs.w.rules) // as the workflow shows it
-	cs.w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", cs.w.name(id), contextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
-	cs.w.journal.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
-	cs.send(call)
+	cs.open(o, idleFor)
+}
+
+// newOpening returns an opening of the next objective.
+func (cs clients) newOpening(contextID string) opt.Opening {
+	cs.w.n++
+	return opt.Opening{Objective: opt.Objective{
+		ID: opt.NewObjectiveID([16]byte{byte(cs.w.n)}), ContextID: contextID, Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", cs.w.n),
+		Status: opt.ObjectiveSubmitted, CreatedAt: cs.w.at(), UpdatedAt: cs.w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
+	}}
 }
 
 func (cs clients) message(objectiveID, taskID string) *a2a.Message {
@@ -91,9 +88,7 @@ func (cs clients) note(c *choice) {
 		l.PlanID, l.TaskID, call.to = p.ID, p.Tasks[c.pick(len(p.Tasks))].A2AID(), p.ID
 	case !o.Started && !o.Status.Ended(): // it begins the work
 		l.Begins = kind == 2
-		call.ahead = cs.w.journal.reserve(o.ContextID, o.ID, o.Attempt, cs.w.apiTime(0))
-		l.QueuedAt = call.ahead.since
-		call.queued = !l.QueuedAt.IsZero()
+		l.QueuedAt = cs.takePlace(call, o.ContextID)
 	}
 	l.Principal = principals[c.pick(len(principals))]
 	l.Message = *cs.message(o.ID, l.TaskID)
@@ -136,7 +131,7 @@ func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who st
 		l.Reply = &opt.Reply{GateID: g.ID, Answers: []opt.Answer{{ID: "q", Answer: json.RawMessage(`"a"`)}}}
 	}
 	cs.w.logf("%s answers %s with %s", who, cs.w.name(g.ID), action)
-	cs.send(&call{begunAt: cs.w.now, objectiveID: p.ObjectiveID, to: p.ID, letter: l})
+	cs.sendLetter(l)
 }
 
 // sendCallback sends a random callback for a task that the journal shows as working.

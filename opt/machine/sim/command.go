@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-
 	"longhaul/opt"
 )
 
@@ -11,8 +9,7 @@ import (
 func (cs clients) sendCommand(c *choice) {
 	r := cs.anyRow(c)
 	o := &r.objective
-	cs.w.n2++
-	cmd := opt.Command{ID: fmt.Sprintf("c%d", cs.w.n2), Digest: "d", Principal: "alice", ObjectiveID: o.ID}
+	cmd := opt.Command{ID: cs.newCommandID(), Digest: "d", Principal: "alice", ObjectiveID: o.ID}
 	cs.fill(c, &cmd, o)
 	if c.chance(6) {
 		cmd.Seen = o.Revision

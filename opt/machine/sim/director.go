@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -238,8 +237,7 @@ func (d director) finishAll() {
 	d.w.logf("clients cancel the open objectives")
 	for _, id := range d.w.journal.order {
 		if !d.w.journal.rows[id].objective.Status.Ended() {
-			d.w.n2++
-			d.clients.sendThis(opt.Command{ID: fmt.Sprintf("c%d", d.w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
+			d.clients.sendThis(opt.Command{ID: d.clients.newCommandID(), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
 		}
 	}
 	d.settle()
@@ -264,8 +262,7 @@ func (d director) help() {
 			continue
 		}
 		say := func(c opt.Command) {
-			d.w.n2++
-			c.ID, c.ObjectiveID = fmt.Sprintf("c%d", d.w.n2), id
+			c.ID, c.ObjectiveID = d.clients.newCommandID(), id
 			d.clients.sendThis(c)
 		}
 		if o.Paused || o.Status == opt.ObjectiveSubmitted || o.Reason == opt.ByHand {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,32 +32,17 @@ func Play(play func(*Story)) Result {
 
 // Open has a client open an objective, and returns its id.
 func (s *Story) Open(change func(*opt.Opening)) string {
-	w := s.w
-	w.n++
-	id := opt.NewObjectiveID([16]byte{byte(w.n)})
-	o := opt.Opening{Objective: opt.Objective{
-		ID: id, ContextID: "ctx-1", Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", w.n),
-		Status: opt.ObjectiveSubmitted, CreatedAt: w.at(), UpdatedAt: w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
-	}}
+	o := s.d.clients.newOpening("ctx-1")
+	id := o.Objective.ID
 	o.Message = s.d.clients.message(id, id)
 	change(&o)
-	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
-	if !o.Idle {
-		call.ahead = w.journal.reserve(o.Objective.ContextID, id, 1, w.at())
-		o.Objective.QueuedAt = call.ahead.since
-		call.queued = !o.Objective.QueuedAt.IsZero()
-	}
-	w.journal.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
-	s.d.clients.send(call)
+	s.d.clients.open(o, 0)
 	return id
 }
 
 // Send has a client send a command, and returns its id. It is not delivered yet.
 func (s *Story) Send(c opt.Command) string {
-	s.w.n2++
-	if c.ID == "" {
-		c.ID = fmt.Sprintf("c%d", s.w.n2)
-	}
+	c.ID = cmp.Or(c.ID, s.d.clients.newCommandID())
 	s.d.clients.sendThis(c)
 	return c.ID
 }
@@ -68,9 +54,9 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 
 // SayAs is Say for a principal.
 func (s *Story) SayAs(who, objectiveID string, begins bool) string {
-	w, o := s.w, &s.w.journal.rows[objectiveID].objective
+	o := &s.w.journal.rows[objectiveID].objective
 	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: who, Begins: begins, Message: *s.d.clients.message(o.ID, o.RootID())}
-	s.d.clients.send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
@@ -78,7 +64,7 @@ func (s *Story) SayAs(who, objectiveID string, begins bool) string {
 func (s *Story) NoteAs(who, objectiveID, taskID string) string {
 	ref, _ := opt.ParseID(taskID)
 	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: taskID, Principal: who, Message: *s.d.clients.message(objectiveID, taskID)}
-	s.d.clients.send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
@@ -87,7 +73,7 @@ func (s *Story) NoteAs(who, objectiveID, taskID string) string {
 func (s *Story) Comment(objectiveID string, g opt.Gate) string {
 	ref, _ := opt.ParseID(g.TaskID)
 	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "alice", Comment: true, Message: *s.d.clients.message(objectiveID, g.TaskID)}
-	s.d.clients.send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
