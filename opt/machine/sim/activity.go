@@ -48,7 +48,7 @@ func (ws workers) endActivity(r *run, index int, c *choice) {
 	default:
 		in := ws.result(r, a, c)
 		ws.w.logf("%s: %s ends: %s", ws.w.name(r.id), ws.w.name(a.Key), ws.w.say(in))
-		ws.w.facts.endedAt[a.work.Key] = ws.w.now
+		ws.w.facts.plan(r.id).endedAt[a.work.Key] = ws.w.now
 		ws.over(r, a, in)
 	}
 }
@@ -92,7 +92,7 @@ func (ws workers) over(r *run, a *activity, in machine.Input) {
 		ended.Outcome.Refused = a.refused
 		in = ended
 	}
-	ws.w.facts.over[a.work.Key] = a.attempt
+	ws.w.facts.plan(r.id).over[a.work.Key] = a.attempt
 	r.drop(a)
 	r.answer(a.call, drive.End{Input: in, Returned: ended.Failed == nil})
 }

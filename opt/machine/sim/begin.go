@@ -20,8 +20,8 @@ func beginsOnce(w *world, s *machine.PlanState, resets int) {
 		}
 		w.facts.resets[s.Plan.ID]++
 		w.forget(s.Plan.ID)
-		w.facts.forget(taskPrefix(s.Plan.ID))
-		forget(w.facts.resent, s.Plan.ID+taskPrefix(s.Plan.ID)) // activities that workers have sent back begin again
+		delete(w.facts.plans, s.Plan.ID)
+		forget(w.facts.resent, s.Plan.ID+"task-") // activities that workers have sent back begin again
 	}
 	w.facts.begun[attempt] = resets
 }
@@ -36,7 +36,7 @@ func beginsActivity(w *world, r *run, a *activity) {
 		return // also in a plan that was paused meanwhile: the attempt has begun
 	}
 	if ofPlan {
-		if beginsLeg(w, h, a); a.ends() {
+		if beginsLeg(w, r, h, a); a.ends() {
 			return // also in a plan that is paused, stops or has no turn
 		}
 	}
@@ -122,7 +122,7 @@ func (b beginning) mayRun() {
 	if b.a.Kind == machine.RunTask {
 		b.followsAttempt()
 	}
-	b.w.facts.attempts[b.a.work.Key] = b.h.p.State.Work[b.a.Of].Attempt
+	b.w.facts.plan(b.r.id).attempts[b.a.work.Key] = b.h.p.State.Work[b.a.Of].Attempt
 }
 
 // isAllowed: the plan works, has permission, and is not paused.
@@ -165,7 +165,7 @@ func (b beginning) followsOthers() {
 
 // followsAttempt: the attempt is the next one, and comes after a pause if it is not the first.
 func (b beginning) followsAttempt() {
-	w, f, t, key := b.w, &b.w.facts, b.task(), b.a.work.Key
+	w, f, t, key := b.w, b.w.facts.plan(b.r.id), b.task(), b.a.work.Key
 	n, returned := b.h.p.State.Work[t.ID].Attempt, f.leg(t.A2AID()).returned
 	switch ended := f.endedAt[key]; {
 	case f.attempts[key]+1 != n:
@@ -250,7 +250,7 @@ func (b beginning) knowsTheApproved() bool {
 		if t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && t.Link == "" && !t.ByHand {
 			approved = true
 		}
-		if at, ok := b.w.facts.notesAt[t.A2AID()]; ok {
+		if at, ok := b.w.facts.plan(b.r.id).notesAt[t.A2AID()]; ok {
 			approved = true
 			maps.Copy(known, at)
 		}
@@ -287,7 +287,7 @@ func (b beginning) approvedBefore() (known map[string]bool, approved bool) {
 		if at := s.Accepted; !at.IsZero() && at.Millis() > own.CreatedAt.Millis() {
 			approved = true
 			for _, t := range s.Plan.Tasks {
-				maps.Copy(known, w.facts.notesAt[t.A2AID()])
+				maps.Copy(known, w.facts.plan(list[i].ID).notesAt[t.A2AID()])
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func beforeInput(w *world, r *run, in machine.Input) {
 		f.again[in.Message.MessageID] = r.attempt > 0 || r.objective != r.id && f.resets[r.id] > 0 // it may have begun again
 		beforeReply(w, r, in)
 	case machine.Callback:
-		beforeCallback(w, in)
+		beforeCallback(w, r, in)
 	case machine.Ended:
 		beforeEnd(w, r, in)
 	case machine.Command:

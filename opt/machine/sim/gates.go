@@ -23,7 +23,7 @@ func beforeReply(w *world, r *run, in machine.Letter) {
 	for _, id := range t.Gate.Sources {
 		made = append(made, h.p.State.Plan.Task(id).A2AID())
 	}
-	w.facts.sending[t.Gate.ID] = made
+	w.facts.plan(r.id).sending[t.Gate.ID] = made
 }
 
 // decidedBySome: a gate is passed only by as many principals as it asks for, and
@@ -33,25 +33,26 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 	if !ok {
 		return
 	}
-	if w.facts.gates[e.TaskID].isPassedAlone(e) {
-		w.facts.notesAt[e.TaskID] = notesNow(&h.p.State)
+	f := w.facts.plan(r.id)
+	if f.gates[e.TaskID].isPassedAlone(e) {
+		f.notesAt[e.TaskID] = notesNow(&h.p.State)
 	}
 	t := h.p.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
 	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
 	}
 	if e.Reply.Action == opt.Refine {
-		w.facts.sentBack[t.A2AID()] = w.facts.sending[e.Reply.GateID]
+		f.sentBack[t.A2AID()] = f.sending[e.Reply.GateID]
 	}
-	open := w.facts.gates[t.A2AID()]
+	open := f.gates[t.A2AID()]
 	if accepts := e.Reply.Action == opt.Accept || e.Reply.Action == opt.EditAccept; open.isApproval() && t.Gate == nil && accepts {
-		w.facts.notesAt[t.A2AID()] = notesNow(&h.p.State)
+		f.notesAt[t.A2AID()] = notesNow(&h.p.State)
 	}
-	open.takes(w, t, *e.Reply)
+	open.takes(w, f, t, *e.Reply)
 }
 
 // takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
-func (g *openGate) takes(w *world, t *opt.Task, reply opt.Reply) {
+func (g *openGate) takes(w *world, f *planFacts, t *opt.Task, reply opt.Reply) {
 	if g == nil || g.ID != reply.GateID || !g.may(reply.DecidedBy) {
 		w.fail("gates", "%s decides at %s", reply.DecidedBy, w.name(reply.GateID))
 	}
@@ -59,9 +60,9 @@ func (g *openGate) takes(w *world, t *opt.Task, reply opt.Reply) {
 	if g.Responders != nil {
 		accepts = max(accepts, g.Responders.Accepts)
 	}
-	by := append(w.facts.accepted[reply.GateID], reply.DecidedBy)
+	by := append(f.accepted[reply.GateID], reply.DecidedBy)
 	slices.Sort(by)
-	w.facts.accepted[reply.GateID] = by
+	f.accepted[reply.GateID] = by
 	if n := len(slices.Compact(slices.Clone(by))); reply.Action == opt.Accept && t.Gate == nil && n < accepts {
 		w.fail("gates", "%s is passed by %d principals", w.name(reply.GateID), n)
 	}
@@ -86,7 +87,7 @@ func gateIsNew(w *world, r *run, e opt.Event) {
 	var parts []a2a.Part
 	for _, id := range e.Gate.Sources {
 		t := h.p.State.Plan.Task(id)
-		if slices.Contains(w.facts.sentBack[e.TaskID], t.A2AID()) {
+		if slices.Contains(w.facts.plan(r.id).sentBack[e.TaskID], t.A2AID()) {
 			w.fail("gates", "%s opens with results that were sent back", w.name(e.Gate.ID))
 		}
 		if !t.State.Ended() && !h.p.State.Plan.Loose { // under earlier rules a task did not wait for all
@@ -116,8 +117,8 @@ func chained(w *world, r *run, e opt.Event) {
 		return
 	}
 	source := h.p.State.Source()
-	key := taskPrefix(r.id) + source
-	chain := w.facts.chains[key]
+	chains := w.facts.plan(r.id).chains
+	chain := chains[source]
 	before := chain
 	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
 		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
@@ -125,7 +126,7 @@ func chained(w *world, r *run, e opt.Event) {
 	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Message.MessageID) {
 		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Message.MessageID)
 	}
-	w.facts.chains[key] = chain
+	chains[source] = chain
 }
 
 // stepsInOrder: each step of a gate is taken at most once, in order, never before
@@ -134,15 +135,16 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 	if _, ok := r.m.(planHost); !ok {
 		return
 	}
-	g := w.facts.gates[e.TaskID]
+	f := w.facts.plan(r.id)
+	g := f.gates[e.TaskID]
 	if e.Step != "" {
-		stepIsDue(w, g, e)
+		stepIsDue(w, f, g, e)
 	}
 	switch {
 	case e.Gate == nil:
-		delete(w.facts.gates, e.TaskID)
+		delete(f.gates, e.TaskID)
 	case g == nil || g.ID != e.Gate.ID:
-		w.facts.gates[e.TaskID] = &openGate{Gate: *e.Gate}
+		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
 	default:
 		hasSteps(w, e.Gate, g.steps)
@@ -150,7 +152,7 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 }
 
 // stepIsDue checks that g takes the step in e, and notes that.
-func stepIsDue(w *world, g *openGate, e opt.Event) {
+func stepIsDue(w *world, f *planFacts, g *openGate, e opt.Event) {
 	switch {
 	case g == nil:
 		w.fail("steps", "%s takes the step %s at no gate", w.name(e.TaskID), e.Step)
@@ -164,7 +166,7 @@ func stepIsDue(w *world, g *openGate, e opt.Event) {
 		w.fail("steps", "%s is open %v after the step %s", w.name(g.ID), e.Gate != nil, e.Step)
 	}
 	if s := g.Ladder[g.steps]; s.Kind == opt.Reassign { // votes of others do not count any more
-		w.facts.accepted[g.ID] = slices.DeleteFunc(w.facts.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
+		f.accepted[g.ID] = slices.DeleteFunc(f.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
 	}
 	g.steps++
 }

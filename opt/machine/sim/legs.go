@@ -19,7 +19,7 @@ func beforeEnd(w *world, r *run, in machine.Ended) {
 		if work.AtGate && t.Gate == nil { // it was answered: the next round begins
 			return
 		}
-		w.facts.leg(t.A2AID()).end(work, in, w.now)
+		w.facts.plan(r.id).leg(t.A2AID()).end(work, in, w.now)
 	}
 }
 
@@ -69,19 +69,19 @@ func keyOf(h planHost, t *opt.Task) string {
 }
 
 // beforeCallback notes that a callback may wake a task.
-func beforeCallback(w *world, in machine.Callback) {
+func beforeCallback(w *world, r *run, in machine.Callback) {
 	if in.Outcome != nil || in.Text == "" && in.Chunk == nil {
-		w.facts.leg(in.TaskID).due = 0
+		w.facts.plan(r.id).leg(in.TaskID).due = 0
 	}
 	if in.Outcome != nil {
-		w.facts.leg(in.TaskID).returned = true
+		w.facts.plan(r.id).leg(in.TaskID).returned = true
 	}
 }
 
 // beginsLeg: a leg has the memo of the one before it, and begins when the wait is over.
-func beginsLeg(w *world, h planHost, a *activity) {
+func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	t := h.p.State.Plan.Task(a.Of)
-	l := w.facts.leg(t.A2AID())
+	l := w.facts.plan(r.id).leg(t.A2AID())
 	if a.Kind == machine.FollowTask {
 		return
 	}
@@ -116,7 +116,7 @@ func afterCallback(w *world, r *run, in machine.Callback) {
 	}
 	if t := h.p.State.Plan.Task(in.TaskID); t != nil {
 		if work := h.p.State.Work[t.ID]; work != nil && work.Returned == in.Outcome && !work.Canceling {
-			w.facts.leg(in.TaskID).owed = true
+			w.facts.plan(r.id).leg(in.TaskID).owed = true
 		}
 	}
 }
@@ -127,7 +127,7 @@ func isReturned(w *world, r *run, e opt.Event) {
 	if !plan || !opt.TaskState(e.To).Ended() {
 		return
 	}
-	if l, t := w.facts.leg(e.TaskID), h.p.State.Plan.Task(e.TaskID); l.owed && !t.ByHand {
+	if l, t := w.facts.plan(r.id).leg(e.TaskID), h.p.State.Plan.Task(e.TaskID); l.owed && !t.ByHand {
 		w.fail("legs", "%s ends %s, and an outcome that was returned is lost", w.name(e.TaskID), e.To)
 	}
 }
@@ -138,7 +138,7 @@ func cancelsElsewhere(w *world, r *run, e opt.Event) {
 	if !plan || e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
 		return
 	}
-	if l := w.facts.leg(e.TaskID); l.onCancel && !l.canceled {
+	if l := w.facts.plan(r.id).leg(e.TaskID); l.onCancel && !l.canceled {
 		w.fail("legs", "%s is canceled, and its work elsewhere is not", w.name(e.TaskID))
 	}
 }

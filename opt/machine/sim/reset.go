@@ -31,7 +31,7 @@ func (rs resetting) reset(r *run, tasks, arrived int) {
 	rs.w.advance(rs.w.now + 1)
 	rs.w.logf("an operator resets the workflow of %s to task %d of %d, after which %d things had arrived", rs.w.name(r.id), tasks, len(r.history), arrived)
 	again := runOf(rs.w, r.id, r.objective, restored(r.m, r.initial))
-	again.began, again.initial, again.history = r.began, r.initial, slices.Clone(r.history[:tasks])
+	again.began, again.initial, again.facts, again.history = r.began, r.initial, r.facts, slices.Clone(r.history[:tasks])
 	again.fresh = tasks == 0 && r.history[0].fresh
 	again.parent, again.result, again.attempt = r.parent, r.result, r.attempt
 	if tasks > 0 {
@@ -72,7 +72,7 @@ func (rs resetting) setFactsBack(r, again *run) {
 		if n := len(again.history); n > 0 {
 			facts = again.history[n-1].facts
 		}
-		rs.w.facts.setPlan(r, facts)
+		rs.w.facts.plans[r.id] = facts.copied()
 	}
 }
 
@@ -135,7 +135,8 @@ func (rs resetting) had(r *run, a arrival) {
 	r.arrived = append(r.arrived, a.copied())
 	for _, x := range r.activities {
 		if e, ok := a.value.(drive.End); ok && x.call == a.call && !e.Again {
-			rs.w.facts.over[x.work.Key], rs.w.facts.endedAt[x.work.Key] = x.attempt, rs.w.now
+			f := rs.w.facts.plan(r.id)
+			f.over[x.work.Key], f.endedAt[x.work.Key] = x.attempt, rs.w.now
 		}
 	}
 	r.activities = slices.DeleteFunc(r.activities, func(x *activity) bool { return x.call == a.call })

@@ -45,7 +45,7 @@ type run struct {
 	initial []byte // the first state, for replay
 	history []*task
 	undo    []func()   // take back the facts of this run
-	facts   planFacts  // before its first task, of a plan
+	facts   *planFacts // before its first task, of a plan
 	unsent  map[int]op // of a run that repeats: the ops without an answer, by call
 }
 
@@ -67,7 +67,7 @@ type task struct {
 	size     drive.Size
 	done     []string
 
-	facts   planFacts       // after it, of a plan
+	facts   *planFacts      // after it, of a plan
 	undo    int             // how many facts the run had after it
 	checked map[string]bool // activities, after it
 	attempt int             // at the objective, after it

@@ -50,7 +50,7 @@ func (tp temporal) run(r *run, c *choice) {
 		if h, ok := r.m.(objectiveHost); ok {
 			t.attempt = h.o.State.Objective.Attempt
 		}
-		t.facts, t.undo, t.checked = tp.w.facts.ofPlan(r), len(r.undo), maps.Clone(r.checked)
+		t.facts, t.undo, t.checked = tp.w.facts.plan(r.id).copied(), len(r.undo), maps.Clone(r.checked)
 		return
 	}
 	tp.finish(r, r.step(t))
@@ -246,7 +246,7 @@ func (tp temporal) newRun(id, objective string, m host) *run {
 	r := runOf(tp.w, id, objective, m)
 	r.began, r.wake = tp.w.now, true
 	if tp.w.histories {
-		r.initial, r.facts = encoded(m.state()), tp.w.facts.ofPlan(r)
+		r.initial, r.facts = encoded(m.state()), tp.w.facts.plan(r.id).copied()
 	}
 	if i := slices.IndexFunc(tp.w.runs, func(x *run) bool { return x.id == id }); i >= 0 {
 		tp.w.runs[i] = r
