@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"longhaul/api/call"
 )
 
 // A compressed body is refused with the reason, and the answer says what to send.
@@ -149,3 +152,46 @@ func TestHealth_http10(t *testing.T) {
 		t.Errorf("status %d", answer.StatusCode)
 	}
 }
+
+// A person who opens the URL of the server is led to the console, or reads what it is; a program that
+// sends GET is refused as before.
+func TestRoot_browser(t *testing.T) {
+	plain := newService(t).listen(t)
+	withConsole := newService(t, func(c *config) { c.Console = pages{} }).listen(t)
+	for _, tt := range []struct {
+		url, accept string
+		status      int
+		location    string
+		body        string
+	}{
+		{plain + "/", "text/html,*/*;q=0.8", 200, "", "This is an A2A agent, for programs"},
+		{withConsole + "/", "text/html,*/*;q=0.8", 303, "/console/", ""},
+		{withConsole, "text/html", 303, "/console/", ""},
+		{withConsole + "/", "application/json", 405, "", "method_not_allowed"},
+		{plain + "/", "", 405, "", "method_not_allowed"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", tt.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", tt.accept)
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != tt.status || res.Header.Get("Location") != tt.location || !strings.Contains(string(body), tt.body) {
+			t.Errorf("GET %s for %q: %d to %q\n%s", tt.url, tt.accept, res.StatusCode, res.Header.Get("Location"), body)
+		}
+		if allow := res.Header.Get("Allow"); tt.status == 405 && allow != "OPTIONS, POST" {
+			t.Errorf("GET %s: allowed are %s", tt.url, allow)
+		}
+	}
+}
+
+// pages is a console without pages.
+type pages struct{}
+
+func (pages) Serve(*call.Call, http.ResponseWriter, *http.Request)     {}
+func (pages) Rewrite(r *http.Request, _ string) (*http.Request, error) { return r, nil }

@@ -81,6 +81,7 @@ func TestSchedules_refused(t *testing.T) {
 		`{"text":"write","every":"1h","id":"playbook:tea:daily"}`:                                    "id",
 		`{"text":"write","every":"1h","id":"playbook::ghost"}`:                                       "id",
 		`{"text":"hello","every":"1h"}`:                                                              "text", // the agent answers it
+		`{"text":"nobody takes this","every":"1h"}`:                                                  "text",
 	} {
 		n := s.schedule(t, 400, http.MethodPost, "", body)
 		if got := n.at("details", "fieldViolations", "0", "field").String(); got != field {

@@ -133,6 +133,8 @@ func (oracle) Decide(_ context.Context, m a2a.Message) (message.Decision, error)
 	switch {
 	case strings.HasPrefix(m.Text(), "hello"):
 		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+	case strings.HasPrefix(m.Text(), "nobody takes"):
+		return message.Decision{Refusal: "No skill takes this message."}, nil
 	case strings.HasPrefix(m.Text(), "panic"):
 		panic("the oracle is out")
 	case strings.HasPrefix(m.Text(), "playbook"):

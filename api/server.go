@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -64,6 +65,7 @@ func (s *Server) routes() {
 		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc, "jsonrpc") })
 		s.echo.OPTIONS(path, func(e echo.Context) error { return s.pages.preflight(e, "OPTIONS, POST") })
 	}
+	s.echo.GET("/", s.serveBrowser)
 	for _, p := range s.public() {
 		s.echo.GET(p.path, public(p.serve))
 		s.echo.HEAD(p.path, public(p.serve))
@@ -89,6 +91,19 @@ func (s *Server) routes() {
 			s.echo.Add(verb, answerPath+":token", byToken(s.cfg.Answers))
 		}
 	}
+}
+
+// serveBrowser answers a person who opens the URL of the server: it leads to the console, or says
+// what this is where there is none. Programs get the error that only POST is possible.
+func (s *Server) serveBrowser(e echo.Context) error {
+	switch {
+	case !strings.Contains(e.Request().Header.Get(echo.HeaderAccept), echo.MIMETextHTML):
+		e.Response().Header().Set(echo.HeaderAllow, "OPTIONS, POST")
+		return echo.ErrMethodNotAllowed
+	case s.cfg.Console != nil:
+		return e.Redirect(http.StatusSeeOther, ConsolePath+"/")
+	}
+	return e.String(http.StatusOK, "This is an A2A agent, for programs: they send JSON-RPC to this address with POST.\nIts card: /.well-known/agent-card.json\n")
 }
 
 // byToken serves the URLs of a page that end in a token.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -36,7 +37,13 @@ func isPermanent(err error) bool {
 		return dns.IsNotFound
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	return untrusted || errors.Is(err, http.ErrSchemeMismatch)
+	return untrusted || errors.Is(err, http.ErrSchemeMismatch) || IsOtherProtocol(err)
+}
+
+// IsOtherProtocol reports whether a call failed since what answered does not speak HTTP/1.1, as
+// the ports of gRPC and of Temporal do not.
+func IsOtherProtocol(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "malformed HTTP response") // package net/http has no other sign of it
 }
 
 // A retry counts the failures of one call, or of one stream.

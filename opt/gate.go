@@ -158,6 +158,15 @@ type Question struct {
 	Schema   json.RawMessage `json:"schema,omitempty"`
 }
 
+// Choices returns the only answers to q, as JSON, if its schema lists them.
+func (q Question) Choices() []json.RawMessage {
+	var s struct {
+		Enum []json.RawMessage `json:"enum"`
+	}
+	_ = json.Unmarshal(q.Schema, &s) // none
+	return s.Enum
+}
+
 // An Answer is the answer to one Question.
 type Answer struct {
 	ID     string          `json:"id"`

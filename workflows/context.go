@@ -28,7 +28,7 @@ func Context(ctx workflow.Context, in ContextInput) error {
 	if in.MaxEvents > 0 {
 		most = min(in.MaxEvents, contextEvents)
 	}
-	h := newHost(ctx, &contextPart{m}, drive.Source{}, most)
+	h := newHost(ctx, m, &contextPart{m}, drive.Source{}, most)
 	on(h, EnterSignal, func(in machine.Enter) machine.Input { return in })
 	on(h, RequestSignal, func(in machine.TurnRequest) machine.Input { return in })
 	if h.run() {
@@ -39,9 +39,8 @@ func Context(ctx workflow.Context, in ContextInput) error {
 	return nil
 }
 
-// A contextPart is the machine of a context and the code that carries out its
-// wants.
-type contextPart struct{ *machine.Context }
+// A contextPart carries out the wants of a context.
+type contextPart struct{ m *machine.Context }
 
 func (c *contextPart) activity(workflow.Context, machine.Activity, []opt.Batch, drive.Tries) (workflow.Future, outcome) {
 	panic("a context has no activities")
@@ -52,7 +51,7 @@ func (c *contextPart) child(workflow.Context, machine.Child) workflow.ChildWorkf
 }
 
 func (c *contextPart) message(s machine.Signal) (workflowID, name string, arg any) {
-	return s.To, TurnSignal, c.Message(s.To)
+	return s.To, TurnSignal, c.m.Message(s.To)
 }
 
 // contextWorkflowID returns the id of the workflow of a context. It holds a

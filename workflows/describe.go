@@ -13,12 +13,12 @@ import (
 // describe shows the state of the plan and a remark in Temporal's UI, as Markdown.
 func (p *planPart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** · %s", p.State.Plan.Name, p.State.Plan.Status)
-	if p.State.Plan.Reason != "" {
-		fmt.Fprintf(&b, " (%s)", p.State.Plan.Reason)
+	fmt.Fprintf(&b, "**%s** · %s", p.m.State.Plan.Name, p.m.State.Plan.Status)
+	if p.m.State.Plan.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", p.m.State.Plan.Reason)
 	}
 	b.WriteString("\n\n")
-	for _, t := range p.State.Plan.Tasks {
+	for _, t := range p.m.State.Plan.Tasks {
 		fmt.Fprintf(&b, "%d. %s · **%s**", t.Index+1, t.Name, t.State)
 		if t.Gate != nil {
 			fmt.Fprintf(&b, " · waits for %s: %s · %s", t.Gate.Kind, oneLine(t.Gate.Prompt()), howToAnswer(t.Gate))
@@ -28,7 +28,7 @@ func (p *planPart) describe(ctx workflow.Context, remark string) {
 		}
 		b.WriteString("\n")
 	}
-	for _, t := range p.State.Plan.Waiting() {
+	for _, t := range p.m.State.Plan.Waiting() {
 		b.WriteString(objectText(t.Name, t.Gate))
 	}
 	workflow.SetCurrentDetails(ctx, b.String()+remark)
@@ -67,15 +67,15 @@ func objectText(name string, g *opt.Gate) string {
 // describe shows the state of the objective and a remark in Temporal's UI, as Markdown.
 func (o *objectivePart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", o.State.Objective.Name, o.State.Objective.Status, o.State.Objective.RootID(), o.State.Objective.Root)
-	for i, plan := range o.State.Objective.Plans {
+	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", o.m.State.Objective.Name, o.m.State.Objective.Status, o.m.State.Objective.RootID(), o.m.State.Objective.Root)
+	for i, plan := range o.m.State.Objective.Plans {
 		fmt.Fprintf(&b, "%d. %s · **%s**", i+1, plan.Name, plan.Status)
 		if plan.Reason != "" {
 			fmt.Fprintf(&b, " (%s)", plan.Reason)
 		}
 		fmt.Fprintf(&b, " · `%s`\n", plan.ID)
 	}
-	if g := o.State.Objective.Gate(); g != nil {
+	if g := o.m.State.Objective.Gate(); g != nil {
 		fmt.Fprintf(&b, "\nWaits for %s at task `%s`: %s\n\n%s\n", g.Kind, g.TaskID, oneLine(g.Prompt()), howToAnswer(g))
 		if !g.ExpiresAt.IsZero() {
 			fmt.Fprintf(&b, "\nExpires at %s\n", minute(g.ExpiresAt))
@@ -88,11 +88,11 @@ func (o *objectivePart) describe(ctx workflow.Context, remark string) {
 // describe shows the queue of the context and a remark in Temporal's UI, as Markdown.
 func (c *contextPart) describe(ctx workflow.Context, remark string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(c.State.ContextID), oneLine(c.State.Tenant))
-	if c.State.Holder != nil {
-		fmt.Fprintf(&b, "- has the turn: `%s`\n", c.State.Holder.ID)
+	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(c.m.State.ContextID), oneLine(c.m.State.Tenant))
+	if c.m.State.Holder != nil {
+		fmt.Fprintf(&b, "- has the turn: `%s`\n", c.m.State.Holder.ID)
 	}
-	fmt.Fprintf(&b, "- can continue: %d\n- wait for their first turn: %d\n- cannot continue: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
+	fmt.Fprintf(&b, "- can continue: %d\n- wait for their first turn: %d\n- cannot continue: %d\n", len(c.m.State.Front), len(c.m.State.Waiting), len(c.m.State.Resting))
 	workflow.SetCurrentDetails(ctx, b.String()+remark)
 }
 

@@ -21,9 +21,8 @@ import (
 
 var acts *activities.Activities // names activities by method; never called
 
-// A part is one of the machines, and how the work that it wants is begun in Temporal.
+// A part is how the work that one of the machines wants is begun in Temporal.
 type part interface {
-	drive.Machine
 	// activity begins an activity, which records ride before it does anything
 	// else, after tries at it. The outcome reads its result as an input.
 	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries drive.Tries) (workflow.Future, outcome)
@@ -54,9 +53,9 @@ type host struct {
 	maxEvents int               // of history before it is long; 0: the server decides
 }
 
-func newHost(ctx workflow.Context, p part, source drive.Source, maxEvents int) *host {
+func newHost(ctx workflow.Context, m drive.Machine, p part, source drive.Source, maxEvents int) *host {
 	h := &host{own: ctx, part: p, source: source.Name, maxEvents: maxEvents, unread: map[string]string{}}
-	h.Driver = drive.New(h, p, source)
+	h.Driver = drive.New(h, m, source)
 	h.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	h.events = workflow.NewSelector(ctx)
 	nudged := workflow.NewBufferedChannel(ctx, 1)

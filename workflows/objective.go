@@ -23,9 +23,9 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 		return nil, err
 	}
 	checkRules(m.State.Rules)
-	o := &objectivePart{Objective: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
+	o := &objectivePart{m: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
 	source := drive.Source{ObjectiveID: m.State.Objective.ID, Name: m.State.Source(), N: m.State.N}
-	h := newHost(ctx, o, source, in.MaxEvents)
+	h := newHost(ctx, m, o, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(h, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
 	on(h, ReportSignal, func(r machine.Reported) machine.Input { return r })
@@ -88,19 +88,18 @@ func leave(ctx workflow.Context, in RetryInput) error {
 	}
 }
 
-// An objectivePart is the machine of an objective and the code that carries out
-// its wants.
+// An objectivePart carries out the wants of an objective.
 type objectivePart struct {
-	*machine.Objective
+	m     *machine.Objective
 	in    ObjectiveInput
 	shown opt.TaskState // in Temporal's lists
 	named string        // likewise
 }
 
 func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ drive.Tries) (workflow.Future, outcome) {
-	head := &o.State.Objective
+	head := &o.m.State.Objective
 	if a.Kind == machine.LoadKept {
-		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID, Source: o.State.Source(), After: o.State.Ended}
+		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID, Source: o.m.State.Source(), After: o.m.State.Ended}
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, loadOptions()), acts.Load, request)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 			in := machine.Loaded{Key: a.Key}
@@ -110,7 +109,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 			return in
 		}
 	}
-	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Asked(), Replan: o.State.Making.Replan, Keep: o.State.Making.Keep}
+	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.m.State.Asked(), Replan: o.m.State.Making.Replan, Keep: o.m.State.Making.Keep}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name, head.Limits)), acts.Plan, request)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var planned activities.Planned
@@ -125,7 +124,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 }
 
 func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture {
-	state, head := o.State.ChildState(c.PlanID), &o.State.Objective
+	state, head := o.m.State.ChildState(c.PlanID), &o.m.State.Objective
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:          c.PlanID,
 		WorkflowTaskTimeout: workflowTaskTimeout,
@@ -143,15 +142,15 @@ func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.Ch
 
 func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg any) {
 	if s.To == machine.ToContext {
-		return contextWorkflowID(o.State.Objective.Tenant, o.State.Objective.ContextID), RequestSignal, o.State.TurnRequest()
+		return contextWorkflowID(o.m.State.Objective.Tenant, o.m.State.Objective.ContextID), RequestSignal, o.m.State.TurnRequest()
 	}
-	return s.To, DirectiveSignal, o.State.Message(s.To)
+	return s.To, DirectiveSignal, o.m.State.Message(s.To)
 }
 
 // show updates name and state in Temporal's lists. It ignores small changes, since
 // each update costs an event and a write.
 func (o *objectivePart) show(ctx workflow.Context) {
-	root, name := o.State.Objective.Root, o.State.Objective.Name
+	root, name := o.m.State.Objective.Root, o.m.State.Objective.Name
 	begins := o.shown == opt.TaskSubmitted && root == opt.TaskWorking && o.in.Opening != nil && firstState(*o.in.Opening) == opt.TaskWorking
 	if o.in.Plain || (o.shown == root || begins) && (o.named == name || o.in.Encrypted) {
 		return

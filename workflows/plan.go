@@ -28,7 +28,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
 		Under: s.Under, Rides: s.Rides, Tries: in.Tries,
 	}
-	h := newHost(ctx, &planPart{m}, source, in.MaxEvents)
+	h := newHost(ctx, m, &planPart{m}, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(h, DirectiveSignal, func(in machine.Directed) machine.Input { return in })
 	on(h, CallbackSignal, func(c opt.Callback) machine.Input { return machine.Callback{Callback: c} })
@@ -42,27 +42,27 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	return PlanResult{Report: m.State.Report, Ride: h.Rest()}.end()
 }
 
-// A planPart is the machine of a plan and the code that carries out its wants.
-type planPart struct{ *machine.Plan }
+// A planPart carries out the wants of a plan.
+type planPart struct{ m *machine.Plan }
 
 func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries drive.Tries) (workflow.Future, outcome) {
-	t := p.State.Plan.Task(a.Of)
+	t := p.m.State.Plan.Task(a.Of)
 	switch a.Kind {
 	case machine.Elsewhere:
 		return p.elsewhere(ctx, a, t)
 	case machine.WatchTask:
 		return p.watch(ctx, a, t)
 	case machine.FollowTask:
-		link := activities.Link{Tenant: p.State.Tenant, TaskID: t.Link, For: t.A2AID()}
-		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t, p.State.Plan.Limits)), acts.Follow, link)
+		link := activities.Link{Tenant: p.m.State.Tenant, TaskID: t.Link, For: t.A2AID()}
+		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t, p.m.State.Plan.Limits)), acts.Follow, link)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
-	options := runOptions(t, p.State.Plan.Limits)
+	options := runOptions(t, p.m.State.Plan.Limits)
 	// An activity that begins again has one try left at least, also if a worker counts more lost
 	// ones than there may be: to Temporal 0 is without limit.
 	options.RetryPolicy.MaximumAttempts = max(1, lostWorkers-int32(tries.Lost))
-	input := activities.RunInput{Work: p.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
-	if work := p.State.Work[t.ID]; work.Returning {
+	input := activities.RunInput{Work: p.m.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
+	if work := p.m.State.Work[t.ID]; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
 	}
 	if input.Work.Cancel {
@@ -114,8 +114,8 @@ const (
 
 // elsewhere begins an activity on the queue of external workers. Temporal repeats it.
 func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
-	work := p.State.Work[t.ID]
-	ctx = workflow.WithActivityOptions(keepInHistory(ctx), elsewhereOptions(a.Key, t, work, p.State.Plan.Limits))
+	work := p.m.State.Work[t.ID]
+	ctx = workflow.WithActivityOptions(keepInHistory(ctx), elsewhereOptions(a.Key, t, work, p.m.State.Plan.Limits))
 	f := workflow.ExecuteActivity(ctx, work.Elsewhere.Activity, work.Elsewhere.Input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var result json.RawMessage
@@ -132,9 +132,9 @@ func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Ta
 
 // watch begins to read the heartbeats of an activity elsewhere.
 func (p *planPart) watch(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
-	work, options := p.State.Work[t.ID], followOptions(t, p.State.Plan.Limits)
+	work, options := p.m.State.Work[t.ID], followOptions(t, p.m.State.Plan.Limits)
 	options.ActivityID, options.Summary = a.Key, "The heartbeats of "+t.Name
-	ask := activities.Watching{WorkflowID: p.State.Plan.ID, ActivityID: a.With, Seen: work.Beat, Times: work.Watches, Once: work.Elsewhere.Heartbeat == 0}
+	ask := activities.Watching{WorkflowID: p.m.State.Plan.ID, ActivityID: a.With, Seen: work.Beat, Times: work.Watches, Once: work.Elsewhere.Heartbeat == 0}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.WatchHeartbeats, ask)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		in := machine.Watched{Key: a.Key}
@@ -201,7 +201,7 @@ func (p *planPart) child(workflow.Context, machine.Child) workflow.ChildWorkflow
 }
 
 func (p *planPart) message(s machine.Signal) (workflowID, name string, arg any) {
-	return s.To, ReportSignal, p.Message()
+	return s.To, ReportSignal, p.m.Message()
 }
 
 // explain turns the error of an activity into a code and a text for clients.

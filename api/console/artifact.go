@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
+	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
@@ -101,34 +102,6 @@ func withLines(p a2a.Part) a2a.Part {
 		p.Text = new(a2a.DataText(json.RawMessage(text)))
 	}
 	return p
-}
-
-// webLink returns an address that pages may lead to, "" for any other.
-func webLink(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
-		return ""
-	}
-	return u.String()
-}
-
-func mediaType(p a2a.Part) string {
-	kind, _, _ := mime.ParseMediaType(p.MediaType)
-	return kind
-}
-
-// isImage reports whether pages show content of a type as an image. An SVG image is not
-// shown: it may have scripts.
-func isImage(mediaType string) bool {
-	switch mediaType {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
-}
-
-func downloadPath(taskID, artifactID string, part int) string {
-	return Path + "/artifacts?" + url.Values{"task": {taskID}, "artifact": {artifactID}, "part": {strconv.Itoa(part)}}.Encode()
 }
 
 // A file is content that a browser stores, and never opens as a page.
@@ -228,4 +201,41 @@ func writeFile(w http.ResponseWriter, f *file) {
 	h.Set("Content-Length", strconv.Itoa(len(f.Data)))
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(f.Data) // fails only if the client has disconnected
+}
+
+// A shownMessage is a message of the conversation.
+type shownMessage struct {
+	ID, From string
+	Task     string // address of the task that it is about, "" for the objective
+	Name     string // of that task
+	Parts    []object
+	More     int // parts that are not shown
+}
+
+// messagesOf returns messages as a page shows them, the latest first.
+func messagesOf(v *visit, o *opt.Objective, list []a2a.Message, b *budget) []shownMessage {
+	var out []shownMessage
+	for i, m := range slices.Backward(list) {
+		shown := shownMessage{ID: strconv.Itoa(i), From: "Agent"}
+		if m.Role == a2a.RoleUser {
+			shown.From = "Client"
+		}
+		if ref, ok := opt.ParseID(m.TaskID); ok && ref.TaskID != "" {
+			shown.Task, shown.Name = taskPath(o.ID, keyOfTask(ref.TaskID)), nameOfTask(o, ref.TaskID)
+		}
+		for n, p := range m.Parts {
+			if p.Data != nil && m.Text() != "" {
+				continue // the same for programs
+			}
+			if b.parts--; b.parts < 0 {
+				shown.More++
+				continue
+			}
+			part := partOf(v.markdown, p, b)
+			part.ID, part.Image = "m"+shown.ID+"-"+strconv.Itoa(n), "" // only artifacts can be downloaded
+			shown.Parts = append(shown.Parts, part)
+		}
+		out = append(out, shown)
+	}
+	return out
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"longhaul/api/call"
-	"longhaul/api/gate"
-	"longhaul/opt/shown"
 )
 
 // badgeAge is how long a number of waiting gates is used again.
@@ -53,24 +51,6 @@ func (b *badges) drop(caller string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.counts, caller)
-}
-
-// of returns how many gates wait for the caller of v. It is 0 for callers who may not
-// list or answer them, and if the journal returns an error.
-func (b *badges) of(v *visit) int {
-	if !v.has(call.ReadRuns) || !v.has(call.RespondApprovals) {
-		return 0
-	}
-	now, caller := time.Now(), badgeKey(v.call.Caller)
-	if n, ok := b.get(caller, now); ok {
-		return n
-	}
-	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: 1}, Mine: true})
-	if err != nil {
-		return 0
-	}
-	b.put(caller, page.Total, now)
-	return page.Total
 }
 
 // badgeKey names a caller: gates may wait for a principal or for one of its groups.

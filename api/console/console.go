@@ -14,9 +14,6 @@ import (
 	"longhaul/opt/access"
 )
 
-// Path is where the console is served.
-const Path = "/console"
-
 // A Config has the parts and settings of a Console. A field is required unless its
 // comment says what the zero value means.
 type Config struct {
@@ -91,11 +88,6 @@ func (k *Console) Serve(c *call.Call, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k.mux.ServeHTTP(w, r)
-}
-
-// visit returns the visit of a request.
-func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{Console: k, call: r.Context().Value(callKey{}).(*call.Call), w: w, r: r}
 }
 
 // Rewrite turns a request of the script for the events of a task into the request that

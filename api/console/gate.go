@@ -30,7 +30,7 @@ type gatePage struct {
 	Principal   string
 	Since       a2a.Time
 	Open        bool
-	Ahead       []consequence
+	Ahead       []gateform.Consequence
 	Who         string // who may answer, "" for everyone
 	Votes       []string
 	Exchanges   []opt.Exchange
@@ -51,11 +51,6 @@ type gatePage struct {
 	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
 	Written     written
 }
-
-// A consequence is what happens at a time without an answer.
-type consequence = gateform.Consequence
-
-func aheadOf(g *opt.Gate) []consequence { return gateform.Ahead(g) }
 
 // An outcome is how a gate was closed.
 type outcome struct {
@@ -116,7 +111,7 @@ func (v gates) view(s gate.ShownInterrupt, w written) view {
 		p.Diff = compareObjects(b.Object, g.Object)
 	}
 	if s.Open {
-		p.Ahead = aheadOf(g)
+		p.Ahead = gateform.Ahead(g)
 		v.addForm(&p, s)
 	} else {
 		v.addOutcome(&p, s)
@@ -342,4 +337,51 @@ func showGatePart(v *visit) (view, error) {
 		return problem{http.StatusNotFound, "Not found", "There is no such part."}.view(), nil
 	}
 	return view{File: fileOf(parts[n], fmt.Sprintf("part-%d", n+1))}, nil
+}
+
+// storedField is the query field of the page of a gate for the message id of an answer that the
+// caller has sent and that was not judged then.
+const storedField = "stored"
+
+// notCounted reports whether the page is about a stored answer that does not count: it is not
+// judged yet, or was refused.
+func (v gates) notCounted(s gate.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(storedField)
+	verdict, judged := v.verdict(s, id)
+	return id != "" && (!judged || verdict != opt.Accepted)
+}
+
+// isPending reports whether the page is about a stored answer that is not judged yet.
+func (v gates) isPending(s gate.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(storedField)
+	_, judged := v.verdict(s, id)
+	return id != "" && !judged
+}
+
+// verdict returns the verdict of a reply of the caller, if there is one.
+func (v gates) verdict(s gate.ShownInterrupt, messageID string) (opt.Verdict, bool) {
+	for _, r := range s.Replies {
+		if r.Decision.MessageID == messageID && r.Decision.DecidedBy == v.call.Principal {
+			return r.Decision.Verdict, true
+		}
+	}
+	return "", false
+}
+
+// closedByOther returns the text that a gate was closed before the caller's answer.
+func (v gates) closedByOther(s gate.ShownInterrupt) string {
+	last := s.Closed()
+	const unused = " Your answer was not used."
+	if last == nil {
+		return "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word + "." + unused
+	}
+	d := last.Decision
+	word := gateform.Word(d)
+	switch d.DecidedBy {
+	case opt.ByTimer:
+		return "Time was over before your answer came: " + gateform.Outcome(d) + unused
+	case v.call.Principal:
+		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+	}
+	return a2a.Visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 }

@@ -10,7 +10,6 @@ import (
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
 	"longhaul/opt"
-	"longhaul/opt/shown"
 )
 
 // written is what a person wrote in a form that was refused, so that the page keeps it.
@@ -84,35 +83,6 @@ func answeredPath(a gate.Answered) string {
 	return gatePath(a.ID)
 }
 
-// storedField is the query field of the page of a gate for the message id of an answer that the
-// caller has sent and that was not judged then.
-const storedField = "stored"
-
-// notCounted reports whether the page is about a stored answer that does not count: it is not
-// judged yet, or was refused.
-func (v gates) notCounted(s gate.ShownInterrupt) bool {
-	id := v.r.URL.Query().Get(storedField)
-	verdict, judged := v.verdict(s, id)
-	return id != "" && (!judged || verdict != opt.Accepted)
-}
-
-// isPending reports whether the page is about a stored answer that is not judged yet.
-func (v gates) isPending(s gate.ShownInterrupt) bool {
-	id := v.r.URL.Query().Get(storedField)
-	_, judged := v.verdict(s, id)
-	return id != "" && !judged
-}
-
-// verdict returns the verdict of a reply of the caller, if there is one.
-func (v gates) verdict(s gate.ShownInterrupt, messageID string) (opt.Verdict, bool) {
-	for _, r := range s.Replies {
-		if r.Decision.MessageID == messageID && r.Decision.DecidedBy == v.call.Principal {
-			return r.Decision.Verdict, true
-		}
-	}
-	return "", false
-}
-
 // refusalMessage returns why an answer was refused, for people.
 func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) string {
 	switch {
@@ -130,22 +100,4 @@ func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) s
 		return f.Message + ". Nothing was decided."
 	}
 	return p.Title + ". " + p.Text
-}
-
-// closedByOther returns the text that a gate was closed before the caller's answer.
-func (v gates) closedByOther(s gate.ShownInterrupt) string {
-	last := s.Closed()
-	const unused = " Your answer was not used."
-	if last == nil {
-		return "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word + "." + unused
-	}
-	d := last.Decision
-	word := gateform.Word(d)
-	switch d.DecidedBy {
-	case opt.ByTimer:
-		return "Time was over before your answer came: " + gateform.Outcome(d) + unused
-	case v.call.Principal:
-		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
-	}
-	return a2a.Visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 }

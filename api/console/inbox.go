@@ -2,13 +2,12 @@ package console
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
-	"longhaul/opt"
+	"longhaul/api/gateform"
 	"longhaul/opt/shown"
 )
 
@@ -94,24 +93,9 @@ func cardOf(i shown.Interrupt, now time.Time) gateCard {
 		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
 	}
 	if !c.Due.IsZero() {
-		ahead := aheadOf(&i.Gate)
+		ahead := gateform.Ahead(&i.Gate)
 		c.Ending = ahead[len(ahead)-1].What
 		c.Late = c.Due.Millis()-now.UnixMilli() < time.Hour.Milliseconds()
 	}
 	return c
-}
-
-// titleWidth is the width of a title in a list.
-const titleWidth = 160
-
-// gateTitle returns the title of a gate, with how many times it was asked.
-func gateTitle(g *opt.Gate) string {
-	title := g.Title
-	if title == "" && len(g.Questions) > 0 {
-		title = g.Questions[0].Question
-	}
-	if title = shorten(a2a.Visible(title), titleWidth); strings.TrimSpace(title) == "" {
-		title = "A task waits for an answer"
-	}
-	return title + g.Again()
 }

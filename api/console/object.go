@@ -2,6 +2,7 @@ package console
 
 import (
 	"html/template"
+	"mime"
 	"net/http"
 	"path"
 	"strconv"
@@ -148,4 +149,19 @@ func join(a, b string) string {
 		return b
 	}
 	return a + ", " + b
+}
+
+func mediaType(p a2a.Part) string {
+	kind, _, _ := mime.ParseMediaType(p.MediaType)
+	return kind
+}
+
+// isImage reports whether pages show content of a type as an image. An SVG image is not
+// shown: it may have scripts.
+func isImage(mediaType string) bool {
+	switch mediaType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return true
+	}
+	return false
 }

@@ -1,19 +1,13 @@
 package console
 
 import (
-	"net/url"
 	"slices"
-	"strconv"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
-
-// refreshEvery is after how many seconds a page about an objective may have changed
-// without an event of its stream: places in a queue, and attempts.
-const refreshEvery = 15
 
 // How much of an objective its page shows.
 const (
@@ -43,9 +37,6 @@ type objectivePage struct {
 	objectiveForms
 }
 
-// A link leads to another system.
-type link struct{ Text, URL string }
-
 // A planSection is a plan in the list of plans and tasks.
 type planSection struct {
 	*opt.Plan
@@ -66,15 +57,6 @@ type taskRow struct {
 	After  []int  // numbers of the tasks that it declares to wait for
 }
 
-// A shownMessage is a message of the conversation.
-type shownMessage struct {
-	ID, From string
-	Task     string // address of the task that it is about, "" for the objective
-	Name     string // of that task
-	Parts    []object
-	More     int // parts that are not shown
-}
-
 // showObjective shows an objective, or one of its tasks if the address names one.
 func showObjective(v *visit) (view, error) {
 	if to := pageOf(v.r.PathValue("id")); to != "" {
@@ -92,19 +74,6 @@ func showObjective(v *visit) (view, error) {
 		out.Problem = unstartedText(p.Objective)
 	}
 	return out, err
-}
-
-// pageOf returns the address of the page for an id of something else than an objective:
-// a later attempt, a plan or a task. It returns "" for any other.
-func pageOf(id string) string {
-	switch ref, ok := opt.ParseID(id); {
-	case !ok, ref.ObjectiveID == id:
-		return ""
-	case ref.TaskID != "":
-		return taskPath(ref.ObjectiveID, keyOfTask(ref.TaskID))
-	default:
-		return objectivePath(ref.ObjectiveID)
-	}
 }
 
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
@@ -144,15 +113,6 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 	return addResult(v, view{Template: "objective", Title: a2a.Visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
-// eventsOf returns the id of the task whose events report the changes of o, "" if o has
-// ended.
-func eventsOf(o *opt.Objective) string {
-	if o.Settled() {
-		return ""
-	}
-	return o.RootID()
-}
-
 func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 	look := shown.LookOfPlan(p)
 	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason), planForms: forms.ofPlan(p)}
@@ -173,77 +133,30 @@ func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 	return s
 }
 
-// taskNote returns why a task is in its state, or what it does; "" for nothing.
-func taskNote(t *opt.Task) string {
-	if t.Failure != "" {
-		return shorten(a2a.Visible(t.Failure), 300)
-	}
-	if t.State == opt.TaskWorking && t.Said != "" {
-		return shorten(a2a.Visible(t.Said), 200)
-	}
-	if t.Reason == "" || t.Gate != nil {
+// unstartedField is the query field of the page of an objective whose new attempt was to be
+// started, and perhaps was not.
+const unstartedField = "unstarted"
+
+// unstartedText returns the text that a new attempt has not started, "" if it has started, is
+// in the queue or has ended.
+func unstartedText(o *opt.Objective) string {
+	if o.Started || !o.QueuedAt.IsZero() || o.Status.Ended() {
 		return ""
 	}
-	return reasonText(t.Reason)
+	return "The new attempt waits: it was not started. Start it here."
 }
 
-// messagesOf returns messages as a page shows them, the latest first.
-func messagesOf(v *visit, o *opt.Objective, list []a2a.Message, b *budget) []shownMessage {
-	var out []shownMessage
-	for i, m := range slices.Backward(list) {
-		shown := shownMessage{ID: strconv.Itoa(i), From: "Agent"}
-		if m.Role == a2a.RoleUser {
-			shown.From = "Client"
-		}
-		if ref, ok := opt.ParseID(m.TaskID); ok && ref.TaskID != "" {
-			shown.Task, shown.Name = taskPath(o.ID, keyOfTask(ref.TaskID)), nameOfTask(o, ref.TaskID)
-		}
-		for n, p := range m.Parts {
-			if p.Data != nil && m.Text() != "" {
-				continue // the same for programs
-			}
-			if b.parts--; b.parts < 0 {
-				shown.More++
-				continue
-			}
-			part := partOf(v.markdown, p, b)
-			part.ID, part.Image = "m"+shown.ID+"-"+strconv.Itoa(n), "" // only artifacts can be downloaded
-			shown.Parts = append(shown.Parts, part)
-		}
-		out = append(out, shown)
-	}
-	return out
-}
+// unpausedField is the query field of the page of an objective that was to be paused at once,
+// and perhaps was not.
+const unpausedField = "unpaused"
 
-// titleOfGate returns the title of a gate, or what it waits for if it has none.
-func titleOfGate(g *opt.Gate) string {
+// unpausedText returns the text that an objective was not paused at once, "" if it is paused.
+func unpausedText(o *opt.Objective) string {
 	switch {
-	case g.Title != "":
-		return g.Title
-	case g.Kind == opt.Credential:
-		return "an authorization"
-	case g.Kind == opt.Clarification:
-		return "a question"
+	case o.Paused:
+		return ""
+	case o.Status.Ended():
+		return "The objective was not paused: it ended before that."
 	}
-	return "a decision"
-}
-
-// gatePath returns the address of the page of a gate.
-func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
-
-// workflowKey is the key in the metadata of a task for the page of its workflow.
-const workflowKey = "longhaul/v1/workflowUrl"
-
-// traceKey is the key for the traces of its objective.
-const traceKey = "longhaul/v1/traceUrl"
-
-// linksOf returns the links to other systems of a task with metadata.
-func linksOf(m a2a.Metadata) (out []link) {
-	if address, _ := m.String(workflowKey); webLink(address) != "" {
-		out = append(out, link{"The workflow in Temporal", webLink(address)})
-	}
-	if address, _ := m.String(traceKey); webLink(address) != "" {
-		out = append(out, link{"The traces", webLink(address)})
-	}
-	return out
+	return "The objective has begun and was not paused. Pause it here, if its work is to wait until you have read the plan."
 }

@@ -1,114 +1,16 @@
 package console
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/api/work"
 	"longhaul/opt"
 )
-
-// A changeForm is a form that changes an objective. It carries the revision at which it
-// was seen, so that a change of others is noticed, and a key, so that a repeat changes
-// nothing.
-type changeForm struct {
-	ID       string // of its element
-	Action   string // path that it is sent to
-	Revision int64
-	Key      string
-	Buttons  []button
-	Open     bool // it was refused, and is shown again with its contents
-	values   url.Values
-}
-
-// Value returns the input in a field of a form that was refused.
-func (f changeForm) Value(field string) string { return f.values.Get(field) }
-
-// Chosen reports whether a box with a value was checked in a form that was refused.
-func (f changeForm) Chosen(field, value string) bool {
-	for _, v := range f.values[field] {
-		if v == value {
-			return true
-		}
-	}
-	return false
-}
-
-// A button asks for one change.
-type button struct {
-	Do, Label string
-	Hint      string
-	Danger    bool // it needs a second step
-	cmd       opt.Command
-}
-
-// A refusedForm is a form that was sent and refused: its contents and the reason.
-type refusedForm struct {
-	id     string // of its element
-	values url.Values
-	fault  *call.Fault
-	reused bool // it was sent before with other contents, as from another tab
-	same   bool // the result is unknown: a repeat has to have the same key and revision
-}
-
-// A forms makes the forms of a page about an objective.
-type forms struct {
-	*visit
-	o       *opt.Objective
-	refused *refusedForm // nil for none
-}
-
-func formsOf(v *visit, o *opt.Objective, refused *refusedForm) forms { return forms{v, o, refused} }
-
-// form returns a form with an id. Its key is the same while nothing changes, so that the
-// page stays the same, and that a form which is sent twice counts once.
-func (f forms) form(id, path string, buttons ...button) changeForm {
-	out := changeForm{ID: id, Action: Path + "/objectives/" + url.PathEscape(f.o.ID) + path, Revision: f.o.Revision, Buttons: f.offered(buttons)}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), path, id, f.call.Principal))
-	out.Key = "console-" + hex.EncodeToString(sum[:12])
-	if r := f.refused; r != nil {
-		out.Key = "console-" + rand.Text() // a refusal may be recorded under the former one
-		if r.id == id {
-			out.Open, out.values = true, r.values
-			if r.same {
-				out.Key = r.values.Get("key")
-				out.Revision, _ = strconv.ParseInt(r.values.Get("revision"), 10, 64) // it was read before
-			}
-		}
-	}
-	return out
-}
-
-// latest returns the time of the latest change of a plan.
-func (f forms) latest() (at int64) {
-	for _, p := range f.o.Plans {
-		at = max(at, p.UpdatedAt.Millis())
-	}
-	return at
-}
-
-// offered returns the buttons whose change the state and the scopes of the caller allow.
-func (f forms) offered(all []button) (out []button) {
-	for _, b := range all {
-		if f.allows(b.cmd) {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
-// allows reports whether the state and the scopes of the caller allow a change.
-func (f forms) allows(cmd opt.Command) bool {
-	cmd.ObjectiveID = f.o.ID
-	return work.Offers(f.call, f.o, cmd)
-}
 
 // A change is a form that was sent.
 type change struct {
@@ -155,71 +57,173 @@ func applyChange(v *visit, formID, back string, page func(*refusedForm) (view, e
 	return view{}, fault
 }
 
-// withQuery returns an address with more fields in its query.
-func withQuery(address string, more url.Values) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	q := u.Query()
-	for name, values := range more {
-		q[name] = values
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
 // errAction is the fault of a form whose button no page has.
 var errAction = call.Invalid(call.Violation{Field: "do", Description: "names no change"})
 
-// addResult adds to a page what a form has done, or why it was refused.
-func addResult(v *visit, out view, refused *refusedForm) view {
-	if refused != nil {
-		v.retryAfter(refused.fault)
-		p := problemOf(refused.fault)
-		out.Status, out.Problem = p.Status, refusalText(refused.fault, p)
-		if refused.reused {
-			out.Status, out.Problem = http.StatusConflict, reusedText
-		}
-		return out
-	}
-	q := v.r.URL.Query()
-	if out.Done = doneTexts[q.Get("done")]; out.Done == "" {
-		return out
-	}
-	if n, err := strconv.Atoi(q.Get("unconfirmed")); err == nil && n > 0 {
-		verb := "follow as soon as they can."
-		if n == 1 {
-			verb = "follows as soon as it can."
-		}
-		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered, and " + verb
-	}
-	return out
+// applyObjectiveChange makes a change whose form is on the page of an objective.
+func applyObjectiveChange(v *visit, formID string, apply func(change) (int, error)) (view, error) {
+	id := v.r.PathValue("id")
+	return applyChange(v, formID, objectivePath(id), func(r *refusedForm) (view, error) { return objectiveView(v, id, r) }, apply)
 }
 
-// reusedText says that a form was sent before with other contents.
-const reusedText = "You have sent this form before with other contents, for example in another tab. That change counts; this one was not made. " +
-	"The page shows the present state and what you wrote: look at it, and send the form again."
-
-// refusalText returns why a form was refused, and what to do.
-func refusalText(f *call.Fault, p problem) string {
-	switch {
-	case f.Reason == "STALE_REVISION":
-		return "Another change was faster: the objective is at revision " + f.Info["revision"] + " now, and the form was opened at revision " + f.Info["seen"] +
-			". Nothing was changed. The page shows the present state and what you wrote: look at it, and send the form again."
-	case f.Kind == call.Unavailable:
-		return "It is not known whether the change was made. Send the form again: it is made once at most."
-	case p.Status == http.StatusConflict:
-		return f.Message + ". Nothing was changed. The page shows the present state."
-	}
-	return p.Text + " Nothing was changed."
+// changeObjective changes the state of an objective.
+func changeObjective(v *visit) (view, error) {
+	return applyObjectiveChange(v, "change", func(c change) (int, error) {
+		statuses := map[string]opt.ObjectiveStatus{
+			"start": opt.ObjectiveWorking, "resume": opt.ObjectiveWorking, "pause": opt.ObjectiveBlocked, "plan": opt.ObjectivePlanning,
+			"complete": opt.ObjectiveCompleted, "fail": opt.ObjectiveFailed, "cancel": opt.ObjectiveCanceled,
+			"retry": opt.ObjectiveSubmitted, "retry-planned": opt.ObjectivePlanning,
+		}
+		to, ok := statuses[c.button]
+		if !ok {
+			return 0, errAction
+		}
+		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.revision})
+		if err != nil || c.button != "retry" {
+			return len(o.Unconfirmed), err
+		}
+		c.call.Key += ":start" // the new attempt waits until it is started
+		fault := c.cfg.Service.Guard(c.call, func() error {
+			o, err = c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: opt.ObjectiveWorking})
+			return err
+		})
+		if fault != nil { // the attempt stays
+			c.query.Set(unstartedField, "1")
+			return 0, nil
+		}
+		return len(o.Unconfirmed), nil
+	})
 }
 
-// doneTexts says what each change has done, by the name of its button.
-var doneTexts = map[string]string{
-	"start": "Started.", "pause": "Paused: running tasks finish, and nothing new begins.", "resume": "Resumed.", "plan": "Plans are being made.",
-	"cancel": "Canceled.", "complete": "Declared completed.", "fail": "Declared failed.", "retry": "A new attempt has begun.",
-	"retry-planned": "A new attempt has begun, with new plans.", "retry-later": "It is tried again when it is its turn.",
-	"skip": "Skipped.", "replan": "New plans are being made.", "add-plan": "The plan was added.", "add-task": "Added to the plan.",
-	"order": "The order was changed.", "text": "The text was changed.",
+// changeObjectiveText changes the name and the description of an objective.
+func changeObjectiveText(v *visit) (view, error) {
+	return applyObjectiveChange(v, "text", func(c change) (int, error) {
+		name, description := strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("description"))
+		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{
+			ID: c.objective, Seen: c.revision, Change: opt.Change{Name: &name, Description: &description},
+		})
+		return len(o.Unconfirmed), err
+	})
+}
+
+// replan makes the planner replace the open plans.
+func replan(v *visit) (view, error) {
+	return applyObjectiveChange(v, "replan", func(c change) (int, error) {
+		o, err := c.cfg.Service.Work.Replan(c.r.Context(), c.call, work.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})
+		return len(o.Unconfirmed), err
+	})
+}
+
+// addPlan adds a plan with tasks, one for each line.
+func addPlan(v *visit) (view, error) {
+	return applyObjectiveChange(v, "add-plan", func(c change) (int, error) {
+		spec := opt.PlanSpec{Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Dependencies: plansAfter(c)}
+		if v.field("optional") != "" {
+			spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
+		}
+		for line := range strings.Lines(v.field("tasks")) {
+			if name := strings.TrimSpace(line); name != "" {
+				spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: name})
+			}
+		}
+		_, err := c.cfg.Service.Work.CreatePlan(c.r.Context(), c.call, work.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.revision})
+		return 0, err
+	})
+}
+
+// plansAfter returns the ids of the plans that a form chooses.
+func plansAfter(c change) []string {
+	ids := []string{}
+	for _, key := range c.r.PostForm["after"] {
+		ids = append(ids, "plan-"+strings.TrimPrefix(c.objective, "obj-")+"-"+key)
+	}
+	return ids
+}
+
+// planOf returns the id of the plan that a form changes, and its key.
+func planOf(v *visit) (id, key string) {
+	key = v.r.PathValue("plan")
+	return "plan-" + strings.TrimPrefix(v.r.PathValue("id"), "obj-") + "-" + key, key
+}
+
+// changePlan changes the state of a plan.
+func changePlan(v *visit) (view, error) {
+	id, key := planOf(v)
+	return applyObjectiveChange(v, "p"+key+"-change", func(c change) (int, error) {
+		statuses := map[string]opt.PlanStatus{
+			"start": opt.PlanWorking, "resume": opt.PlanWorking, "pause": opt.PlanBlocked, "skip": opt.PlanSkipped, "complete": opt.PlanCompleted,
+			"fail": opt.PlanFailed, "retry": opt.PlanWorking, "retry-later": opt.PlanPending,
+		}
+		to, ok := statuses[c.button]
+		if !ok {
+			return 0, errAction
+		}
+		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Status: to, Seen: c.revision})
+		return len(p.Unconfirmed), err
+	})
+}
+
+// orderPlan changes which plans a plan waits for.
+func orderPlan(v *visit) (view, error) {
+	id, key := planOf(v)
+	return applyObjectiveChange(v, "p"+key+"-order", func(c change) (int, error) {
+		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.revision})
+		return len(p.Unconfirmed), err
+	})
+}
+
+// addTask adds a task to a plan.
+func addTask(v *visit) (view, error) {
+	id, key := planOf(v)
+	return applyObjectiveChange(v, "p"+key+"-add-task", func(c change) (int, error) {
+		spec := opt.TaskSpec{
+			Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Executor: strings.TrimSpace(v.field("executor")),
+		}
+		if v.field("optional") != "" {
+			spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
+		}
+		for _, text := range strings.FieldsFunc(v.field("after"), func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.Atoi(text)
+			switch {
+			case err != nil || n < 0:
+				return 0, call.Invalid(call.Violation{Field: "Waits for", Description: "has to be numbers of tasks, such as 1, 2"})
+			case n == 0:
+				spec.Dependencies = append([]string{}, spec.Dependencies...)
+			default:
+				spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
+			}
+		}
+		p, err := c.cfg.Service.Work.AddTasks(c.r.Context(), c.call, work.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
+		return len(p.Unconfirmed), err
+	})
+}
+
+// changeTask changes the state of a task by hand.
+func changeTask(v *visit) (view, error) {
+	id, key := v.r.PathValue("id"), v.r.PathValue("task")
+	back := taskPath(id, key)
+	page := func(r *refusedForm) (view, error) { return taskView(v, id, key, r) }
+	return applyChange(v, "change", back, page, func(c change) (int, error) {
+		taskID := "task-" + strings.TrimPrefix(id, "obj-") + "-" + key
+		switch c.button {
+		case "complete", "fail":
+			to := map[string]opt.TaskState{"complete": opt.TaskCompleted, "fail": opt.TaskFailed}[c.button]
+			_, err := c.cfg.Service.TaskWork.UpdateTaskStatus(c.r.Context(), c.call, work.UpdateTaskStatusParams{
+				ID: taskID, State: to, Message: strings.TrimSpace(v.field("message")), Seen: c.revision,
+			})
+			return 0, err
+		case "cancel", "skip":
+			o, err := c.cfg.Service.Objectives.GetObjective(c.r.Context(), c.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+			if err != nil {
+				return 0, err
+			}
+			_, t := taskAt(o.Objective, key)
+			if t == nil {
+				return 0, unknownTask(key)
+			}
+			_, err = c.cfg.Service.TaskWork.CancelTask(c.r.Context(), c.call, read.TaskParams{ID: t.A2AID(), Seen: c.revision})
+			return 0, err
+		}
+		return 0, errAction
+	})
 }

@@ -19,14 +19,6 @@ import (
 	"longhaul/opt/access"
 )
 
-const oidcPath = Path + "/oidc/"
-
-// CallbackPath is the path to which the OpenID Connect provider sends browsers back.
-const CallbackPath = oidcPath + "callback"
-
-// SignedOutPath is the path to which it sends those that have signed out.
-const SignedOutPath = signInPath
-
 // A Provider signs people in with an OpenID Connect provider. Errors about one that does
 // not answer wrap opt.ErrUnavailable; its refusals are [access.ProviderError]s.
 type Provider interface {
@@ -168,6 +160,30 @@ func providerAdvice(code string) string {
 		return "Those who run this server have to compare its settings for the client with those at the provider."
 	}
 	return "Sign in again."
+}
+
+// signOut closes the session of the browser, and leads to the provider if that has one of
+// its own.
+func signOut(v *visit) (view, error) {
+	v.call.Method = "SignOut"
+	if v.cfg.Sessions == nil {
+		return view{Location: signInPath}, nil
+	}
+	var s access.Session
+	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
+		var err error
+		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())
+		if err != nil && !errors.Is(err, opt.ErrUnknown) {
+			return view{}, err
+		}
+	}
+	if err := closeSession(v); err != nil {
+		return view{}, err
+	}
+	if s.IDToken == "" {
+		return view{Location: signInPath}, nil
+	}
+	return providerSignOut(v, s), nil
 }
 
 // signedOut is the data of the page after signing out here.

@@ -94,12 +94,3 @@ func (k *Console) page(to route) http.HandlerFunc {
 		v.write(out)
 	}
 }
-
-// showUnknown answers requests for paths that are not in the table. For callers who are
-// signed in the page leads on.
-func showUnknown(v *visit) (view, error) {
-	if caller, err := v.authenticate(); err == nil {
-		v.call.Caller = caller
-	}
-	return problem{http.StatusNotFound, "Not found", "There is no such page."}.view(), nil
-}

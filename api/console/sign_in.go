@@ -15,16 +15,6 @@ import (
 	"longhaul/opt/access"
 )
 
-const (
-	signInPath = Path + "/sign-in"
-
-	// GatesPath is the path of a gate, before its id.
-	GatesPath = Path + "/inbox/"
-
-	// EventsPath is the path of the events of a task, before its id.
-	EventsPath = Path + "/events/"
-)
-
 // A signInForm is the data of the page for signing in.
 type signInForm struct {
 	Next     string
@@ -87,30 +77,6 @@ func openAccepted(v *visit, s access.Session, next, problem string) (view, error
 }
 
 var errAnonymous = errors.New("callers need no credential")
-
-// signOut closes the session of the browser, and leads to the provider if that has one of
-// its own.
-func signOut(v *visit) (view, error) {
-	v.call.Method = "SignOut"
-	if v.cfg.Sessions == nil {
-		return view{Location: signInPath}, nil
-	}
-	var s access.Session
-	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
-		var err error
-		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())
-		if err != nil && !errors.Is(err, opt.ErrUnknown) {
-			return view{}, err
-		}
-	}
-	if err := closeSession(v); err != nil {
-		return view{}, err
-	}
-	if s.IDToken == "" {
-		return view{Location: signInPath}, nil
-	}
-	return providerSignOut(v, s), nil
-}
 
 // nextPath returns the page to show after signing in. Only pages of the console are
 // allowed, so that a link to the page for signing in cannot lead elsewhere.

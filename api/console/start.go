@@ -253,18 +253,3 @@ func start(v *visit) (view, error) {
 	}
 	return view{Location: Path + "/objectives/" + id}, nil
 }
-
-// unpausedField is the query field of the page of an objective that was to be paused at once,
-// and perhaps was not.
-const unpausedField = "unpaused"
-
-// unpausedText returns the text that an objective was not paused at once, "" if it is paused.
-func unpausedText(o *opt.Objective) string {
-	switch {
-	case o.Paused:
-		return ""
-	case o.Status.Ended():
-		return "The objective was not paused: it ended before that."
-	}
-	return "The objective has begun and was not paused. Pause it here, if its work is to wait until you have read the plan."
-}

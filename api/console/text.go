@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // shorten returns the beginning of a text in one line, as wide as a number of Latin
@@ -63,4 +66,107 @@ func sizeText(n int) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// taskNote returns why a task is in its state, or what it does; "" for nothing.
+func taskNote(t *opt.Task) string {
+	if t.Failure != "" {
+		return shorten(a2a.Visible(t.Failure), 300)
+	}
+	if t.State == opt.TaskWorking && t.Said != "" {
+		return shorten(a2a.Visible(t.Said), 200)
+	}
+	if t.Reason == "" || t.Gate != nil {
+		return ""
+	}
+	return reasonText(t.Reason)
+}
+
+// titleOfGate returns the title of a gate, or what it waits for if it has none.
+func titleOfGate(g *opt.Gate) string {
+	switch {
+	case g.Title != "":
+		return g.Title
+	case g.Kind == opt.Credential:
+		return "an authorization"
+	case g.Kind == opt.Clarification:
+		return "a question"
+	}
+	return "a decision"
+}
+
+// titleWidth is the width of a title in a list.
+const titleWidth = 160
+
+// gateTitle returns the title of a gate, with how many times it was asked.
+func gateTitle(g *opt.Gate) string {
+	title := g.Title
+	if title == "" && len(g.Questions) > 0 {
+		title = g.Questions[0].Question
+	}
+	if title = shorten(a2a.Visible(title), titleWidth); strings.TrimSpace(title) == "" {
+		title = "A task waits for an answer"
+	}
+	return title + g.Again()
+}
+
+// nameOfTask returns the name of a plan task, "" if o has none with the id.
+func nameOfTask(o *opt.Objective, id string) string {
+	ref, _ := opt.ParseID(id)
+	if p := o.Plan(ref.PlanID); p != nil {
+		if t := p.Task(ref.TaskID); t != nil {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// nameOfPlan returns the name of a plan in quotation marks.
+func nameOfPlan(o *opt.Objective, id string) string {
+	if p := o.Plan(id); p != nil {
+		return "“" + shorten(a2a.Visible(p.Name), titleLetters) + "”"
+	}
+	return "a plan"
+}
+
+// stageReason returns the reason of a state in plain words, "" if the word for the state says
+// it.
+func stageReason(word, reason string) string {
+	if text := reasonText(reason); text != word {
+		return text
+	}
+	return ""
+}
+
+// reasonText returns a reason in plain words.
+func reasonText(reason string) string {
+	if text, ok := reasons[reason]; ok {
+		return text
+	}
+	return a2a.Visible(reason)
+}
+
+// reasons has the reasons of states in plain words.
+var reasons = map[string]string{
+	opt.BlockedByDependencies: "waits for other plans",
+	opt.BlockedByInput:        "for an answer",
+	opt.BlockedByAuth:         "for an authorization",
+	opt.BlockedByOperator:     "paused",
+	opt.BlockedByPlan:         "one of its plans is paused",
+	opt.NothingToDo:           "has no open plan, and waits for a new one",
+	opt.NothingCompleted:      "only optional plans were left, and they failed",
+	opt.Replanned:             "other plans replace it",
+	opt.Replanning:            "new plans are made",
+	opt.ObjectiveEnded:        "the objective was declared completed",
+	opt.Terminated:            "an operator ended its workflow",
+	opt.Expired:               "it was not started in time",
+	opt.ReasonRejected:        "the agent rejected a task",
+	opt.ReasonTimeout:         "no answer came in time",
+	opt.ByHand:                "moved by hand",
+	opt.ReasonLinked:          "as the task that stands in for it",
+	opt.SentBack:              "sent back, and made again",
+	opt.PausedByClient:        "by a client",
+	opt.PausedByObjective:     "with its objective",
+	string(opt.PlanFailed):    "stopped, since the work has failed",
+	string(opt.TaskCanceled):  "stopped by a cancellation",
 }

@@ -87,25 +87,6 @@ func eventTask(e opt.Event) string {
 	return ""
 }
 
-// nameOfTask returns the name of a plan task, "" if o has none with the id.
-func nameOfTask(o *opt.Objective, id string) string {
-	ref, _ := opt.ParseID(id)
-	if p := o.Plan(ref.PlanID); p != nil {
-		if t := p.Task(ref.TaskID); t != nil {
-			return t.Name
-		}
-	}
-	return ""
-}
-
-// nameOfPlan returns the name of a plan in quotation marks.
-func nameOfPlan(o *opt.Objective, id string) string {
-	if p := o.Plan(id); p != nil {
-		return "“" + shorten(a2a.Visible(p.Name), titleLetters) + "”"
-	}
-	return "a plan"
-}
-
 // eventText describes an event in plain words. A timeline names its task.
 func eventText(o *opt.Objective, e opt.Event) string {
 	switch e.Kind {
@@ -207,15 +188,6 @@ func stageText(e opt.Event) string {
 	return word
 }
 
-// stageReason returns the reason of a state in plain words, "" if the word for the state says
-// it.
-func stageReason(word, reason string) string {
-	if text := reasonText(reason); text != word {
-		return text
-	}
-	return ""
-}
-
 func taskMoveText(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
@@ -292,37 +264,4 @@ func textSuffix(e opt.Event) string {
 		return ""
 	}
 	return ". " + shorten(a2a.Visible(text), 200)
-}
-
-// reasonText returns a reason in plain words.
-func reasonText(reason string) string {
-	if text, ok := reasons[reason]; ok {
-		return text
-	}
-	return a2a.Visible(reason)
-}
-
-// reasons has the reasons of states in plain words.
-var reasons = map[string]string{
-	opt.BlockedByDependencies: "waits for other plans",
-	opt.BlockedByInput:        "for an answer",
-	opt.BlockedByAuth:         "for an authorization",
-	opt.BlockedByOperator:     "paused",
-	opt.BlockedByPlan:         "one of its plans is paused",
-	opt.NothingToDo:           "has no open plan, and waits for a new one",
-	opt.NothingCompleted:      "only optional plans were left, and they failed",
-	opt.Replanned:             "other plans replace it",
-	opt.Replanning:            "new plans are made",
-	opt.ObjectiveEnded:        "the objective was declared completed",
-	opt.Terminated:            "an operator ended its workflow",
-	opt.Expired:               "it was not started in time",
-	opt.ReasonRejected:        "the agent rejected a task",
-	opt.ReasonTimeout:         "no answer came in time",
-	opt.ByHand:                "moved by hand",
-	opt.ReasonLinked:          "as the task that stands in for it",
-	opt.SentBack:              "sent back, and made again",
-	opt.PausedByClient:        "by a client",
-	opt.PausedByObjective:     "with its objective",
-	string(opt.PlanFailed):    "stopped, since the work has failed",
-	string(opt.TaskCanceled):  "stopped by a cancellation",
 }

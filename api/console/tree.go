@@ -2,7 +2,6 @@ package console
 
 import (
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -122,20 +121,4 @@ func plansBefore(o *opt.Objective) [][]int {
 		}
 	}
 	return out
-}
-
-// planKey names a plan on a page: its number in the objective.
-func planKey(p *opt.Plan) string { return p.ID[strings.LastIndexByte(p.ID, '-')+1:] }
-
-// taskKey names a task on a page: the number of its plan, and its own.
-func taskKey(t *opt.Task) string { return keyOfTask(t.ID) }
-
-// keyOfTask returns the key of the plan task with an id.
-func keyOfTask(id string) string {
-	ref, ok := opt.ParseID(id)
-	if !ok || ref.TaskID == "" {
-		return ""
-	}
-	_, place, _ := strings.Cut(strings.TrimPrefix(ref.TaskID, "task-"), "-")
-	return place
 }

@@ -101,3 +101,16 @@ func timeOf(t a2a.Time) shownTime {
 	at := time.UnixMilli(t.Millis()).UTC()
 	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC"), at.Format("2 Jan 2006, 15:04:05 UTC")}
 }
+
+// eventsOf returns the id of the task whose events report the changes of o, "" if o has
+// ended.
+func eventsOf(o *opt.Objective) string {
+	if o.Settled() {
+		return ""
+	}
+	return o.RootID()
+}
+
+// refreshEvery is after how many seconds a page about an objective may have changed
+// without an event of its stream: places in a queue, and attempts.
+const refreshEvery = 15

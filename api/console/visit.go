@@ -15,6 +15,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/opt/shown"
 )
 
 // A visit is one request for a page. It is for one goroutine.
@@ -133,3 +135,35 @@ func redirect(w http.ResponseWriter, to string) {
 
 // has reports whether the caller has a scope.
 func (v *visit) has(s call.Scope) bool { return slices.Contains(v.call.Scopes, s) }
+
+// visit returns the visit of a request.
+func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
+	return &visit{Console: k, call: r.Context().Value(callKey{}).(*call.Call), w: w, r: r}
+}
+
+// showUnknown answers requests for paths that are not in the table. For callers who are
+// signed in the page leads on.
+func showUnknown(v *visit) (view, error) {
+	if caller, err := v.authenticate(); err == nil {
+		v.call.Caller = caller
+	}
+	return problem{http.StatusNotFound, "Not found", "There is no such page."}.view(), nil
+}
+
+// of returns how many gates wait for the caller of v. It is 0 for callers who may not
+// list or answer them, and if the journal returns an error.
+func (b *badges) of(v *visit) int {
+	if !v.has(call.ReadRuns) || !v.has(call.RespondApprovals) {
+		return 0
+	}
+	now, caller := time.Now(), badgeKey(v.call.Caller)
+	if n, ok := b.get(caller, now); ok {
+		return n
+	}
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: 1}, Mine: true})
+	if err != nil {
+		return 0
+	}
+	b.put(caller, page.Total, now)
+	return page.Total
+}

@@ -27,7 +27,7 @@ func NewQuestion(q opt.Question) Question {
 	if json.Unmarshal(q.Schema, &s) != nil {
 		return out
 	}
-	for _, v := range s.Enum {
+	for _, v := range q.Choices() {
 		out.Options = append(out.Options, a2a.DataText(v))
 	}
 	switch {
@@ -55,14 +55,13 @@ func NewQuestion(q opt.Question) Question {
 // bounds are the members of a schema that an input shows. Numbers are kept as they are
 // written.
 type bounds struct {
-	Type      any               `json:"type"`
-	Enum      []json.RawMessage `json:"enum"`
-	Minimum   json.Number       `json:"minimum"`
-	Maximum   json.Number       `json:"maximum"`
-	MoreThan  json.Number       `json:"exclusiveMinimum"`
-	LessThan  json.Number       `json:"exclusiveMaximum"`
-	MinLength json.Number       `json:"minLength"`
-	MaxLength json.Number       `json:"maxLength"`
+	Type      any         `json:"type"`
+	Minimum   json.Number `json:"minimum"`
+	Maximum   json.Number `json:"maximum"`
+	MoreThan  json.Number `json:"exclusiveMinimum"`
+	LessThan  json.Number `json:"exclusiveMaximum"`
+	MinLength json.Number `json:"minLength"`
+	MaxLength json.Number `json:"maxLength"`
 }
 
 // attribute returns a bound as an attribute of the input. Whole numbers are counted from the

@@ -287,8 +287,11 @@ func (s Schedules) check(ctx context.Context, c *call.Call, state *timetable.Sch
 	if err != nil {
 		return fmt.Errorf("decide about the message of a schedule: %w", err)
 	}
-	if d.Answer != nil {
+	switch {
+	case d.Answer != nil:
 		return call.InvalidField("text", "is a message that this agent answers at once: it starts no work")
+	case d.Refusal != "":
+		return call.InvalidField("text", "is a message that this agent rejects: "+d.Refusal)
 	}
 	return nil
 }

@@ -156,7 +156,8 @@ var rooms = []room{
 		tests: []string{"internal/journal", "internal/seal"}}, // that sign them
 	{name: "internal/cli", imports: []string{ // all commands, and those about the program itself
 		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual",
-		"internal/process", "internal/namespace", "internal/serve", "internal/operate", "internal/commands"}},
+		"internal/process", "internal/namespace", "internal/serve", "internal/operate", "internal/commands",
+		"internal/opfile"}}, // mistakes in the configuration file
 
 	{name: ".", imports: []string{"internal/cli", "internal/serve", // the public API for custom programs, on their seam
 		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
@@ -214,10 +215,10 @@ var owners = map[string][]string{
 	// Alone: a configuration library beside it would be a second list of the settings.
 	"github.com/alecthomas/kong": {"internal/process", "internal/cli", "internal/cli/*", // whose model of the commands scripts and pages show
 		"internal/serve", "internal/operate", "internal/commands"}, // their tests, which parse their own commands
-	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions
-	"github.com/mattn/go-runewidth": {"internal/process", "internal/commands"}, // the width of text on a terminal
-	"golang.org/x/term":             {"internal/process"},                      // the size of a terminal
-	"github.com/creack/pty":         {"internal/serve", "internal/commands"},   // pseudo-terminals in their tests
+	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"},               // reads and writes go.mod; compares versions
+	"github.com/mattn/go-runewidth": {"internal/process", "internal/commands"},               // the width of text on a terminal
+	"golang.org/x/term":             {"internal/process"},                                    // the size of a terminal
+	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"}, // pseudo-terminals in their tests
 
 	"github.com/openai/openai-go":              {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},

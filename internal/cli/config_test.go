@@ -62,7 +62,10 @@ func TestRun_configFileMistakes(t *testing.T) {
 		{"addr: 127.0.0.1:1\nmax-plan: 7\n", ":2: the configuration file has \"max-plan\", which is no setting; did you mean max-plans?"},
 		{"# settings\n\nmax-plans: many\n", ":3: --max-plans: expected a valid 64 bit int but got \"many\""},
 		{"log-level: info\nidle-ttl: 7x\n", ":2: --idle-ttl: "},
-		{"addr: [\n", ":1: did not find expected node content"},
+		{"addr: [\n", ":1: not valid YAML: close each bracket"},
+		{"log-level: info: debug\n", ":1: not valid YAML: put a text that has a colon and a space in quotation marks"},
+		{"log-level: info\n\taddr: x\n", ":2: not valid YAML: indent with spaces, not with tabs"},
+		{"addr: x\n---\naddr: y\n", ":2: a file holds one configuration"},
 		{"- addr\n", ":1: a configuration file has the names of settings"},
 		{"sync: full\nsync: normal\n", ":2: sync is in line 1 already"},
 	} {

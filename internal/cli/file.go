@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
+	"longhaul/internal/opfile"
 	"longhaul/internal/process"
 )
 
@@ -35,18 +36,17 @@ func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
 	if file, ok := r.(interface{ Name() string }); ok {
 		f.name = file.Name()
 	}
-	var doc yaml.Node
-	if err := yaml.NewDecoder(r).Decode(&doc); err != nil && err != io.EOF {
-		text := strings.TrimPrefix(err.Error(), "yaml: ")
-		if rest, ok := strings.CutPrefix(text, "line "); ok {
-			return nil, fmt.Errorf("%s:%s", f.name, rest)
-		}
-		return nil, fmt.Errorf("%s: %s", f.name, text)
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.name, err)
 	}
-	if len(doc.Content) == 0 {
+	root, problem := opfile.Parse(data, "configuration")
+	switch {
+	case problem != nil:
+		return nil, problem.In(f.name)
+	case root == nil:
 		return f, nil
 	}
-	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s:%d: a configuration file has the names of settings with their values, such as addr: 127.0.0.1:7420", f.name, root.Line)
 	}

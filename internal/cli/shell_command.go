@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -31,6 +32,26 @@ func (c *completionCommand) Run(p *program, parsed *kong.Context) error {
 	return err
 }
 
+// showPage shows a manual page on a terminal as man does, if this machine has man or mandoc, and
+// writes its source elsewhere.
+func showPage(p *program, page *bytes.Buffer) error {
+	if out, _, ok := process.TerminalOf(p.Stdout); ok {
+		for _, viewer := range [][]string{{"man", "-l", "-"}, {"mandoc", "-a"}} {
+			path, err := exec.LookPath(viewer[0])
+			if err != nil {
+				continue
+			}
+			show := exec.CommandContext(p.Ctx, path, viewer[1:]...)
+			show.Stdin, show.Stdout = bytes.NewReader(page.Bytes()), out
+			if show.Run() == nil { // else this man takes no page from its input
+				return nil
+			}
+		}
+	}
+	_, err := page.WriteTo(p.Stdout)
+	return err
+}
+
 // manCommand is "longhaul man".
 type manCommand struct {
 	Command []string `arg:"" optional:"" help:"Command that the page is about, such as send or keys create. Default: the program itself."`
@@ -48,8 +69,7 @@ func (c *manCommand) Run(p *program, parsed *kong.Context) error {
 		if err := m.Write(&page, strings.Join(c.Command, " ")); err != nil {
 			return process.Usagef("%v", err)
 		}
-		_, err := page.WriteTo(p.Stdout)
-		return err
+		return showPage(p, &page)
 	}
 	if len(c.Command) > 0 {
 		return process.Usagef("--dir writes all pages: name no command with it")

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 
 	"longhaul/internal/needs"
 	"longhaul/internal/serve"
@@ -63,6 +67,49 @@ func TestRun_man(t *testing.T) {
 	for _, args := range [][]string{{"man", "bogus"}, {"man", "send", "--dir", dir}} {
 		if said := refused(t, serve.Build{}, args...); !strings.Contains(said, "name ") {
 			t.Errorf("%s: %s", args, said)
+		}
+	}
+}
+
+// On a terminal a page is shown by man, or by mandoc where man takes no page from its input.
+func TestRun_manOnTerminal(t *testing.T) {
+	sed, err := exec.LookPath("sed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, scripts := range map[string]map[string]string{
+		"man":    {"man": "test \"$*\" = '-l -' && sed -n 's/^.TH/shown:/p'"},
+		"mandoc": {"man": "exit 5", "mandoc": "test \"$*\" = -a && sed -n 's/^.TH/shown:/p'"},
+		"":       {"man": "exit 5"},
+	} {
+		dir := t.TempDir()
+		for program, script := range scripts {
+			if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(sed, filepath.Join(dir, "sed")); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		ours, theirs, err := pty.Open()
+		if err != nil {
+			t.Fatalf("this test needs pseudo-terminals: %v", err)
+		}
+		shown := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(ours) // the error is that theirs is closed
+			shown <- string(text)
+		}()
+		var errs strings.Builder
+		if code := Run(t.Context(), []string{"man", "send"}, theirs, &errs, serve.Build{}); code != 0 {
+			t.Errorf("%q: exit code %d: %s", name, code, &errs)
+		}
+		_ = theirs.Close()
+		text := <-shown
+		_ = ours.Close()
+		if got := strings.HasPrefix(text, `shown: "LONGHAUL\\-SEND" 1`); got != (name != "") || !got && !strings.Contains(text, `.TH "LONGHAUL\\-SEND" 1`) {
+			t.Errorf("%q shows\n%s", name, text)
 		}
 	}
 }

@@ -28,6 +28,8 @@ func TestRun_wrongArguments(t *testing.T) {
 		{[]string{"man", "nope"}, "no manual page about \"nope\""},
 		{[]string{"list", "--url", url, "--limit", "0"}, "--limit must be 1 or more"},
 		{[]string{"schedule", "create", "nightly", "hi", "--url", url}, "say when: --cron"},
+		{[]string{"schedule", "create", "nightly", "hi", "--overlap", "nope", "--url", url}, `--overlap must be one of "skip",`},
+		{[]string{"schedule", "backfill", "nightly", "--from", "2026-12-01T00:00:00Z", "--to", "never", "--url", url}, "--until \"never\" is not a time"},
 		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
 		{[]string{"api", "--quota", "gates=1"}, "--quota \"gates=1\" is not QUOTA=N"},
 		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},

@@ -80,7 +80,7 @@ func (c *answerCommand) fits(ctx context.Context, r *remote, w waiting, a opt.Ac
 	isText := a == "" && len(c.Set) == 0
 	switch unfit := c.unfit(w.gate, a); {
 	case isText && !w.waits && w.task.Status.State.Terminal():
-		return c.closedError(r, w.task, errors.New("the task has ended"))
+		return c.closedError(ctx, r, w.task, errors.New("the task has ended"))
 	case isText && !w.waits:
 		return fmt.Errorf("nothing waits for an answer: the task is %s. To send the text to the work all the same:\n\n  %s --task %s %s",
 			shown.LookOfTask(opt.TaskState(w.task.Status.State)).Word, r.command("send"), process.ShellWord(w.task.ID), process.ShellQuoted(strings.Join(c.Text, " ")))
@@ -88,7 +88,7 @@ func (c *answerCommand) fits(ctx context.Context, r *remote, w waiting, a opt.Ac
 		return fmt.Errorf("nothing waits for a decision: the task is %s. To list what waits:\n\n  %s",
 			shown.LookOfTask(opt.TaskState(w.task.Status.State)).Word, r.command("inbox"))
 	case isText && w.gate.ID == "" && c.gateID() != "":
-		return c.closedError(r, w.task, errors.New("the task does not wait at this gate"))
+		return c.closedError(ctx, r, w.task, errors.New("the task does not wait at this gate"))
 	case unfit != "":
 		return c.gateError(ctx, r, w, "this gate does not take "+unfit)
 	}
@@ -147,7 +147,7 @@ func (c *answerCommand) refusedError(ctx context.Context, r *remote, w waiting, 
 		if failed != nil {
 			t = w.task
 		}
-		return c.closedError(r, t, err)
+		return c.closedError(ctx, r, t, err)
 	case answered && refused.Code == client.CodeInvalidParams:
 		return c.gateError(ctx, r, w, "the agent refuses this answer: "+wireField.ReplaceAllString(refused.Message, ""))
 	}
@@ -178,16 +178,32 @@ func (c *answerCommand) gateError(ctx context.Context, r *remote, w waiting, pro
 }
 
 // closedError returns the error of an answer to a task that does not wait for it. It says how
-// the gate was closed, and which gate is open now, as far as the task shows that.
-func (c *answerCommand) closedError(r *remote, t *a2a.Task, refused error) error {
+// the gate was closed, and which gates are open now, as far as the task and its
+// objective show that.
+func (c *answerCommand) closedError(ctx context.Context, r *remote, t *a2a.Task, refused error) error {
 	gateID := c.gateID()
 	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
 	d, ok := client.Decided(t.Metadata)
 	if ok && (gateID == "" || d.GateID == gateID) {
 		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), timeText(d.At, ""), refused)
 	}
-	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
-		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), g.ID)
+	if gateID == "" {
+		return err
+	}
+	for _, g := range otherGates(ctx, r.noRepeat, t, gateID) {
+		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, process.OneLine(g.Prompt(), objectWidth), r.command("get"), process.ShellWord(g.ID))
 	}
 	return err
+}
+
+// otherGates returns the gate that t shows, or else the open gates of its objective, but for one.
+func otherGates(ctx context.Context, agent *client.Client, t *a2a.Task, but string) []*opt.Gate {
+	if g, open := client.Gate(t.Metadata); open && g.ID != but {
+		return []*opt.Gate{g}
+	}
+	ref, ok := opt.ParseID(t.ID)
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(gatesBelow(ctx, agent, opt.RootID(ref.ObjectiveID, ref.Attempt)), func(g *opt.Gate) bool { return g.ID == but })
 }

@@ -189,6 +189,18 @@ func TestAnswer_refused(t *testing.T) {
 	}
 }
 
+// An answer to a gate that was closed names the gate that another task of the objective has opened since.
+func TestAnswer_oldGate(t *testing.T) {
+	ended := strings.Replace(bareTask(stepID, `"openwop":{"decision":{"interruptId":"`+gateID+`","action":"accept","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.000Z"}}`), "INPUT_REQUIRED", "COMPLETED", 1)
+	f := newFakeAgent(t, sendResult(ended), sendError(-32004, "This operation is not supported"), sendResult(ended), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{strings.Replace(twoGates, "input-required", "completed", 1)}
+	r := f.run(&answerCommand{Task: gateID, Text: []string{"accept"}})
+	want := "the gate is closed: it was accepted by ann (2026-03-01 09:30:00 UTC): This operation is not supported\n\nAnother gate is open now: Which color?\nTo look at it:\n\n  longhaul get --url URL " + otherGateID
+	if diff := cmp.Diff(want, strings.ReplaceAll(r.err.Error(), f.URL, "URL")); diff != "" {
+		t.Errorf("error mismatch (-want +got):\n%s", diff)
+	}
+}
+
 // If several gates are open, the error has the flag and the commands that name one.
 func TestAnswer_twoGates(t *testing.T) {
 	f := newFakeAgent(t, sendResult(bareTask(rootID, approvalGate)), sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),

@@ -76,10 +76,26 @@ func (p *printer) printGate(key string, g *opt.Gate, s a2a.TaskStatus, question 
 		return
 	}
 	if g != nil {
+		p.printQuestions(g)
 		p.printDetails(g)
 	}
 	p.printLines("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.command, p.taskID))
 	p.blankLine = true
+}
+
+// printQuestions prints the ids of the questions of g and what each takes: one that takes any text
+// and is the only one was printed with the gate.
+func (p *printer) printQuestions(g *opt.Gate) {
+	var lines []string
+	for _, q := range g.Questions {
+		if form := formText(q); form != "" || len(g.Questions) > 1 {
+			lines = append(lines, "  "+a2a.VisibleLine(q.ID)+": "+cmp.Or(form, "a text"))
+		}
+	}
+	if len(lines) > 0 {
+		p.printLines("%s", p.sanitize(strings.Join(lines, "\n")))
+		p.blankLine = true
+	}
 }
 
 // printDetails prints the exchanges at g, who may answer, the votes and the next step without

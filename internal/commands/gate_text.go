@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,32 @@ func exchangesText(g *opt.Gate, n int) string {
 		}
 	}
 	return b.String()
+}
+
+// formText returns what a question takes, "" for any text.
+func formText(q opt.Question) string {
+	var choices []string
+	for _, c := range q.Choices() {
+		choices = append(choices, a2a.VisibleLine(a2a.DataText(c)))
+	}
+	if len(choices) > 0 {
+		return "one of " + strings.Join(choices, ", ")
+	}
+	var s struct {
+		Type any `json:"type"`
+	}
+	_ = json.Unmarshal(q.Schema, &s) // any text
+	switch s.Type {
+	case "boolean":
+		return "true or false"
+	case "integer":
+		return "a whole number"
+	case "number":
+		return "a number"
+	case "array", "object":
+		return "JSON"
+	}
+	return ""
 }
 
 // whoText returns who may answer at g, "" for everyone.

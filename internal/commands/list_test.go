@@ -142,10 +142,18 @@ func TestCancel(t *testing.T) {
 		{sendResult(bare("CANCELED")), false, "Task " + rootID + ": canceled\n", 0},
 		{sendResult(bare("WORKING")), false, "Task " + rootID + ": it is being canceled, and is working until its work has stopped. To see that:\n\n  longhaul watch --url URL " + rootID + "\n", 0},
 		{sendResult(bare("CANCELED")), true, bare("CANCELED") + "\n", 0},
-		{sendError(client.CodeTaskNotCancelable, "Task cannot be canceled"), false, "", 1},
 	} {
 		f := newFakeAgent(t, tt.answer)
 		f.want(f.run(&cancelCommand{Task: rootID, JSON: tt.json}), tt.code, tt.want)
+	}
+}
+
+// A task that has ended cannot be canceled, and the error says how it has ended.
+func TestCancel_ended(t *testing.T) {
+	f := newFakeAgent(t, sendError(client.CodeTaskNotCancelable, "Task cannot be canceled"), sendResult(strings.Replace(bareTask(rootID, ""), "INPUT_REQUIRED", "FAILED", 1)))
+	r := f.run(&cancelCommand{Task: rootID})
+	if want := rootID + " has ended already, and is failed: Task cannot be canceled"; r.err == nil || r.err.Error() != want {
+		t.Errorf("error %v, want %s", r.err, want)
 	}
 }
 

@@ -106,6 +106,8 @@ func (r *remote) explain(err error) error {
 func (r *remote) connectionHint(err error) string {
 	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
+	case client.IsOtherProtocol(err):
+		return "The URL of an agent has its HTTP port, which is 7420 by default. The ports of gRPC and of Temporal answer so"
 	case untrusted:
 		return "To trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA"
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -123,6 +125,8 @@ func (r *remote) refusalHint(refused *client.Error) string {
 		return "A server with TLS answers so: try https instead of http in --url or LONGHAUL_URL"
 	case refused.Reason == "TASK_NOT_FOUND", refused.Reason == "OBJECTIVE_NOT_FOUND":
 		return "The id may be wrong, or the work was removed. To list what there is: " + r.command("list")
+	case refused.Reason == "SCHEDULE_EXISTS":
+		return "Choose another id, or change that schedule: " + r.command("schedule change")
 	case refused.Reason == "SCHEDULE_NOT_FOUND":
 		return "To list the schedules: " + r.command("schedule list")
 	case refused.Reason == "PERMISSION_DENIED" && scope != "":

@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,32 @@ import (
 	"strings"
 	"testing"
 )
+
+// The port of gRPC or of Temporal ends a command at once, which says which port it wants.
+func TestRun_otherProtocol(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x40\x00")) // the settings of HTTP/2, with which gRPC begins
+			_ = c.Close()
+		}
+	}()
+	for _, args := range [][]string{{"get", rootID}, {"watch", rootID}, {"send", "hi"}} {
+		var stderr strings.Builder
+		code := run(t.Context(), append(args, "--url", "http://"+l.Addr().String()), io.Discard, &stderr)
+		if said := stderr.String(); code != 1 || !strings.Contains(said, "has its HTTP port, which is 7420 by default") || strings.Contains(said, "trying until") {
+			t.Errorf("%s: exit code %d\n%s", args, code, said)
+		}
+	}
+}
 
 // A command trusts the authority that it is given, and shows its certificate.
 func TestCredentials_http(t *testing.T) {

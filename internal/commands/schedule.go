@@ -54,7 +54,7 @@ type scheduleSettings struct {
 	TimeZone *string  `help:"Time zone of --cron, such as Europe/Berlin; UTC by default." placeholder:"ZONE"`
 	Jitter   string   `help:"Delay each start by a random time up to this." placeholder:"DURATION"`
 	From     string   `help:"Start nothing before this time, such as 2026-12-01T00:00:00Z." placeholder:"TIME"`
-	Until    string   `help:"Start nothing after this time." placeholder:"TIME"`
+	Until    string   `aliases:"to" help:"Start nothing after this time." placeholder:"TIME"`
 	Overlap  string   `help:"If an objective of the schedule is open when it is time for the next: skip (the default), buffer-one, buffer-all, cancel-other or allow-all." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
 	CatchUp  string   `help:"How late an objective may start, after an outage; later ones are left out. 1h by default." placeholder:"DURATION"`
 	Playbook *string  `help:"Playbook or skill that the message is for." placeholder:"NAME"`
@@ -335,7 +335,7 @@ func (c *scheduleTriggerCommand) Run(p *process.Process, r *remote) error {
 type scheduleBackfillCommand struct {
 	oneSchedule
 	From    string `required:"" help:"First time, such as 2026-12-01T00:00:00Z." placeholder:"TIME"`
-	Until   string `help:"Last time; now by default." placeholder:"TIME"`
+	Until   string `aliases:"to" help:"Last time; now by default." placeholder:"TIME"`
 	Overlap string `help:"How the objectives run: one after another (buffer-all, the default), at the same time (allow-all), or as another policy of schedules says." enum:",skip,buffer-one,buffer-all,cancel-other,allow-all" default:"" placeholder:"POLICY"`
 }
 

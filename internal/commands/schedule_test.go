@@ -42,6 +42,9 @@ func TestSchedule(t *testing.T) {
 			"longhaul: --until \"soon\" is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00\nSee longhaul schedule create --help.\n"},
 		"create refused": {"create nightly Write --every 1h", []string{`400 {"error":"invalid_params","message":"Invalid parameters: every: is odd"}`},
 			[]string{`POST /v1/schedules {"id":"nightly","text":"Write","every":"1h"}`}, "longhaul: Invalid parameters: every: is odd (INVALID_PARAMS)\n"},
+		"create one that exists": {"create nightly Write --every 1h", []string{`400 {"error":"schedule_exists","message":"There is another schedule with the id nightly"}`},
+			[]string{`POST /v1/schedules {"id":"nightly","text":"Write","every":"1h"}`},
+			"longhaul: There is another schedule with the id nightly (SCHEDULE_EXISTS)\nChoose another id, or change that schedule: longhaul schedule change --url URL\n"},
 		"unknown": {"show nightly", []string{`404 {"error":"schedule_not_found","message":"Schedule not found"}`}, []string{"GET /v1/schedules/nightly "},
 			"longhaul: Schedule not found (SCHEDULE_NOT_FOUND)\nTo list the schedules: longhaul schedule list --url URL\n"},
 		"list": {"list", []string{`{"schedules":[` + wireNightly + `,` + wirePaused + `]}`}, []string{"GET /v1/schedules "}, `

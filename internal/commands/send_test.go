@@ -75,10 +75,44 @@ The task waits for an answer. To answer:
 
   longhaul answer --url URL GATE "your answer"
 `},
+		{"one question with choices", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?","schema":{"type":"string","enum":["green","black\u001b[2J"]}}]`), `
+About the tea
+Which?
+
+  q1: one of green, black‹U+001B›[2J
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL GATE "your answer"
+`},
+		{"questions of all kinds", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"a","question":"A?","schema":{"enum":[1,true]}},{"id":"b","question":"B?","schema":{"type":"boolean"}},`+
+			`{"id":"c","question":"C?","schema":{"type":"integer"}},{"id":"d","question":"D?","schema":{"type":"number"}},{"id":"e","question":"E?","schema":{"type":"array"}},{"id":"f","question":"F?","schema":true}]`), `
+About the tea
+A?
+B?
+C?
+D?
+E?
+F?
+
+  a: one of 1, true
+  b: true or false
+  c: a whole number
+  d: a number
+  e: JSON
+  f: a text
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL GATE --set a="your answer" --set b="your answer" --set c="your answer" --set d="your answer" --set e="your answer" --set f="your answer"
+`},
 		{"two questions", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?"},{"id":"q2","question":"How much?"}]`), `
 About the tea
 Which?
 How much?
+
+  q1: a text
+  q2: a text
 
 The task waits for an answer. To answer:
 

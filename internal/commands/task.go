@@ -96,7 +96,7 @@ func (c *cancelCommand) Run(p *process.Process, r *remote) error {
 	t, err := r.client.Cancel(p.Ctx, c.Task)
 	switch {
 	case errors.As(err, &refused) && refused.Code == client.CodeTaskNotCancelable:
-		return fmt.Errorf("%s has ended already: %w", c.Task, err)
+		return fmt.Errorf("%s: %w", r.endedText(p.Ctx, c.Task), err)
 	case err != nil:
 		return err
 	case t.Status.State.Terminal():
@@ -105,6 +105,15 @@ func (c *cancelCommand) Run(p *process.Process, r *remote) error {
 	}
 	fmt.Fprintf(p.Stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", a2a.VisibleLine(t.ID), shown.LookOfTask(t.Status.State).Word, r.command("watch"), process.ShellWord(t.ID))
 	return nil
+}
+
+// endedText says that a task has ended already, and how if the agent returns it.
+func (r *remote) endedText(ctx context.Context, taskID string) string {
+	text := taskID + " has ended already"
+	if t, err := r.noRepeat.Get(ctx, taskID, 0); err == nil && t.Status.State.Terminal() {
+		text += ", and is " + shown.LookOfTask(t.Status.State).Word
+	}
+	return text
 }
 
 // objectiveCommand is "longhaul objective".

@@ -31,6 +31,12 @@ func TestRun_keys(t *testing.T) {
 	if _, errs, code := run("create", "ann"); code != 2 || !strings.Contains(errs, "--scopes") || !strings.Contains(errs, "See longhaul keys create --help.") {
 		t.Errorf("without scopes: %q, exit code %d", errs, code)
 	}
+	help, _, _ := run("create", "--help")
+	for _, scope := range call.Scopes() {
+		if !strings.Contains(help, string(scope)) {
+			t.Errorf("the help names no scope %s:\n%s", scope, help)
+		}
+	}
 	text, where, code := run("create", "ann", "--tenant", "acme", "--scopes", "runs:read,runs:create", "--groups", "finance", "--name", "The build")
 	if text = strings.TrimSpace(text); code != 0 || !strings.HasPrefix(text, "lh_") {
 		t.Fatalf("created %q, exit code %d", text, code)

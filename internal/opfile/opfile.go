@@ -97,7 +97,7 @@ func Parse(data []byte, what string) (*yaml.Node, *Problem) {
 		return nil, nil
 	case err != nil:
 		p := syntax(err.Error())
-		p.Line = min(p.Line, 1+bytes.Count(data, []byte("\n")))
+		p.Line = min(p.Line, 1+bytes.Count(bytes.TrimSpace(data), []byte("\n")))
 		return nil, &p
 	}
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
@@ -116,5 +116,26 @@ func syntax(text string) Problem {
 	if strings.HasPrefix(m[2], "did not find expected ") {
 		line++
 	}
+	for _, known := range syntaxAdvice {
+		if strings.Contains(m[2], known.says) {
+			return Problem{Line: max(line, 1), Text: "not valid YAML: " + known.advice + " (" + m[2] + ")"}
+		}
+	}
 	return Problem{Line: max(line, 1), Text: m[2]}
+}
+
+// syntaxAdvice has what to do about errors of the YAML parser, which name its own state.
+var syntaxAdvice = []struct{ says, advice string }{
+	{"mapping values are not allowed", "put a text that has a colon and a space in quotation marks, and indent members of one object alike"},
+	{"could not find expected ':'", "write a colon and a space after the name of a member, and indent the lines of a text alike"},
+	{"did not find expected key", "indent members of one object alike, and close quotation marks"},
+	{"did not find expected '-'", "begin the items of one list alike, with a dash and a space"},
+	{"did not find expected node content", "close each bracket, and give each member in it a value"},
+	{"did not find expected ',' or", "close each bracket, and put commas between the values in it"},
+	{"found unexpected end of stream", "close each quotation mark and bracket"},
+	{"a tab character", "indent with spaces, not with tabs"},
+	{"cannot start any token", "indent with spaces, not with tabs, and put a text that begins with a special character in quotation marks"},
+	{"unknown escape character", "write \\\\ for a backslash in double quotation marks, or use single ones"},
+	{"unknown anchor", "put a text that begins with * in quotation marks"},
+	{"UTF-8", "save the file as UTF-8"},
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -54,7 +55,8 @@ func (p *Process) Start(args []string, grammar any, options ...kong.Option) erro
 // names the command whose help lists the right ones.
 func withCommand(parsed *kong.Context, err error) error {
 	if unparsed, ok := errors.AsType[*kong.ParseError](err); ok {
-		err, parsed = &UsageError{Text: err.Error()}, unparsed.Context
+		text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1) // "" is what a flag has that is not given
+		err, parsed = &UsageError{Text: text}, unparsed.Context
 	}
 	if wrong, ok := errors.AsType[*UsageError](err); ok && wrong.Command == "" && parsed != nil && parsed.Selected() != nil {
 		wrong.Command = parsed.Selected().FullPath()

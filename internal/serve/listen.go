@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"longhaul/internal/process"
+
 	"go.uber.org/zap"
 )
 
@@ -79,6 +81,9 @@ const freeWithin = 3 * time.Second
 // awaitFree waits until no other process listens at one of the addresses of h. The error names
 // all that are still in use, since a second server has most of them.
 func (h *host) awaitFree(ctx context.Context) error {
+	if err := h.checkAddresses(); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(freeWithin)
 	for {
 		var taken []string
@@ -103,6 +108,18 @@ func (h *host) awaitFree(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// checkAddresses refuses an address for two parts.
+func (h *host) checkAddresses() error {
+	for i, a := range h.addresses {
+		for _, b := range h.addresses[:i] {
+			if _, port, _ := net.SplitHostPort(a.addr); a.addr == b.addr && port != "0" {
+				return process.Usagef("%s and %s are both %s: choose another address for one of them", b.flag, a.flag, a.addr)
+			}
+		}
+	}
+	return nil
 }
 
 // listen listens at an address that a flag has set.

@@ -39,6 +39,15 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 	}
 }
 
+// A start refuses one address for two parts, before anything is started.
+func TestRun_sameAddress(t *testing.T) {
+	embed := func(context.Context, EmbedConfig) (*Embedded, error) { panic("it was started") }
+	said := refused(t, 2, Build{Embed: embed}, "dev", "--addr", "127.0.0.1:7521", "--grpc-addr", "127.0.0.1:7521", "--ops-addr", "127.0.0.1:0", "--temporal-addr", "127.0.0.1:0")
+	if want := "--addr and --grpc-addr are both 127.0.0.1:7521: choose another address for one of them\n"; !strings.Contains(said, want) {
+		t.Errorf("it said\n%s\nwant in it\n%s", said, want)
+	}
+}
+
 // A start names all addresses that another process has, with the flags that change them, before
 // anything is started; those that are free are not named.
 func TestRun_takenAddresses(t *testing.T) {

@@ -4,10 +4,12 @@
 // the machines are: a [Host] does the work, in Temporal (package workflows) or in the simulation
 // (package sim), so the simulation plays the driver that runs.
 //
+// Each file calls those below it:
+//
 //	driver.go    one step: inputs, wants, and when a run ends or continues as new
-//	start.go     activities, children, timers and signals
-//	recorder.go  the events, until the journal has them
 //	leave.go     when a long run continues as a new one
+//	work.go      activities, children, timers and signals
+//	recorder.go  inputs for the machine, and its events until the journal has them
 package drive
 
 import (

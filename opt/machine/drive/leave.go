@@ -12,6 +12,9 @@ import (
 // only. If it cannot leave by then, it continues, and tries again when it has nothing under way,
 // or has become longer by a quarter. Only one that is too long for Temporal waits until it can.
 type leave struct {
+	host Host
+	work *work
+
 	now   bool // nothing begins
 	told  bool // the machine knows
 	timed bool // it is limited
@@ -21,36 +24,36 @@ type leave struct {
 // leaveFor is how long work may be held up by a run that wants to leave.
 const leaveFor = time.Second
 
-// shouldLeave reports whether the run should try to leave now.
-func (d *Driver) shouldLeave() bool {
-	size := d.host.Size()
+// should reports whether the run should try to leave now.
+func (l *leave) should() bool {
+	size := l.host.Size()
 	switch {
-	case d.leave.now || !size.Long:
+	case l.now || !size.Long:
 		return false
-	case size.TooLong, !d.leave.told:
+	case size.TooLong, !l.told:
 		return true
-	case len(d.activities) == 0 && d.starting == 0:
-		return size.Events > d.leave.tried
+	case len(l.work.activities) == 0 && l.work.starting == 0:
+		return size.Events > l.tried
 	}
-	return size.Events > d.leave.tried+d.leave.tried/4
+	return size.Events > l.tried+l.tried/4
 }
 
-func (d *Driver) beginLeaving() {
-	d.leave.now = true
-	if !d.leave.told {
-		d.leave.told = true
-		d.Put(machine.Leaving{})
+func (l *leave) begin() {
+	l.now = true
+	if !l.told {
+		l.told = true
+		l.work.rec.put(machine.Leaving{})
 	}
 }
 
-// limitLeaving sees to it that a run that waits to leave does not hold up its work for long.
-func (d *Driver) limitLeaving() {
-	if !d.leave.now || d.leave.timed {
+// limit sees to it that a run that waits to leave does not hold up its work for long.
+func (l *leave) limit() {
+	if !l.now || l.timed {
 		return
 	}
-	d.leave.timed = true
-	d.host.Sleep(d.pause(leaveFor, "Continue the work"), func() {
-		size := d.host.Size()
-		d.leave.now, d.leave.timed, d.leave.tried = size.TooLong, size.TooLong, size.Events
+	l.timed = true
+	l.host.Sleep(pause(l.host, leaveFor, "Continue the work"), func() {
+		size := l.host.Size()
+		l.now, l.timed, l.tried = size.TooLong, size.TooLong, size.Events
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A recorder writes the events of one workflow to the journal, and those that the
-// results of its children carry.
+// A recorder gives inputs to the machine of one workflow, and writes the events that follow
+// from them to the journal, and those that the results of its children carry.
 //
 // What a workflow task decides is final only when Temporal has accepted its
 // completion. If its worker is lost, or Temporal refuses it because a signal has
@@ -18,6 +18,10 @@ import (
 // events ride. A batch begins at the first event that is not known to be in the
 // journal, so a batch that arrives first has no gap before it.
 type recorder struct {
+	host    Host
+	machine Machine
+	inbox   []machine.Input // which the machine has not got yet
+
 	objectiveID string
 	source      string
 	under       func() int  // of a plan: the latest epoch of its objective that it knows; nil for others
@@ -32,6 +36,33 @@ type recorder struct {
 	writing bool        // a separate activity is under way
 	repeats bool        // the first try to write has failed
 	rewound bool        // the first pending event begins an epoch: nothing is sent or begun before it is recorded
+	rewinds bool        // another epoch is to begin
+	reset   bool        // likewise, before any input: an operator has reset the run
+}
+
+// put has the machine get an input with the others that have arrived.
+func (r *recorder) put(in machine.Input) { r.inbox = append(r.inbox, in) }
+
+// handle gives an input to the machine.
+func (r *recorder) handle(in machine.Input) { r.add(r.machine.Handle(r.host.Now(), in)...) }
+
+// handleInbox gives all inputs that were put to the machine.
+func (r *recorder) handleInbox() {
+	inbox := r.inbox
+	r.inbox = nil
+	for _, in := range inbox {
+		r.handle(in)
+	}
+}
+
+// rewind begins another epoch, above one that the journal has.
+func (r *recorder) rewind(epoch int) {
+	in := machine.Rewound{Epoch: epoch, Done: r.done, Pending: r.pending}
+	if r.rewound { // again
+		in.Done, in.Pending = r.pending[0].N, r.pending[1:]
+	}
+	r.rewinds, r.reset = false, false
+	r.handle(in)
 }
 
 // add keeps events, which the machine has numbered, to be written.
@@ -128,15 +159,15 @@ func (r *recorder) owns(source string) bool {
 
 // refuse handles that the journal has refused events for good. Those of a child that has
 // ended are dropped: no workflow is there to say more than the journal has.
-func (r *recorder) refuse(d *Driver, e *opt.RewoundError) {
-	d.host.Warn("The journal has other events than this run", "source", e.Source, "event", e.Event, "epoch", e.Epoch)
+func (r *recorder) refuse(e *opt.RewoundError) {
+	r.host.Warn("The journal has other events than this run", "source", e.Source, "event", e.Event, "epoch", e.Epoch)
 	switch {
 	case !r.owns(e.Source):
 		r.carried = slices.DeleteFunc(r.carried, func(b opt.Batch) bool { return b.Source == e.Source })
 	case e.Source == r.source && e.Unknown:
-		d.Put(machine.Forgotten{})
+		r.put(machine.Forgotten{})
 	case e.Source == r.source:
-		d.rewind(e.Epoch)
+		r.rewind(e.Epoch)
 	}
 }
 
@@ -149,25 +180,25 @@ func (r *recorder) forget(w machine.Wants) bool {
 }
 
 // advance writes the events that are not in the journal and that no running activity writes.
-func (r *recorder) advance(d *Driver) {
+func (r *recorder) advance() {
 	if r.writing || len(r.carried) == 0 && max(r.done, r.riding) >= r.last && r.needed <= r.done {
 		return
 	}
 	r.writing = true
-	r.write(d, r.batches(), false)
+	r.write(r.batches(), false)
 }
 
 // write writes batches, and again until they are in the journal, or it has refused them for good.
-func (r *recorder) write(d *Driver, batches []opt.Batch, again bool) {
-	d.host.Record(batches, again, func(refused *opt.RewoundError, err error) {
+func (r *recorder) write(batches []opt.Batch, again bool) {
+	r.host.Record(batches, again, func(refused *opt.RewoundError, err error) {
 		if refused == nil && err != nil {
 			r.repeats = true
-			r.write(d, batches, true) // no event is dropped
+			r.write(batches, true) // no event is dropped
 			return
 		}
 		r.writing, r.repeats = false, false
 		if refused != nil {
-			r.refuse(d, refused)
+			r.refuse(refused)
 		} else {
 			r.confirm(batches)
 		}

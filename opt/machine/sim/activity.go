@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -9,6 +11,9 @@ import (
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
 )
+
+// The workers run activities, and record the events that ride in them.
+type workers struct{ w *world }
 
 // triesBefore returns the tries at an activity that a worker sends back: one without the journal
 // has begun, and could not record what it streams.
@@ -24,64 +29,75 @@ var sentBackPause = drive.Pause{First: 5 * time.Second, Longest: 10 * time.Minut
 
 // endActivity ends an activity with a random result. A canceled activity may also
 // end normally.
-func (w temporal) endActivity(r *run, index int, c *choice) {
+func (ws workers) endActivity(r *run, index int, c *choice) {
 	a := r.activities[index]
-	if a.Kind == machine.LoadKept && w.early([]opt.Batch{{ObjectiveID: r.objective}}) {
+	if a.Kind == machine.LoadKept && ws.w.journal.early([]opt.Batch{{ObjectiveID: r.objective}}) {
 		return // it is tried until the journal has what the objective has recorded
 	}
 	if len(a.ride) > 0 && !a.taken {
-		w.take(r, a, c)
+		ws.take(r, a, c)
 		return
 	}
-	if c.chance(8) && !a.unsure {
-		a.unsure = true
-		w.logf("%s: a worker is lost with %s", w.name(r.id), w.name(a.Key))
-		if a.taken { // else another worker runs it again
-			r.drop(a)
-			w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(1)})
-		}
-		return
+	switch {
+	case c.chance(8) && !a.unsure:
+		ws.lose(r, a)
+	case a.Kind == machine.RunTask && !a.taken && !a.unsure && c.chance(8):
+		ws.sendBack(r, a)
+	case a.Kind == machine.WatchTask:
+		ws.over(r, a, watched(a, c))
+	default:
+		in := ws.result(r, a, c)
+		ws.w.logf("%s: %s ends: %s", ws.w.name(r.id), ws.w.name(a.Key), ws.w.say(in))
+		ws.w.facts.plan(r.id).endedAt[a.work.Key] = ws.w.now
+		ws.over(r, a, in)
 	}
-	if a.Kind == machine.RunTask && !a.taken && !a.unsure && c.chance(8) {
-		w.logf("%s: a worker sends %s back", w.name(r.id), w.name(a.Key))
-		w.facts.resent[r.id+a.Key] = true // this run or the next one begins it again
-		r.undo = append(r.undo, func() { delete(w.facts.resent, r.id+a.Key) })
+}
+
+// lose has the worker of an activity be lost.
+func (ws workers) lose(r *run, a *activity) {
+	a.unsure = true
+	ws.w.logf("%s: a worker is lost with %s", ws.w.name(r.id), ws.w.name(a.Key))
+	if a.taken { // else another worker runs it again
 		r.drop(a)
-		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(w.journal.down), Pause: sentBackPause})
-		return
+		r.answer(a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(1)})
 	}
-	var in machine.Input
+}
+
+// sendBack has a worker send an activity back. This run or the next one begins it again.
+func (ws workers) sendBack(r *run, a *activity) {
+	ws.w.logf("%s: a worker sends %s back", ws.w.name(r.id), ws.w.name(a.Key))
+	ws.w.facts.resent[r.id+a.Key] = true
+	r.undo = append(r.undo, func() { delete(ws.w.facts.resent, r.id+a.Key) })
+	r.drop(a)
+	r.answer(a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(ws.w.journal.down), Pause: sentBackPause})
+}
+
+// result returns the end of an activity for the machine of r.
+func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 	switch a.Kind {
 	case machine.MakePlans:
-		in = w.made(a, c)
+		return ws.made(a, c)
 	case machine.LoadKept:
-		in = machine.Loaded{Key: a.Key, Kept: w.journal.kept(r.id)}
+		return machine.Loaded{Key: a.Key, Kept: ws.w.journal.kept(r.id)}
 	case machine.FollowTask:
-		in = w.followed(a, c)
-	case machine.WatchTask:
-		w.over(r, a, watched(a, c))
-		return
-	default:
-		in = w.ran(a, c)
+		return followed(a, c)
 	}
-	w.logf("%s: %s ends: %s", w.name(r.id), w.name(a.Key), w.say(in))
-	w.facts.endedAt[a.work.Key] = w.now
-	w.over(r, a, in)
+	return ran(a, c)
 }
 
 // over ends an activity with an input for its machine.
-func (w temporal) over(r *run, a *activity, in machine.Input) {
+func (ws workers) over(r *run, a *activity, in machine.Input) {
 	ended, ok := in.(machine.Ended)
 	if ok && ended.Failed == nil {
 		ended.Outcome.Refused = a.refused
 		in = ended
 	}
-	w.facts.over[a.work.Key] = a.attempt
+	ws.w.facts.plan(r.id).over[a.work.Key] = a.attempt
 	r.drop(a)
-	w.answer(r, a.call, drive.End{Input: in, Returned: ended.Failed == nil})
+	r.answer(a.call, drive.End{Input: in, Returned: ended.Failed == nil})
 }
 
-func (w temporal) made(a *activity, c *choice) machine.Input {
+func (ws workers) made(a *activity, c *choice) machine.Input {
 	in := machine.Made{Key: a.Key, Planner: "planner", Reason: "it was asked"}
 	switch c.pick(8) {
 	case 6:
@@ -89,12 +105,12 @@ func (w temporal) made(a *activity, c *choice) machine.Input {
 	case 7:
 		in.Planner, in.Reason, in.Failure = "", "", "The planner failed."
 	default:
-		in.Plans = w.clients().plans(c, 2)
+		in.Plans = drawPlans(ws.w, c, 2)
 	}
 	return in
 }
 
-func (w temporal) followed(a *activity, c *choice) machine.Input {
+func followed(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Canceled: true}}
 	}
@@ -103,7 +119,7 @@ func (w temporal) followed(a *activity, c *choice) machine.Input {
 }
 
 // ran returns a random end of a task.
-func (w temporal) ran(a *activity, c *choice) machine.Input {
+func ran(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Message: "It was canceled.", Canceled: true}}
 	}
@@ -138,6 +154,97 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 		id := opt.ArtifactID(a.Of, "out")
 		text := fmt.Sprintf("made by %s", a.Key)
 		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
+	}
+	return in
+}
+
+// write has a try at a recording end.
+func (ws workers) write(r *run, index int, c *choice) {
+	rec := r.records[index]
+	done := func(e written) {
+		r.records = slices.Delete(r.records, index, index+1)
+		r.answer(rec.call, e)
+	}
+	switch k := c.pick(8); {
+	case ws.w.journal.down || k == 7 || ws.w.journal.early(rec.batches): // it may be written or not
+		if k == 7 {
+			ws.w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+		}
+		if !rec.again {
+			done(written{err: errors.New("no answer")})
+		}
+	default:
+		ws.w.logf("%s: %d batches are recorded", ws.w.name(r.id), len(rec.batches))
+		refused := ws.w.journal.recordAll(rec.batches)
+		switch {
+		case k == 6 && !rec.again:
+			ws.w.logf("%s does not hear of it", ws.w.name(r.id))
+			done(written{err: errors.New("no answer")})
+		case k < 6:
+			done(written{refused: refused})
+		}
+	}
+}
+
+// take has a worker take an activity in which events ride: it records them first.
+func (ws workers) take(r *run, a *activity, c *choice) {
+	k := c.pick(10)
+	if ws.w.journal.down || k >= 8 || ws.w.journal.early(a.ride) {
+		ws.w.logf("%s: no worker has %s", ws.w.name(r.id), ws.w.name(a.Key))
+		if k == 9 {
+			ws.w.put(op{kind: lateRecord, batches: a.ride, repeat: true})
+		}
+		r.drop(a)
+		r.answer(a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(k - 8&1)})
+		return
+	}
+	a.taken, a.refused = true, ws.w.journal.recordAll(a.ride)
+	ws.w.logf("%s: a worker has %s, and has recorded its batches, refused %v", ws.w.name(r.id), ws.w.name(a.Key), a.refused != nil)
+}
+
+// parked returns a random outcome after which a task continues later, or the failure of
+// an activity elsewhere that no worker has taken.
+func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
+	if a.Kind == machine.Elsewhere {
+		return opt.Outcome{}, &machine.Failure{Code: "error", Message: "It failed."}
+	}
+	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It continues."}}
+	out.Memo, out.OnCancel = encoded("memo of "+a.Key), c.pick(2) == 0
+	if a.watches && c.pick(4) < 3 {
+		out.State, out.Park.Wait = opt.TaskAuthRequired, 5000
+		return out, nil
+	}
+	switch c.pick(3) {
+	case 0:
+		out.Park.Wait = 5000
+	case 1:
+		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work", Heartbeat: c.pick(2)}
+	}
+	return out, nil
+}
+
+// watched returns a random heartbeat.
+func watched(a *activity, c *choice) machine.Input {
+	in := machine.Watched{Key: a.Key}
+	switch c.pick(3) {
+	case 0:
+		in.Beat = opt.Beat{Digest: a.Key, Text: "It beats."}
+	case 1:
+		in.Beat = opt.Beat{Digest: a.Key, Untaken: true}
+	}
+	return in
+}
+
+// canceledElsewhere returns a random end of the leg that cancels.
+func canceledElsewhere(a *activity, c *choice) machine.Input {
+	in := machine.Ended{Key: a.Key}
+	switch c.pick(3) {
+	case 0:
+		in.Outcome = opt.Outcome{State: opt.TaskFailed, Code: "canceled", Message: "The other agent has canceled its task."}
+	case 1:
+		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
+	default:
+		in.Outcome = opt.Outcome{State: opt.TaskCompleted}
 	}
 	return in
 }

@@ -3,83 +3,51 @@ package sim
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"longhaul/opt"
+	"longhaul/opt/machine"
 )
 
 // Facts are the records of the invariants.
 type facts struct {
-	answers  map[string]int             // how often a command was answered
-	taken    map[string]string          // commands that an objective has handled: its id
-	judged   map[string]int             // how often a letter was judged
-	again    map[string]bool            // letters that a later attempt at a plan has handled
-	heard    map[string]string          // letters that a workflow has handled: its id
-	applied  map[string]int64           // changes that were answered as applied, by objective
-	revision map[string]int64           // by objective
-	paused   map[string]bool            // objectives whose pause was answered and has not ended
-	queue    map[string][]string        // by context: members that have not had their turn, in the order of their places
-	since    map[string]int64           // the places of members
-	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
-	attempts map[string]int             // latest attempt at a round of a task that has begun
-	resent   map[string]bool            // runs with keys of activities that were sent back
-	over     map[string]int             // latest one that has ended, and not only lost its worker
-	names    map[string]string          // of applied commands that set a name: the objective with the name
-	commands map[string]opt.Command     // by id
-	refused  map[string]bool            // commands
-	accepted map[string][]string        // who decided, by gate
-	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
-	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
-	chains   map[string]opt.Chain       // of decisions, by source
-	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
-	behind   map[string][]string        // attempts at plans that were over when an attempt at a plan was started, by that
-	gates    map[string]*openGate       // by the A2A task that waits at it
-	legs     map[string]*leg            // the latest one, by A2A task
-	asked    map[string]int64           // when a client has last asked for another attempt, by objective
-	retries  map[string]string          // commands that have begun a run of an objective that had ended: its id
-	reopened map[string]bool            // objectives that were reset after the journal had their end
-	begun    map[string]int             // how often its objective was reset when an attempt at a plan has begun
-	cut      map[string]bool            // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
-	lost     map[string]bool            // moves of plans whose workflow an operator had ended, when their objective made them
-	resets   map[string]int             // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
-	setBack  map[string]bool            // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
+	answers  map[string]int         // how often a command was answered
+	taken    map[string]string      // commands that an objective has handled: its id
+	judged   map[string]int         // how often a letter was judged
+	again    map[string]bool        // letters that a later attempt at a plan has handled
+	heard    map[string]string      // letters that a workflow has handled: its id
+	applied  map[string]int64       // changes that were answered as applied, by objective
+	revision map[string]int64       // by objective
+	paused   map[string]bool        // objectives whose pause was answered and has not ended
+	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
+	since    map[string]int64       // the places of members
+	resent   map[string]bool        // runs with keys of activities that were sent back
+	commands map[string]opt.Command // by id
+	refused  map[string]bool        // commands
+	behind   map[string][]string    // attempts at plans that were over when an attempt at a plan was started, by that
+	asked    map[string]int64       // when a client has last asked for another attempt, by objective
+	plans    map[string]*planFacts  // about the tasks of plans, by plan
+	retries  map[string]string      // commands that have begun a run of an objective that had ended: its id
+	reopened map[string]bool        // objectives that were reset after the journal had their end
+	begun    map[string]int         // how often its objective was reset when an attempt at a plan has begun
+	cut      map[string]bool        // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
+	lost     map[string]bool        // moves of plans whose workflow an operator had ended, when their objective made them
+	resets   map[string]int         // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
+	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 }
 
 func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, resent: map[string]bool{}, over: map[string]int{}, endedAt: map[string]int64{},
-		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
-		sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
-		chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{},
-		behind: map[string][]string{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
-	}
-}
-
-// moved notes a move of p by r if r is its objective and an operator has ended p: the move follows on
-// what r has heard from that.
-func (f *facts) moved(r, p *run, e opt.Event) {
-	if r.id == r.objective && p != nil && p.terminated {
-		f.lost[move(e)] = true
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{},
+		commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
+		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}
 }
 
 // move names a move of a plan, also in another epoch of its source.
 func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
-
-// forget removes the notes about tasks and gates whose ids have a prefix: their plan begins again.
-func (f *facts) forget(prefix string) {
-	forget(f.attempts, prefix)
-	forget(f.over, prefix)
-	forget(f.endedAt, prefix)
-	forget(f.accepted, prefix)
-	forget(f.sending, prefix)
-	forget(f.sentBack, prefix)
-	forget(f.notesAt, prefix)
-	forget(f.gates, prefix)
-	forget(f.legs, prefix)
-	forget(f.chains, prefix)
-}
 
 // setForward sets the facts about an objective, which were set back with a run that the journal has
 // refused for good, to what that has. Who gets no answer from the run asks again.
@@ -116,4 +84,91 @@ func (f *facts) setForward(id string, j *journal) {
 
 func forget[V any](m map[string]V, prefix string) {
 	maps.DeleteFunc(m, func(id string, _ V) bool { return strings.HasPrefix(id, prefix) })
+}
+
+// planFacts are the facts about the tasks of a plan.
+type planFacts struct {
+	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
+	attempts map[string]int             // latest attempt at a round of a task that has begun
+	over     map[string]int             // latest one that has ended, and not only lost its worker
+	accepted map[string][]string        // who decided, by gate
+	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
+	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
+	chains   map[string]opt.Chain       // of decisions, by source
+	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
+	gates    map[string]*openGate       // by the A2A task that waits at it
+	legs     map[string]*leg            // the latest one, by A2A task
+}
+
+// plan returns the facts about a plan.
+func (f *facts) plan(id string) *planFacts {
+	if f.plans[id] == nil {
+		f.plans[id] = &planFacts{
+			endedAt: map[string]int64{}, attempts: map[string]int{}, over: map[string]int{}, accepted: map[string][]string{}, sending: map[string][]string{},
+			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{},
+		}
+	}
+	return f.plans[id]
+}
+
+// copied returns facts that share no memory with p.
+func (p *planFacts) copied() *planFacts {
+	lists := func(v []string) []string { return slices.Clone(v) }
+	return &planFacts{
+		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
+		accepted: each(p.accepted, lists), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate),
+	}
+}
+
+func duplicate[V any](v *V) *V { return new(*v) }
+
+// each returns m with copies of its members.
+func each[V any](m map[string]V, copied func(V) V) map[string]V {
+	out := map[string]V{}
+	for key, v := range m {
+		out[key] = copied(v)
+	}
+	return out
+}
+
+// A leg is the record of the invariants about the latest leg of an A2A task.
+type leg struct {
+	memo     string
+	onCancel bool
+	due      int64 // when the next leg may begin
+	round    int
+	parks    int  // in the attempt
+	canceled bool // the leg that cancels has ended
+	returned bool // a callback or an activity elsewhere has brought an outcome
+	owed     bool // the round must end with it
+}
+
+// leg returns the record of an A2A task.
+func (p *planFacts) leg(taskID string) *leg {
+	if p.legs[taskID] == nil {
+		p.legs[taskID] = &leg{}
+	}
+	return p.legs[taskID]
+}
+
+// An openGate is an open gate as it was opened, and how many of its steps were
+// taken.
+type openGate struct {
+	opt.Gate
+	steps int
+}
+
+// notesNow returns the ids of the notes that a plan has now.
+func notesNow(s *machine.PlanState) map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range s.Notes {
+		ids[m.MessageID] = true
+	}
+	for _, t := range s.Plan.Tasks {
+		for _, m := range t.Notes {
+			ids[m.MessageID] = true
+		}
+	}
+	return ids
 }

@@ -10,48 +10,49 @@ import (
 )
 
 // beforeReply notes what may be about to be sent back.
-func (w checks) beforeReply(r *run, in machine.Letter) {
+func beforeReply(w *world, r *run, in machine.Letter) {
 	h, ok := r.m.(planHost)
 	if !ok || in.Reply == nil || in.Reply.Action != opt.Refine {
 		return
 	}
-	t := h.State.Plan.Task(in.TaskID)
+	t := h.p.State.Plan.Task(in.TaskID)
 	if t == nil || t.Gate == nil || t.Gate.ID != in.Reply.GateID {
 		return
 	}
 	made := []string{}
 	for _, id := range t.Gate.Sources {
-		made = append(made, h.State.Plan.Task(id).A2AID())
+		made = append(made, h.p.State.Plan.Task(id).A2AID())
 	}
-	w.facts.sending[t.Gate.ID] = made
+	w.facts.plan(r.id).sending[t.Gate.ID] = made
 }
 
 // decidedBySome: a gate is passed only by as many principals as it asks for, and
 // each of them may decide.
-func (w checks) decidedBySome(r *run, e opt.Event) {
+func decidedBySome(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
 	if !ok {
 		return
 	}
-	if w.facts.gates[e.TaskID].isPassedAlone(e) {
-		w.facts.notesAt[e.TaskID] = notesNow(&h.State)
+	f := w.facts.plan(r.id)
+	if f.gates[e.TaskID].isPassedAlone(e) {
+		f.notesAt[e.TaskID] = notesNow(&h.p.State)
 	}
-	t := h.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
+	t := h.p.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
 	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
 	}
 	if e.Reply.Action == opt.Refine {
-		w.facts.sentBack[t.A2AID()] = w.facts.sending[e.Reply.GateID]
+		f.sentBack[t.A2AID()] = f.sending[e.Reply.GateID]
 	}
-	open := w.facts.gates[t.A2AID()]
+	open := f.gates[t.A2AID()]
 	if accepts := e.Reply.Action == opt.Accept || e.Reply.Action == opt.EditAccept; open.isApproval() && t.Gate == nil && accepts {
-		w.facts.notesAt[t.A2AID()] = notesNow(&h.State)
+		f.notesAt[t.A2AID()] = notesNow(&h.p.State)
 	}
-	open.takes(w, t, *e.Reply)
+	open.takes(w, f, t, *e.Reply)
 }
 
 // takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
-func (g *openGate) takes(w checks, t *opt.Task, reply opt.Reply) {
+func (g *openGate) takes(w *world, f *planFacts, t *opt.Task, reply opt.Reply) {
 	if g == nil || g.ID != reply.GateID || !g.may(reply.DecidedBy) {
 		w.fail("gates", "%s decides at %s", reply.DecidedBy, w.name(reply.GateID))
 	}
@@ -59,9 +60,9 @@ func (g *openGate) takes(w checks, t *opt.Task, reply opt.Reply) {
 	if g.Responders != nil {
 		accepts = max(accepts, g.Responders.Accepts)
 	}
-	by := append(w.facts.accepted[reply.GateID], reply.DecidedBy)
+	by := append(f.accepted[reply.GateID], reply.DecidedBy)
 	slices.Sort(by)
-	w.facts.accepted[reply.GateID] = by
+	f.accepted[reply.GateID] = by
 	if n := len(slices.Compact(slices.Clone(by))); reply.Action == opt.Accept && t.Gate == nil && n < accepts {
 		w.fail("gates", "%s is passed by %d principals", w.name(reply.GateID), n)
 	}
@@ -78,32 +79,32 @@ func (g *openGate) isPassedAlone(e opt.Event) bool {
 
 // gateIsNew: a gate shows the present results of the tasks that it is about; after
 // they were sent back, these are made by a later attempt.
-func (w checks) gateIsNew(r *run, e opt.Event) {
+func gateIsNew(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
-	if !ok || e.Kind != opt.TaskMoved || e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
+	if !ok || e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
 		return
 	}
 	var parts []a2a.Part
 	for _, id := range e.Gate.Sources {
-		t := h.State.Plan.Task(id)
-		if slices.Contains(w.facts.sentBack[e.TaskID], t.A2AID()) {
+		t := h.p.State.Plan.Task(id)
+		if slices.Contains(w.facts.plan(r.id).sentBack[e.TaskID], t.A2AID()) {
 			w.fail("gates", "%s opens with results that were sent back", w.name(e.Gate.ID))
 		}
-		if !t.State.Ended() && !h.State.Plan.Loose { // under earlier rules a task did not wait for all
+		if !t.State.Ended() && !h.p.State.Plan.Loose { // under earlier rules a task did not wait for all
 			w.fail("gates", "%s opens before %s has ended", w.name(e.Gate.ID), w.name(t.ID))
 		}
 		for _, a := range t.Artifacts {
 			parts = append(parts, a.Parts...)
 		}
 	}
-	if !slices.ContainsFunc(h.State.Plan.Tasks, func(t *opt.Task) bool { return t.Ask != nil && len(t.Artifacts) > 0 }) {
-		w.same(e.Gate.ID, e.Gate.Object, parts)
+	if !slices.ContainsFunc(h.p.State.Plan.Tasks, func(t *opt.Task) bool { return t.Ask != nil && len(t.Artifacts) > 0 }) {
+		same(w, e.Gate.ID, e.Gate.Object, parts)
 	}
 }
 
 // chained: each reply that a plan judges, and each gate that expires, has a record,
 // which follows on the one before it in its chain.
-func (w checks) chained(r *run, e opt.Event) {
+func chained(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
 	if !ok {
 		return
@@ -115,9 +116,9 @@ func (w checks) chained(r *run, e opt.Event) {
 		}
 		return
 	}
-	source := h.State.Source()
-	key := taskPrefix(r.id) + source
-	chain := w.facts.chains[key]
+	source := h.p.State.Source()
+	chains := w.facts.plan(r.id).chains
+	chain := chains[source]
 	before := chain
 	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
 		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
@@ -125,39 +126,33 @@ func (w checks) chained(r *run, e opt.Event) {
 	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Message.MessageID) {
 		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Message.MessageID)
 	}
-	w.facts.chains[key] = chain
-}
-
-// An openGate is an open gate as it was opened, and how many of its steps were
-// taken.
-type openGate struct {
-	opt.Gate
-	steps int
+	chains[source] = chain
 }
 
 // stepsInOrder: each step of a gate is taken at most once, in order, never before
 // its time, and never after the gate has closed.
-func (w checks) stepsInOrder(r *run, e opt.Event) {
-	if _, ok := r.m.(planHost); !ok || e.Kind != opt.TaskMoved {
+func stepsInOrder(w *world, r *run, e opt.Event) {
+	if _, ok := r.m.(planHost); !ok {
 		return
 	}
-	g := w.facts.gates[e.TaskID]
+	f := w.facts.plan(r.id)
+	g := f.gates[e.TaskID]
 	if e.Step != "" {
-		w.stepIsDue(g, e)
+		stepIsDue(w, f, g, e)
 	}
 	switch {
 	case e.Gate == nil:
-		delete(w.facts.gates, e.TaskID)
+		delete(f.gates, e.TaskID)
 	case g == nil || g.ID != e.Gate.ID:
-		w.facts.gates[e.TaskID] = &openGate{Gate: *e.Gate}
-		w.hasSteps(e.Gate, 0)
+		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
+		hasSteps(w, e.Gate, 0)
 	default:
-		w.hasSteps(e.Gate, g.steps)
+		hasSteps(w, e.Gate, g.steps)
 	}
 }
 
 // stepIsDue checks that g takes the step in e, and notes that.
-func (w checks) stepIsDue(g *openGate, e opt.Event) {
+func stepIsDue(w *world, f *planFacts, g *openGate, e opt.Event) {
 	switch {
 	case g == nil:
 		w.fail("steps", "%s takes the step %s at no gate", w.name(e.TaskID), e.Step)
@@ -171,13 +166,13 @@ func (w checks) stepIsDue(g *openGate, e opt.Event) {
 		w.fail("steps", "%s is open %v after the step %s", w.name(g.ID), e.Gate != nil, e.Step)
 	}
 	if s := g.Ladder[g.steps]; s.Kind == opt.Reassign { // votes of others do not count any more
-		w.facts.accepted[g.ID] = slices.DeleteFunc(w.facts.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
+		f.accepted[g.ID] = slices.DeleteFunc(f.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
 	}
 	g.steps++
 }
 
 // hasSteps checks that a gate shows the steps that it has taken.
-func (w checks) hasSteps(g *opt.Gate, n int) {
+func hasSteps(w *world, g *opt.Gate, n int) {
 	if g.Taken != n {
 		w.fail("steps", "%s shows %d steps, and has taken %d", w.name(g.ID), g.Taken, n)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
@@ -19,59 +20,66 @@ type host interface {
 	source() drive.Source                   // of its events
 }
 
-type objectiveHost struct{ *machine.Objective }
+type objectiveHost struct{ o *machine.Objective }
 
-func (h objectiveHost) state() any { return &h.State }
+func (h objectiveHost) Handle(now a2a.Time, in machine.Input) []opt.Event { return h.o.Handle(now, in) }
+func (h objectiveHost) Wants() machine.Wants                              { return h.o.Wants() }
+func (h objectiveHost) state() any                                        { return &h.o.State }
 
 func (h objectiveHost) source() drive.Source {
-	return drive.Source{ObjectiveID: h.State.Objective.ID, Name: h.State.Source(), N: h.State.N}
+	s := &h.o.State
+	return drive.Source{ObjectiveID: s.Objective.ID, Name: s.Source(), N: s.N}
 }
 
 func (h objectiveHost) successor() host {
-	return objectiveHost{&machine.Objective{State: h.State.Successor()}}
+	return objectiveHost{&machine.Objective{State: h.o.State.Successor()}}
 }
 
 func (h objectiveHost) message(s machine.Signal) machine.Input {
 	if s.To == machine.ToContext {
-		return h.State.TurnRequest()
+		return h.o.State.TurnRequest()
 	}
-	return h.State.Message(s.To)
+	return h.o.State.Message(s.To)
 }
 
 func (h objectiveHost) target(to string) string {
 	if to == machine.ToContext {
-		return contextWorkflow(h.State.Objective.ContextID)
+		return contextWorkflow(h.o.State.Objective.ContextID)
 	}
 	return to
 }
 
-type planHost struct{ *machine.Plan }
+type planHost struct{ p *machine.Plan }
 
-func (h planHost) state() any                           { return &h.State }
-func (h planHost) successor() host                      { return planHost{&machine.Plan{State: h.State}} }
-func (h planHost) message(machine.Signal) machine.Input { return h.Message() }
-func (h planHost) target(to string) string              { return to }
+func (h planHost) Handle(now a2a.Time, in machine.Input) []opt.Event { return h.p.Handle(now, in) }
+func (h planHost) Wants() machine.Wants                              { return h.p.Wants() }
+func (h planHost) state() any                                        { return &h.p.State }
+func (h planHost) successor() host                                   { return planHost{&machine.Plan{State: h.p.State}} }
+func (h planHost) message(machine.Signal) machine.Input              { return h.p.Message() }
+func (h planHost) target(to string) string                           { return to }
 
 func (h planHost) source() drive.Source {
-	s := &h.State
+	s := &h.p.State
 	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Under: s.Under, Rides: s.Rides}
 }
 
 // returned returns the outcome that an activity of the plan has to return.
 func (h planHost) returned(a machine.Activity) *opt.Outcome {
-	if w := h.State.Work[a.Of]; w != nil && w.Returning {
+	if w := h.p.State.Work[a.Of]; w != nil && w.Returning {
 		return w.Returned
 	}
 	return nil
 }
 
-type contextHost struct{ *machine.Context }
+type contextHost struct{ c *machine.Context }
 
-func (h contextHost) state() any                             { return &h.State }
-func (h contextHost) successor() host                        { return contextHost{&machine.Context{State: h.State}} }
-func (h contextHost) message(s machine.Signal) machine.Input { return h.Message(s.To) }
-func (h contextHost) target(to string) string                { return to }
-func (h contextHost) source() drive.Source                   { return drive.Source{} }
+func (h contextHost) Handle(now a2a.Time, in machine.Input) []opt.Event { return h.c.Handle(now, in) }
+func (h contextHost) Wants() machine.Wants                              { return h.c.Wants() }
+func (h contextHost) state() any                                        { return &h.c.State }
+func (h contextHost) successor() host                                   { return contextHost{&machine.Context{State: h.c.State}} }
+func (h contextHost) message(s machine.Signal) machine.Input            { return h.c.Message(s.To) }
+func (h contextHost) target(to string) string                           { return to }
+func (h contextHost) source() drive.Source                              { return drive.Source{} }
 
 // restored returns a machine of the kind of h with a state that was stored.
 func restored(h host, state []byte) host {
@@ -117,3 +125,5 @@ func must(err error) {
 		panic(err)
 	}
 }
+
+func contextWorkflow(contextID string) string { return "context " + contextID }

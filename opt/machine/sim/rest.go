@@ -13,32 +13,31 @@ import (
 
 // checkRest checks the invariants that hold when nothing is possible without
 // clients.
-func (w checks) checkRest() {
+func checkRest(w *world) {
 	for _, r := range w.runs {
 		switch h := r.m.(type) {
 		case objectiveHost:
-			w.restsForReason(&h.State)
-			w.knowsItsPlans(&h.State)
+			restsForReason(w, &h.o.State)
+			knowsItsPlans(w, &h.o.State)
 		case planHost:
-			w.planRestsForReason(&h.State)
+			planRestsForReason(w, &h.p.State)
 		case contextHost:
-			w.nobodyWaitsInVain(r, &h.State)
+			nobodyWaitsInVain(w, r, &h.c.State)
 		}
 		if len(r.records) > 0 {
 			w.fail("rest", "%s cannot record its events", w.name(r.id))
 		}
-		r.replay()
 	}
-	w.rowsEqualStates()
-	w.allAnswered()
-	w.allJudged()
+	rowsEqualStates(w)
+	allAnswered(w)
+	allJudged(w)
 }
 
 // restsForReason: an open objective waits for a person, a plan, a client or a
 // timer. If its status is working, a client has work by hand (invariant 1).
-func (w checks) restsForReason(s *machine.ObjectiveState) {
+func restsForReason(w *world, s *machine.ObjectiveState) {
 	o := &s.Objective
-	byClient := slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return w.clientWorks(p) })
+	byClient := slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return clientWorks(w, p) })
 	if why := cmp.Or(unfinished(s), unreasoned(o, byClient)); why != "" {
 		w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why)
 	}
@@ -88,22 +87,22 @@ func unreasoned(o *opt.Objective, byClient bool) string {
 
 // clientWorks reports whether a plan waits for a client: for the move of a task,
 // or for tasks.
-func (w checks) clientWorks(p *opt.Plan) bool {
-	r := w.temporal().open(p.ID)
+func clientWorks(w *world, p *opt.Plan) bool {
+	r := w.open(p.ID)
 	if r == nil || p.Status != opt.PlanWorking {
 		return false
 	}
-	plan := &r.m.(planHost).State.Plan
+	plan := &r.m.(planHost).p.State.Plan
 	return len(plan.Tasks) == 0 || p.Reason == opt.ByHand || slices.ContainsFunc(plan.Tasks, func(t *opt.Task) bool { return t.State == opt.TaskWorking && t.ByHand })
 }
 
 // planRestsForReason is restsForReason for a plan.
-func (w checks) planRestsForReason(s *machine.PlanState) {
+func planRestsForReason(w *world, s *machine.PlanState) {
 	p, why := &s.Plan, ""
 	for _, t := range p.Tasks {
 		why = cmp.Or(why, taskUnfinished(s, t))
 	}
-	if why = cmp.Or(why, planUnfinished(p, w.clientWorks(p))); why != "" {
+	if why = cmp.Or(why, planUnfinished(p, clientWorks(w, p))); why != "" {
 		w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, w.name(why))
 	}
 }
@@ -150,7 +149,7 @@ func planUnfinished(p *opt.Plan, byClient bool) string {
 
 // nobodyWaitsInVain: when nothing runs, no objective holds the turn or waits for
 // it: an objective that cannot continue gives it back (invariant 4).
-func (w checks) nobodyWaitsInVain(r *run, s *machine.ContextState) {
+func nobodyWaitsInVain(w *world, r *run, s *machine.ContextState) {
 	if s.Holder != nil || len(s.Front)+len(s.Waiting) > 0 {
 		holder := "nobody"
 		if s.Holder != nil {
@@ -161,31 +160,31 @@ func (w checks) nobodyWaitsInVain(r *run, s *machine.ContextState) {
 }
 
 // knowsItsPlans: an objective shows the true states of its plans (invariant 5).
-func (w checks) knowsItsPlans(s *machine.ObjectiveState) {
+func knowsItsPlans(w *world, s *machine.ObjectiveState) {
 	for _, p := range s.Objective.Plans {
 		r := w.latest[p.ID]
 		if r == nil || r.terminated || p.Over() {
 			continue
 		}
-		own := &r.m.(planHost).State.Plan
+		own := &r.m.(planHost).p.State.Plan
 		brief := own.Brief()
 		if p.Status != own.Status || p.Reason != own.Reason || p.Paused != own.Paused || p.Started != own.Started || len(p.Report.Open) != len(brief.Open) {
 			w.fail("known", "%s is %s (%s) paused %v started %v gates %d, its objective takes it for %s (%s) paused %v started %v gates %d",
 				w.name(p.ID), own.Status, own.Reason, own.Paused, own.Started, len(brief.Open), p.Status, p.Reason, p.Paused, p.Started, len(p.Report.Open))
 		}
-		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != r.m.(planHost).State.Directive.N {
+		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != r.m.(planHost).p.State.Directive.N {
 			w.fail("known", "%s has not acted upon directive %d", w.name(p.ID), l.Directive.N)
 		}
-		if own.Started && r.m.(planHost).State.Heard != len(s.Notes) {
-			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), r.m.(planHost).State.Heard, len(s.Notes))
+		if own.Started && r.m.(planHost).p.State.Heard != len(s.Notes) {
+			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), r.m.(planHost).p.State.Heard, len(s.Notes))
 		}
 	}
-	w.rollsUp(&s.Objective)
+	rollsUp(w, &s.Objective)
 }
 
 // rollsUp: an objective and its root task agree with a simple roll-up of the
 // plans (invariant 5).
-func (w checks) rollsUp(o *opt.Objective) {
+func rollsUp(w *world, o *opt.Objective) {
 	gates, open, completed := 0, 0, 0
 	for _, p := range o.Plans {
 		if p.Over() {
@@ -195,8 +194,8 @@ func (w checks) rollsUp(o *opt.Objective) {
 			continue
 		}
 		open++
-		if r := w.temporal().open(p.ID); r != nil {
-			gates += len(r.m.(planHost).State.Plan.Waiting())
+		if r := w.open(p.ID); r != nil {
+			gates += len(r.m.(planHost).p.State.Plan.Waiting())
 		}
 	}
 	switch {
@@ -211,36 +210,36 @@ func (w checks) rollsUp(o *opt.Objective) {
 
 // rowsEqualStates: when all is recorded, the rows are equal to the states of the
 // machines (invariant 5).
-func (w checks) rowsEqualStates() {
+func rowsEqualStates(w *world) {
 	for _, id := range w.journal.order {
 		r := w.latest[id]
-		if r == nil || r.m.(objectiveHost).State.Forgotten { // the journal has another end
+		if r == nil || r.m.(objectiveHost).o.State.Forgotten { // the journal has another end
 			continue
 		}
-		row, own := &w.journal.rows[id].objective, &r.m.(objectiveHost).State.Objective
+		row, own := &w.journal.rows[id].objective, &r.m.(objectiveHost).o.State.Objective
 		head := *own.Head()
 		if w.rules < 4 { // then it may be recorded later who has shaped the work
 			head.Shapers = row.Shapers
 		}
-		w.same(id, []any{row.Head(), row.Text(), len(row.Plans)}, []any{head, own.Text(), len(own.Plans)})
+		same(w, id, []any{row.Head(), row.Text(), len(row.Plans)}, []any{head, own.Text(), len(own.Plans)})
 		if root := w.journal.roots[own.RootID()]; root != own.Root {
 			w.fail("rows", "the root task of %s is recorded as %s and is %s", w.name(id), root, own.Root)
 		}
 		for _, p := range row.Plans {
-			w.same(p.ID, p.Text(), own.Plan(p.ID).Text())
+			same(w, p.ID, p.Text(), own.Plan(p.ID).Text())
 			plan := w.latest[p.ID]
 			if plan == nil || plan.terminated || plan.attempt != p.Run || p.Reason == opt.Terminated {
-				w.same(p.ID, p.Status, own.Plan(p.ID).Status)
+				same(w, p.ID, p.Status, own.Plan(p.ID).Status)
 				if p.Status.Ended() && slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() }) {
 					w.fail("rows", "%s has ended (%s), and shows tasks that have not", w.name(p.ID), p.Reason)
 				}
 				continue
 			}
-			state := &plan.m.(planHost).State.Plan
-			w.same(p.ID, p.Head(), state.Head())
-			w.same(p.ID, tasksOf(p), tasksOf(state))
+			state := &plan.m.(planHost).p.State.Plan
+			same(w, p.ID, p.Head(), state.Head())
+			same(w, p.ID, tasksOf(p), tasksOf(state))
 			if w.facts.resets[p.ID]+w.facts.resets[id] == 0 { // else in another order, or of the run before alone
-				w.same(p.ID, notesOf(p), notesOf(state))
+				same(w, p.ID, notesOf(p), notesOf(state))
 			}
 		}
 	}
@@ -267,33 +266,16 @@ func notesOf(p *opt.Plan) (out [][]a2a.Message) {
 	return out
 }
 
-func (w checks) same(id string, row, state any) {
-	if a, b := string(encoded(row)), string(encoded(state)); a != b {
-		w.fail("rows", "of %s is recorded\n%s, but it is\n%s", w.name(id), w.name(a), w.name(b))
-	}
-}
-
-// allAnswered: each handled command is answered, and each change has a command
-// (invariant 3). The name in a refused command appears nowhere; that of an
-// applied one does.
-func (w checks) allAnswered() {
+// allAnswered: each command that was handled or has begun a run is answered, and each change has a
+// command (invariant 3).
+func allAnswered(w *world) {
 	f := &w.facts
 	for _, id := range slices.Sorted(maps.Keys(f.taken)) {
-		objective := f.taken[id]
 		if f.answers[id] == 0 {
 			w.fail("answers", "command %s is not answered", id)
 		}
-		c, name := f.commands[id], "named by "+id
-		if f.cut[objective] || f.cut[c.PlanID] {
-			continue // they may have done more, or less, than is recorded
-		}
-		there := w.journal.texts[name]
-		names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
-		switch {
-		case there && f.refused[id]:
-			w.fail("answers", "command %s was refused and is applied", id)
-		case !there && !f.refused[id] && names:
-			w.fail("answers", "command %s was answered as applied and is not", id)
+		if c := f.commands[id]; !f.cut[f.taken[id]] && !f.cut[c.PlanID] { // else they may have done more, or less, than is recorded
+			isAppliedAsAnswered(w, c)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.retries)) {
@@ -308,12 +290,30 @@ func (w checks) allAnswered() {
 	}
 }
 
+// isAppliedAsAnswered: the name in a refused command appears nowhere; that of an applied one does.
+func isAppliedAsAnswered(w *world, c opt.Command) {
+	name := "named by " + c.ID
+	names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
+	switch there := w.journal.texts[name]; {
+	case there && w.facts.refused[c.ID]:
+		w.fail("answers", "command %s was refused and is applied", c.ID)
+	case !there && !w.facts.refused[c.ID] && names:
+		w.fail("answers", "command %s was answered as applied and is not", c.ID)
+	}
+}
+
 // allJudged: each letter that a workflow has handled is judged once (invariant
 // 7).
-func (w checks) allJudged() {
+func allJudged(w *world) {
 	for _, id := range slices.Sorted(maps.Keys(w.facts.heard)) {
 		if n := w.facts.judged[id]; n != 1 && !(n > 1 && w.facts.again[id]) {
 			w.fail("letters", "letter %s is judged %d times", id, n)
 		}
+	}
+}
+
+func same(w *world, id string, row, state any) {
+	if a, b := string(encoded(row)), string(encoded(state)); a != b {
+		w.fail("rows", "of %s is recorded\n%s, but it is\n%s", w.name(id), w.name(a), w.name(b))
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"longhaul/opt"
@@ -10,7 +11,7 @@ import (
 
 // name shortens ids: objective 1 is O1, its second plan O1.P2, the first task of
 // that O1.P2.T0.
-func (w *World) name(id string) string {
+func (w *world) name(id string) string {
 	if !w.verbose {
 		return id
 	}
@@ -47,10 +48,10 @@ func digits(s string) string {
 	return s[:n]
 }
 
-func (w *World) names(ids []string) string { return w.name(fmt.Sprint(ids)) }
+func (w *world) names(ids []string) string { return w.name(fmt.Sprint(ids)) }
 
 // say describes an input in a few words.
-func (w *World) say(in machine.Input) string {
+func (w *world) say(in machine.Input) string {
 	if !w.verbose {
 		return ""
 	}
@@ -97,13 +98,13 @@ func reportText(r opt.Report) string {
 	return out
 }
 
-func (w *World) logInput(r *run, in machine.Input) {
+func (w *world) logInput(r *run, in machine.Input) {
 	if w.verbose {
 		w.logf("%s takes in %s", w.name(r.id), w.say(in))
 	}
 }
 
-func (w *World) logEvent(r *run, e opt.Event) {
+func (w *world) logEvent(r *run, e opt.Event) {
 	if !w.verbose {
 		return
 	}
@@ -126,4 +127,63 @@ func (w *World) logEvent(r *run, e opt.Event) {
 		text += fmt.Sprintf(" revision %d", e.Revision)
 	}
 	w.logf("    event %d of %s: %s", e.N, w.name(r.id), w.name(text))
+}
+
+func (w *world) fail(rule, format string, args ...any) {
+	panic(violation{rule, fmt.Sprintf(format, args...)})
+}
+
+func (w *world) logf(format string, args ...any) {
+	if w.verbose {
+		w.script = append(w.script, fmt.Sprintf("%7d ms  ", w.now-epoch)+fmt.Sprintf(format, args...))
+	}
+}
+
+// describe describes a command.
+func describe(c opt.Command) string {
+	out := string(c.Kind)
+	for _, s := range []string{c.Status, c.PlanID, c.TaskID} {
+		if s != "" {
+			out += " " + s
+		}
+	}
+	if c.Change != nil && c.Change.Dependencies != nil {
+		out += " dependencies " + fmt.Sprint(c.Change.Dependencies)
+	}
+	if c.Plan != nil {
+		out += " " + plansText([]opt.PlanSpec{*c.Plan})
+	}
+	if c.Start {
+		out += " start"
+	}
+	if c.Seen > 0 {
+		out += fmt.Sprintf(" seen %d", c.Seen)
+	}
+	if !c.Deadline.IsZero() {
+		out += " until " + c.Deadline.String()
+	}
+	return out
+}
+
+// plansText describes plans.
+func plansText(plans []opt.PlanSpec) string {
+	var out []string
+	for _, p := range plans {
+		text := fmt.Sprintf("%q", p.Name)
+		if p.Dependencies != nil {
+			text += fmt.Sprintf(" after %v", p.Dependencies)
+		}
+		if p.Metadata.Bool(opt.KeyOptional) {
+			text += " optional"
+		}
+		for _, t := range p.Tasks {
+			kind := "task"
+			if t.Ask != nil {
+				kind = "gate"
+			}
+			text += fmt.Sprintf(" [%s attempts %d after %v optional %v]", kind, t.Attempts, t.Dependencies, t.Metadata.Bool(opt.KeyOptional))
+		}
+		out = append(out, text)
+	}
+	return fmt.Sprint(slices.Clip(out))
 }

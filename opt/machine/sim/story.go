@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,48 +13,37 @@ import (
 
 // A Story is a world in which a test decides the events. The invariants are
 // checked in it, too.
-type Story struct{ w *World }
+type Story struct {
+	w *world
+	d director
+}
 
 // Play plays a story, and then finishes the world as [Run] does.
 func Play(play func(*Story)) Result {
 	w := newWorld(true)
 	return w.result(func() {
 		w.histories, w.replays = true, true
-		play(&Story{w})
-		w.settle()
-		w.finishAll()
+		d := newDirector(w)
+		play(&Story{w, d})
+		d.settle()
+		d.finishAll()
 	})
 }
 
 // Open has a client open an objective, and returns its id.
 func (s *Story) Open(change func(*opt.Opening)) string {
-	w := s.w
-	w.n++
-	id := opt.NewObjectiveID([16]byte{byte(w.n)})
-	o := opt.Opening{Objective: opt.Objective{
-		ID: id, ContextID: "ctx-1", Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", w.n),
-		Status: opt.ObjectiveSubmitted, CreatedAt: w.at(), UpdatedAt: w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
-	}}
-	o.Message = w.clients().message(id, id)
+	o := s.d.clients.newOpening("ctx-1")
+	id := o.Objective.ID
+	o.Message = s.d.clients.message(id, id)
 	change(&o)
-	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
-	if !o.Idle {
-		call.ahead = w.journal.reserve(o.Objective.ContextID, id, 1, w.at())
-		o.Objective.QueuedAt = call.ahead.since
-		call.queued = !o.Objective.QueuedAt.IsZero()
-	}
-	w.record(opt.Batch{Source: id, ObjectiveID: id, Events: []opt.Event{o.Event()}})
-	w.clients().send(call)
+	s.d.clients.open(o, 0)
 	return id
 }
 
 // Send has a client send a command, and returns its id. It is not delivered yet.
 func (s *Story) Send(c opt.Command) string {
-	s.w.n2++
-	if c.ID == "" {
-		c.ID = fmt.Sprintf("c%d", s.w.n2)
-	}
-	s.w.clients().sendThis(c)
+	c.ID = cmp.Or(c.ID, s.d.clients.newCommandID())
+	s.d.clients.sendThis(c)
 	return c.ID
 }
 
@@ -64,17 +54,17 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 
 // SayAs is Say for a principal.
 func (s *Story) SayAs(who, objectiveID string, begins bool) string {
-	w, o := s.w, &s.w.journal.rows[objectiveID].objective
-	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: who, Begins: begins, Message: *w.clients().message(o.ID, o.RootID())}
-	w.clients().send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
+	o := &s.w.journal.rows[objectiveID].objective
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: who, Begins: begins, Message: *s.d.clients.message(o.ID, o.RootID())}
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
 // NoteAs has a principal send a note to a task of a plan, and returns its id.
 func (s *Story) NoteAs(who, objectiveID, taskID string) string {
 	ref, _ := opt.ParseID(taskID)
-	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: taskID, Principal: who, Message: *s.w.clients().message(objectiveID, taskID)}
-	s.w.clients().send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
+	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: taskID, Principal: who, Message: *s.d.clients.message(objectiveID, taskID)}
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
@@ -82,8 +72,8 @@ func (s *Story) NoteAs(who, objectiveID, taskID string) string {
 // returns its id.
 func (s *Story) Comment(objectiveID string, g opt.Gate) string {
 	ref, _ := opt.ParseID(g.TaskID)
-	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "alice", Comment: true, Message: *s.w.clients().message(objectiveID, g.TaskID)}
-	s.w.clients().send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
+	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "alice", Comment: true, Message: *s.d.clients.message(objectiveID, g.TaskID)}
+	s.d.clients.sendLetter(l)
 	return l.Message.MessageID
 }
 
@@ -95,7 +85,7 @@ func (s *Story) Decide(action opt.Action, who string) {
 	for _, id := range s.w.journal.order {
 		for _, p := range s.w.journal.rows[id].objective.Plans {
 			for _, t := range p.Waiting() {
-				s.w.clients().answerGate(p, t.Gate, action, who)
+				s.d.clients.answerGate(p, t.Gate, action, who)
 			}
 		}
 	}
@@ -105,14 +95,14 @@ func (s *Story) Decide(action opt.Action, who string) {
 // the message.
 func (s *Story) DecideAt(objectiveID string, g opt.Gate, action opt.Action, who string) string {
 	ref, _ := opt.ParseID(g.TaskID)
-	s.w.clients().answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who)
+	s.d.clients.answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who)
 	return fmt.Sprintf("m%d", s.w.messages)
 }
 
 // Settle does everything that is possible, except ends of activities.
 func (s *Story) Settle() {
 	for {
-		things := s.w.things()
+		things := s.d.things()
 		i := 0
 		for i < len(things) && things[i].kind == anActivity {
 			i++
@@ -120,19 +110,19 @@ func (s *Story) Settle() {
 		if i == len(things) {
 			return
 		}
-		s.w.happen(things[i], &choice{})
+		s.d.happen(things[i], &choice{})
 	}
 }
 
 // Deliver delivers all sent messages, and does nothing else.
 func (s *Story) Deliver() {
 	for n := len(s.w.ops); n > 0; n-- {
-		s.w.temporal().deliver(0, false, false)
+		s.d.deliver(0, false, false)
 	}
 }
 
 // DeliverLast delivers the last sent message, and does nothing else.
-func (s *Story) DeliverLast() { s.w.temporal().deliver(len(s.w.ops)-1, false, false) }
+func (s *Story) DeliverLast() { s.d.deliver(len(s.w.ops)-1, false, false) }
 
 // Alone lets the workflow with an id handle its inputs, record events and have
 // its timers elapse. Its messages to others are not delivered.
@@ -141,24 +131,24 @@ func (s *Story) Alone(id string) {
 		return t.run != nil && t.run.id == id && (t.kind == aTask || t.kind == aRecording || t.kind == aTimer)
 	}
 	for {
-		things := s.w.things()
+		things := s.d.things()
 		i := slices.IndexFunc(things, own)
 		if i < 0 {
 			return
 		}
-		s.w.happen(things[i], &choice{})
+		s.d.happen(things[i], &choice{})
 	}
 }
 
 // Step does the first possible thing.
 func (s *Story) Step() {
-	if things := s.w.things(); len(things) > 0 {
-		s.w.happen(things[0], &choice{})
+	if things := s.d.things(); len(things) > 0 {
+		s.d.happen(things[0], &choice{})
 	}
 }
 
 // Rest does everything that is possible; activities complete.
-func (s *Story) Rest() { s.w.settle() }
+func (s *Story) Rest() { s.d.settle() }
 
 // In returns the time after ms milliseconds.
 func (s *Story) In(ms int64) a2a.Time { return a2a.AtMillis(s.w.now + ms) }
@@ -167,25 +157,25 @@ func (s *Story) In(ms int64) a2a.Time { return a2a.AtMillis(s.w.now + ms) }
 func (s *Story) Wait(ms int64) { s.w.now += ms }
 
 // Terminate has an operator end the workflow of an objective or a plan.
-func (s *Story) Terminate(id string) { s.w.temporal().terminate(s.w.temporal().open(id)) }
+func (s *Story) Terminate(id string) { s.d.temporal.terminate(s.w.open(id)) }
 
 // Reset has an operator reset the workflow of an objective or a plan to the end of its n-th workflow task,
 // if it runs and has had that many.
 func (s *Story) Reset(id string, n int) {
-	if r := s.w.temporal().open(id); r != nil && n <= len(r.history) {
-		resetting{s.w.temporal()}.reset(r, n, 0)
+	if r := s.w.open(id); r != nil && n <= len(r.history) {
+		s.d.operator.reset(r, n, 0)
 	}
 }
 
 // Long makes the history of a workflow so long that its run should continue as new.
 func (s *Story) Long(id string) {
-	r := s.w.temporal().open(id)
+	r := s.w.open(id)
 	r.size.Long, r.wake = true, true
 }
 
 // Cancel delivers a client's cancellation of an objective.
 func (s *Story) Cancel(id, who string) {
-	s.w.temporal().signal(s.w.temporal().open(id), machine.Canceled{Principal: who})
+	s.w.open(id).signal(machine.Canceled{Principal: who})
 }
 
 // Activities lists the keys of running activities.
@@ -214,9 +204,9 @@ func (s *Story) End(key string, in machine.Input) {
 	for _, r := range s.w.runs {
 		if a := r.activity(key); a != nil {
 			if len(a.ride) > 0 && !a.taken {
-				s.w.temporal().take(r, a, &choice{})
+				s.d.workers.take(r, a, &choice{})
 			}
-			s.w.temporal().over(r, a, in)
+			s.d.workers.over(r, a, in)
 			return
 		}
 	}
@@ -300,8 +290,8 @@ func (s *Story) Callback(c opt.Callback) {
 // Said returns the latest text about the work on a task, as its plan has it.
 func (s *Story) Said(taskID string) string {
 	ref, _ := opt.ParseID(taskID)
-	if h, ok := s.w.latest[ref.PlanID].m.(planHost); ok && h.State.Work[ref.TaskID] != nil {
-		return h.State.Work[ref.TaskID].Said
+	if h, ok := s.w.latest[ref.PlanID].m.(planHost); ok && h.p.State.Work[ref.TaskID] != nil {
+		return h.p.State.Work[ref.TaskID].Said
 	}
 	return ""
 }

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,22 +11,25 @@ import (
 	"longhaul/opt/machine/drive"
 )
 
+// temporal plays Temporal: it begins, runs and ends workflows, and delivers what they send.
+type temporal struct{ w *world }
+
 // run runs a workflow task: the driver of r gets all that has arrived. One that is lost changes
 // nothing, except that events may be recorded that follow from the input of the run.
-func (w temporal) run(r *run, c *choice) {
-	if r.restores && !w.restore(r) {
+func (tp temporal) run(r *run, c *choice) {
+	if r.restores && !tp.restore(r) {
 		return
 	}
 	r.size.Events += 10
-	t := &task{now: w.now, fresh: r.fresh, canceled: r.canceled, reset: r.reset, size: r.size, prompt: !c.chance(4) && !w.journal.down && len(w.lost) == 0}
+	t := &task{now: tp.w.now, fresh: r.fresh, canceled: r.canceled, reset: r.reset, size: r.size, prompt: !c.chance(4) && !tp.w.journal.down && tp.w.journal.whole()}
 	if c.chance(12) {
-		w.logf("%s: a workflow task is lost", w.name(r.id))
+		tp.w.logf("%s: a workflow task is lost", tp.w.name(r.id))
 		if r.fresh && t.prompt {
-			lost := runOf(w.World, r.id, r.objective, clone(r.m))
-			lost.began, lost.shadow, lost.task = r.began, true, &task{now: w.now}
+			lost := runOf(tp.w, r.id, r.objective, clone(r.m))
+			lost.began, lost.shadow, lost.task = r.began, true, &task{now: tp.w.now}
 			lost.driver.Open()
-			if batches := lost.driver.Rest(); !w.early(batches) {
-				w.recordAll(batches)
+			if batches := lost.driver.Rest(); !tp.w.journal.early(batches) {
+				tp.w.journal.recordAll(batches)
 			}
 		}
 		return
@@ -34,7 +37,7 @@ func (w temporal) run(r *run, c *choice) {
 	slices.SortStableFunc(r.arrived, func(a, b arrival) int { return order(a) - order(b) })
 	t.arrived, r.arrived = r.arrived, nil
 	r.fresh, r.wake, r.reset = false, false, false
-	if w.histories {
+	if tp.w.histories {
 		r.history = append(r.history, t)
 		live := *t
 		live.arrived = nil
@@ -43,36 +46,36 @@ func (w temporal) run(r *run, c *choice) {
 		}
 		next := r.step(&live)
 		t.done, t.prompt = live.done, live.prompt
-		w.finish(r, next)
+		tp.finish(r, next)
 		if h, ok := r.m.(objectiveHost); ok {
-			t.attempt = h.State.Objective.Attempt
+			t.attempt = h.o.State.Objective.Attempt
 		}
-		t.facts, t.undo, t.checked = w.facts.ofPlan(r), len(r.undo), maps.Clone(r.checked)
+		t.facts, t.undo, t.checked = tp.w.facts.plan(r.id).copied(), len(r.undo), maps.Clone(r.checked)
 		return
 	}
-	w.finish(r, r.step(t))
+	tp.finish(r, r.step(t))
 }
 
 // again begins a run of an objective that has ended or was lost. Its first workflow task reads what
 // the journal has then.
-func (w temporal) again(id string) *run {
-	r := w.newRun(id, id, objectiveHost{machine.RestoreObjective(w.journal.kept(id), 0, w.rules)})
+func (tp temporal) again(id string) *run {
+	r := tp.newRun(id, id, objectiveHost{machine.RestoreObjective(tp.w.journal.kept(id), 0, tp.w.rules)})
 	r.restores = true
 	return r
 }
 
 // restore has a run read its objective. It fails if the journal has removed that.
-func (w temporal) restore(r *run) bool {
-	if w.journal.rows[r.id] == nil {
-		w.logf("%s is not there any more", w.name(r.id))
+func (tp temporal) restore(r *run) bool {
+	if tp.w.journal.rows[r.id] == nil {
+		tp.w.logf("%s is not there any more", tp.w.name(r.id))
 		r.ended = true
-		w.remove(r.id)
-		w.put(op{kind: signal, to: r.m.target(machine.ToContext), in: machine.Left(r.id), from: r})
+		tp.w.remove(r.id)
+		tp.w.put(op{kind: signal, to: r.m.target(machine.ToContext), in: machine.Left(r.id), from: r})
 		return false
 	}
-	r.m, r.restores = objectiveHost{machine.RestoreObjective(w.journal.kept(r.id), 0, w.rules)}, false
+	r.m, r.restores = objectiveHost{machine.RestoreObjective(tp.w.journal.kept(r.id), 0, tp.w.rules)}, false
 	r.driver = drive.New(r, observed{r}, r.m.source())
-	if w.histories {
+	if tp.w.histories {
 		r.initial = encoded(r.m.state())
 	}
 	return true
@@ -100,37 +103,24 @@ func order(a arrival) int {
 	return 4
 }
 
-// use notes that a key is used. It may be used once.
-func (w temporal) use(r *run, key string) {
-	key = r.id + " " + key
-	switch {
-	case r.shadow:
-		return
-	case w.used[key]:
-		w.fail("keys", "%s is wanted again after it has ended", key)
-	}
-	w.used[key] = true
-	r.undo = append(r.undo, func() { delete(w.used, key) })
-}
-
 // finish ends the run if it may end, or continues it as new.
-func (w temporal) finish(r *run, next drive.Next) {
+func (tp temporal) finish(r *run, next drive.Next) {
 	switch next {
 	case drive.Wait:
-		w.checks().nothingIsHeldUp(r)
+		nothingIsHeldUp(tp.w, r)
 	case drive.Finish:
-		w.end(r)
+		tp.end(r)
 	case drive.Continue:
-		w.logf("%s: continues as a new run", w.name(r.id))
+		tp.w.logf("%s: continues as a new run", tp.w.name(r.id))
 		r.replay()
-		successor := w.newRun(r.id, r.objective, clone(r.m.successor()))
+		successor := tp.newRun(r.id, r.objective, clone(r.m.successor()))
 		successor.parent, successor.result, successor.attempt, successor.canceled = r.parent, r.result, r.attempt, false
 		successor.checked = maps.Clone(r.checked)
 		for key, again := range r.again {
-			w.facts.resent[r.id+key] = w.facts.resent[r.id+key] || again
+			tp.w.facts.resent[r.id+key] = tp.w.facts.resent[r.id+key] || again
 		}
 		r.ended = true
-		for _, child := range w.runs {
+		for _, child := range tp.w.runs {
 			if child.parent == r {
 				child.parent = nil // its result would go to the run that began it
 			}
@@ -139,75 +129,75 @@ func (w temporal) finish(r *run, next drive.Next) {
 }
 
 // end ends the run. The run that began it gets its result.
-func (w temporal) end(r *run) {
-	w.logf("%s: its workflow ends", w.name(r.id))
+func (tp temporal) end(r *run) {
+	tp.w.logf("%s: its workflow ends", tp.w.name(r.id))
 	r.replay()
 	r.ended = true
-	w.remove(r.id)
-	if o, ok := r.m.(objectiveHost); ok && o.State.Forgotten {
-		w.facts.setForward(r.id, w.journal)
-		w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
+	tp.w.remove(r.id)
+	if h, ok := r.m.(objectiveHost); ok && h.o.State.Forgotten {
+		tp.w.facts.setForward(r.id, tp.w.journal)
+		tp.w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
 	}
 	if r.parent == nil || r.parent.ended {
 		return
 	}
 	out := planEnd{}
 	if !r.terminated {
-		report := copied(r.m.(planHost).State.Report)
+		report := copied(r.m.(planHost).p.State.Report)
 		out = planEnd{&report, r.driver.Rest()}
 	}
-	w.put(op{kind: childEnds, to: r.parent.id, from: r.parent, answer: r.result, end: out})
+	tp.w.put(op{kind: childEnds, to: r.parent.id, from: r.parent, answer: r.result, end: out})
 }
 
 // terminate has an operator end the workflow of a plan or an objective. The reconciler
 // notices it later.
-func (w temporal) terminate(r *run) {
-	w.logf("an operator ends the workflow of %s", w.name(r.id))
-	r.terminated, w.facts.cut[r.id] = true, true
+func (tp temporal) terminate(r *run) {
+	tp.w.logf("an operator ends the workflow of %s", tp.w.name(r.id))
+	r.terminated, tp.w.facts.cut[r.id] = true, true
 	for _, rec := range r.records { // a worker may be about to write them
-		w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+		tp.w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
 	}
 	r.activities, r.timers, r.records = nil, nil, nil
-	w.forget(r.id)
-	w.end(r)
-	w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
+	tp.w.forget(r.id)
+	tp.end(r)
+	tp.w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
 }
 
 // deliverLost has the reconciler act: it reports a lost plan to its objective, or begins a
 // run that ends an objective without a workflow.
-func (w temporal) deliverLost(o op) {
+func (tp temporal) deliverLost(o op) {
 	plan := o.in.(machine.PlanLost)
-	to, row := w.open(o.to), w.journal.rows[o.to]
+	to, row := tp.w.open(o.to), tp.w.journal.rows[o.to]
 	switch {
 	case row == nil || row.closed:
-	case w.open(plan.PlanID) != nil: // it has begun again
+	case tp.w.open(plan.PlanID) != nil: // it has begun again
 	case plan.PlanID != o.to && row.terminated(plan.PlanID):
 	case to != nil && plan.PlanID != o.to:
-		w.logf("%s hears that %s is lost", w.name(o.to), w.name(plan.PlanID))
-		w.signal(to, sent(plan))
+		tp.w.logf("%s hears that %s is lost", tp.w.name(o.to), tp.w.name(plan.PlanID))
+		to.signal(sent(plan))
 	case to == nil:
-		w.logf("%s is closed in a new run", w.name(o.to))
-		for _, r := range slices.Clone(w.runs) {
+		tp.w.logf("%s is closed in a new run", tp.w.name(o.to))
+		for _, r := range slices.Clone(tp.w.runs) {
 			if r.objective == o.to {
-				w.terminate(r)
+				tp.terminate(r)
 			}
 		}
-		w.signal(w.again(o.to), machine.ObjectiveLost{})
+		tp.again(o.to).signal(machine.ObjectiveLost{})
 	}
 }
 
-// compare has the reconciler look at all plans that are open in the journal, as it does every minute. It
+// reconcile has the reconciler look at all plans that are open in the journal, as it does every minute. It
 // reports whether an objective hears that one is lost.
-func compare(w temporal) (any bool) {
-	for _, id := range w.journal.order {
-		to, row := w.open(id), w.journal.rows[id]
+func (tp temporal) reconcile() (any bool) {
+	for _, id := range tp.w.journal.order {
+		to, row := tp.w.open(id), tp.w.journal.rows[id]
 		if to == nil || row.closed {
 			continue
 		}
 		for _, p := range row.objective.Plans {
-			if r := w.latest[p.ID]; r != nil && r.terminated && !p.Status.Ended() {
-				w.logf("%s hears that %s is lost", w.name(id), w.name(p.ID))
-				w.signal(to, machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
+			if r := tp.w.latest[p.ID]; r != nil && r.terminated && !p.Status.Ended() {
+				tp.w.logf("%s hears that %s is lost", tp.w.name(id), tp.w.name(p.ID))
+				to.signal(machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
 				any = true
 			}
 		}
@@ -215,27 +205,22 @@ func compare(w temporal) (any bool) {
 	return any
 }
 
-// mayLose reports whether an operator may end r, of an objective: it is open in the journal,
-// has answered all commands that have arrived, and has recorded all events. Otherwise the
-// operator loses answers that no client gets.
-func (w temporal) mayLose(r *run) bool {
-	s, row := &r.m.(objectiveHost).State, w.journal.rows[r.id]
+// mayLose reports whether an operator may end r, of a plan or an objective. An objective is open in
+// the journal, has answered all commands that have arrived, and has recorded all events. Otherwise
+// the operator loses answers that no client gets.
+func (tp temporal) mayLose(r *run) bool {
+	h, objective := r.m.(objectiveHost)
+	if !objective {
+		return true
+	}
+	s, row := &h.o.State, tp.w.journal.rows[r.id]
 	return row != nil && !row.closed && len(r.arrived) == 0 && len(r.driver.Rest()) == 0 && !r.fresh && s.Current == nil && len(s.Commands)+len(s.Overdue) == 0
 }
 
-func (r *run) activity(key string) *activity {
-	for _, a := range r.activities {
-		if a.Key == key {
-			return a
-		}
-	}
-	return nil
-}
-
 // signalByHand has an operator send r a signal: what its machine could not handle is skipped.
-func (w temporal) signalByHand(r *run, c *choice) {
-	w.n2++
-	id := fmt.Sprintf("by hand %d", w.n2)
+func (tp temporal) signalByHand(r *run, c *choice) {
+	tp.w.n2++
+	id := fmt.Sprintf("by hand %d", tp.w.n2)
 	list := []machine.Input{
 		machine.Letter{}, machine.Command{}, machine.Command{Command: opt.Command{ID: id, ObjectiveID: r.id, Kind: opt.CreatePlan}},
 		machine.Command{Command: opt.Command{ID: id, ObjectiveID: r.id, Kind: opt.CancelTask, PlanID: "plan-unknown", TaskID: "task-unknown"}},
@@ -250,76 +235,91 @@ func (w temporal) signalByHand(r *run, c *choice) {
 	}
 	in := list[c.pick(len(list))]
 	err := machine.Check(in)
-	w.logf("an operator sends %s to %s: %v", w.say(in), w.name(r.id), err)
+	tp.w.logf("an operator sends %s to %s: %v", tp.w.say(in), tp.w.name(r.id), err)
 	if err == nil {
-		w.signal(r, in)
+		r.signal(in)
 	}
 }
 
-// signal has a signal arrive at r.
-func (w temporal) signal(r *run, in machine.Input) { r.arrived = append(r.arrived, arrival{in: in}) }
-
-// answer has the result of a call arrive at r.
-func (w temporal) answer(r *run, call int, value any) {
-	if !r.ended {
-		r.arrived = append(r.arrived, arrival{call: call, value: value})
+// newRun adds a run, which replaces an earlier run with the same id.
+func (tp temporal) newRun(id, objective string, m host) *run {
+	r := runOf(tp.w, id, objective, m)
+	r.began, r.wake = tp.w.now, true
+	if tp.w.histories {
+		r.initial, r.facts = encoded(m.state()), tp.w.facts.plan(r.id).copied()
 	}
+	if i := slices.IndexFunc(tp.w.runs, func(x *run) bool { return x.id == id }); i >= 0 {
+		tp.w.runs[i] = r
+	} else {
+		tp.w.runs = append(tp.w.runs, r)
+	}
+	tp.w.latest[id] = r
+	return r
 }
 
-// open returns the run of a workflow, nil if there is none.
-func (w temporal) open(id string) *run {
-	for _, r := range w.runs {
-		if r.id == id {
-			return r
-		}
-	}
-	return nil
-}
-
-func (w temporal) remove(id string) {
-	w.runs = slices.DeleteFunc(w.runs, func(r *run) bool { return r.id == id })
-}
-
-// write has a try at a recording end.
-func (w temporal) write(r *run, index int, c *choice) {
-	rec := r.records[index]
-	done := func(e written) {
-		r.records = slices.Delete(r.records, index, index+1)
-		w.answer(r, rec.call, e)
-	}
-	switch k := c.pick(8); {
-	case w.journal.down || k == 7 || w.early(rec.batches): // it may be written or not
-		if k == 7 {
-			w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
-		}
-		if !rec.again {
-			done(written{err: errors.New("no answer")})
-		}
-	default:
-		w.logf("%s: %d batches are recorded", w.name(r.id), len(rec.batches))
-		refused := w.recordAll(rec.batches)
+// deliver delivers an op between workflows, their workers and the reconciler. One that Temporal has
+// refused is sent again by a run that waits until it is taken, or else the run hears of it.
+func (tp temporal) deliver(o op, twice, refused bool) {
+	switch o.kind {
+	case signal:
 		switch {
-		case k == 6 && !rec.again:
-			w.logf("%s does not hear of it", w.name(r.id))
-			done(written{err: errors.New("no answer")})
-		case k < 6:
-			done(written{refused: refused})
+		case !refused || o.repeat:
+			tp.deliverSignal(o, twice)
+		case o.from.restores:
+			tp.w.put(o)
+		default:
+			o.from.answer(o.answer, drive.Refused)
 		}
+	case lateRecord:
+		if !tp.w.journal.early(o.batches) {
+			tp.w.journal.recordAll(o.batches)
+		}
+	case startChild:
+		tp.deliverChild(o)
+	case lost:
+		tp.deliverLost(o)
+	case childEnds:
+		o.from.answer(o.answer, o.end)
 	}
 }
 
-// take has a worker take an activity in which events ride: it records them first.
-func (w temporal) take(r *run, a *activity, c *choice) {
-	k := c.pick(10)
-	if w.journal.down || k >= 8 || w.early(a.ride) {
-		w.logf("%s: no worker has %s", w.name(r.id), w.name(a.Key))
-		if k == 9 {
-			w.put(op{kind: lateRecord, batches: a.ride, repeat: true})
+func (tp temporal) deliverSignal(o op, twice bool) {
+	to := tp.w.open(o.to)
+	switch {
+	case to != nil:
+		tp.w.logf("%s hears %s from %s", tp.w.name(o.to), tp.w.say(o.in), tp.w.name(o.from.id))
+		to.signal(o.in)
+		if twice {
+			again := o
+			again.repeat, again.in = true, sent(o.in)
+			tp.w.put(again)
 		}
-		r.drop(a)
-		w.answer(r, a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "lost"}}, Again: true, Tries: drive.Tries{}.Lose(k - 8&1)})
+	case !o.repeat:
+		tp.w.logf("%s is not there to hear %s from %s", tp.w.name(o.to), tp.w.say(o.in), tp.w.name(o.from.id))
+	}
+	switch {
+	case o.repeat:
+	case to == nil:
+		o.from.answer(o.answer, drive.Gone)
+	default:
+		o.from.answer(o.answer, drive.Taken)
+	}
+}
+
+func (tp temporal) deliverChild(o op) {
+	if o.from.ended {
 		return
 	}
-	a.taken, a.refused = true, w.recordAll(a.ride)
-	w.logf("%s: a worker has %s, and has recorded its batches, refused %v", w.name(r.id), w.name(a.Key), a.refused != nil)
+	if tp.w.open(o.to) != nil {
+		tp.w.logf("%s cannot begin: its former run is there", tp.w.name(o.to))
+		o.from.answer(o.answer, false)
+		return
+	}
+	tp.w.logf("%s begins", tp.w.name(o.to))
+	m := planHost{&machine.Plan{}}
+	must(json.Unmarshal(o.state, m.state()))
+	beginsOnce(tp.w, &m.p.State, o.resets)
+	child := tp.newRun(o.to, o.from.objective, m)
+	child.parent, child.result, child.attempt, child.fresh = o.from, o.result, o.child.Attempt, true
+	o.from.answer(o.answer, true)
 }

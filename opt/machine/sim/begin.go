@@ -1,0 +1,299 @@
+package sim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// beginsOnce: a plan begins each attempt once, and again only for an objective that does not know
+// that, since it was reset.
+func beginsOnce(w *world, s *machine.PlanState, resets int) {
+	attempt := opt.RootID(s.Plan.ID, s.Plan.Run)
+	if before, again := w.facts.begun[attempt]; again {
+		if w.facts.resets[s.Plan.ObjectiveID] <= before {
+			w.fail("begins", "%s begins again", w.name(attempt))
+		}
+		w.facts.resets[s.Plan.ID]++
+		w.forget(s.Plan.ID)
+		delete(w.facts.plans, s.Plan.ID)
+		forget(w.facts.resent, s.Plan.ID+"task-") // activities that workers have sent back begin again
+	}
+	w.facts.begun[attempt] = resets
+}
+
+// beginsActivity checks an activity that is about to begin.
+func beginsActivity(w *world, r *run, a *activity) {
+	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask {
+		return
+	}
+	h, ofPlan := r.m.(planHost)
+	if a.again {
+		return // also in a plan that was paused meanwhile: the attempt has begun
+	}
+	if ofPlan {
+		if beginsLeg(w, r, h, a); a.ends() {
+			return // also in a plan that is paused, stops or has no turn
+		}
+	}
+	oneWorks(w, r)
+	if ofPlan {
+		if a.Kind == machine.FollowTask && h.p.State.Work[a.Of].Follows > 0 {
+			return // it follows a task that works elsewhere, also during a pause
+		}
+		b := beginning{w, r, h, a}
+		b.mayRun()
+		b.knowsEverything()
+	}
+}
+
+// oneWorks: one objective of a context works at a time (invariant 4).
+func oneWorks(w *world, r *run) {
+	contextID := contextOf(w, r)
+	for _, other := range w.runs {
+		if other.objective == "" || other.objective == r.objective || contextOf(w, other) != contextID || maySwerve(w, r) || maySwerve(w, other) {
+			continue
+		}
+		for _, a := range other.activities {
+			if a.Kind != machine.LoadKept && !a.asked && !a.ends() {
+				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
+			}
+		}
+	}
+}
+
+// maySwerve reports whether r may work beside others. After a reset: an objective that had ended,
+// and so had left its context to others; a plan of which its objective does not wait for work;
+// and one that began again with what its objective knew before, until it hears from that. And a plan
+// whose objective an operator has ended, until that was closed.
+func maySwerve(w *world, r *run) bool {
+	h, plan := r.m.(planHost)
+	return w.facts.reopened[r.objective] || plan && (w.open(r.objective) == nil || w.latest[r.objective].m.(objectiveHost).o.State.Lost || isUnknown(w, r) || isOver(w, r) || w.facts.resets[r.id] > 0 && !hasHeard(w, h))
+}
+
+// hasHeard reports whether a plan knows that its objective was reset: else it does what that wanted
+// before. No plan knows it before the objective has begun an epoch.
+func hasHeard(w *world, h planHost) bool {
+	o := w.latest[h.p.State.Plan.ObjectiveID]
+	return !o.setBack && h.p.State.Above >= o.m.(objectiveHost).o.State.Epoch
+}
+
+// isUnknown reports whether r is a plan that its objective does not know any more, since it was
+// reset to before it. Such a plan ends when the journal refuses its events. One that has none
+// is not found.
+func isUnknown(w *world, r *run) bool {
+	s := &w.latest[r.objective].m.(objectiveHost).o.State
+	_, plan := r.m.(planHost)
+	return plan && w.facts.resets[r.objective] > 0 && s.Objective.Plan(r.id) == nil
+}
+
+// isOver reports whether r is a plan that was reset after it had reported its end: what it does
+// again does not count.
+func isOver(w *world, r *run) bool {
+	p := w.latest[r.objective].m.(objectiveHost).o.State.Objective.Plan(r.id)
+	return w.facts.resets[r.id] > 0 && p != nil && p.Over()
+}
+
+// A beginning is an activity that is about to begin work on a task of a plan.
+type beginning struct {
+	w *world
+	r *run
+	h planHost
+	a *activity
+}
+
+func (b beginning) task() *opt.Task { return b.h.p.State.Plan.Task(b.a.Of) }
+
+// mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
+// or that runs already; and no attempt runs twice (invariant 2).
+func (b beginning) mayRun() {
+	if t := b.task(); t.State != opt.TaskWorking || t.ByHand && !t.Follow && t.Link != "" {
+		b.w.fail("runs", "%s runs while it is %s", b.w.name(t.ID), t.State)
+	}
+	b.isAllowed()
+	b.followsOthers()
+	if b.a.work.Leg > 0 {
+		return
+	}
+	if b.a.Kind == machine.RunTask {
+		b.followsAttempt()
+	}
+	b.w.facts.plan(b.r.id).attempts[b.a.work.Key] = b.h.p.State.Work[b.a.Of].Attempt
+}
+
+// isAllowed: the plan works, has permission, and is not paused.
+func (b beginning) isAllowed() {
+	w, s := b.w, &b.h.p.State
+	p, task := &s.Plan, w.name(b.task().ID)
+	switch {
+	case !p.Started || p.Paused || p.ObjectivePaused:
+		w.fail("runs", "%s runs, though its plan was not started or is paused", task)
+	case p.Stopping != "" || p.Status.Ended():
+		w.fail("runs", "%s runs, though its plan is ending", task)
+	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
+		w.fail("runs", "%s runs without permission", task)
+	case w.facts.paused[b.r.objective] && b.objective().Objective.Paused && !isOver(w, b.r) && !isUnknown(w, b.r) && hasHeard(w, b.h):
+		w.fail("pause", "%s begins after a pause was answered", w.name(b.a.Key))
+	}
+}
+
+// objective returns the latest state of the objective.
+func (b beginning) objective() *machine.ObjectiveState {
+	return &b.w.latest[b.r.objective].m.(objectiveHost).o.State
+}
+
+// followsOthers: the tasks before this one have ended, and not too many run beside it.
+func (b beginning) followsOthers() {
+	w, p, t := b.w, &b.h.p.State.Plan, b.task()
+	follows := slices.Clone(p.Before(t))
+	for i := t.Index; i > 0 && p.Tasks[i].Dependencies == nil && !p.Loose; i-- {
+		follows = append(follows, p.Tasks[i-1])
+	}
+	for _, before := range follows {
+		if !before.State.Ended() && before.Run <= t.Run { // else it was reopened while t worked
+			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(before.ID))
+		}
+	}
+	if n := unstopped(b.r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
+		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+	}
+}
+
+// followsAttempt: the attempt is the next one, and comes after a pause if it is not the first.
+func (b beginning) followsAttempt() {
+	w, f, t, key := b.w, b.w.facts.plan(b.r.id), b.task(), b.a.work.Key
+	n, returned := b.h.p.State.Work[t.ID].Attempt, f.leg(t.A2AID()).returned
+	switch ended := f.endedAt[key]; {
+	case f.attempts[key]+1 != n:
+		w.fail("runs", "attempt %d at %s begins after %d", n, w.name(t.ID), f.attempts[key])
+	case n == 1:
+	case f.over[key] < n-1 && !returned:
+		w.fail("runs", "attempt %d at %s begins, and only %d have ended", n, w.name(t.ID), f.over[key])
+	case w.now < ended+1000 && !returned, n > cmp.Or(t.Attempts, 3):
+		w.fail("runs", "attempt %d at %s begins %d ms after the one before", n, w.name(t.ID), w.now-ended)
+	}
+}
+
+// knowsEverything: a task gets the messages of clients to the root task, each once, and the
+// results of the plan before its own when its plan was started.
+func (b beginning) knowsEverything() {
+	w, s, o := b.w, &b.h.p.State, b.objective()
+	approved := b.knowsTheApproved() || s.Directive.Covered > 0
+	counted := hasHeard(w, b.h) // else it has the notes of the objective before a reset
+	for _, note := range o.Notes[:min(s.Directive.Notes, len(o.Notes))] {
+		if counted && !approved && !slices.ContainsFunc(b.a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
+			w.fail("notes", "%s does not get %s", w.name(b.a.Key), note.MessageID)
+		}
+	}
+	said := map[string]bool{}
+	for _, m := range b.a.work.Messages {
+		if said[m.MessageID] {
+			w.fail("notes", "%s gets %s twice", w.name(b.a.Key), m.MessageID)
+		}
+		said[m.MessageID] = true
+	}
+	b.getsResults(&o.Objective)
+}
+
+// getsResults: the first task of a plan gets what the plan before has made.
+func (b beginning) getsResults(o *opt.Objective) {
+	w, s := b.w, &b.h.p.State
+	i := slices.IndexFunc(o.Plans, func(p *opt.Plan) bool { return p.ID == b.r.id })
+	if i < 1 || o.Unordered() || len(s.Plan.Inputs(b.task())) > 0 {
+		return
+	}
+	before := w.latest[o.Plans[i-1].ID]
+	if before == nil || before.terminated || b.isStartedByClient() {
+		return
+	}
+	plan := &before.m.(planHost).p.State.Plan
+	inTime := slices.Contains(w.facts.behind[opt.RootID(b.r.id, s.Plan.Run)], opt.RootID(plan.ID, plan.Run))
+	made := plan.Results()
+	if plan.Status != opt.PlanCompleted || !inTime || len(made) == 0 {
+		return
+	}
+	got := b.a.work.Results
+	if len(got) == 0 || !slices.ContainsFunc(got[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
+		w.fail("inputs", "%s does not get what %s has made", w.name(b.a.Key), w.name(plan.ID))
+	}
+}
+
+// isStartedByClient reports whether a client has started the plan: perhaps before its objective had the
+// ends of those before it.
+func (b beginning) isStartedByClient() bool {
+	for _, c := range b.w.facts.commands {
+		if c.PlanID == b.r.id && c.Status == string(opt.PlanWorking) {
+			return true
+		}
+	}
+	return false
+}
+
+// knowsTheApproved: a task behind an approval gets no note that came after the decision. It
+// reports whether there is an approval.
+func (b beginning) knowsTheApproved() bool {
+	p := &b.h.p.State.Plan
+	guards := []*opt.Task{b.task()}
+	for i := 0; i < len(guards); i++ {
+		for _, before := range p.Before(guards[i]) {
+			if !slices.Contains(guards, before) {
+				guards = append(guards, before)
+			}
+		}
+	}
+	known, approved := b.approvedBefore()
+	for _, t := range guards {
+		if t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && t.Link == "" && !t.ByHand {
+			approved = true
+		}
+		if at, ok := b.w.facts.plan(b.r.id).notesAt[t.A2AID()]; ok {
+			approved = true
+			maps.Copy(known, at)
+		}
+	}
+	for _, m := range b.a.work.Messages[len(b.a.work.Messages)-b.a.work.Notes:] {
+		if approved && !known[m.MessageID] {
+			b.w.fail("notes", "%s gets %s, which came after the approval", b.w.name(b.a.Key), m.MessageID)
+		}
+	}
+	return approved
+}
+
+// approvedBefore returns the notes that were there when approvals in the plans before
+// were accepted, and whether there were any. They count from when the plan was made, and if it
+// has waited for their plan: it does not if the one between them was skipped.
+func (b beginning) approvedBefore() (known map[string]bool, approved bool) {
+	w, own, known := b.w, &b.h.p.State.Plan, map[string]bool{}
+	o := &b.objective().Objective
+	if b.isStartedByClient() || o.Plan(own.ID) == nil { // or it was reset to before the plan
+		return known, false
+	}
+	list, behind := o.Before(o.Plan(own.ID)), w.facts.behind[opt.RootID(own.ID, own.Run)]
+	for i := 0; i < len(list); i++ {
+		for _, p := range o.Before(list[i]) {
+			if !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+		before := w.latest[list[i].ID]
+		if before == nil || before.terminated || !slices.Contains(behind, opt.RootID(list[i].ID, list[i].Run)) {
+			continue
+		}
+		s := &before.m.(planHost).p.State
+		if at := s.Accepted; !at.IsZero() && at.Millis() > own.CreatedAt.Millis() {
+			approved = true
+			for _, t := range s.Plan.Tasks {
+				maps.Copy(known, w.facts.plan(list[i].ID).notesAt[t.A2AID()])
+			}
+		}
+	}
+	return known, approved
+}
+
+func contextOf(w *world, r *run) string {
+	return w.latest[r.objective].m.(objectiveHost).o.State.Objective.ContextID
+}

@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// drawPlans draws specs of plans.
+func drawPlans(w *world, c *choice, most int) []opt.PlanSpec {
+	n := c.pick(most) + 1
+	if most == 3 && c.chance(8) {
+		n = 0
+	}
+	shape := c.pick(256)
+	var out []opt.PlanSpec
+	for i := range n {
+		w.specs++
+		p := opt.PlanSpec{Name: fmt.Sprintf("plan %d", w.specs), Tasks: drawTasks(w, c)}
+		if i > 0 && shape&1 == 1 {
+			p.Dependencies = [][]string{{fmt.Sprintf("plan-%d", (shape>>1)%i)}, nil, {}}[(shape/3+i)%3]
+		}
+		if shape>>4&3 == 3 {
+			p.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// drawTasks draws specs of tasks from two numbers: how many and of which kinds.
+func drawTasks(w *world, c *choice) []opt.TaskSpec {
+	shape := c.pick(256)
+	var out []opt.TaskSpec
+	for i := range shape%4 + 1 {
+		if shape%16 == 15 {
+			break // a plan without tasks
+		}
+		w.specs++
+		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
+		switch (shape>>2 + i*3) % 8 {
+		case 5:
+			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+			if i > 0 {
+				t.Ask = aboutResults("Good?", opt.AllResults)
+				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
+			}
+			t.Ask.Ladder = ladders[shape/3%len(ladders)]
+		case 6:
+			t.Attempts = 1
+		case 7:
+			t.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		}
+		if i > 0 && shape>>6 == 3 {
+			t.Dependencies = [][]string{{fmt.Sprintf("task-%d", i/2)}, nil, {}}[(shape/5+i)%3]
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// ladders are the ladders of gates: with steps after a second, a minute and an hour.
+var ladders = [][]opt.Step{
+	nil,
+	{{Kind: opt.Remind, After: 1}, {Kind: opt.Escalate, After: 60, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Expire, After: 3600}},
+	{{Kind: opt.Reassign, After: 60, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 3600}},
+	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
+	{{Kind: opt.Expire, After: 3600}},
+}
+
+// aboutResults returns a gate about the results of tasks.
+func aboutResults(title string, names ...string) *opt.Gate {
+	return &opt.Gate{
+		Kind: opt.Approval, Title: title, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask},
+		Form: &opt.GateForm{Object: names, Title: []opt.Piece{{Literal: title + " "}, {Results: opt.AllResults}}},
+	}
+}
+
+// principals are the senders of decisions. The first asks for all objectives.
+var principals = []string{"alice", "bob", "carol"}
