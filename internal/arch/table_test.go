@@ -41,6 +41,7 @@ var rooms = []room{
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
+		"a2a/codec",          // reads server-sent events
 		"internal/tracing",   // its requests carry their trace
 		"internal/egress",    // how long a busy server asks to wait
 		"internal/opfile",    // the file of models
@@ -216,8 +217,6 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/process"},                      // the size of a terminal
 	"github.com/creack/pty":         {"internal/serve", "internal/commands"},   // pseudo-terminals in their tests
 
-	"github.com/openai/openai-go":              {"activities/*"},
-	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin"},
 	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
 	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
