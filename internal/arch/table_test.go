@@ -192,9 +192,9 @@ var owners = map[string][]string{
 	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
-	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
-	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml
-	"github.com/chromedp":             {"dev/e2e/console"}, // a browser for the console
+	"go.uber.org/fx":                  {"dev/temporald", "dev/stubs/workers/wci/client", "dev/stubs/workers/wci/workercomponent"}, // the server is put together with it
+	"github.com/compose-spec":         {"dev/topology"},                                                                           // reads docker-compose.yml
+	"github.com/chromedp":             {"dev/e2e/console"},                                                                        // a browser for the console
 
 	"github.com/google/go-containerregistry": {"deploy/release"}, // images without Docker
 	"github.com/CycloneDX":                   {"deploy/release"}, // the form of SBOMs
