@@ -11,9 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
-
 	"longhaul/activities"
 	"longhaul/internal/egress"
 )
@@ -52,25 +49,9 @@ type serverError struct {
 	detail string // untrusted
 }
 
-// serverErrorIn returns the error response that caused err, if there is one.
-func serverErrorIn(err error) (a serverError, ok bool) {
-	var o *openai.Error
-	var c *anthropic.Error
-	switch {
-	case errors.As(err, &o):
-		a.status, a.detail = o.StatusCode, o.Message
-		if o.Response != nil {
-			a.header = o.Response.Header
-		}
-	case errors.As(err, &c):
-		a.status, a.detail = c.StatusCode, c.RawJSON()
-		if c.Response != nil {
-			a.header = c.Response.Header
-		}
-	default:
-		return a, false
-	}
-	return a, a.status >= 300
+// Error implements error.
+func (a *serverError) Error() string {
+	return fmt.Sprintf("the model's server has answered with status %d", a.status)
 }
 
 // explain returns the error of a turn that has failed with err, without text from the
@@ -79,7 +60,7 @@ func explain(ctx context.Context, err error, schema bool) error {
 	if coded, ok := errors.AsType[*activities.Error](err); ok {
 		return coded
 	}
-	a, ok := serverErrorIn(err)
+	a, ok := errors.AsType[*serverError](err)
 	switch {
 	case ok && schema && (a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity):
 		return errFormat
@@ -95,7 +76,7 @@ func explain(ctx context.Context, err error, schema bool) error {
 	return &activities.Error{Code: CodeAnswer, Message: "The answer of the model could not be read."}
 }
 
-func (a serverError) explain() error {
+func (a *serverError) explain() error {
 	wait, ok := retryAfter(a.header)
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status >= 500 && ok:

@@ -5,41 +5,54 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-
 	"longhaul/opt"
 )
 
 // An openAI asks a server that speaks the chat completions API of OpenAI.
-type openAI struct {
-	model   *Model
-	service openai.ChatCompletionService
-	own     bool // the server is OpenAI's
+type openAI struct{ model *Model }
+
+// An openAIChunk is an event of an answer.
+type openAIChunk struct {
+	Choices []struct {
+		Delta struct {
+			Content   string        `json:"content"`
+			Refusal   string        `json:"refusal"`
+			ToolCalls []openAIPiece `json:"tool_calls"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+		Total      int64 `json:"total_tokens"`
+	} `json:"usage"`
 }
 
-// newOpenAI does not use the SDK's own client, which reads the environment.
-func newOpenAI(m *Model) *openAI {
-	url := cmp.Or(m.URL, "https://api.openai.com/v1")
-	options := []option.RequestOption{option.WithBaseURL(url), option.WithHTTPClient(m.client), option.WithMaxRetries(0)}
-	if m.key != "" {
-		options = append(options, option.WithAPIKey(m.key))
-	}
-	return &openAI{m, openai.NewChatCompletionService(options...), m.URL == ""}
+// An openAIPiece is a piece of a call.
+type openAIPiece struct {
+	Index    int    `json:"index"` // of the call
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
 }
 
 // turn implements [chat].
 func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (reply, error) {
-	stream := o.service.NewStreaming(ctx, o.params(r))
-	defer func() { _ = stream.Close() }()
+	p := post{api: cmp.Or(o.model.URL, "https://api.openai.com/v1"), path: "chat/completions", body: o.body(r)}
+	if o.model.key != "" {
+		p.header = map[string]string{"Authorization": "Bearer " + o.model.key}
+	}
 	var out reply
 	ended := false
-	for stream.Next() {
-		chunk := stream.Current()
-		if u := chunk.Usage; u.TotalTokens > 0 || u.PromptTokens > 0 {
-			out.usage = opt.Usage{Input: u.PromptTokens, Output: u.CompletionTokens}
+	err := p.events(ctx, o.model.client, func(event []byte) error {
+		var chunk openAIChunk
+		if err := json.Unmarshal(event, &chunk); err != nil {
+			return err
+		}
+		if u := chunk.Usage; u.Total > 0 || u.Prompt > 0 {
+			out.usage = opt.Usage{Input: u.Prompt, Output: u.Completion}
 		}
 		for _, c := range chunk.Choices {
 			out.text += c.Delta.Content
@@ -52,23 +65,21 @@ func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (
 			}
 			ended = ended || c.FinishReason != ""
 			if err := show(c.Delta.Content); err != nil {
-				return out, err
+				return err
 			}
 		}
+		return nil
+	})
+	if err == nil && !ended {
+		err = errCut
 	}
-	if err := stream.Err(); err != nil {
-		return out, err
-	}
-	if !ended {
-		return out, errCut
-	}
-	return out, nil
+	return out, err
 }
 
 // addPieces returns calls with more pieces. A piece of a call has its index.
-func addPieces(calls []call, pieces []openai.ChatCompletionChunkChoiceDeltaToolCall) []call {
+func addPieces(calls []call, pieces []openAIPiece) []call {
 	for _, p := range pieces {
-		i := int(p.Index)
+		i := p.Index
 		if i < 0 || i > len(calls) {
 			i = len(calls)
 		}
@@ -84,52 +95,47 @@ func addPieces(calls []call, pieces []openai.ChatCompletionChunkChoiceDeltaToolC
 	return calls
 }
 
-func (o *openAI) params(r request) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{
-		Model:         o.model.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+func (o *openAI) body(r request) object {
+	messages := []object{{"role": "system", "content": r.system}}
+	for _, m := range r.messages {
+		messages = append(messages, openAIMessage(m))
 	}
-	if o.own {
-		p.MaxCompletionTokens = param.NewOpt(o.model.MaxOutput)
+	b := object{"model": o.model.Model, "messages": messages, "stream": true, "stream_options": object{"include_usage": true}}
+	if o.model.URL == "" {
+		b["max_completion_tokens"] = o.model.MaxOutput
 	} else {
-		p.MaxTokens = param.NewOpt(o.model.MaxOutput) // more servers support it
+		b["max_tokens"] = o.model.MaxOutput // more servers support it
 	}
+	var tools []object
 	for _, t := range r.tools {
-		var schema map[string]any
-		_ = json.Unmarshal(t.Schema, &schema) // an object, as it was listed
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: param.NewOpt(t.Description), Parameters: schema,
-		}))
+		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+	}
+	if tools != nil {
+		b["tools"] = tools
 	}
 	if r.schema != nil && !r.unforced {
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "answer", Schema: r.schema},
-		}
+		b["response_format"] = object{"type": "json_schema", "json_schema": object{"name": "answer", "schema": r.schema}}
 	}
-	p.Messages = append(p.Messages, openai.SystemMessage(r.system))
-	for _, m := range r.messages {
-		p.Messages = append(p.Messages, openAIMessage(m))
-	}
-	return p
+	return b
 }
 
-func openAIMessage(m message) openai.ChatCompletionMessageParamUnion {
+func openAIMessage(m message) object {
 	switch m.By {
 	case byTool:
-		return openai.ToolMessage(m.Text, m.CallID)
+		return object{"role": "tool", "content": m.Text, "tool_call_id": m.CallID}
 	case byUser:
-		return openai.UserMessage(m.Text)
+		return object{"role": "user", "content": m.Text}
 	}
-	assistant := openai.ChatCompletionAssistantMessageParam{}
+	assistant := object{"role": "assistant"}
 	if m.Text != "" {
-		assistant.Content.OfString = param.NewOpt(m.Text)
+		assistant["content"] = m.Text
 	}
+	var calls []object
 	for _, c := range m.Calls {
-		assistant.ToolCalls = append(assistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Args},
-			},
-		})
+		calls = append(calls, object{"type": "function", "id": c.ID, "function": object{"name": c.Name, "arguments": c.Args}})
 	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &assistant}
+	if calls != nil {
+		assistant["tool_calls"] = calls
+	}
+	return assistant
 }

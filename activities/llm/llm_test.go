@@ -292,9 +292,32 @@ func TestExecutor_trouble(t *testing.T) {
 					t.Errorf("got %+v, error %v", got, err)
 				}
 				if n := len(w.server.Requests()); n != 1 {
-					t.Errorf("%d requests: the SDK has repeated one", n)
+					t.Errorf("%d requests: one was repeated", n)
 				}
 			})
+		}
+	}
+}
+
+// Of the events of an answer those that are no part of it are ignored, and the usage is that
+// of the whole answer.
+func TestExecutor_events(t *testing.T) {
+	for model, raw := range map[string]string{
+		"main": ": hello\r\n\r\ndata: {\"error\":null,\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":null}]}\r\n\r\n" +
+			"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":null}\r\n\r\n" +
+			"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"total_tokens\":9}}\r\n\r\ndata: [DONE]\r\n\r\ndata: no JSON\r\n\r\n",
+		"claude": "event: ping\ndata: {\"type\": \"ping\"}\n\n" +
+			"data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":1,\"cache_read_input_tokens\":4,\"cache_creation_input_tokens\":2,\"output_tokens\":1}}}\n\n" +
+			"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n" +
+			"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"Hm\"}}\n\n" +
+			"data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+			"data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n" +
+			"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
+	} {
+		w := newWorld(t, llmtest.Turns(llmtest.Turn{Raw: raw}))
+		p := play(t, w.player(), work(fmt.Sprintf(`{"model":%q,"prompt":"x"}`, model)))
+		if u := p.Outcome.Usage; p.Outcome.State != opt.TaskCompleted || answerOf(p) != "Hi" || u == nil || u.Input != 7 || u.Output != 2 {
+			t.Errorf("%s: got %q, usage %+v, %+v", model, answerOf(p), u, p.Outcome)
 		}
 	}
 }

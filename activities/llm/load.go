@@ -74,9 +74,9 @@ func (m *Model) prepare(env opfile.Env) error {
 	}
 	m.MaxOutput, m.Timeout = cmp.Or(m.MaxOutput, defaultMaxOutput), cmp.Or(m.Timeout, defaultTurnTimeout)
 	m.client = newClient(nil)
-	m.chat = newOpenAI(m)
+	m.chat = &openAI{m}
 	if m.Provider == "anthropic" {
-		m.chat = newClaude(m)
+		m.chat = &claude{m}
 	}
 	return wrong
 }

@@ -175,7 +175,10 @@ func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case err != nil:
-		a, _ := serverErrorIn(err)
+		var a serverError
+		if answered, ok := errors.AsType[*serverError](err); ok {
+			a = *answered
+		}
 		activities.Log(ctx, log).Warn("A turn of a model failed", zap.String("model", of.Model), zap.String("error", of.masked(err.Error())), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
 		return out, explain(limited, err, r.schema != nil && !r.unforced)
 	}

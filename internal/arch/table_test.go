@@ -41,6 +41,7 @@ var rooms = []room{
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
+		"a2a/codec",          // reads server-sent events
 		"internal/tracing",   // its requests carry their trace
 		"internal/egress",    // how long a busy server asks to wait
 		"internal/opfile",    // the file of models
@@ -194,9 +195,9 @@ var owners = map[string][]string{
 	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/lease", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
-	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
-	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml
-	"github.com/chromedp":             {"dev/e2e/console"}, // a browser for the console
+	"go.uber.org/fx":                  {"dev/temporald", "dev/stubs/workers/wci/client", "dev/stubs/workers/wci/workercomponent"}, // the server is put together with it
+	"github.com/compose-spec":         {"dev/topology"},                                                                           // reads docker-compose.yml
+	"github.com/chromedp":             {"dev/e2e/console"},                                                                        // a browser for the console
 
 	"github.com/google/go-containerregistry": {"deploy/release"}, // images without Docker
 	"github.com/CycloneDX":                   {"deploy/release"}, // the form of SBOMs
@@ -220,8 +221,6 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/process"},                                    // the size of a terminal
 	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"}, // pseudo-terminals in their tests
 
-	"github.com/openai/openai-go":              {"activities/*"},
-	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin"},
 	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
 	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does

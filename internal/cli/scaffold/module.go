@@ -18,7 +18,7 @@ const (
 const noVersion = "v0.0.0"
 
 // goMod returns the go.mod of the program. It requires the versions that Longhaul is
-// tested with, so that a build needs no other.
+// tested with, so that a build needs no other, and has the stand-ins of its workspace.
 func (c Config) goMod() ([]byte, error) {
 	name := filepath.Join(c.Source, devModule, "go.mod")
 	text, err := os.ReadFile(name)
@@ -39,6 +39,9 @@ func (c Config) goMod() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := c.addStandIns(mod); err != nil {
+		return nil, err
+	}
 	for _, r := range tested.Require {
 		if r.Mod.Path != rootModule {
 			mod.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
@@ -47,6 +50,28 @@ func (c Config) goMod() ([]byte, error) {
 	mod.SetRequireSeparateIndirect(mod.Require)
 	mod.Cleanup()
 	return mod.Format()
+}
+
+// addStandIns has mod replace the modules that the workspace of the source replaces.
+func (c Config) addStandIns(mod *modfile.File) error {
+	name := filepath.Join(c.Source, "go.work")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	work, err := modfile.ParseWork(name, text, nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range work.Replace {
+		if r.Old.Path == rootModule {
+			continue // it is replaced already
+		}
+		if err := mod.AddReplace(r.Old.Path, "", filepath.Join(c.Source, r.New.Path), ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // IsSource reports whether dir has the source of Longhaul.
