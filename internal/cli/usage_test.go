@@ -29,6 +29,7 @@ func TestRun_wrongArguments(t *testing.T) {
 		{[]string{"list", "--url", url, "--limit", "0"}, "--limit must be 1 or more"},
 		{[]string{"schedule", "create", "nightly", "hi", "--url", url}, "say when: --cron"},
 		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
+		{[]string{"worker", "--workflow-memory", "1MiB"}, "--workflow-memory \"1MiB\" is not a number of bytes, such as 64MiB, of 2MiB or more"},
 		{[]string{"api", "--quota", "gates=1"}, "--quota \"gates=1\" is not QUOTA=N"},
 		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},
 		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},
