@@ -87,6 +87,25 @@ func TestSend_isIdempotent(t *testing.T) {
 	}
 }
 
+// A send that the engine does not take leaves no task: a repeat would find it, and no workflow
+// would work on it.
+func TestSend_notTaken(t *testing.T) {
+	s := newService(t)
+	params := `{"message":` + messageJSON("m-1", "Write", "") + `}`
+	s.world.Down(opt.ErrUnavailable)
+	if n := s.call(t, "SendMessage", params); !n.has("error") {
+		t.Errorf("without the engine: %v", n)
+	}
+	s.world.Down(nil)
+	if n := s.must(t, "ListTasks", `{}`); n.at("totalSize").String() != "0" {
+		t.Errorf("a task that nothing works on: %v", n)
+	}
+	s.must(t, "SendMessage", params)
+	if n := len(s.world.Openings()); n != 1 {
+		t.Errorf("the repeat started %d objectives, want 1", n)
+	}
+}
+
 func TestSend_idempotencyKey(t *testing.T) {
 	params := func(id string) string { return `{"message":` + messageJSON(id, "quiet", "") + `}` }
 	for name, tc := range map[string]struct {

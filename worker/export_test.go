@@ -1,4 +1,8 @@
 package worker
 
-// NewSlots returns the slots of a worker.
-var NewSlots = newSlots
+var (
+	// NewSlots returns the slots of a worker.
+	NewSlots = newSlots
+	// WorkflowsIn returns how many workflows may be kept in some bytes.
+	WorkflowsIn = workflowsIn
+)

@@ -55,14 +55,22 @@ func (v Version) options() worker.DeploymentOptions {
 	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}}
 }
 
-// cachedWorkflows is how many workflows a process keeps in memory; others are
-// replayed when something arrives. Most workflows wait, and each takes some 50
-// KiB: the SDK's default of 10,000 is too much for a small machine.
-const cachedWorkflows = 1000
+// A workflow in memory continues when something arrives; another one is replayed from its history.
+const (
+	// workflowSize is the memory of one that waits: measured with open gates, with the stacks of
+	// its goroutines and the garbage between two collections.
+	workflowSize = 128 << 10
+	// LeastMemory is the least that LimitMemory takes: fewer workflows would be replayed all the time.
+	LeastMemory = 16 * workflowSize
+)
 
-// LimitMemory limits the workflows in the memory of this process to cachedWorkflows. Call
-// it before any worker starts, also before the workers of an embedded Temporal.
-func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
+// LimitMemory limits the memory, in bytes, of the workflows that this process keeps. It is only as
+// exact as workflowSize: the SDK takes a number of workflows, once, before any worker starts, also
+// the workers of an embedded Temporal.
+func LimitMemory(bytes int64) { worker.SetStickyWorkflowCacheSize(workflowsIn(bytes)) }
+
+// workflowsIn returns how many workflows may be kept in some bytes.
+func workflowsIn(bytes int64) int { return int(max(LeastMemory, bytes) / workflowSize) }
 
 // handBackWait is how long a worker that stops waits, after StopAfter, for the last answers
 // of its activities to reach Temporal.

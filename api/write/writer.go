@@ -57,7 +57,10 @@ func (w Writer) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		return o, fmt.Errorf("start objective: %w", err)
 	}
 	// The workflow records the same event. Recording it here as well makes sure
-	// that the journal has it before the client gets its answer.
+	// that the journal has it before the client gets its answer. It cannot be recorded while the
+	// workflow is started: of two sends with one id Temporal decides which begins, and with what,
+	// and the first opening in the journal stays. If Temporal then refused this one, or never got
+	// it, a repeat would find a task that no workflow works on.
 	err = w.Journal.Record(ctx, opt.Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []opt.Event{o.Event()}})
 	if err != nil {
 		return o, fmt.Errorf("accept objective: %w", err)

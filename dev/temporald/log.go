@@ -66,8 +66,10 @@ func (c quietCore) Enabled(l zapcore.Level) bool {
 	return c.level.Enabled(l) && c.Core.Enabled(l)
 }
 
+// With implements [zapcore.Core]. The server makes loggers with fields for each request, and
+// hardly logs anything: the fields are encoded when it does.
 func (c quietCore) With(fields []zapcore.Field) zapcore.Core {
-	return quietCore{c.Core.With(fields), c.level, c.state}
+	return quietCore{zapcore.NewLazyWith(c.Core, fields), c.level, c.state}
 }
 
 func (c quietCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {

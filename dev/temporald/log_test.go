@@ -1,14 +1,17 @@
 package temporald_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	tlog "go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/log/tag"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/dev/temporald"
@@ -64,3 +67,30 @@ type clock struct{ time.Time }
 
 func (c *clock) Now() time.Time                         { return c.Time }
 func (c *clock) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
+
+// An encoded counts how often it is encoded for a log.
+type encoded int
+
+// MarshalLogObject implements [zapcore.ObjectMarshaler].
+func (n *encoded) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	*n++
+	to.AddString("is", "encoded")
+	return nil
+}
+
+// The server makes a logger for each request. Its fields cost nothing until it logs.
+func TestServerLogger_fields(t *testing.T) {
+	var out bytes.Buffer
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "message"}), zapcore.AddSync(&out), zap.DebugLevel)
+	log, _ := temporald.ServerLogger(zap.New(core))
+	var n encoded
+	log = tlog.With(log, tag.Any("request", &n))
+	log.Debug("It came")
+	if n != 0 {
+		t.Errorf("the field was encoded %d times for nothing", n)
+	}
+	log.Warn("It is large")
+	if want := `{"message":"It is large","request":{"is":"encoded"}}` + "\n"; n != 1 || out.String() != want {
+		t.Errorf("encoded %d times: %s, want %s", n, &out, want)
+	}
+}

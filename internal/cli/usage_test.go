@@ -31,6 +31,7 @@ func TestRun_wrongArguments(t *testing.T) {
 		{[]string{"schedule", "create", "nightly", "hi", "--overlap", "nope", "--url", url}, `--overlap must be one of "skip",`},
 		{[]string{"schedule", "backfill", "nightly", "--from", "2026-12-01T00:00:00Z", "--to", "never", "--url", url}, "--until \"never\" is not a time"},
 		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
+		{[]string{"worker", "--workflow-memory", "1MiB"}, "--workflow-memory \"1MiB\" is not a number of bytes, such as 64MiB, of 2MiB or more"},
 		{[]string{"api", "--quota", "gates=1"}, "--quota \"gates=1\" is not QUOTA=N"},
 		{[]string{"worker", "--quota", "open-gates=1,acme:open-gates"}, "--quota \"acme:open-gates\" is not QUOTA=N"},
 		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},

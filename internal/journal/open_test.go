@@ -173,7 +173,7 @@ func TestOpen_private(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new ?#%41&x", "journal.db")
 	openFile(t, path)
-	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, filepath.Dir(path): 0o700} {
+	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + "-bell": 0o600, filepath.Dir(path): 0o700} {
 		info, err := os.Stat(name)
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -109,4 +110,40 @@ func TestWatch_others(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// A commit is noticed also if nothing has rung for it: its process was killed at that moment, or
+// is an older program.
+func TestWatch_unheard(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	here := openFile(t, path)
+	must(t, os.Remove(path+"-bell")) // the other one rings a new bell
+	there := openFile(t, path)
+	o := newObjective()
+	w := here.Watch(o.ID)
+	defer w.Close()
+	awaitSignal(t, w) // once for commits before
+	begin(t, there, o)
+	awaitSignal(t, w)
+}
+
+// A process that makes all commits itself does not look for those of others after each.
+func TestWatch_alone(t *testing.T) {
+	t.Parallel()
+	to := newObserved()
+	j := openWith(t, journal.Config{Path: file(t), Sync: "normal", Observer: to})
+	o := newObjective()
+	w := j.Watch(o.ID)
+	defer w.Close()
+	awaitSignal(t, w) // once for commits before
+	began, s := time.Now(), begin(t, j, o)
+	for time.Since(began) < 300*time.Millisecond {
+		s.record(s.rootMoved(opt.TaskWorking))
+		awaitSignal(t, w)
+	}
+	most := 2 + int(time.Since(began)/time.Second) // the first one too
+	if n := len(to.looks); n > most {
+		t.Errorf("it has looked %d times for %d events, want at most %d", n, s.n, most)
+	}
 }

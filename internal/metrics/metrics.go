@@ -68,7 +68,7 @@ func New(version string, quotas ...string) *Metrics {
 		notifications: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: prefix + "journal_notifications_total", Help: "Notifications by PostgreSQL about commits of all processes.",
 		}),
-		looks:  counters("journal_looks_total", "Checks of watched objectives in PostgreSQL; missed: a commit had no notification until then.", "outcome"),
+		looks:  counters("journal_looks_total", "Looks for commits of other processes to watched objectives; missed: a commit had not been announced until then.", "outcome"),
 		pushes: counters("push_attempts_total", "Attempts at deliveries to webhooks and mailboxes, by status or class of error.", "outcome"),
 		pushDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: prefix + "push_attempt_seconds", Help: "Durations of attempts at deliveries.", Buckets: fast,
@@ -178,8 +178,8 @@ const (
 	lookMissed  = "missed"
 )
 
-// Looked counts a check of the watched objectives, and whether it has found a commit
-// without a notification.
+// Looked counts a look at the watched objectives, and whether it has found a commit that
+// was not announced.
 func (m *Metrics) Looked(missed bool) {
 	outcome := lookNothing
 	if missed {

@@ -76,12 +76,14 @@ func (h sdkHandler) Timer(name string) client.MetricsTimer {
 // vector returns the vector with a name and the labels of h, and makes it if it is
 // missing.
 func vector[V prometheus.Collector](h sdkHandler, name string, made func(name string, labels []string) V) V {
-	labels := slices.Sorted(maps.Keys(h.tags))
+	var room [8]string // this is called several times for each request to Temporal
+	labels := slices.AppendSeq(room[:0], maps.Keys(h.tags))
+	slices.Sort(labels)
 	key := name + " " + strings.Join(labels, " ")
 	if v, ok := h.to.vectors.Load(key); ok {
 		return v.(V)
 	}
-	v, _ := h.to.vectors.LoadOrStore(key, made(name, labels))
+	v, _ := h.to.vectors.LoadOrStore(key, made(name, slices.Clone(labels)))
 	return v.(V)
 }
 

@@ -65,7 +65,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	reload, end := onHangup(ctx, cancel)
 	defer end()
 	defer cancel()
-	worker.LimitMemory()
+	worker.LimitMemory(defaultWorkflowMemory(ownMemory())) // of an embedded Temporal and the API; that of a worker has a flag
 	h := newHost(log, b)
 	h.listensAt("--ops-addr", ops.OpsAddr)
 	if err := h.start(ctx, append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {

@@ -18,6 +18,7 @@ import (
 	"longhaul/api/card"
 	"longhaul/internal/namespace"
 	"longhaul/internal/process"
+	"longhaul/worker"
 	"longhaul/workflows"
 )
 
@@ -63,10 +64,12 @@ func (c *Worker) Run(p *process.Process, b Build) error {
 	target, err := c.Shared.Temporal.Target(c.Elsewhere)
 	version, wrong := c.Version.Version(b.Version)
 	quotas, wrongQuota := c.Shared.Work.quotas(true, c.Worker.MaxTasks)
-	if err := errors.Join(err, wrong, wrongQuota, c.Retention.CheckTTL()); err != nil {
+	memory, wrongMemory := c.Worker.workflowMemory(ownMemory())
+	if err := errors.Join(err, wrong, wrongQuota, wrongMemory, c.Retention.CheckTTL()); err != nil {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
+		worker.LimitMemory(memory)
 		g := c.Shared.newGround(h, c.Links, quotas, func() namespace.Target { return target })
 		g.notices.file, g.planning.worker, g.planning.env = c.Notices.Notices, &c.Worker, os.LookupEnv
 		l := newLeasePart(g)
@@ -116,10 +119,12 @@ type Dev struct {
 func (d *Dev) Run(p *process.Process, b Build) error {
 	c := d.Settings
 	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), c.Worker.MaxTasks)
-	if err := errors.Join(wrong, c.API.check(), c.Retention.CheckTTL()); err != nil {
+	memory, wrongMemory := c.Worker.workflowMemory(ownMemory())
+	if err := errors.Join(wrong, wrongMemory, c.API.check(), c.Retention.CheckTTL()); err != nil {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
+		worker.LimitMemory(memory)
 		inside := newTemporalServer(h, embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL()))
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
 		g.notices.file, g.store.migrates = c.Notices.Notices, true

@@ -60,7 +60,7 @@ func (q Quotas) With(texts ...string) (Quotas, error) {
 		if colon := strings.LastIndexByte(name, ':'); colon > 0 {
 			of = quotaOf{name[:colon], Quota(name[colon+1:])}
 		}
-		limit, ok := parseAmount(text[at+1:], of.quota == StoredBytes)
+		limit, ok := ParseAmount(text[at+1:], of.quota == StoredBytes)
 		if !ok || !slices.Contains(AllQuotas, of.quota) {
 			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v and 0 for no limit", text, AllQuotas)
 		}
@@ -69,8 +69,9 @@ func (q Quotas) With(texts ...string) (Quotas, error) {
 	return out, nil
 }
 
-// parseAmount reads a number, of bytes perhaps with a unit.
-func parseAmount(text string, bytes bool) (n int64, ok bool) {
+// ParseAmount reads a number as operators write it, of bytes perhaps with a unit. It reports
+// whether it is one of 0 or more.
+func ParseAmount(text string, bytes bool) (n int64, ok bool) {
 	unit := int64(1)
 	for i, name := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if digits, found := strings.CutSuffix(text, name); found && bytes {

@@ -40,9 +40,27 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 		}
 		l.report(r, found)
 	}
+	if err := measureEveryday(ctx, s, r, []*side{sides[0], {name: "Longhaul", once: service.Everyday}}); err != nil {
+		return err
+	}
 	for unit, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
 		count := func(k int) []float64 { return []float64{float64(sides[k].median.Count(kind))} }
 		r.add(measured{"a", "one objective: " + unit, "count", count(1), count(0), sides[0].name})
+	}
+	return nil
+}
+
+// measureEveryday compares the CPU time of an objective as clients send them: its three tasks
+// return texts, a send waits for it, and a stream follows it. That of the clients is a part of it.
+func measureEveryday(ctx context.Context, s settings, r *report, sides []*side) error {
+	for _, l := range []load{{parallel: 1, lasts: s.alone}, {parallel: s.parallel, lasts: s.together}} {
+		found, err := alternate(ctx, s.rounds, sides, l.round)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("three texts, a send that waits and a stream, %d at a time: CPU for each", l.parallel)
+		f := r.add(measured{"a", name, "ms", found[1]["cpu"], found[0]["cpu"], sides[0].name})
+		f.setAim("ratio ≤ 1.35", f.Ratio <= 1.35)
 	}
 	return nil
 }

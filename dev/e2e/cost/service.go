@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,10 +66,42 @@ func (s *Service) Stop() {
 // Once sends one objective with a plan of three tasks that do nothing, and waits
 // until it has completed.
 func (s *Service) Once(ctx context.Context) error {
-	task, err := s.client.Send(ctx, harness.Message{
-		ID: "cost-" + strconv.FormatInt(s.n.Add(1), 10), Text: "go", Wait: true,
-		Plan: &harness.Plan{Name: "Three", Tasks: []harness.PlanTask{{Name: "One"}, {Name: "Two"}, {Name: "Three"}}},
-	})
+	return s.wait(ctx, s.message(&harness.Plan{Name: "Three", Tasks: []harness.PlanTask{{Name: "One"}, {Name: "Two"}, {Name: "Three"}}}))
+}
+
+// Everyday runs one objective with a plan of three tasks that each return a text. One client
+// follows it by a stream, and another one, whose send is a repeat, waits until it has completed.
+func (s *Service) Everyday(ctx context.Context) error {
+	m := s.message(harness.NewPlan("Three", "say One", "say Two", "say Three"))
+	stream, err := s.client.SendStream(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	if _, err := stream.Next(); err != nil {
+		return fmt.Errorf("the first event of %s: %w", m.ID, err)
+	}
+	if err := s.wait(ctx, m); err != nil {
+		return err
+	}
+	for {
+		switch _, err := stream.Next(); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("follow %s: %w", m.ID, err)
+		}
+	}
+}
+
+// message returns a new message with a plan, whose send waits.
+func (s *Service) message(p *harness.Plan) harness.Message {
+	return harness.Message{ID: "cost-" + strconv.FormatInt(s.n.Add(1), 10), Text: "go", Wait: true, Plan: p}
+}
+
+// wait sends a message and waits until its objective has completed.
+func (s *Service) wait(ctx context.Context, m harness.Message) error {
+	task, err := s.client.Send(ctx, m)
 	if err != nil {
 		return err
 	}

@@ -95,9 +95,18 @@ func (c *Client) Subscribe(ctx context.Context, taskID string, after int64) (*St
 	if after != Fresh {
 		header["Last-Event-ID"] = strconv.FormatInt(after, 10)
 	}
-	const method = "SubscribeToTask"
+	return c.stream(ctx, "SubscribeToTask", map[string]any{"id": taskID}, header)
+}
+
+// SendStream sends a message and opens a stream of the task that it began, which comes first.
+func (c *Client) SendStream(ctx context.Context, m Message) (*Stream, error) {
+	return c.stream(ctx, "SendStreamingMessage", m.params(), nil)
+}
+
+// stream calls a method that answers with events.
+func (c *Client) stream(ctx context.Context, method string, params any, header map[string]string) (*Stream, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	res, err := c.post(ctx, method, map[string]any{"id": taskID}, header)
+	res, err := c.post(ctx, method, params, header)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -9,8 +9,9 @@
 //	             context, always in the same order (lock.go)
 //
 // After a commit the watches (watch.go) of the objectives that changed are signaled. Changes by
-// other processes arrive by a look at the file (sqlite_follower.go) or by notifications of the
-// server, with a look every few seconds in case one is lost (postgres_follow.go).
+// other processes arrive by a look at the file after another process has rung (bell.go,
+// sqlite_follower.go) or by notifications of the server (postgres_follow.go), with a look every
+// second or few in case one is lost.
 //
 // Statements are written once, with the fragments of a [Dialect] where the databases differ; those
 // that need each other are [Steps]. Each database has its own files of tables (migrations).

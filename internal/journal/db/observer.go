@@ -10,8 +10,8 @@ type Observer interface {
 	Committed(writes int, took time.Duration, err error)
 	// Notified notes a notification by PostgreSQL about commits, of this process or another.
 	Notified()
-	// Looked notes a check of the watched objectives in PostgreSQL. missed is set if it
-	// has found a commit without a notification, which may be on its way.
+	// Looked notes a look for commits of others to the watched objectives. missed is set if it
+	// has found a commit without a notification or a ring, which may be on its way.
 	Looked(missed bool)
 }
 

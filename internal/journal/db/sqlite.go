@@ -37,12 +37,14 @@ type SqliteFile struct {
 	pool         *sql.DB
 	log          *zap.Logger
 	checkpointer *checkpointer
+	bell         *bell // nil in memory
+	to           Observer
 }
 
 // openSQLite prepares the file of cfg, and makes it if it is missing. It does
 // not read it.
 func openSQLite(cfg Config) (*SqliteFile, error) {
-	d := &SqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log}
+	d := &SqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log, to: cfg.Observer}
 	switch {
 	case d.sync == "":
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
@@ -58,6 +60,9 @@ func openSQLite(cfg Config) (*SqliteFile, error) {
 			return nil, err
 		}
 		d.dsn = (&url.URL{Scheme: "file", Path: full}).String()
+		if d.bell, err = openBell(d.path + "-bell"); err != nil {
+			return nil, d.explain(err)
+		}
 	}
 	var err error
 	if d.pool, err = sql.Open("sqlite", d.dsn); err != nil {
@@ -162,7 +167,11 @@ func (d *SqliteFile) checkFile(c *Conn) error {
 
 func (d *SqliteFile) close() error {
 	d.checkpointer.stop()
-	return d.pool.Close()
+	err := d.pool.Close()
+	if d.bell != nil {
+		err = errors.Join(err, d.bell.close())
+	}
+	return err
 }
 
 // Begin implements [transactor]: there is one lock, for the whole file.
@@ -172,10 +181,14 @@ func (d *SqliteFile) Begin(c *Conn, _ []string) error {
 
 // Commit implements [transactor]. In memory it waits for those who read.
 func (d *SqliteFile) Commit(c *Conn) error {
-	return repeatWhileBusy(func() error { _, err := c.Exec("COMMIT"); return err })
+	err := repeatWhileBusy(func() error { _, err := c.Exec("COMMIT"); return err })
+	if err == nil && d.bell != nil {
+		_ = d.bell.ring() // on a full disk others see the commit with their next look
+	}
+	return err
 }
 
-// announce implements [transactor]: others look at the file.
+// announce implements [transactor]: a commit rings.
 func (d *SqliteFile) announce(*Conn, []Changes) error { return nil }
 
 // mayRepeat implements [transactor]: begin has waited for the lock.

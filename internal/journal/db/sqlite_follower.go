@@ -8,9 +8,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// pollEvery is how often a journal in a file looks for commits of other processes
-// while there is a watch.
-const pollEvery = 25 * time.Millisecond
+// How often a journal in a file looks for commits of other processes while there is a watch.
+const (
+	hearEvery = 25 * time.Millisecond // whether one has rung
+	lookEvery = time.Second           // at the journal, also if none has: it may have been killed, or be an older program
+	mostRows  = 10_000                // of new events that one look reads; after more, all watches are signaled
+)
 
 // signalCommits implements [database]. It looks while there is a watch.
 func (d *SqliteFile) signalCommits(ctx context.Context, ws *watches) {
@@ -22,28 +25,41 @@ func (d *SqliteFile) signalCommits(ctx context.Context, ws *watches) {
 	}
 }
 
-// pollWhileWatched polls until there is no watch.
+// pollWhileWatched polls until there is no watch. A process that makes all commits itself hears
+// none, and polls rarely.
 func (d *SqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(hearEvery)
 	defer tick.Stop()
 	var f *follower
+	var polled time.Time
 	defer func() {
 		if f != nil {
 			_ = f.c.Close()
 		}
 	}()
 	for ; !ws.idle() && ctx.Err() == nil; pause(ctx, tick.C) {
+		heard := d.bell.hear()
+		if !heard && f != nil && time.Since(polled) < lookEvery {
+			continue
+		}
+		polled = time.Now()
 		var err error
+		missed := false
 		if f == nil {
 			f, err = newFollower(ctx, d)
 			ws.notifyAll() // of commits before f began
-		} else if err = f.poll(ws.notify, ws.notifyAll); err != nil {
+		} else if err = f.poll(func(id string, seq int64) {
+			missed = missed || !heard && ws.isBehind(id, seq)
+			ws.notify(id, seq)
+		}, ws.notifyAll); err != nil {
 			_ = f.c.Close()
 			f = nil
 		}
 		if err != nil {
 			d.log.Warn("Looking for commits of other processes failed", zap.Error(d.explain(err)))
+			continue
 		}
+		d.to.Looked(missed)
 	}
 }
 
@@ -90,6 +106,8 @@ func (f *follower) poll(found func(objectiveID string, seq int64), foundAll func
 	switch {
 	case f.version == 0: // the first time
 	case purges != f.purges: // rows were removed, and their numbers may have been used again
+		foundAll()
+	case last > f.row+mostRows:
 		foundAll()
 	default:
 		err := f.c.Each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", Args{f.row}, func(row Scanner) error {

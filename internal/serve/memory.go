@@ -1,0 +1,96 @@
+package serve
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"longhaul/internal/process"
+	"longhaul/opt/access"
+	"longhaul/worker"
+)
+
+// The memory for workflows by default: a share of what the process may use, and no more than helps
+// work in progress. Workflows that wait for people would take all that they get.
+const (
+	workflowShare    = 4
+	mostForWorkflows = 48 << 20
+)
+
+// workflowMemory returns the memory for workflows, in bytes. limit is what the process may use.
+func (s workerSettings) workflowMemory(limit int64) (int64, error) {
+	if s.WorkflowMemory == "" {
+		return defaultWorkflowMemory(limit), nil
+	}
+	n, ok := access.ParseAmount(s.WorkflowMemory, true)
+	if !ok || n < worker.LeastMemory {
+		return 0, process.Usagef("--workflow-memory %q is not a number of bytes, such as 64MiB, of %dMiB or more", s.WorkflowMemory, worker.LeastMemory>>20)
+	}
+	return n, nil
+}
+
+func defaultWorkflowMemory(limit int64) int64 { return min(limit/workflowShare, mostForWorkflows) }
+
+// ownMemory returns how much memory this process may use, in bytes.
+func ownMemory() int64 { return memoryLimit(os.DirFS("/"), debug.SetMemoryLimit(-1)) }
+
+// memoryLimit returns how much memory this process may use, in bytes: the least of the limit of
+// Go's runtime, those of its control groups, and the memory of the machine, as far as the files
+// below root say so.
+func memoryLimit(root fs.FS, runtime int64) int64 {
+	limit := runtime
+	lower := func(n int64) {
+		if n > 0 {
+			limit = min(limit, n)
+		}
+	}
+	for _, line := range linesOf(root, "proc/meminfo") {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+			lower(number(f[1]) << 10)
+		}
+	}
+	for _, line := range linesOf(root, "proc/self/cgroup") {
+		group, file := limitFile(line)
+		for file != "" {
+			for _, text := range linesOf(root, path.Join(group, file)) {
+				lower(number(text))
+			}
+			if group == "sys/fs/cgroup" || group == "." {
+				break
+			}
+			group = path.Dir(group)
+		}
+	}
+	return limit
+}
+
+// limitFile returns the directory of the control group in a line of /proc/self/cgroup, and the
+// name of the file there that has its limit of memory: "" for a group of another kind.
+func limitFile(line string) (group, file string) {
+	f := strings.SplitN(line, ":", 3)
+	switch {
+	case len(f) < 3:
+		return "", ""
+	case f[1] == "": // version 2
+		return path.Join("sys/fs/cgroup", f[2]), "memory.max"
+	case slices.Contains(strings.Split(f[1], ","), "memory"):
+		return path.Join("sys/fs/cgroup/memory", f[2]), "memory.limit_in_bytes"
+	}
+	return "", ""
+}
+
+// linesOf returns the lines of a file, none if it cannot be read.
+func linesOf(root fs.FS, name string) []string {
+	content, _ := fs.ReadFile(root, name)
+	return strings.Split(strings.TrimSpace(string(content)), "\n")
+}
+
+// number returns the number in a text, 0 if there is none, as in "max".
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
