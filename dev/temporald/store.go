@@ -53,8 +53,14 @@ func openStores(ctx context.Context, cfg Config) (s stores, err error) {
 	if s.main, err = fileStore(filepath.Join(dir, mainFile), cfg.Sync); err != nil {
 		return s, err
 	}
-	s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync)
-	return s, err
+	if s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync); err != nil {
+		return s, err
+	}
+	return s, s.keepStatements()
+}
+
+func (s stores) keepStatements() error {
+	return errors.Join(keepStatements(s.main), keepStatements(s.visibility))
 }
 
 // close moves the write-ahead logs into the database files, so that the directory of a
@@ -75,7 +81,7 @@ func memoryStores() (stores, error) {
 		return sqlConfig(name+"-"+id, map[string]string{"mode": "memory", "cache": "shared"})
 	}
 	s := stores{main: memory("main"), visibility: memory("visibility")}
-	return s, errors.Join(dropSurplusIndexes(s.main), dropSurplusIndexes(s.visibility))
+	return s, errors.Join(dropSurplusIndexes(s.main), dropSurplusIndexes(s.visibility), s.keepStatements())
 }
 
 // fileStore configures the database in the file at path.

@@ -1,0 +1,91 @@
+package temporald_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"longhaul/dev/temporald"
+)
+
+// A connection parses a statement once. One whose rows are still read is parsed again, more
+// statements than are kept are forgotten, and a change of the schema is seen.
+func TestKeepStatements(t *testing.T) {
+	t.Parallel()
+	db, parsed := temporald.KeepingDB(t, filepath.Join(t.TempDir(), "a.db"))
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE TABLE a (n INTEGER)")
+	before := parsed()
+	for n := range 10 {
+		exec("INSERT INTO a VALUES (?)", n)
+	}
+	if n := parsed() - before; n != 1 {
+		t.Errorf("one statement was parsed %d times", n)
+	}
+
+	const query = "SELECT n FROM a ORDER BY n"
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer, err := tx.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for outer.Next() {
+		var first int
+		if err := tx.QueryRowContext(t.Context(), query).Scan(&first); err != nil || first != 0 {
+			t.Fatalf("got %d, error %v", first, err)
+		}
+		read++
+	}
+	if err := tx.Commit(); err != nil || read != 10 {
+		t.Errorf("%d rows were read, error %v", read, err)
+	}
+
+	for n := range 2 * temporald.MaxStatements {
+		exec(fmt.Sprintf("INSERT INTO a VALUES (%d)", n))
+	}
+	exec("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7")
+	exec("INSERT INTO a VALUES (1, 2)")
+	var columns int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pragma_table_info('a')").Scan(&columns); err != nil || columns != 2 {
+		t.Errorf("%d columns, error %v", columns, err)
+	}
+
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := db.ExecContext(canceled, "INSERT INTO a VALUES (?)", 1); err == nil {
+		t.Error("a canceled statement has run")
+	}
+	exec("INSERT INTO a (n) VALUES (?)", 1)
+}
+
+// The main store keeps its statements and waits for the disk, also after a second start in one process.
+func TestStart_keepsStatements(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, tt := range []struct{ sync, level string }{{"full", "2"}, {"normal", "1"}, {"full", "2"}} {
+		s := start(t, temporald.Config{Dir: dir, Sync: tt.sync})
+		db, keeps := temporald.MainStore(t, dir, tt.sync)
+		if !keeps {
+			t.Error("statements are parsed each time")
+		}
+		for pragma, want := range map[string]string{"synchronous": tt.level, "journal_mode": "wal"} {
+			var got string
+			if err := db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+				t.Errorf("%s is %s, want %s; error %v", pragma, got, want, err)
+			}
+		}
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
