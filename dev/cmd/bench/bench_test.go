@@ -9,15 +9,24 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/needs"
 )
 
 // The benchmark runs all of its parts at the smallest sizes and writes figures. It does
 // not judge them.
-func TestBench(t *testing.T) {
+func TestBench(t *testing.T) { testParts(t, "a,b,c,d,e,f,g") }
+
+func TestBench_postgres(t *testing.T) {
+	needs.Tools(t, "postgres")
+	testParts(t, "a,b,e,f", "-postgres")
+}
+
+func testParts(t *testing.T, parts string, more ...string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "bench.json")
-	cmd := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/cmd/bench"), "-rounds", "1", "-alone", "50ms", "-together", "50ms",
-		"-parallel", "2", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path)
-	out, err := cmd.CombinedOutput()
+	args := append([]string{"-only", parts, "-rounds", "1", "-alone", "50ms", "-together", "50ms",
+		"-parallel", "2", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path}, more...)
+	out, err := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/cmd/bench"), args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("bench: %v\n%s", err, out)
 	}
@@ -46,7 +55,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("the table has no %q:\n%s", f.Name, out)
 		}
 	}
-	for _, part := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+	for part := range strings.SplitSeq(parts, ",") {
 		if found[part] == 0 {
 			t.Errorf("part %s has no figures:\n%s", part, out)
 		}

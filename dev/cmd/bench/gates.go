@@ -15,43 +15,6 @@ const (
 	gatesEnough = 2000 // for the memory of one to show beside the memory of the process
 )
 
-// A splitSite runs Longhaul as separate processes.
-type splitSite struct {
-	*site
-	processes map[string]*server // by command
-}
-
-func startSplit(ctx context.Context, s settings, name string) (p *splitSite, err error) {
-	at, err := newSite(s, name)
-	if err != nil {
-		return nil, err
-	}
-	p = &splitSite{at, map[string]*server{}}
-	for _, command := range []string{"temporal", "api", "worker"} {
-		if p.processes[command], err = at.start(ctx, command); err != nil {
-			p.stop()
-			return nil, err
-		}
-	}
-	first, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return p, harness.Repeat(first, func(ctx context.Context) error {
-		id, err := sendOne(ctx, p.client(), "first")
-		if err != nil {
-			return err
-		}
-		return untilEnded(ctx, p.client(), id)
-	})
-}
-
-func (p *splitSite) stop() {
-	for _, command := range []string{"worker", "api", "temporal"} {
-		if s := p.processes[command]; s != nil {
-			s.stop()
-		}
-	}
-}
-
 // measureGates opens gates, measures the memory of a gate, and answers all.
 func measureGates(ctx context.Context, s settings, r *report, both []*contender) error {
 	p, err := startSplit(ctx, s, "gates")
@@ -59,7 +22,7 @@ func measureGates(ctx context.Context, s settings, r *report, both []*contender)
 		return err
 	}
 	defer p.stop()
-	both[0].server.stop() // only the official one is needed
+	both[0].stop() // only the official one is needed
 	kib, took := values{}, values{}
 	for name, side := range map[string]struct {
 		client    *harness.Client

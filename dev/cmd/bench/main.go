@@ -62,7 +62,7 @@ func main() {
 	flag.IntVar(&s.gates, "gates", 100, "e: number of open gates; memory for each needs thousands")
 	flag.IntVar(&s.kills, "kills", 3, "f: how often each process is killed")
 	flag.Var(&s.day, "day", "g: numbers of stored tasks; the first is the baseline of the others")
-	flag.BoolVar(&s.postgres, "postgres", false, "g: keep the journal in PostgreSQL, a server of its own, in place of SQLite")
+	flag.BoolVar(&s.postgres, "postgres", false, "Temporal and the journal in PostgreSQL, a server of its own, in place of SQLite, in g the journal alone; a: with 1, 2 and 4 workers")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for the databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
 	flag.DurationVar(&s.within, "within", 30*time.Minute, "end after this time, with the results so far")
@@ -93,6 +93,9 @@ func run(ctx context.Context, s settings) error {
 	}
 	defer func() { _ = os.RemoveAll(s.dir) }()
 	r := newReport()
+	if s.postgres {
+		r.System += ", PostgreSQL"
+	}
 	var failed error
 	for _, p := range chosen {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", p.name, p.title)

@@ -14,6 +14,9 @@ import (
 // measureOverhead runs objectives of one plan with three tasks that do nothing, over
 // HTTP, and bare Temporal workflows of the same shape, on the same embedded server.
 func measureOverhead(ctx context.Context, s settings, r *report) error {
+	if s.postgres {
+		return measureOverheadOnPostgres(ctx, s, r)
+	}
 	service, err := cost.StartService(ctx, filepath.Join(s.dir, "overhead"), s.sync)
 	if err != nil {
 		return err
@@ -125,5 +128,3 @@ func cpuTime() time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -140,6 +140,9 @@ func median(values []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
+// milliseconds are the unit of times.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 // quantile returns the value below which a share of the values is.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {

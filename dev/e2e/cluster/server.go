@@ -16,37 +16,41 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald/layout"
+	"longhaul/internal/freeport"
 	"longhaul/internal/pgserver"
 )
 
 // serverName is a name in the certificate of the server.
 const serverName = "temporal.test"
 
+const (
+	mainSchema       = "postgresql/v12/temporal"
+	visibilitySchema = "postgresql/v12/visibility"
+	shards           = 4
+)
+
 // startServer starts Temporal on a database server, and returns the address of its
 // frontend.
 func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	t.Helper()
-	main := createDatabase(t, database, "temporal", "postgresql/v12/temporal")
-	visibility := createDatabase(t, database, "temporal_visibility", "postgresql/v12/visibility")
+	main, err := createDatabase(database, "temporal", mainSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	visibility, err := createDatabase(database, "temporal_visibility", visibilitySchema)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at := layout.Services{}
 	for _, name := range layout.Names {
 		at[name] = netip.MustParseAddrPort(harness.FreeAddr(t))
 	}
-	cfg := at.Config(main, visibility, 4)
+	cfg := at.Config(main, visibility, shards)
 	cfg.Global.TLS = c.encryption(t)
-	server, err := temporal.NewServer(
-		temporal.WithConfig(cfg),
-		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(at.Hosts()),
-		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
-			dynamicconfig.EnableServerVersionCheck.Key():                     false, // it must not contact its vendor
-			dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,  // of 10: tests look often, and would use up what the programs need
-		}),
-		temporal.WithLogger(log.NewNoopLogger()),
-		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
+	server, err := temporal.NewServer(append(serverOptions(at, cfg),
 		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return c.roles }),
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +63,21 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 		}
 	})
 	return at.Frontend().String()
+}
+
+// serverOptions are those of all servers.
+func serverOptions(at layout.Services, cfg *config.Config) []temporal.ServerOption {
+	return []temporal.ServerOption{
+		temporal.WithConfig(cfg),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(at.Hosts()),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
+			dynamicconfig.EnableServerVersionCheck.Key():                     false, // it must not contact its vendor
+			dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,  // of 10: tests look often, and would use up what the programs need
+		}),
+		temporal.WithLogger(log.NewNoopLogger()),
+		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
+	}
 }
 
 // encryption makes the frontend accept only clients with a certificate.
@@ -75,27 +94,50 @@ func (c *Cluster) encryption(t testing.TB) config.RootTLS {
 	}
 }
 
+// Plain starts Temporal on a database server, for every caller and without encryption, and
+// returns the address of its frontend.
+func Plain(database *pgserver.Server) (addr string, stop func() error, err error) {
+	at := layout.Services{}
+	for _, name := range layout.Names {
+		if at[name], err = freeport.Addr(); err != nil {
+			return "", nil, err
+		}
+	}
+	main, err := createDatabase(database, "temporal", mainSchema)
+	if err != nil {
+		return "", nil, err
+	}
+	visibility, err := createDatabase(database, "temporal_visibility", visibilitySchema)
+	if err != nil {
+		return "", nil, err
+	}
+	server, err := temporal.NewServer(append(serverOptions(at, at.Config(main, visibility, shards)),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+	)...)
+	if err != nil {
+		return "", nil, err
+	}
+	return at.Frontend().String(), server.Stop, server.Start()
+}
+
 // createDatabase creates a database with the server's own schema, by its own tool.
-func createDatabase(t testing.TB, at *pgserver.Server, name, schemaName string) *config.SQL {
-	t.Helper()
+func createDatabase(at *pgserver.Server, name, schemaName string) (*config.SQL, error) {
 	cfg := func(database string) *config.SQL {
 		return &config.SQL{
 			PluginName: postgresql.PluginNamePGX, ConnectAddr: at.Addr(), ConnectProtocol: "tcp", User: pgserver.User, DatabaseName: database, MaxConns: 20,
 		}
 	}
 	if err := sql.DoCreateDatabase(cfg(name), "postgres", log.NewNoopLogger()); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	connection, err := sql.NewConnection(cfg(name), log.NewNoopLogger())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer connection.Close()
 	if err := schema.NewSetupSchemaTask(connection, &schema.SetupConfig{InitialVersion: "0.0"}, log.NewNoopLogger()).Run(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := schema.NewUpdateSchemaTask(connection, &schema.UpdateConfig{SchemaName: schemaName}, log.NewNoopLogger()).Run(); err != nil {
-		t.Fatal(err)
-	}
-	return cfg(name)
+	return cfg(name), schema.NewUpdateSchemaTask(connection, &schema.UpdateConfig{SchemaName: schemaName}, log.NewNoopLogger()).Run()
 }
