@@ -108,8 +108,21 @@ func (k *Keeper) follow(ctx context.Context, held Held) {
 		}
 		select {
 		case <-ctx.Done():
+		case <-k.Taken.urgent:
 		case <-k.Taken.changed:
+			k.collect(ctx, held.Collect())
 		}
+	}
+}
+
+// collect waits for more changes, until a task waits for one.
+func (k *Keeper) collect(ctx context.Context, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-k.Taken.urgent:
+	case <-timer.C:
 	}
 }
 

@@ -20,6 +20,7 @@ type Taken struct {
 	all     map[Entry]bool
 	changes map[Entry]bool // since the last look: added (true) or removed
 	changed chan struct{}
+	urgent  chan struct{} // a task waits for a change
 	latest  int           // change
 	written int           // the latest change that a lease has; all while none is held
 	news    chan struct{} // closed, and replaced, when written rises
@@ -30,7 +31,7 @@ const writtenWithin = 100 * time.Millisecond
 
 // NewTaken returns that of a process that has taken nothing yet.
 func NewTaken() *Taken {
-	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
+	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
 }
 
 // Calls sees what the calls to Temporal take and answer.
@@ -76,6 +77,9 @@ func (t *Taken) awaitWritten(ctx context.Context) {
 	defer timer.Stop()
 	t.mu.Lock()
 	latest := t.latest
+	if t.written < latest {
+		signal(t.urgent)
+	}
 	for t.written < latest {
 		news := t.news
 		t.mu.Unlock()
@@ -149,8 +153,13 @@ func (t *Taken) set(e Entry, has bool) {
 		return
 	}
 	t.changes[e] = has
+	signal(t.changed)
+}
+
+// signal leaves a value in a channel with room for one.
+func signal(to chan<- struct{}) {
 	select {
-	case t.changed <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
 }
