@@ -12,7 +12,7 @@ import (
 func TestLoad_mistakes(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "notices.yaml:1: the file needs channels: a list with at least one"},
-		{"no YAML", "channels: [", "notices.yaml:1: did not find expected node content"},
+		{"no YAML", "channels: [", "notices.yaml:1: not valid YAML: close each bracket, and give each member in it a value (did not find expected node content)"},
 		{"another member", "channel: []", `notices.yaml:1: member "channel" is unknown; the members are channels`},
 		{"no object", "channels:\n- mail", "notices.yaml:2: a channel must be an object"},
 		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: name: must be a text"},
