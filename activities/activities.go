@@ -51,15 +51,15 @@ type Config struct {
 	Watch      func(objectiveID string) Watch // of what Tasks reads
 	Links      LinkReader                     // nil for a worker that does not look for cycles of links
 	Heartbeats HeartbeatReader
-	Push       *Push                  // nil for a worker that delivers nothing
-	Callbacks  Callbacks              // nil for a worker that does not know the URL of the API
-	Limits     map[string]int         // tasks that run at a time, by kind of executor; others have no limit
-	Quotas     access.Quotas          // of tenants
-	Slots      Lender                 // nil: tasks that wait because of a limit keep their slots
-	StopAfter  time.Duration          // how long running tasks may continue when the worker stops
-	Fence      func() <-chan struct{} // is closed when others may take the worker for lost, and do its tasks; nil: never
-	Observer   Observer               // nil observes nothing
-	Log        *zap.Logger            // nil discards logs
+	Push       *Push                              // nil for a worker that delivers nothing
+	Callbacks  Callbacks                          // nil for a worker that does not know the URL of the API
+	Limits     map[string]int                     // tasks that run at a time, by kind of executor; others have no limit
+	Quotas     access.Quotas                      // of tenants
+	Slots      Lender                             // nil: tasks that wait because of a limit keep their slots
+	StopAfter  time.Duration                      // how long running tasks may continue when the worker stops
+	Fence      func(token []byte) <-chan struct{} // is closed when others may take the worker for lost, and do its tasks; nil: never
+	Observer   Observer                           // nil observes nothing
+	Log        *zap.Logger                        // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.

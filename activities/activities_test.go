@@ -430,9 +430,12 @@ func TestRun_fenced(t *testing.T) {
 		<-ctx.Done()
 		return activities.Outcome{}, ctx.Err()
 	})
-	cfg.Fence = func() <-chan struct{} { return fence }
+	cfg.Fence = func([]byte) <-chan struct{} { return fence }
 	w := newWorker(cfg)
-	w.givesBack(t, nil, w.acts.Run, activities.RunInput{Work: work})
+	_, err := w.ExecuteActivity(w.acts.Run, activities.RunInput{Work: work})
+	if app := application(t, err); app.Type() != activities.JournalError {
+		t.Errorf("got type %q", app.Type())
+	}
 }
 
 // givesBack checks that a worker that stops gives work back.

@@ -2,6 +2,9 @@
 
 package shell
 
-import "os/exec"
+import (
+	"context"
+	"os/exec"
+)
 
-func runGroup(p *exec.Cmd) error { return p.Run() }
+func runGroup(_ context.Context, p *exec.Cmd) error { return p.Run() }

@@ -112,7 +112,7 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	p := exec.CommandContext(limited, call.args[0], call.args[1:]...)
 	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, slices.Concat(call.env, tracing.Environment(ctx)), bytes.NewReader(call.stdin), out, problems
 	p.WaitDelay = stopWait
-	err := runGroup(p)
+	err := runGroup(ctx, p)
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended with 0, and one that it has started had its output open
 		err = nil
 	}

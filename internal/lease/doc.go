@@ -14,7 +14,7 @@
 // A lease only hastens it. Work is given back with the token of one try: Temporal refuses that if
 // the try has ended, and later refuses the answer of a worker that was taken for lost. A process finds
 // out that its lock may be lost before others can take the lock ([Keeper.Fence]), and stops its tasks
-// itself. A paused process keeps its lock.
+// itself; deliveries of webhooks may be made twice. A paused process keeps its lock.
 package lease
 
 import (

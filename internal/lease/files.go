@@ -100,6 +100,9 @@ func (h *heldFileLease) Change(_ context.Context, added, removed []Entry) error 
 		return h.rewrite()
 	}
 	_, err := h.file.Write(text.Bytes())
+	if err != nil {
+		h.size = rewriteAt // a part of a line may be there
+	}
 	return err
 }
 
@@ -135,7 +138,7 @@ func readChanges(path string) ([]Entry, error) {
 		how, text, _ := strings.Cut(lines.Text(), " ")
 		value, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(how) < 2 {
-			return nil, fmt.Errorf("%s is not a lease", path)
+			continue // it was cut off
 		}
 		has[Entry{Kind(how[1:]), string(value)}] = how[0] == '+'
 	}
@@ -150,27 +153,36 @@ func readChanges(path string) ([]Entry, error) {
 
 // Orphans implements [Store].
 func (f Files) Orphans(ctx context.Context, giveBack GiveBack) (n int, err error) {
-	begun, err := filepath.Glob(filepath.Join(f.Dir, "*"+begunFile))
-	held, err2 := filepath.Glob(filepath.Join(f.Dir, "*"+heldFile))
-	errs := []error{err, err2}
-	for _, path := range begun {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > begunFor {
-			errs = append(errs, ifFree(path, func() error { return os.Remove(path) }))
+	found, err := os.ReadDir(f.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	var errs []error
+	for _, file := range found {
+		path := filepath.Join(f.Dir, file.Name())
+		switch filepath.Ext(path) {
+		case begunFile:
+			if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > begunFor {
+				errs = append(errs, ifFree(path, func() error { return os.Remove(path) }))
+			}
+		case heldFile:
+			n++
+			errs = append(errs, ifFree(path, func() error { return endLease(ctx, path, giveBack) }))
 		}
 	}
-	for _, path := range held {
-		errs = append(errs, ifFree(path, func() error {
-			entries, err := readChanges(path)
-			if err == nil {
-				err = giveBack(ctx, entries)
-			}
-			if err != nil {
-				return err
-			}
-			return os.Remove(path)
-		}))
+	return n, errors.Join(errs...)
+}
+
+// endLease gives back what a lost worker had taken, and removes its lease.
+func endLease(ctx context.Context, path string, giveBack GiveBack) error {
+	entries, err := readChanges(path)
+	if err == nil {
+		err = giveBack(ctx, entries)
 	}
-	return len(held), errors.Join(errs...)
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // ifFree calls do while it has the lock of a file that no other process has locked.

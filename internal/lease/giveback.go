@@ -1,10 +1,8 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -12,38 +10,59 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"longhaul/activities"
 )
 
 const (
-	giveBackLimit = 5 * time.Second
-	identity      = "longhaul-lease" // in the histories
+	giveBackLimit  = 5 * time.Second // for one call
+	giveBackAtOnce = 8
+	identity       = "longhaul-lease" // in the histories
 )
 
-// giveBack has other workers do what a lost one had taken: first it makes its sticky queue
-// known as lost, so that no workflow waits there for it, then it fails what it had begun. Temporal
-// refuses work that has ended in the meantime.
+// giveBack has other workers do what a lost one had taken: first it makes its sticky queues
+// known as lost, so that no workflow waits there for it, then it fails what it had begun. All of it is
+// tried, and the error says that some of it has to be tried again.
 func (k *Keeper) giveBack(ctx context.Context, entries []Entry) error {
-	ctx, end := context.WithTimeout(ctx, giveBackLimit)
-	defer end()
-	order := map[Kind]int{stickyQueue: 0, workflowTask: 1, activityTask: 2}
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(order[a.Kind], order[b.Kind]), cmp.Compare(a.Value, b.Value))
-	})
-	count := map[Kind]int{}
+	var begun []Entry
+	var errs []error
 	for _, e := range entries {
-		if err := k.giveBackOne(ctx, e); err != nil {
-			return err
+		if e.Kind == stickyQueue {
+			errs = append(errs, k.giveBackOne(ctx, e))
+		} else {
+			begun = append(begun, e)
 		}
-		count[e.Kind]++
 	}
-	k.Log.Warn("A worker was lost: its work was given back", zap.Int("tasks", count[activityTask]), zap.Int("workflowTasks", count[workflowTask]))
+	if err := errors.Join(append(errs, k.giveBackAll(ctx, begun)...)...); err != nil {
+		return err
+	}
+	if len(begun) > 0 {
+		k.Log.Warn("A worker was lost: its work was given back", zap.Int("tasks", len(begun)))
+	}
 	return nil
 }
 
+func (k *Keeper) giveBackAll(ctx context.Context, entries []Entry) []error {
+	errs := make([]error, len(entries))
+	var running errgroup.Group
+	running.SetLimit(giveBackAtOnce)
+	for i, e := range entries {
+		running.Go(func() error {
+			errs[i] = k.giveBackOne(ctx, e)
+			return nil
+		})
+	}
+	_ = running.Wait() // errs has them
+	return errs
+}
+
+// giveBackOne returns an error if it is worth another try. Temporal refuses work that has ended.
 func (k *Keeper) giveBackOne(ctx context.Context, e Entry) (err error) {
+	ctx, end := context.WithTimeout(ctx, giveBackLimit)
+	defer end()
 	switch e.Kind {
 	case stickyQueue:
 		_, err = k.Temporal.ShutdownWorker(ctx, &workflowservice.ShutdownWorkerRequest{
@@ -59,18 +78,17 @@ func (k *Keeper) giveBackOne(ctx context.Context, e Entry) (err error) {
 			Namespace: k.Namespace, TaskToken: []byte(e.Value), Identity: identity, Failure: lost(),
 		})
 	}
-	var ended *serviceerror.NotFound
-	var refused *serviceerror.InvalidArgument // a token that was cut off as its worker was killed
-	if errors.As(err, &ended) || errors.As(err, &refused) {
-		return nil
+	switch serviceerror.ToStatus(err).Code() {
+	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Canceled, codes.Aborted, codes.Internal, codes.Unknown:
+		return err
 	}
-	return err
+	return nil
 }
 
 const lostText = "The worker was lost."
 
-// lost is the failure of what a lost worker had begun. Temporal begins it again at once; without a
-// delay it would not begin it again at all.
+// lost is the failure of a task that a lost worker had begun. Temporal begins it again after the
+// delay, if its policy lets it; a delay of 0 would be none.
 func lost() *failurepb.Failure {
 	return &failurepb.Failure{
 		Message: lostText, Source: "Longhaul",

@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -16,6 +15,7 @@ const (
 	lookEvery   = 250 * time.Millisecond // for leases of lost workers, by each of two processes
 	againAfter  = time.Second            // holding a lease failed
 	changeLimit = 2 * time.Second        // for one change of a lease
+	holdWithin  = 5 * time.Second
 	leaveWithin = 2 * time.Second
 )
 
@@ -27,54 +27,64 @@ type Keeper struct {
 	Namespace string
 	Log       *zap.Logger
 
-	mu    sync.Mutex
-	fence chan struct{}
+	mu     sync.Mutex
+	fence  chan struct{}
+	fenced map[string]bool // tokens of tasks in leases that were lost
 }
 
-// Fence returns a channel that is closed when the lease that is held now is lost: before another
-// worker can begin what this one has taken. It says nothing while no lease is held.
-func (k *Keeper) Fence() <-chan struct{} {
+// Fence returns a channel that is closed when the lease that has a task is lost: before another
+// worker can begin it. It says nothing while no lease is held.
+func (k *Keeper) Fence(token []byte) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.fenced[string(token)] {
+		closed := make(chan struct{})
+		close(closed)
+		return closed
+	}
 	if k.fence == nil {
 		k.fence = make(chan struct{})
 	}
 	return k.fence
 }
 
-// drop closes the fence. Tasks that begin later get a new one.
+// drop closes the fence of all tasks that were taken, also of those that have not begun yet. Later
+// ones get a new one.
 func (k *Keeper) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.fenced = k.Taken.tasks()
 	if k.fence != nil {
 		close(k.fence)
 		k.fence = nil
 	}
 }
 
-// Run holds a lease, one after another, until ctx ends. End ctx when the worker has stopped: others
-// take what it has not answered.
+// Run holds a lease, one after another, and looks for those of lost workers, until ctx ends. End ctx
+// when the worker has stopped: others take the tasks that it has not answered when the process ends.
 func (k *Keeper) Run(ctx context.Context) {
-	for failed := false; ctx.Err() == nil; {
-		held, err := k.Store.Hold(ctx)
-		if err == nil {
-			failed = false
-			k.keep(ctx, held)
-			continue
-		}
-		if !failed && ctx.Err() == nil {
+	var looking sync.WaitGroup
+	looking.Go(func() { k.lookForLost(ctx) })
+	defer looking.Wait()
+	for failed := false; ctx.Err() == nil; pause(ctx, againAfter) {
+		err := k.holdOne(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
 			k.Log.Warn("This worker holds no lease: if it is lost, its tasks wait for the time of --worker-timeout", zap.Error(err))
 		}
-		failed = true
-		pause(ctx, againAfter)
+		failed = err != nil
 	}
 }
 
-// keep keeps a lease until it is lost or ctx ends, and looks for those of lost workers.
-func (k *Keeper) keep(ctx context.Context, held Held) {
+// holdOne holds a lease until it is lost or ctx ends.
+func (k *Keeper) holdOne(ctx context.Context) error {
+	holding, end := context.WithTimeout(ctx, holdWithin)
+	held, err := k.Store.Hold(holding)
+	end()
+	if err != nil {
+		return err
+	}
 	keeping, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { k.lookForLost(keeping) })
 	running.Go(func() { k.follow(keeping, held) })
 	select {
 	case <-held.Lost():
@@ -86,14 +96,14 @@ func (k *Keeper) keep(ctx context.Context, held Held) {
 	running.Wait()
 	leaving, left := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer left()
-	var err error
-	nothingLeft := ctx.Err() != nil && k.Taken.isAnswered()
-	if ctx.Err() != nil && !nothingLeft {
-		err = k.change(leaving, held)
+	switch {
+	case ctx.Err() == nil:
+		k.drop() // of tasks that the lease got meanwhile
+		return held.Release(leaving, false)
+	case len(k.Taken.tasks()) > 0: // which may still run: the lock ends with the process
+		return k.change(leaving, held)
 	}
-	if err := errors.Join(err, held.Release(leaving, nothingLeft)); err != nil {
-		k.Log.Debug("A lease was not released", zap.Error(err))
-	}
+	return held.Release(leaving, true)
 }
 
 // follow writes to the lease what the worker takes and answers, until ctx ends.

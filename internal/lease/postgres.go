@@ -86,6 +86,9 @@ func (p *Postgres) Orphans(ctx context.Context, giveBack GiveBack) (n int, err e
 	return n, errors.Join(errs...)
 }
 
+// takenOver is the value of a lease that its process cannot take again.
+const takenOver = "taken over"
+
 // takeOver gives back a lease and ends it, while it has its lock.
 func (p *Postgres) takeOver(ctx context.Context, id int32, giveBack GiveBack) error {
 	c, err := connect(ctx, p.cfg)
@@ -106,10 +109,13 @@ func (p *Postgres) takeOver(ctx context.Context, id int32, giveBack GiveBack) er
 		e.Value = string(value)
 		return e, err
 	})
-	if err != nil || len(entries) == 0 { // another process has given it back
+	if err == nil && len(entries) > 0 { // else another process has given it back
+		_, err = c.Exec(ctx, "UPDATE worker_entries SET value = $2 WHERE lease = $1 AND kind = ''", id, []byte(takenOver))
+	}
+	if err != nil || len(entries) == 0 {
 		return err
 	}
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e == Entry{} })
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Kind == "" })
 	if err := giveBack(ctx, entries); err != nil {
 		return err
 	}
@@ -127,10 +133,18 @@ func tryLock(ctx context.Context, c *pgx.Conn, id int32) (pid uint32, ok bool, e
 // connectLimit is for one connection to PostgreSQL.
 const connectLimit = 5 * time.Second
 
+// connect makes a connection that the server ends when it has become silent.
 func connect(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
 	ctx, end := context.WithTimeout(ctx, connectLimit)
 	defer end()
-	return pgx.ConnectConfig(ctx, cfg.Copy())
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	if err != nil {
+		return nil, err
+	}
+	if _, err = c.Exec(ctx, session, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return nil, errors.Join(err, c.Close(ctx))
+	}
+	return c, nil
 }
 
 // A desk is a connection for all that is not the lock, one thing after another. A new one replaces
@@ -159,10 +173,6 @@ func (d *desk) do(ctx context.Context, f func(context.Context, *pgx.Conn) error)
 func (d *desk) try(ctx context.Context, f func(context.Context, *pgx.Conn) error) (err error) {
 	if d.c == nil || d.c.IsClosed() {
 		if d.c, err = connect(ctx, d.cfg); err != nil {
-			return err
-		}
-		// A change that is lost with the server says only what no worker does any more.
-		if _, err = d.c.Exec(ctx, "SET synchronous_commit = off"); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,12 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -14,18 +16,18 @@ import (
 )
 
 // The times of a lease in PostgreSQL. The server frees the lock of a process that it does not
-// hear from after freeAfter at the earliest; until then the process knows: an answer that does not
-// come within silentFor, asked for every askEvery, ends the lease. Both count from the last answer.
+// hear from after 2.5 s at the earliest, as session says. Until then the process knows: it asks every
+// askEvery, and an answer that does not come within silentFor ends the lease.
 const (
 	askEvery  = 500 * time.Millisecond
 	silentFor = 1500 * time.Millisecond
-	tick      = 250 * time.Millisecond  // silence is counted in these, so that a pause of the process is none
-	freeAfter = 2500 * time.Millisecond // and at most half a second more
-	takeAgain = 150 * time.Millisecond  // the lock, after a cut connection; others wait for two looks
+	tick      = 250 * time.Millisecond // silence is counted in these, so that a pause of the process is none
+	takeAgain = 150 * time.Millisecond // the lock, after a cut connection; others wait for two looks
 )
 
-// session makes the server end a connection that has become silent.
-var session = fmt.Sprintf("SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; SET tcp_user_timeout = %d", freeAfter.Milliseconds())
+// session makes the server end a connection that has become silent, and not wait for the disk: a
+// change that is lost with the server is found by heartbeats.
+const session = "SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 2500; SET synchronous_commit = off"
 
 // A heldLock is a lease of this process in PostgreSQL. The connection of the lock does nothing
 // else: a lock is freed only when the statement that runs has ended.
@@ -34,6 +36,7 @@ type heldLock struct {
 	id   int32
 	c    *pgx.Conn
 	pid  uint32 // of the server's process that has the lock
+	near bool   // no proxy is between this process and the only server
 	end  context.CancelFunc
 	lost chan struct{}
 	done sync.WaitGroup
@@ -74,10 +77,9 @@ func (h *heldLock) lock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Exec(ctx, session, pgx.QueryExecModeSimpleProtocol)
 	var ok bool
-	if err == nil {
-		h.pid, ok, err = tryLock(ctx, c, h.id)
+	if h.pid, ok, err = tryLock(ctx, c, h.id); err == nil {
+		h.near, err = isNear(ctx, c)
 	}
 	if err == nil && !ok {
 		err = errors.New("another process has the lock")
@@ -87,6 +89,20 @@ func (h *heldLock) lock(ctx context.Context) error {
 	}
 	h.c = c
 	return nil
+}
+
+// isNear reports whether a connection goes to the only server without a proxy in between.
+func isNear(ctx context.Context, c *pgx.Conn) (bool, error) {
+	var at string
+	err := c.QueryRow(ctx, "SELECT COALESCE(host(inet_server_addr()) || ' ' || inet_server_port(), '')").Scan(&at)
+	cfg := c.Config()
+	for _, other := range cfg.Fallbacks {
+		if other.Host != cfg.Host || other.Port != cfg.Port {
+			return false, err
+		}
+	}
+	peer, network := c.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
+	return !network || at == fmt.Sprintf("%s %d", peer.IP, peer.Port), err
 }
 
 // ask finds out whether the session is there that has the lock.
@@ -156,23 +172,26 @@ func (h *heldLock) askInTime(ctx context.Context) error {
 // lockAgain takes the lock again after its connection was cut, and reports whether it
 // has the lease still. While no server is there, others cannot take it: that time does not count.
 func (h *heldLock) lockAgain(ctx context.Context) bool {
-	left := takeAgain
+	_ = h.c.Close(ctx) // it may have the lock still
+	near, left := h.near, takeAgain
 	for ctx.Err() == nil && left > 0 {
 		began := time.Now()
-		trying, end := context.WithTimeout(ctx, takeAgain)
+		trying, end := context.WithTimeout(ctx, left)
 		err := h.lock(trying)
 		var there bool
 		if err == nil {
-			err = h.c.QueryRow(trying, "SELECT EXISTS (SELECT FROM worker_entries WHERE lease = $1)", h.id).Scan(&there)
+			err = h.c.QueryRow(trying, ownLease, h.id).Scan(&there)
 		}
 		end()
 		if err == nil {
 			return there
 		}
-		pause(ctx, 10*time.Millisecond)
-		if !isDown(err) {
-			left -= time.Since(began)
+		if near && isDown(err) {
+			pause(ctx, 50*time.Millisecond)
+			continue
 		}
+		pause(ctx, 10*time.Millisecond)
+		left -= time.Since(began)
 	}
 	return false
 }
@@ -191,24 +210,45 @@ func (h *heldLock) Lost() <-chan struct{} { return h.lost }
 
 // Change implements [Held].
 func (h *heldLock) Change(ctx context.Context, added, removed []Entry) error {
-	return h.p.change(ctx, h.id, added, removed)
+	err := h.p.change(ctx, h.id, added, removed)
+	if errors.Is(err, errTakenOver) {
+		h.end() // it is lost
+	}
+	return err
 }
+
+var errTakenOver = errors.New("others have taken the lease for that of a lost worker")
+
+// addEntries adds entries to a lease that is not taken over.
+const addEntries = `WITH l AS (SELECT lease FROM worker_entries WHERE lease = $1 AND kind = '' AND value = '' FOR KEY SHARE)
+	INSERT INTO worker_entries (lease, kind, value) SELECT l.lease, e.* FROM l, unnest($2::text[], $3::bytea[]) AS e ON CONFLICT DO NOTHING`
 
 // change changes the entries of a lease. The empty entry is the lease itself.
 func (p *Postgres) change(ctx context.Context, id int32, added, removed []Entry) error {
 	return p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		var batch pgx.Batch
 		if len(added) > 0 {
 			kinds, values := columns(added)
-			batch.Queue("INSERT INTO worker_entries (lease, kind, value) SELECT $1, * FROM unnest($2::text[], $3::bytea[]) ON CONFLICT DO NOTHING", id, kinds, values)
+			if done, err := c.Exec(ctx, addEntries, id, kinds, values); err != nil || done.RowsAffected() == 0 && !isOwn(ctx, c, id) {
+				return cmp.Or(err, errTakenOver)
+			}
 		}
 		if len(removed) > 0 {
 			kinds, values := columns(removed)
-			batch.Queue("DELETE FROM worker_entries WHERE lease = $1 AND (kind, value) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))", id, kinds, values)
+			if _, err := c.Exec(ctx, "DELETE FROM worker_entries WHERE lease = $1 AND (kind, value) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))", id, kinds, values); err != nil {
+				return err
+			}
 		}
-		return c.SendBatch(ctx, &batch).Close()
+		return nil
 	})
 }
+
+// isOwn reports whether a lease is there and not taken over.
+func isOwn(ctx context.Context, c *pgx.Conn, id int32) (own bool) {
+	err := c.QueryRow(ctx, ownLease, id).Scan(&own)
+	return own || err != nil // then it is asked again
+}
+
+const ownLease = "SELECT EXISTS (SELECT FROM worker_entries WHERE lease = $1 AND kind = '' AND value = '')"
 
 func columns(entries []Entry) (kinds []string, values [][]byte) {
 	for _, e := range entries {

@@ -116,9 +116,7 @@ func stores(t *testing.T, test func(t *testing.T, variable string, open func() l
 func orphans(t *testing.T, s lease.Store) (found [][]lease.Entry) {
 	t.Helper()
 	_, err := s.Orphans(t.Context(), func(_ context.Context, all []lease.Entry) error {
-		slices.SortFunc(all, func(a, b lease.Entry) int {
-			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
-		})
+		sortEntries(all)
 		found = append(found, all)
 		return nil
 	})
@@ -126,6 +124,12 @@ func orphans(t *testing.T, s lease.Store) (found [][]lease.Entry) {
 		t.Fatal(err)
 	}
 	return found
+}
+
+func sortEntries(all []lease.Entry) {
+	slices.SortFunc(all, func(a, b lease.Entry) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+	})
 }
 
 // awaitOrphans waits until there are some: a server ends a session a moment after its process.

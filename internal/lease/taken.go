@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"maps"
 	"math"
 	"sync"
 	"time"
@@ -17,8 +16,9 @@ import (
 // Taken is what the workers of this process have taken from Temporal and not yet answered.
 type Taken struct {
 	mu      sync.Mutex
-	all     map[Entry]bool
-	changes map[Entry]bool // since the last look: added (true) or removed
+	all     map[Entry]time.Time // since when
+	expired time.Time           // when expire was called last
+	changes map[Entry]bool      // since the last look: added (true) or removed
 	changed chan struct{}
 	urgent  chan struct{} // a task waits for a change
 	latest  int           // change
@@ -31,7 +31,7 @@ const writtenWithin = 100 * time.Millisecond
 
 // NewTaken returns that of a process that has taken nothing yet.
 func NewTaken() *Taken {
-	return &Taken{all: map[Entry]bool{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
+	return &Taken{all: map[Entry]time.Time{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
 }
 
 // Calls sees what the calls to Temporal take and answer.
@@ -56,7 +56,7 @@ func (t *Taken) see(reply any) (tasks bool) {
 	switch r := reply.(type) {
 	case *workflowservice.PollActivityTaskQueueResponse:
 		t.add(activityTask, r.GetTaskToken())
-		return true
+		return len(r.GetTaskToken()) > 0
 	case *workflowservice.PollWorkflowTaskQueueResponse:
 		if r.GetQuery() == nil { // the token of a query is not that of a task
 			t.add(workflowTask, r.GetTaskToken())
@@ -99,7 +99,7 @@ func (t *Taken) awaitWritten(ctx context.Context) {
 func (t *Taken) wrote(until int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.written = until
+	t.written = max(t.written, until)
 	close(t.news)
 	t.news = make(chan struct{})
 }
@@ -114,7 +114,9 @@ func (t *Taken) seeAnswer(req any) {
 	case *workflowservice.RespondActivityTaskCanceledRequest:
 		t.remove(activityTask, r.GetTaskToken())
 	case *workflowservice.RespondWorkflowTaskCompletedRequest:
-		t.remove(workflowTask, r.GetTaskToken())
+		if !r.GetIntermediatePage() {
+			t.remove(workflowTask, r.GetTaskToken())
+		}
 	case *workflowservice.RespondWorkflowTaskFailedRequest:
 		t.remove(workflowTask, r.GetTaskToken())
 	}
@@ -123,7 +125,7 @@ func (t *Taken) seeAnswer(req any) {
 // isFinal reports whether Temporal has refused an answer, so that the SDK does not repeat it.
 func isFinal(err error) bool {
 	switch status.Code(err) {
-	case codes.NotFound, codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied:
+	case codes.NotFound, codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
 		return true
 	}
 	return false
@@ -139,11 +141,15 @@ func (t *Taken) set(e Entry, has bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.all[e] == has {
-		return
+	if _, had := t.all[e]; had != has {
+		t.note(e, has)
 	}
+}
+
+// note adds or removes an entry that is new, or there. t.mu is held.
+func (t *Taken) note(e Entry, has bool) {
 	if has {
-		t.all[e] = true
+		t.all[e] = time.Now()
 	} else {
 		delete(t.all, e)
 	}
@@ -168,13 +174,17 @@ func signal(to chan<- struct{}) {
 func (t *Taken) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.changes, t.written = maps.Clone(t.all), 0
+	t.changes, t.written = map[Entry]bool{}, 0
+	for e := range t.all {
+		t.changes[e] = true
+	}
 }
 
 // look returns the changes since the last look, and which is the latest.
 func (t *Taken) look() (added, removed []Entry, latest int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.expire()
 	for e, has := range t.changes {
 		if has {
 			added = append(added, e)
@@ -191,18 +201,36 @@ func (t *Taken) again(changes ...Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range changes {
-		t.changes[e] = t.all[e]
+		_, t.changes[e] = t.all[e]
 	}
 }
 
-// isAnswered reports whether there is nothing that Temporal waits for.
-func (t *Taken) isAnswered() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for e := range t.all {
-		if e.Kind != stickyQueue {
-			return false
+// workflowTaskFor is longer than a workflow task may take. The SDK does not answer each that fails.
+const workflowTaskFor = 10 * time.Second
+
+// expire removes workflow tasks that are over. t.mu is held.
+func (t *Taken) expire() {
+	now := time.Now()
+	if now.Sub(t.expired) < time.Second {
+		return
+	}
+	t.expired = now
+	for e, since := range t.all {
+		if e.Kind == workflowTask && now.Sub(since) > workflowTaskFor {
+			t.note(e, false)
 		}
 	}
-	return true
+}
+
+// tasks returns the tokens of tasks that are not answered.
+func (t *Taken) tasks() map[string]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tokens := map[string]bool{}
+	for e := range t.all {
+		if e.Kind == activityTask {
+			tokens[e.Value] = true
+		}
+	}
+	return tokens
 }
