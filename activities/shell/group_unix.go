@@ -21,6 +21,7 @@ func runGroup(ctx context.Context, p *exec.Cmd) error {
 		}
 		return syscall.Kill(-p.Process.Pid, end)
 	}
+	programs.prepare()
 	if err := p.Start(); err != nil {
 		return err
 	}

@@ -32,6 +32,15 @@ while read -r how group; do
 done
 for g in $groups; do kill -s KILL -- "-$g"; done`
 
+// prepare starts the process, so that add takes no time after the start of a program.
+func (g *guard) prepare() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pipe == nil {
+		g.start()
+	}
+}
+
 // add reports to the guard that a group runs. On a system without a shell there is no guard.
 func (g *guard) add(group int) {
 	g.mu.Lock()

@@ -3,6 +3,7 @@
 package shell_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -43,8 +45,7 @@ commands:
   long: {run: [sleep, '3600']}
   option: {run: [sort, '--key={{.Values.text}}']}
   children: {run: [sh, -c, '(trap "" TERM; exec sleep 3600 > "$0") & wait', '{{.Values.pipe}}'], timeout: 300ms}
-  forever: {run: [sh, -c, '(trap "" TERM; sleep 3600; :) > "$0" & echo begun > "$0"; wait', '{{.Values.pipe}}']}
-  ended: {run: ['true']}
+  forever: {run: [sh, -c, '(trap "" TERM; sleep 3600; :) > "$0" & wait', '{{.Values.pipe}}']}
   background: {run: [sh, -c, 'sleep 3600 & echo ok'], timeout: 2900ms}
 `
 
@@ -249,7 +250,15 @@ func TestExecutor_killed(t *testing.T) {
 	t.Parallel()
 	if pipe := os.Getenv(workerPipe); pipe != "" {
 		e := executor(t)
-		go func() { _, _ = e.Execute(t.Context(), task(`{"command":"ended"}`), nil) }()
+		if got := outcome(e.Execute(t.Context(), task(`{"command":"there"}`), nil)); got != "/\n" { // one that has ended
+			t.Fatal(got)
+		}
+		go func() {
+			for shell.Guarded() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			fmt.Println("guarded")
+		}()
 		_, _ = e.Execute(t.Context(), task(`{"command":"forever","values":{"pipe":"`+pipe+`"}}`), nil)
 		t.Fatal("the program has ended")
 	}
@@ -259,7 +268,11 @@ func TestExecutor_killed(t *testing.T) {
 	}
 	p := exec.Command(os.Args[0], "-test.run=^TestExecutor_killed$")
 	p.Env = append(os.Environ(), workerPipe+"="+pipe)
-	if err := p.Start(); err != nil {
+	out, err := p.StdoutPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(pipe) // waits for the program
@@ -267,11 +280,14 @@ func TestExecutor_killed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Read(make([]byte, 6)); err != nil {
-		t.Fatal(err)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "guarded\n" {
+		t.Fatal(line, err)
 	}
 	_ = p.Process.Kill()
 	_ = p.Wait()
+	if err := f.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := io.ReadAll(f); err != nil { // until no program has it open
 		t.Error(err)
 	}
