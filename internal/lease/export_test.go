@@ -2,6 +2,8 @@
 
 package lease
 
+import "time"
+
 // Impatient has leases count also on a server that has just started.
 func Impatient(p *Postgres) *Postgres {
 	p.patience = 0
@@ -10,3 +12,9 @@ func Impatient(p *Postgres) *Postgres {
 
 // ReadChanges returns the entries in the file of a lease.
 func ReadChanges(path string) ([]Entry, error) { return readChanges(path) }
+
+// Slow gives processes of a busy machine time: to take a lock again, and before it counts as free.
+func Slow(p *Postgres) *Postgres {
+	p.freeFor, p.again = 5*time.Second, 4*time.Second
+	return p
+}

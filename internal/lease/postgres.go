@@ -18,12 +18,11 @@ type Postgres struct {
 	cfg      *pgx.ConnConfig
 	desk     desk
 	patience time.Duration // after the start of the server, for processes that take their locks again
+	freeFor  time.Duration // before a lease is that of a lost worker
+	again    time.Duration // for taking the lock again, after a cut connection; less than freeFor
 }
 
-const (
-	lockClass = 0x6c77                 // of all advisory locks here: "lw"
-	freeFor   = 250 * time.Millisecond // before a lease is that of a lost worker
-)
+const lockClass = 0x6c77 // of all advisory locks here: "lw"
 
 // NewPostgres returns the leases in the database of a URL. A pooler in between must give each
 // session a connection of its own.
@@ -33,7 +32,7 @@ func NewPostgres(url string) (*Postgres, error) {
 		return nil, fmt.Errorf("the URL of the journal: %w", err)
 	}
 	cfg.RuntimeParams["application_name"] = "longhaul lease"
-	return &Postgres{cfg: cfg, desk: desk{cfg: cfg}, patience: 5 * time.Second}, nil
+	return &Postgres{cfg: cfg, desk: desk{cfg: cfg}, patience: 5 * time.Second, freeFor: 250 * time.Millisecond, again: 150 * time.Millisecond}, nil
 }
 
 // Close implements [Store].
@@ -75,7 +74,7 @@ func (p *Postgres) Orphans(ctx context.Context, giveBack GiveBack) (n int, err e
 	if err != nil || len(before) == 0 {
 		return n, err
 	}
-	pause(ctx, freeFor)
+	pause(ctx, p.freeFor)
 	n, free, err := p.look(ctx)
 	errs := []error{err}
 	for id := range free {

@@ -22,7 +22,6 @@ const (
 	askEvery  = 500 * time.Millisecond
 	silentFor = 1500 * time.Millisecond
 	tick      = 250 * time.Millisecond // silence is counted in these, so that a pause of the process is none
-	takeAgain = 150 * time.Millisecond // the lock, after a cut connection; others wait for two looks
 )
 
 // session makes the server end a connection that has become silent, and not wait for the disk: a
@@ -173,7 +172,7 @@ func (h *heldLock) askInTime(ctx context.Context) error {
 // has the lease still. While no server is there, others cannot take it: that time does not count.
 func (h *heldLock) lockAgain(ctx context.Context) bool {
 	_ = h.c.Close(ctx) // it may have the lock still
-	near, left := h.near, takeAgain
+	near, left := h.near, h.p.again
 	for ctx.Err() == nil && left > 0 {
 		began := time.Now()
 		trying, end := context.WithTimeout(ctx, left)

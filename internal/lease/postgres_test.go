@@ -48,7 +48,7 @@ func TestPostgres_cut(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	url := newDatabase(t, server)
-	here, there := postgres(t, url), lease.Impatient(postgres(t, url))
+	here, there := lease.Slow(postgres(t, url)), lease.Slow(lease.Impatient(postgres(t, url)))
 	held := hold(t, here)
 	for range 3 {
 		c, err := pgx.Connect(t.Context(), url)
@@ -63,7 +63,7 @@ func TestPostgres_cut(t *testing.T) {
 	}
 	for _, end := range []func() error{server.Stop, server.Kill} {
 		must(t, end())
-		time.Sleep(time.Second) // longer than a lease may be free
+		time.Sleep(time.Second)
 		must(t, server.Run(t.Context()))
 		c, err := pgx.Connect(t.Context(), url)
 		must(t, err)
