@@ -290,7 +290,7 @@ type Tried struct {
 	Final      bool   // a repeat would fail in the same way
 	RetryAfter time.Duration
 	Rule       string // that denied the address, for logs; "" for none
-	Private    bool   // --allow-private-egress would allow the address
+	Private    bool   // flags would allow the address
 }
 
 // failed reports whether the delivery was not accepted.

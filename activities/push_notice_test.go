@@ -107,7 +107,7 @@ func TestActivities_Deliver_outage(t *testing.T) {
 		"warn: Deliveries fail, and are attempted again: task-1 notice:mail mail.example.com refused <nil> <nil>",
 		"info: Deliveries work again: task-3 notice:mail mail.example.com 200 <nil> <nil>",
 		"warn: Deliveries fail, and are attempted again: task-5 notice:mail mail.example.com refused <nil> <nil>",
-		`warn: A delivery is dead: task-6 notice:mail mail.example.com address denied scheme: scheme "http" --allow-private-egress`,
+		`warn: A delivery is dead: task-6 notice:mail mail.example.com address denied scheme: scheme "http" --egress-allow HOST or, for development, --allow-private-egress`,
 		"info: Deliveries work again: task-8 notice:mail mail.example.com 200 <nil> <nil>",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -291,14 +291,10 @@ func (r remote) requestError(ctx context.Context, err error) error {
 	}
 	class := egress.Class(err)
 	activities.Log(ctx, r.log).Info("An agent could not be reached", zap.String("agent", r.agent.name), zap.String("class", class), zap.String("rule", egress.Rule(err)))
-	hint := ""
-	if egress.Private(err) {
-		hint = " Set " + egress.AllowPrivate + " if that is intended."
-	}
 	if egress.Final(err) {
-		return &callError{kind: denied, text: "This server does not send requests to that address." + hint}
+		return &callError{kind: denied, text: "This server does not send requests to that address."}
 	}
-	return &callError{kind: unreachable, text: "There was no answer: " + class + "." + hint}
+	return &callError{kind: unreachable, text: "There was no answer: " + class + "."}
 }
 
 // newCallError returns the error for an error response.

@@ -64,10 +64,11 @@ func Rule(err error) string {
 	return ""
 }
 
-// AllowPrivate is the flag that sets [Config].AllowPrivate, for messages.
-const AllowPrivate = "--allow-private-egress"
+// AllowPrivate names the flags that set [Config].Allow and AllowPrivate, for messages.
+const AllowPrivate = "--egress-allow HOST or, for development, --allow-private-egress"
 
-// Private reports whether a request was denied only because AllowPrivate is not set.
+// Private reports whether a request was denied only because neither Allow nor AllowPrivate
+// opens the host.
 func Private(err error) bool {
 	denied, ok := errors.AsType[*Denied](err)
 	return ok && denied.Private

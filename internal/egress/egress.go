@@ -25,8 +25,9 @@ type Resolver interface {
 
 // Config says what a Client may reach. The zero value is the safe one.
 type Config struct {
-	AllowPrivate bool          // for development: also http, loopback and private addresses
-	Deny         []string      // more hosts ("*.example.com" means all below), addresses and prefixes
+	AllowPrivate bool          // also http, loopback and private addresses: for URLs of the operator, and for development
+	Allow        []string      // hosts ("*.example.com" means all below), addresses and prefixes for which AllowPrivate holds
+	Deny         []string      // more hosts, addresses and prefixes in the same form, which AllowPrivate and Allow do not open
 	MaxAnswer    int64         // bytes of an answer's body; 0 means 64 KiB
 	Timeout      time.Duration // until the head of an answer has come; 0 means 10 s
 
@@ -45,7 +46,8 @@ const (
 type Client struct {
 	cfg       Config
 	rules     rules
-	relaxed   rules // that hold with AllowPrivate
+	relaxed   rules // that hold with AllowPrivate, and for the hosts of allowed
+	allowed   hosts
 	transport *http.Transport
 }
 
@@ -58,15 +60,15 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Dial == nil {
 		cfg.Dial = (&net.Dialer{Timeout: cfg.Timeout}).DialContext
 	}
-	rules, err := newRules(cfg.AllowPrivate, cfg.Deny)
+	denied, err := newHosts(cfg.Deny)
 	if err != nil {
 		return nil, fmt.Errorf("deny: %w", err)
 	}
-	relaxed, err := newRules(true, cfg.Deny)
+	allowed, err := newHosts(cfg.Allow)
 	if err != nil {
-		return nil, fmt.Errorf("deny: %w", err)
+		return nil, fmt.Errorf("allow: %w", err)
 	}
-	c := &Client{cfg: cfg, rules: rules, relaxed: relaxed}
+	c := &Client{cfg: cfg, rules: newRules(cfg.AllowPrivate, denied), relaxed: newRules(true, denied), allowed: allowed}
 	c.transport = &http.Transport{
 		Proxy:                  nil, // a proxy would resolve the name again
 		DialContext:            c.dial,
@@ -119,11 +121,36 @@ func (c *Client) checkText(rawURL string) (target, *Denied) {
 
 func (c *Client) checkURL(u *url.URL) (target, *Denied) {
 	t, denied := c.rules.checkURL(u)
-	if denied != nil {
-		_, still := c.relaxed.checkURL(u)
-		denied.Private = still == nil
+	if denied == nil {
+		return t, nil
 	}
-	return t, denied
+	t, still := c.relaxed.checkURL(u)
+	if still == nil && c.allowed.has(t) {
+		return t, nil
+	}
+	denied.Private = still == nil
+	return target{}, denied
+}
+
+// checkTarget is checkURL for a host.
+func (c *Client) checkTarget(t target) *Denied {
+	if c.allowed.has(t) {
+		return c.relaxed.check(t)
+	}
+	return c.rules.check(t)
+}
+
+// checkAddr returns why an address of the host t is denied, nil if it is not.
+func (c *Client) checkAddr(t target, addr netip.Addr) *Denied {
+	denied := c.rules.checkAddr(addr)
+	if denied == nil {
+		return nil
+	}
+	denied.Private = c.relaxed.checkAddr(addr) == nil
+	if denied.Private && (c.allowed.has(t) || c.allowed.hasAddr(addr)) {
+		return nil
+	}
+	return denied
 }
 
 // Do sends one request. Every answer is a result, a redirect too. Reading more of
@@ -163,9 +190,8 @@ func (c *Client) addresses(ctx context.Context, t target) ([]netip.Addr, error) 
 		return nil, err
 	}
 	for _, addr := range found {
-		if denied := c.rules.checkAddr(addr); denied != nil {
+		if denied := c.checkAddr(t, addr); denied != nil {
 			denied.Detail, denied.Now = denied.Detail+" of host "+t.name, true
-			denied.Private = c.relaxed.checkAddr(addr) == nil
 			return nil, denied
 		}
 	}
@@ -184,7 +210,7 @@ func (c *Client) dial(ctx context.Context, network, hostPort string) (net.Conn, 
 	}
 	t, denied := newTarget(host)
 	if denied == nil {
-		denied = c.rules.check(t)
+		denied = c.checkTarget(t)
 	}
 	if denied != nil {
 		return nil, denied

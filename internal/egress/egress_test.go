@@ -356,6 +356,28 @@ func TestClient_allowsPrivateForDevelopment(t *testing.T) {
 	}
 }
 
+// Allow opens hosts, and addresses by whichever name they have, and nothing else: no denied
+// host, and no http for a name that it does not have.
+func TestClient_allowsHostsAndNetworks(t *testing.T) {
+	t.Parallel()
+	c := newSite(t).client(t, egress.Config{Resolver: names, Allow: []string{"127.0.0.0/8", "*.internal", "10.0.0.5", "169.254.0.0/16"}, Deny: []string{"no.internal"}})
+	for url, want := range map[string]string{
+		"http://127.0.0.1:8080/": "", "https://loopback.example.com/": "", "http://10.0.0.5/": "", "http://hooks.internal/": "",
+		"http://loopback.example.com/": egress.RuleScheme, "https://10.0.0.6/": egress.RuleAddress, "http://10.0.0.6/": egress.RuleScheme, "http://localhost/": egress.RuleScheme,
+		"https://localhost/": egress.RuleHost, "http://no.internal/": egress.RuleScheme, "https://no.internal/": egress.RuleHost,
+		"http://169.254.169.254/": egress.RuleScheme, "https://169.254.169.254/": egress.RuleAddress, "http://metadata.google.internal/": egress.RuleScheme,
+	} {
+		var d *egress.Denied
+		rule := ""
+		if errors.As(c.Check(t.Context(), url), &d) {
+			rule = d.Rule
+		}
+		if rule != want {
+			t.Errorf("Check(%q): rule %q, want %q", url, rule, want)
+		}
+	}
+}
+
 func TestNew_refusesDenyThatMeansNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := egress.New(egress.Config{Deny: []string{"a.example", "*.b.example", "9.9.9.9", "9.0.0.0/8", "2a00::/16"}}); err != nil {
@@ -364,6 +386,9 @@ func TestNew_refusesDenyThatMeansNothing(t *testing.T) {
 	for _, text := range []string{"", "*", "*.", "*example.com", "*.10.0.0.1", "10.0.0.0/99", "a b/c d", "127.1"} {
 		if _, err := egress.New(egress.Config{Deny: []string{text}}); err == nil {
 			t.Errorf("Deny %q was accepted", text)
+		}
+		if _, err := egress.New(egress.Config{Allow: []string{text}}); err == nil {
+			t.Errorf("Allow %q was accepted", text)
 		}
 	}
 }

@@ -40,52 +40,73 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// rules say which hosts and addresses are denied.
-type rules struct {
-	allowPrivate bool
-	names        []string
-	prefixes     []netip.Prefix
+// hosts are names of hosts, and prefixes of addresses. A name that begins with a dot means
+// everything below.
+type hosts struct {
+	names    []string
+	prefixes []netip.Prefix
 }
 
-// newRules returns the rules. deny adds names of hosts ("*.example.com" means everything
-// below), addresses and prefixes.
-func newRules(allowPrivate bool, deny []string) (rules, error) {
-	r := rules{allowPrivate: allowPrivate, names: slices.Clone(alwaysDeniedNames), prefixes: slices.Clone(alwaysDenied)}
-	if !allowPrivate {
-		r.names, r.prefixes = append(r.names, privateNames...), append(r.prefixes, private...)
-	}
-	for _, text := range deny {
+// newHosts reads names ("*.example.com" means everything below), addresses and prefixes.
+func newHosts(texts []string) (h hosts, err error) {
+	for _, text := range texts {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
-			r.prefixes = append(r.prefixes, prefix.Masked())
+			h.prefixes = append(h.prefixes, prefix.Masked())
 			continue
 		}
 		host, below := strings.CutPrefix(text, "*")
 		t, denied := newTarget(strings.TrimPrefix(host, "."))
 		switch {
 		case denied != nil || below && !strings.HasPrefix(host, ".") || below && t.name == "" || strings.ContainsAny(t.name, "/*: "):
-			return rules{}, fmt.Errorf("%q is not a host, *.domain, address or prefix", text)
+			return hosts{}, fmt.Errorf("%q is not a host, *.domain, address or prefix", text)
 		case t.name == "":
 			addr := t.addr.Unmap()
-			r.prefixes = append(r.prefixes, netip.PrefixFrom(addr, addr.BitLen()))
+			h.prefixes = append(h.prefixes, netip.PrefixFrom(addr, addr.BitLen()))
 		case below:
-			r.names = append(r.names, "."+t.name)
+			h.names = append(h.names, "."+t.name)
 		default:
-			r.names = append(r.names, t.name)
+			h.names = append(h.names, t.name)
 		}
 	}
-	return r, nil
+	return h, nil
+}
+
+// has reports whether t is one of h. The addresses of a name do not count.
+func (h hosts) has(t target) bool {
+	if t.addr.IsValid() {
+		return h.hasAddr(t.addr)
+	}
+	return slices.ContainsFunc(h.names, func(name string) bool {
+		return t.name == name || strings.HasPrefix(name, ".") && strings.HasSuffix(t.name, name)
+	})
+}
+
+// hasAddr reports whether h has an address, of IPv4 also in the form of IPv6.
+func (h hosts) hasAddr(addr netip.Addr) bool { return inPrefixes(addr.Unmap(), h.prefixes) }
+
+// rules say which hosts and addresses are denied.
+type rules struct {
+	allowPrivate bool
+	denied       hosts
+}
+
+// newRules returns the rules that deny more hosts than they do by themselves.
+func newRules(allowPrivate bool, more hosts) rules {
+	r := rules{allowPrivate, hosts{slices.Concat(alwaysDeniedNames, more.names), slices.Concat(alwaysDenied, more.prefixes)}}
+	if !allowPrivate {
+		r.denied.names, r.denied.prefixes = append(r.denied.names, privateNames...), append(r.denied.prefixes, private...)
+	}
+	return r
 }
 
 // check returns why t is denied, nil if it is not. The addresses of a name are
 // checked by themselves.
 func (r rules) check(t target) *Denied {
-	if t.addr.IsValid() {
+	switch {
+	case t.addr.IsValid():
 		return r.checkAddr(t.addr)
-	}
-	for _, denied := range r.names {
-		if t.name == denied || strings.HasPrefix(denied, ".") && strings.HasSuffix(t.name, denied) {
-			return &Denied{Rule: RuleHost, Detail: "host " + t.name}
-		}
+	case r.denied.has(t):
+		return &Denied{Rule: RuleHost, Detail: "host " + t.name}
 	}
 	return nil
 }
@@ -98,7 +119,7 @@ func (r rules) checkAddr(addr netip.Addr) *Denied {
 		return denied
 	}
 	addr = addr.Unmap()
-	if inPrefixes(addr, r.prefixes) {
+	if r.denied.hasAddr(addr) {
 		return denied
 	}
 	if addr.Is6() && !public.Contains(addr) && (!r.allowPrivate || !inPrefixes(addr, private)) {

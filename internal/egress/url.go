@@ -18,7 +18,7 @@ type Denied struct {
 	Detail string
 	Now    bool // a name has a denied address now: it may get another one
 
-	Private bool // it would be allowed with [Config].AllowPrivate
+	Private bool // it would be allowed with [Config].Allow or AllowPrivate
 }
 
 // Error implements error.

@@ -31,7 +31,7 @@ func TestExecutors_webServices(t *testing.T) {
 	t.Cleanup(server.Close)
 	file := write(t, "endpoints.yaml", "endpoints: {one: {url: '"+server.URL+"'}}")
 	h := newHost(zap.NewNop(), Build{})
-	p := &planning{host: h, reach: &reach{settings: egressSettings{AllowPrivateEgress: true}, log: h.log}}
+	p := &planning{host: h, reach: &reach{log: h.log}}
 	if err := h.start(t.Context(), p.reach); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (n *notices) read() ([]notice.Channel, error) {
 	if n.file == "" {
 		return nil, nil
 	}
-	return notice.Load(n.file, os.LookupEnv, func(rawURL string) error { return webhookDenied(n.reach.hooks.CheckURL(rawURL)) })
+	return notice.Load(n.file, os.LookupEnv, func(rawURL string) error { return ownURL(n.reach.channels, rawURL) })
 }
 
 // Reload reads the file with the channels again. Notices that were made go to the channels of
@@ -155,7 +155,7 @@ func (n *notices) page(operations *apiservice.Service, keys answerpage.KeyLister
 
 // sender returns what sends notices, signed with keys unless that is nil.
 func (n *notices) sender(keys *signing.Keeper) *notice.Channels {
-	cfg := notice.Config{Channels: n.channels, Sender: n.reach.hooks, LinksFor: n.settings.AnswerLinkTTL, Log: n.log}
+	cfg := notice.Config{Channels: n.channels, Sender: n.reach.channels, LinksFor: n.settings.AnswerLinkTTL, Log: n.log}
 	if n.links != nil {
 		cfg.Links = n.links
 	}

@@ -21,15 +21,14 @@ import (
 // Mistakes in the file with channels end the program before anything begins.
 func TestRun_noticeMistakes(t *testing.T) {
 	file := write(t, "notices.yaml", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n")
-	private := write(t, "private.yaml", "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: https://10.0.0.5/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n")
-	const public = ": url: must be an https URL of a public host"
+	denied := write(t, "denied.yaml", "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: http://169.254.169.254/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n")
+	const own = ": url: must be an http or https URL without a user or a fragment, of a host that neither --egress-deny nor the rules for metadata services name"
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{private}, private + ":4" + public + ` (scheme: scheme "http"); for development, --allow-private-egress also allows http, this machine and private networks`},
-		{[]string{private}, private + ":7" + public + ` (address: address 10.0.0.5); for development, --allow-private-egress also`},
-		{[]string{private, "--allow-private-egress", "--egress-deny", "denied.example.com"}, "longhaul: " + private + ":10" + public + `, without a user or a fragment, that --egress-deny does not name (host: host denied.example.com)`},
+		{[]string{denied}, "longhaul: " + denied + ":7" + own + ` (address: address 169.254.169.254)`},
+		{[]string{denied, "--egress-deny", "denied.example.com"}, denied + ":10" + own + ` (host: host denied.example.com)`},
 		{[]string{file}, file + ":5: template: "},
 		{[]string{file + "x"}, "read the channels for notices: open " + file + "x"},
 	} {

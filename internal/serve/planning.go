@@ -275,14 +275,14 @@ func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Exec
 		all[shell.Kind] = shell.Executor{Commands: commands, Log: p.host.log.Named("shell")}
 	}
 	if cfg.Agents != "" {
-		agents, err := agent.Load(cfg.Agents, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return webhookDenied(p.reach.agents.CheckURL(rawURL)) }})
+		agents, err := agent.Load(cfg.Agents, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return ownURL(p.reach.agents, rawURL) }})
 		if err != nil {
 			return nil, err
 		}
 		all[agent.Kind] = agent.New(agent.Config{Agents: agents, HTTP: p.reach.agents, Log: p.host.log.Named("agent")})
 	}
 	if cfg.Endpoints != "" {
-		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookDenied(p.reach.services.CheckURL(rawURL)) })
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return ownURL(p.reach.services, rawURL) })
 		if err != nil {
 			return nil, err
 		}

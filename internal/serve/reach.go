@@ -14,35 +14,38 @@ import (
 
 // egressSettings say which URLs of others this process may reach, and how.
 type egressSettings struct {
-	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, beside all that are not public; *.example.com means everything below." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
+	EgressAllow        []string `help:"Hosts, addresses and prefixes of private networks where webhooks of clients may be, http too; *.example.com means everything below. URLs in the operator's files need no permission." env:"LONGHAUL_EGRESS_ALLOW" placeholder:"HOST"`
+	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, in the same form, beside those that never are a server of yours, such as metadata services of clouds." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
 	PushSigning        bool     `help:"Sign deliveries to webhooks; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
-	AllowPrivateEgress bool     `help:"For development: webhooks may be http, on this machine and in private networks." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
+	AllowPrivateEgress bool     `help:"For development: webhooks of clients may be http, on this machine and in any private network." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
 }
 
-// A reach has the clients for URLs of others.
+// A reach has the clients for URLs of others. Those of clients must be public, unless a flag
+// opens a network; those in the files of the operator may be http and in private networks.
 type reach struct {
 	stopper
 	settings egressSettings
 	log      *zap.Logger
 
-	hooks    *egress.Client // for webhooks
+	hooks    *egress.Client // for webhooks of clients
 	strict   *egress.Client // by the rules of production, for the test seams
+	channels *egress.Client // for webhooks of the operator
 	agents   *egress.Client // for other A2A agents, whose answers may be large and late
 	services *egress.Client // for web services that do tasks, whose answers may be large and late
 }
 
 func (r *reach) Start(context.Context) error {
 	for _, c := range []struct {
-		to    **egress.Client
-		allow bool // private addresses
-		cfg   egress.Config
+		to  **egress.Client
+		cfg egress.Config
 	}{
-		{&r.hooks, r.settings.AllowPrivateEgress, egress.Config{}},
-		{&r.strict, false, egress.Config{}},
-		{&r.agents, r.settings.AllowPrivateEgress, egress.Config{MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor}},
-		{&r.services, r.settings.AllowPrivateEgress, egress.Config{MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}},
+		{&r.hooks, egress.Config{AllowPrivate: r.settings.AllowPrivateEgress, Allow: r.settings.EgressAllow}},
+		{&r.strict, egress.Config{}},
+		{&r.channels, egress.Config{AllowPrivate: true}},
+		{&r.agents, egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor}},
+		{&r.services, egress.Config{AllowPrivate: true, MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}},
 	} {
-		c.cfg.AllowPrivate, c.cfg.Deny = c.allow, r.settings.EgressDeny
+		c.cfg.Deny = r.settings.EgressDeny
 		made, err := egress.New(c.cfg)
 		if err != nil {
 			return process.Usagef("--egress-%v", err)
@@ -56,14 +59,10 @@ func (r *reach) Start(context.Context) error {
 	return nil
 }
 
-// webhookDenied returns the error for a webhook of the operator that egress denies: the rule,
-// and what to do. It is nil for nil.
-func webhookDenied(denied error) error {
-	switch {
-	case denied == nil:
-		return nil
-	case egress.Private(denied):
-		return fmt.Errorf("must be an https URL of a public host (%s); for development, %s also allows http, this machine and private networks", egress.Rule(denied), egress.AllowPrivate)
+// ownURL returns why a URL in a file of the operator can never be reached, nil if it can.
+func ownURL(by *egress.Client, rawURL string) error {
+	if err := by.CheckURL(rawURL); err != nil {
+		return fmt.Errorf("must be an http or https URL without a user or a fragment, of a host that neither --egress-deny nor the rules for metadata services name (%s)", egress.Rule(err))
 	}
-	return fmt.Errorf("must be an https URL of a public host, without a user or a fragment, that --egress-deny does not name (%s)", egress.Rule(denied))
+	return nil
 }
