@@ -58,6 +58,16 @@ func (p Part) Members() int {
 	return n
 }
 
+// BesideText returns those of parts that are no text, nil if there are none.
+func BesideText(parts []Part) (out []Part) {
+	for _, p := range parts {
+		if p.Text == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // AppendParts adds the parts of a piece of an artifact to those before it. Plain
 // text is appended to the last part, so that an artifact streamed word by word
 // becomes one text. It may change the array that parts is a slice of.

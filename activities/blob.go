@@ -71,7 +71,11 @@ func (c contents) attachWork(ctx context.Context, w Work) (Work, error) {
 	var err error
 	w.Messages, w.Results, w.Replies = slices.Clone(w.Messages), slices.Clone(w.Results), slices.Clone(w.Replies)
 	for i := range w.Replies {
-		if w.Replies[i].Edited, err = c.attach(ctx, w.Replies[i].Edited); err != nil {
+		r := &w.Replies[i]
+		if r.Edited, err = c.attach(ctx, r.Edited); err != nil {
+			return w, err
+		}
+		if r.Attached, err = c.attach(ctx, r.Attached); err != nil {
 			return w, err
 		}
 	}

@@ -187,6 +187,8 @@ type Reply struct {
 	Refine *Refinement `json:"refineFeedback,omitempty"` // of the action refine
 	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: replaces the object
 
+	Attached []a2a.Part `json:"attached,omitempty"` // parts beside the text of an answer in words, such as files
+
 	Question string `json:"question,omitempty"` // of ask, which decides nothing
 
 	Groups       []string `json:"groups,omitempty"`       // of DecidedBy, that may decide

@@ -20,6 +20,9 @@ type Responders struct {
 // other caller may have this name.
 const Anonymous = "local"
 
+// DefaultTenant is the tenant of callers and of schedules that name none.
+const DefaultTenant = "default"
+
 // A Vote is a decision that did not decide alone.
 type Vote struct {
 	Action    Action   `json:"action"`

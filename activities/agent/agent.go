@@ -77,13 +77,14 @@ type input struct {
 	Message string          `json:"message,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
 	Accept  []string        `json:"accept,omitempty"`
+	Whole   bool            `json:"whole,omitempty"` // hand the client's messages over as they are, in place of message and data
 }
 
 // Execute implements [activities.Executor].
 func (e *Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	var in input
 	if err := activities.ReadInput(w, &in); err != nil || in.Agent == "" {
-		return activities.Rejected(CodeInput, "The input of the task must have an agent, and may have a skill, a message, data, and accept: a list of media types."), nil
+		return activities.Rejected(CodeInput, "The input of the task must have an agent, and may have a skill, a message, data, accept: a list of media types, and whole: true for the messages of the client as they are."), nil
 	}
 	agent := e.cfg.Agents.List[in.Agent]
 	if agent == nil {

@@ -83,6 +83,11 @@ type knownCard struct {
 	until time.Time
 }
 
+// Card returns the card of one of the agents, which may have been read a while ago.
+func (e *Executor) Card(ctx context.Context, name string) (codec.Card, error) {
+	return e.cardCache.get(ctx, remote{http: e.cfg.HTTP, agent: e.cfg.Agents.List[name], log: e.cfg.Log})
+}
+
 // get returns the card of an agent.
 func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	at := r.agent.card

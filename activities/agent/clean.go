@@ -39,7 +39,7 @@ var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // artifact returns an artifact of a as one of a task.
 func (a *Agent) artifact(in a2a.Artifact) a2a.Artifact {
-	out := a2a.Artifact{ArtifactID: in.ArtifactID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: in.Parts, Metadata: in.Metadata}
+	out := a2a.Artifact{ArtifactID: in.ArtifactID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: in.Parts, Metadata: in.Metadata, Extensions: in.Extensions}
 	if !idForm.MatchString(in.ArtifactID) {
 		out.ArtifactID = "artifact-" + digest(in.ArtifactID)
 	}

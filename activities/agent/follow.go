@@ -10,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 const (
@@ -28,6 +29,9 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 		return activities.Outcome{}, err
 	}
 	m.Down, m.Missing = nil, 0
+	if o, passed, err := h.passNote(ctx, r, task.Status.State); passed || err != nil {
+		return o, err
+	}
 	if state := statusDigest(task); state == m.State {
 		m.Polls++
 	} else {
@@ -110,6 +114,9 @@ func (h *handoff) nextPoll() time.Duration {
 
 // status returns the text of a status for clients.
 func (h *handoff) status(t codec.TaskRead) string {
+	if text := cleanLines(statusText(t.Status), maxPrompt); h.input.Whole && text != "" {
+		return text
+	}
 	way := fmt.Sprintf("(handoff %d of at most %d)", h.memo.Hops.Hops, h.executor.cfg.Agents.Hops)
 	if text := cleanLine(statusText(t.Status), maxLine); text != "" {
 		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, text, way)
@@ -142,6 +149,7 @@ func (h *handoff) changedArtifacts(t codec.TaskRead) (list []a2a.Artifact, probl
 			return nil, fmt.Sprintf("The artifacts of agent %s have more than the %d bytes that the operator allows.", h.agent.name, h.agent.Bytes)
 		}
 		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ArtifactID] != known {
+			h.memo.Returned = true
 			h.noteSeen(in.ArtifactID, known)
 			list = append(list, a)
 		}
@@ -162,12 +170,7 @@ func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (activiti
 	reason := cmp.Or(cleanLine(statusText(t.Status), maxLine), "It gave no reason.")
 	switch name := h.agent.name; t.Status.State {
 	case a2a.Completed:
-		if m := t.Status.Message; m != nil && len(t.Artifacts) == 0 {
-			if len(m.Parts) > 0 {
-				return h.end(h.messageOutcome(m)), true
-			}
-		}
-		return h.end(activities.Completed(changed...)), true
+		return h.end(h.completed(t, changed)), true
 	case a2a.Failed:
 		return h.end(activities.Failed(CodeFailed, fmt.Sprintf("Agent %s failed: %s", name, reason))), true
 	case a2a.Canceled:
@@ -176,6 +179,19 @@ func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (activiti
 		return h.end(activities.Rejected(CodeRejected, fmt.Sprintf("Agent %s rejected the task: %s", name, reason))), true
 	}
 	return activities.Outcome{}, false
+}
+
+// completed returns the outcome of a remote task that is completed. What it says last is the result
+// if there is no other, or beside it if all is handed over.
+func (h *handoff) completed(t codec.TaskRead, changed []a2a.Artifact) activities.Outcome {
+	switch m := t.Status.Message; {
+	case m == nil || len(m.Parts) == 0:
+	case len(t.Artifacts) == 0:
+		return h.messageOutcome(m)
+	case h.input.Whole:
+		changed = append(changed, h.messageOutcome(m).Artifacts...)
+	}
+	return activities.Completed(changed...)
 }
 
 // abandonRemote tries to cancel the remote task, whose result is no longer needed.
@@ -235,4 +251,59 @@ func (h *handoff) stopOutcome(t codec.TaskRead) (activities.Outcome, bool) {
 // prompt returns the question in a status for people.
 func prompt(s a2a.TaskStatus) string {
 	return cmp.Or(cleanLines(statusText(s), maxPrompt), "The agent asks for input without a question.")
+}
+
+// onLost returns the outcome for a remote task that the agent does not know any more.
+func (h *handoff) onLost() activities.Outcome {
+	m, name := &h.memo, h.agent.name
+	switch {
+	case h.agent.OnLost == Fail:
+		return h.lost()
+	case h.agent.OnLost == Resend && m.untouched():
+		return h.resend()
+	}
+	m.LostAt, m.Asked = h.work.Round, nil
+	return activities.Keeping(activities.WaitFor(opt.Gate{
+		Kind: opt.Approval, Title: fmt.Sprintf("Agent %s has lost the task: send it again?", name),
+		Description: "The agent does not know the task any more. If it gets the task again, with the questions and answers so far, it may repeat what it has done.",
+		Actions:     []opt.Action{opt.Accept, opt.Reject},
+	}), *m)
+}
+
+// afterLoss returns the outcome after the answer to whether a lost task is sent again.
+func (h *handoff) afterLoss() activities.Outcome {
+	if reply, ok := h.reply(); ok && reply.Action == opt.Accept {
+		return h.resend()
+	}
+	return h.lost()
+}
+
+func (h *handoff) lost() activities.Outcome {
+	return h.end(activities.Failed(CodeLost, fmt.Sprintf("Agent %s does not know the task any more that it was given.", h.agent.name)))
+}
+
+// resend forgets the remote task, so that the next leg starts another one.
+func (h *handoff) resend() activities.Outcome {
+	m := &h.memo
+	m.forget()
+	return h.park(0, fmt.Sprintf("Agent %s does not know the task any more, and gets it again.", h.agent.name))
+}
+
+// passNote sends the oldest note of a client that the agent does not have yet. passed is false if
+// there is none, or if the agent does not work: it would take a note for the answer to a question.
+func (h *handoff) passNote(ctx context.Context, r remote, state a2a.TaskState) (o activities.Outcome, passed bool, err error) {
+	m, noteID, ok := h.messages().note()
+	if !ok || state.Terminal() || state.Interrupted() {
+		return o, false, nil
+	}
+	says := ""
+	if _, err := r.send(ctx, m, h.input.Accept); err != nil {
+		t, ok := errors.AsType[*callError](err)
+		if !ok || t.kind != refused || t.code == codeNotFound {
+			return o, false, err
+		}
+		says = fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
+	}
+	h.memo.Passed = append(h.memo.Passed, noteID)
+	return h.park(0, says), true, nil
 }

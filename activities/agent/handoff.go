@@ -12,7 +12,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/activities"
-	"longhaul/opt"
 )
 
 // A memo holds the state of the remote task. It is stored in histories: add fields,
@@ -38,7 +37,14 @@ type memo struct {
 
 	Missing int       `json:"missing,omitempty"` // polls at which the agent did not know the task
 	Down    *downtime `json:"down,omitempty"`    // the agent cannot be reached
-	Ended   bool      `json:"ended,omitempty"`   // the remote task is over: another run of the task starts another one
+
+	Returned bool     `json:"returned,omitempty"` // the agent has returned an artifact, or a piece of one
+	Asks     []ask    `json:"asks,omitempty"`     // its questions, oldest first
+	Passed   []string `json:"passed,omitempty"`   // ids of the notes that it has, or has refused
+	Resends  int      `json:"resends,omitempty"`  // how often it got the task again after it had lost it
+	LostAt   int      `json:"lostAt,omitempty"`   // the round whose gate asks whether it gets the task again
+
+	Ended bool `json:"ended,omitempty"` // the remote task is over: another run of the task starts another one
 }
 
 // A downtime is a time for which an agent could not be reached.
@@ -59,6 +65,9 @@ type handoff struct {
 	memo     memo
 }
 
+// messages returns the messages of the task to the agent.
+func (h *handoff) messages() messages { return messages{&h.work, &h.input, &h.memo, h.agent.name} }
+
 // remote returns the client for the interface in the memo.
 func (h *handoff) remote() remote {
 	secrets := activities.Secrets([]string{h.work.CallbackURL, h.work.WakeURL})
@@ -73,6 +82,8 @@ func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 		h.memo = memo{At: h.memo.At, ContextID: h.memo.ContextID, Sends: h.memo.Sends}
 	}
 	switch m := &h.memo; {
+	case m.LostAt != 0 && h.work.Round > m.LostAt:
+		return h.afterLoss(), nil
 	case m.MessageID == "":
 		return h.chooseEndpoint(ctx)
 	case !h.agent.allows(m.At.URL):
@@ -113,8 +124,7 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	m.Sends++
 	m.Hops = way.withHop(h.work.ObjectiveID, to)
 	m.MessageID = digest(h.work.Tenant, h.work.Key, strconv.Itoa(m.Sends))
-	ref, _ := opt.ParseID(h.work.TaskID) // a later attempt of the task has no memo, but the same context
-	m.ContextID = cmp.Or(m.ContextID, digest("context", h.work.Tenant, cmp.Or(ref.TaskID, h.work.TaskID), h.agent.name))
+	m.ContextID = cmp.Or(m.ContextID, h.messages().context())
 	m.Since = h.now().UnixMilli()
 	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil
 }
@@ -131,7 +141,7 @@ func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 			return h.park(0, ""), nil
 		}
 	}
-	got, err := r.send(ctx, h.message(), h.input.Accept)
+	got, err := r.send(ctx, h.messages().start(), h.input.Accept)
 	if err != nil {
 		m.Sought = true
 		return activities.Outcome{}, err
@@ -142,28 +152,6 @@ func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 	}
 	m.TaskID, m.ContextID = got.Task.ID, cmp.Or(got.Task.ContextID, m.ContextID)
 	return h.park(0, fmt.Sprintf("Agent %s has the task.", h.agent.name)), nil
-}
-
-// message returns the message that starts the remote task.
-func (h *handoff) message() a2a.Message {
-	text := cmp.Or(h.input.Message, h.work.Description, h.work.RequestText(), h.work.Name)
-	for _, r := range h.work.Refined {
-		text += "\n\n" + r.Remark()
-	}
-	m := a2a.Message{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}, Metadata: h.metadata()}
-	if len(h.input.Data) > 0 {
-		m.Parts = append(m.Parts, a2a.Part{Data: h.input.Data})
-	}
-	return m
-}
-
-// metadata returns the metadata of every message to the agent.
-func (h *handoff) metadata() a2a.Metadata {
-	m := a2a.Metadata{}.With(KeyHops, h.memo.Hops)
-	if h.input.Skill != "" {
-		m = m.With(opt.KeySkill, h.input.Skill)
-	}
-	return m
 }
 
 // messageOutcome returns the outcome for an agent that answers with a message in place of a
@@ -210,17 +198,17 @@ func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 		m.Missing++
 		return h.park(time.Duration(m.Missing)*firstPoll, ""), nil
 	case t.code == codeNotFound && m.TaskID != "":
-		return h.end(activities.Failed(CodeLost, fmt.Sprintf("Agent %s does not know the task any more that it was given.", name))), nil
+		return h.onLost(), nil
 	}
 	return h.end(activities.Failed(CodeRefused, fmt.Sprintf("Agent %s refuses the message: %s", name, t.text))), nil
 }
 
 // onUnreachable parks the task while the agent cannot be reached. The attempt fails when that
-// lasts too long, or at once if the agent was never reached.
+// lasts too long, or at once if the agent was never reached and does not stand behind this server.
 func (h *handoff) onUnreachable(t *callError) (activities.Outcome, error) {
 	m, now := &h.memo, h.now()
 	failed := &activities.Error{Code: CodeAway, Message: fmt.Sprintf("Agent %s cannot be used. %s", h.agent.name, t.text)}
-	if m.MessageID == "" {
+	if m.MessageID == "" && !h.input.Whole {
 		return activities.Outcome{}, failed
 	}
 	if m.Down == nil || m.Down.Round != h.work.Round || m.Down.Attempt != h.work.Attempt {

@@ -33,6 +33,7 @@ type Agent struct {
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
 	Poll      time.Duration     `yaml:"poll"`      // longest time between two polls of the remote task; 0 means 1 min
 	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be unreachable before an attempt fails; 0 means 1 h
+	OnLost    OnLost            `yaml:"on-lost"`   // when it does not know a task any more; "" means resend
 	Artifacts int               `yaml:"artifacts"` // of one remote task at most; 0 means 100
 	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at most; 0 means 8 MiB
 
@@ -80,6 +81,18 @@ func Load(path string, r Reader) (Agents, error) {
 	return out, opfile.Within(path+": ", wrong)
 }
 
+// Add adds an agent, which no file has.
+func (a *Agents) Add(name string, one *Agent, r Reader) error {
+	if err := one.prepare(name, r); err != nil {
+		return err
+	}
+	if a.List == nil {
+		a.List = map[string]*Agent{}
+	}
+	a.Hops, a.List[name] = cmp.Or(a.Hops, defaultHops), one
+	return nil
+}
+
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // wellKnown is where the card of an agent is.
@@ -99,7 +112,7 @@ func (a *Agent) prepare(name string, r Reader) error {
 	case a.Poll > 0 && a.Poll < firstPoll:
 		return fmt.Errorf("poll must be at least %v", firstPoll)
 	}
-	a.name = name
+	a.name, a.OnLost = name, cmp.Or(a.OnLost, Resend)
 	if err := a.locate(r.Allowed); err != nil {
 		return err
 	}

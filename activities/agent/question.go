@@ -13,7 +13,6 @@ import (
 	"longhaul/activities"
 	"longhaul/internal/schema"
 	"longhaul/opt"
-	"longhaul/opt/wire"
 )
 
 // A question is a question of the agent at a gate of the task.
@@ -97,9 +96,9 @@ func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activiti
 		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
 		gate = h.gate(g, t.Status)
 	default:
-		gate = opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.askPrefix() + prompt(t.Status)}}}
-		gate.ArtifactData = dataOf(t.Status)
+		gate = h.plainGate(t.Status)
 	}
+	m.Asks = append(m.Asks, ask{opt.GateID(h.work.TaskID, h.work.Round), gate.Prompt()})
 	if m.Problem != "" {
 		gate.Description = strings.TrimSpace("The agent did not take the last answer: " + m.Problem + "\n" + gate.Description)
 	}
@@ -120,7 +119,13 @@ func (h *handoff) watch(gate *opt.Gate, changed []a2a.Artifact) activities.Outco
 	return o
 }
 
-func (h *handoff) askPrefix() string { return "Agent " + h.agent.name + " asks: " }
+// askPrefix names the agent before its words, unless it is the only one that clients talk to.
+func (h *handoff) askPrefix() string {
+	if h.input.Whole {
+		return ""
+	}
+	return "Agent " + h.agent.name + " asks: "
+}
 
 // dataOf returns the first data in a status message, for people to see.
 func dataOf(s a2a.TaskStatus) json.RawMessage {
@@ -132,6 +137,17 @@ func dataOf(s a2a.TaskStatus) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// plainGate returns the gate for a question in words, with the data that is beside it.
+func (h *handoff) plainGate(s a2a.TaskStatus) opt.Gate {
+	gate := opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.askPrefix() + prompt(s)}}}
+	if h.input.Whole && s.Message != nil {
+		gate.Object = a2a.BesideText(s.Message.Parts)
+		return gate
+	}
+	gate.ArtifactData = dataOf(s)
+	return gate
 }
 
 // gate returns a gate of the task for one of the agent. An approval offers accept and
@@ -183,8 +199,7 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 		m.Asked = nil
 		return h.park(0, ""), nil
 	}
-	message := a2a.Message{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Role: a2a.RoleUser, Parts: q.answerParts(reply), Metadata: h.metadata()}
-	_, err = r.send(ctx, message, h.input.Accept)
+	_, err = r.send(ctx, h.messages().answer(q, reply), h.input.Accept)
 	return h.afterAnswer(q, reply, err)
 }
 
@@ -216,35 +231,4 @@ func (h *handoff) reply() (opt.Reply, bool) {
 		return opt.Reply{}, false
 	}
 	return h.work.Replies[n-1], true
-}
-
-// answerParts returns the parts of the message to the agent: the decision at one of its gates,
-// or the answer in the form in which a person gave it.
-func (q question) answerParts(r opt.Reply) []a2a.Part {
-	words := q.Kind == opt.Credential && r.Action == ""
-	if q.Gate != "" && !words {
-		decision := wire.Reply{GateID: q.Gate, Feedback: r.Feedback, Digest: q.Digest}
-		if q.Kind != opt.Clarification {
-			decision.Action = r.Action
-		} else {
-			decision.Answers = r.Answers
-		}
-		return []a2a.Part{a2a.DataPart(decision)}
-	}
-	var out []a2a.Part
-	if q.Kind == opt.Credential && !words {
-		out = append(out, a2a.TextPart("The authorization was given."))
-	}
-	for _, a := range r.Answers {
-		var plain string
-		if json.Unmarshal(a.Answer, &plain) == nil {
-			out = append(out, a2a.TextPart(plain))
-			continue
-		}
-		out = append(out, a2a.Part{Data: a.Answer})
-	}
-	if r.Feedback != "" {
-		out = append(out, a2a.TextPart(r.Feedback))
-	}
-	return out
 }

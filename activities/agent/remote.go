@@ -36,6 +36,8 @@ type remote struct {
 	at      endpoint
 	secrets []string // beside those of the agent
 	log     *zap.Logger
+
+	extensions []string // that a call activates
 }
 
 // A method is one operation, in each binding.
@@ -88,6 +90,7 @@ const (
 
 // send sends a message and returns the task or message that answers it.
 func (r remote) send(ctx context.Context, m a2a.Message, accept []string) (codec.EventRead, error) {
+	r.extensions = m.Extensions
 	raw, err := r.call(ctx, methodSend, "", r.at.Version.Send(codec.Send{Message: m, ReturnAtOnce: true, Accept: accept}))
 	if err != nil {
 		return codec.EventRead{}, err
@@ -217,8 +220,13 @@ func (r remote) request(ctx context.Context, m method, id string, params any) (*
 		return nil, &callError{kind: refused, text: "The URL of the interface cannot be read."}
 	}
 	req.Header.Set("Content-Type", "application/json")
+	activate := codec.HeaderExtensions3
 	if r.at.Version == codec.V10 {
+		activate = codec.HeaderExtensions
 		req.Header.Set(codec.HeaderVersion, string(codec.V10))
+	}
+	if len(r.extensions) > 0 {
+		req.Header.Set(activate, strings.Join(r.extensions, ", "))
 	}
 	return req, nil
 }

@@ -87,7 +87,7 @@ func (v *relay) piece(ctx context.Context, p a2a.ArtifactUpdate) error {
 	if v.bytes += len(mustJSON(a)); v.bytes > v.agent.Bytes || len(v.shown) >= v.agent.Artifacts {
 		return errEnough
 	}
-	v.shown[id] = true
+	v.shown[id], v.memo.Returned = true, true
 	delete(v.memo.Seen, id)
 	return v.out.Chunk(ctx, a, false)
 }

@@ -33,16 +33,23 @@ func (s *source) read(data []byte) *playbook {
 
 // playbook reads a whole file.
 func (s *source) playbook(n *yaml.Node) *playbook {
-	b := &playbook{file: s.file, line: n.Line}
+	b, front := &playbook{file: s.file, line: n.Line}, ""
 	s.object(n, "a playbook", table{
 		"name":        func(n *yaml.Node) { b.name = s.str(n) },
 		"description": func(n *yaml.Node) { s.str(n) }, // for those who read the file
 		"default":     func(n *yaml.Node) { b.rules.fallback = s.flag(n) },
 		"match":       func(n *yaml.Node) { s.match(n, &b.rules) },
 		"skills":      func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.skills = append(b.skills, s.skill(n)) }) },
+		"front":       func(n *yaml.Node) { front = s.str(n) },
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
 		"schedules":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, s.schedule(n)) }) },
 	})
+	switch {
+	case front != "" && len(b.plans) > 0:
+		s.fail(n, `"front" hands all of the work over to an agent: there are no plans beside it`)
+	case front != "":
+		b.plans = frontPlans(front)
+	}
 	for _, skill := range b.skills {
 		if !slices.Contains(b.rules.skills, skill.ID) {
 			b.rules.skills = append(b.rules.skills, skill.ID)

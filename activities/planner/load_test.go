@@ -33,6 +33,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"name is empty", "name: ''\ndefault: true", `x.yaml:1: name: must not be empty`},
 		{"name is a number", "name: 7", `x.yaml:1: name: must be a text; quotes make one of a number; it is "7"`},
 		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: no request can match this playbook: give it match, skills, schedules or default: true"},
+		{"a front and plans", "…\nfront: a", `x.yaml:1: "front" hands all of the work over to an agent: there are no plans beside it`},
 		{"no plans", "name: a\ndefault: true", "x.yaml:1: a playbook needs plans"},
 		{"default", "name: a\ndefault: maybe", `x.yaml:2: default: must be true or false; it is "maybe"`},
 

@@ -16,6 +16,7 @@ type rules struct {
 	keywords []string
 	pattern  *regexp.Regexp // nil matches nothing
 	fallback bool           // for what no playbook matches
+	anySkill bool           // with fallback: also for skills that no playbook has
 }
 
 func (r rules) empty() bool {
@@ -29,7 +30,9 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 	if b, skill := p.bySkill(m); b != nil {
 		return b, fmt.Sprintf("skill %q", skill)
 	}
-	if skill, asked := skillOf(m); asked && p.fallback != nil {
+	if skill, asked := skillOf(m); asked && p.anySkill() != nil {
+		return p.anySkill(), fmt.Sprintf("skill %q", skill)
+	} else if asked && p.fallback != nil {
 		return nil, fmt.Sprintf("no playbook has the skill %q", skill)
 	}
 	words := foldText(request)
@@ -52,6 +55,16 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 		return nil, "no playbook matches the request, so each step that it names is a task"
 	}
 	return nil, "no playbook matches the request, so it is one task"
+}
+
+// anySkill returns the playbook that takes whichever skill a message asks for, nil if there is
+// none.
+func (p *Playbooks) anySkill() *playbook {
+	i := slices.IndexFunc(p.list, func(b *playbook) bool { return b.rules.anySkill })
+	if i < 0 {
+		return nil
+	}
+	return p.list[i]
 }
 
 func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {

@@ -41,6 +41,13 @@ type Skill struct {
 // executor takes every request.
 func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} }
 
+// WithFront returns playbooks that hand over to an agent what none of them takes, whichever skill
+// it asks for.
+func (p *Playbooks) WithFront(agent string) *Playbooks {
+	front := &playbook{file: "--front", name: "front", rules: rules{fallback: true, anySkill: true}, plans: frontPlans(agent)}
+	return &Playbooks{append(slices.Clone(p.list), front), p.fallback}
+}
+
 // None reports whether every request is rejected, since there are neither playbooks nor a
 // fallback that takes any.
 func (p *Playbooks) None() bool {

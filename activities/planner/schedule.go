@@ -11,7 +11,7 @@ import (
 // Owners of the schedules of playbooks that name none. No caller can be this
 // principal.
 const (
-	scheduleTenant    = "default"
+	scheduleTenant    = opt.DefaultTenant
 	schedulePrincipal = opt.OwnNames + "schedules"
 )
 

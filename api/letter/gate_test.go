@@ -38,6 +38,12 @@ func asks(schemas ...string) opt.Gate {
 	return g
 }
 
+// with adds a part to a message.
+func with(m a2a.Message, p a2a.Part) a2a.Message {
+	m.Parts = append(m.Parts, p)
+	return m
+}
+
 func answers(values ...string) (list []opt.Answer) {
 	for i, v := range values {
 		list = append(list, opt.Answer{ID: "q" + string(rune('0'+i)), Answer: json.RawMessage(v)})
@@ -52,6 +58,7 @@ func TestAnswer(t *testing.T) {
 	review := gate(opt.Approval, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask)
 	login, visa := gate(opt.Credential), gate(opt.Credential, opt.Reject)
 	number := asks(`{"type":"integer","minimum":1}`)
+	file := a2a.Part{Raw: []byte("x"), Filename: "a.txt"}
 	type decision = letter.GateDecision
 	for name, tc := range map[string]struct {
 		at   opt.Gate
@@ -85,6 +92,9 @@ func TestAnswer(t *testing.T) {
 		"a word about an authorization":  {visa, said("reject"), nil, opt.Reply{Action: opt.Reject}},
 		"nothing about an authorization": {visa, said(" "), nil, "message.parts: must hold text, or a data part with an action: reject"},
 		"text as the answer":             {asks(""), said(" Engineers "), nil, opt.Reply{Answers: answers(`"Engineers"`)}},
+		"a file beside the answer":       {asks(""), with(said("See"), file), nil, opt.Reply{Answers: answers(`"See"`), Attached: []a2a.Part{file}}},
+		"a file as the answer":           {asks(""), with(said(" "), file), nil, opt.Reply{Answers: answers(`""`), Attached: []a2a.Part{file}}},
+		"a file in place of a number":    {number, with(said(""), file), nil, "message.parts: must hold text"},
 		"no text":                        {asks(""), said(""), nil, "message.parts: must hold text, or a data part with answers"},
 		"text to two questions":          {asks("", ""), said("x"), nil, "message.parts: must hold a data part with answers to: q0, q1"},
 		"text as JSON":                   {number, said("3"), nil, opt.Reply{Answers: answers("3")}},

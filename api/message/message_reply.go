@@ -94,14 +94,15 @@ func (s *Messages) letterTo(ctx context.Context, c *call.Call, v shown.TaskView,
 	return l, s.refuseLate(ctx, c, l, p.Message)
 }
 
-// storeContents stores the large contents of a letter and of what its reply has edited, if the
+// storeContents stores the large contents of a letter, and of the parts in its reply, if the
 // tenant may store more. Work that waits for a small answer continues in any case; a question from
 // a person decides nothing.
 func (s *Messages) storeContents(ctx context.Context, c *call.Call, l opt.Letter, blobs a2a.Blobs) error {
 	if l.Reply != nil {
 		edited, more := a2a.Detach(l.Reply.Edited)
-		l.Reply.Edited = edited
-		blobs = joined(blobs, more)
+		attached, beside := a2a.Detach(l.Reply.Attached)
+		l.Reply.Edited, l.Reply.Attached = edited, attached
+		blobs = joined(joined(blobs, more), beside)
 	}
 	if l.Reply == nil || l.Reply.Action == opt.Ask || len(blobs) > 0 {
 		if err := s.Quotas.Admit(ctx, c.Tenant, access.StoredBytes); err != nil {

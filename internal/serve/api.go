@@ -56,9 +56,18 @@ func (a *apiServer) parts() []part {
 		a.listeners,
 		a.reconciler,
 		a,
-		&httpServer{api: a}, &grpcServer{api: a}, newScheduleKeeper(a),
+		&httpServer{api: a}, &grpcServer{api: a}, newScheduleKeeper(a), a.frontCard(),
 		step(func(context.Context) error { a.settings.warn(a.host.log, a.store.journal.APIKeys); return nil }),
 	}
+}
+
+// frontCard returns the part that keeps the skills of the agent of --front up to date.
+func (a *apiServer) frontCard() part {
+	return &loop{run: func(ctx context.Context) {
+		if f := a.planning.front; f != nil {
+			f.run(ctx)
+		}
+	}}
 }
 
 // Start makes the operations.

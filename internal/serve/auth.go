@@ -202,7 +202,7 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 type anonymousAuthority struct{}
 
 func (anonymousAuthority) Authenticate(*http.Request) (call.Caller, error) {
-	return call.Caller{Tenant: "default", Principal: opt.Anonymous, Scopes: call.Scopes(), Anonymous: true}, nil
+	return call.Caller{Tenant: opt.DefaultTenant, Principal: opt.Anonymous, Scopes: call.Scopes(), Anonymous: true}, nil
 }
 
 func (anonymousAuthority) Challenge() string { return "" }

@@ -38,9 +38,11 @@ type planning struct {
 	env      func(string) (string, bool) // of the variables for models; nil for a process that asks none
 
 	models    *llm.Models                    // nil for none
+	agents    *agent.Executor                // nil for none
 	executors map[string]activities.Executor // by kind; nil for an API alone
 	limits    map[string]int                 // of tasks at a time, by kind of executor
 	playbooks *planner.PlaybookSet
+	front     *front   // nil for none
 	followers []func() // called after new playbooks were read
 }
 
@@ -53,6 +55,9 @@ func (p *planning) Start(context.Context) (err error) {
 		if p.models, err = llm.Load(p.settings.Models, p.env); err != nil {
 			return err
 		}
+	}
+	if err := p.loadAgents(); err != nil {
+		return err
 	}
 	if p.worker != nil {
 		if p.executors, err = p.loadExecutors(*p.worker); err != nil {
@@ -100,10 +105,14 @@ func (p *planning) Reload() {
 		p.host.log.Error("Kept the playbooks from before", zap.Error(err))
 		return
 	}
+	p.tellFollowers()
+	p.host.log.Info("Read the playbooks again")
+}
+
+func (p *planning) tellFollowers() {
 	for _, f := range p.followers {
 		f()
 	}
-	p.host.log.Info("Read the playbooks again")
 }
 
 // planners returns the planners that --planner may name.
@@ -124,17 +133,22 @@ const playbooksAgent = "playbooks"
 // agent returns the agent with a name.
 func (p *planning) agent(name string) (Agent, error) {
 	if name == playbooksAgent {
-		return playbooks{p.playbooks}, nil
+		return playbooks{p.playbooks, p.front}, nil
 	}
-	if a := p.host.build.Agents[name]; a != nil {
+	if a := p.host.build.Agents[name]; a != nil && p.front == nil {
 		return a, nil
+	} else if a != nil {
+		return nil, process.Usagef("--front and --agent %s both decide about all messages: set one of them", name)
 	}
 	known := append([]string{playbooksAgent}, slices.Sorted(maps.Keys(p.host.build.Agents))...)
 	return nil, process.Usagef("--agent %q: this program has %s", name, strings.Join(known, ", "))
 }
 
 // playbooks is the agent that decides with the current playbooks.
-type playbooks struct{ set *planner.PlaybookSet }
+type playbooks struct {
+	set   *planner.PlaybookSet
+	front *front // nil for none
+}
 
 // Decide implements [message.Agent]. If no playbook matches a message and it
 // is trivial, it is answered at once. Other messages without a playbook, and
@@ -161,7 +175,7 @@ func (p playbooks) Skills() []card.Skill {
 	for _, s := range p.set.Books().Skills() {
 		skills = append(skills, card.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
-	return skills
+	return append(skills, p.front.Skills()...)
 }
 
 // executorsOf returns b with the executor echo if it is on, and with the default executor of
@@ -180,6 +194,9 @@ func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Plan
 	books, err := s.readPlaybooks(b)
 	if err != nil {
 		return nil, err
+	}
+	if s.Front != "" {
+		return s.inFront(books, planners)
 	}
 	if name := s.plannerName(planners); name != noPlanner {
 		fallback, err := s.fallback(name, planners)
@@ -205,7 +222,7 @@ func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
 		return planner.LoadFiles(s.Playbooks...)
 	case b.Playbooks != nil:
 		return planner.LoadAll(b.Playbooks)
-	case b.Executors[echoKind] != nil:
+	case b.Executors[echoKind] != nil && s.Front == "":
 		return planner.Bundled()
 	}
 	return &planner.Playbooks{}, nil
@@ -274,12 +291,8 @@ func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Exec
 		}
 		all[shell.Kind] = shell.Executor{Commands: commands, Log: p.host.log.Named("shell")}
 	}
-	if cfg.Agents != "" {
-		agents, err := agent.Load(cfg.Agents, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return ownURL(p.reach.agents, rawURL) }})
-		if err != nil {
-			return nil, err
-		}
-		all[agent.Kind] = agent.New(agent.Config{Agents: agents, HTTP: p.reach.agents, Log: p.host.log.Named("agent")})
+	if p.agents != nil {
+		all[agent.Kind] = p.agents
 	}
 	if cfg.Endpoints != "" {
 		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return ownURL(p.reach.services, rawURL) })

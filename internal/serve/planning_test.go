@@ -40,6 +40,8 @@ func TestWorkSettings_planner(t *testing.T) {
 		{settings: workSettings{Planner: "poet"}, skills: []string{"brew", "rhyme"}},
 		{settings: workSettings{Planner: "poet"}, echo: true, skills: []string{"brew", "rhyme"}},
 		{settings: workSettings{Fallback: "echo"}, err: "--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers"},
+		{settings: workSettings{Front: "http://127.0.0.1:9999"}, skills: []string{"brew"}},
+		{settings: workSettings{Front: "writers", Planner: "poet"}, err: "--front takes every message: set neither --fallback echo nor a planner (--planner playbooks turns off that of the file of --models)"},
 		{settings: workSettings{Planner: "bard"}, err: `--planner "bard": this program has playbooks, clerk, poet`},
 		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them"},
 	} {

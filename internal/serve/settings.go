@@ -136,6 +136,8 @@ func (s limitSettings) check() error {
 type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
 	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
+	Agents    string   `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it and --front there is no such executor. The API needs it for --front alone, and without the variables that it names." env:"LONGHAUL_AGENTS" placeholder:"FILE"`
+	Front     string   `help:"Stand in front of an A2A agent: hand over to it, as they are, all messages that no playbook takes. Its URL, or its name in the file of --agents. The API and the workers need the same." env:"LONGHAUL_FRONT" placeholder:"URL"`
 	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE"`
 	MaxEvents int      `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
 	Echo      bool     `help:"Offer the executor echo, which does what the text of a task says, with its skill and the demo playbook, unless there are other playbooks: for trials. Clients can then hold slots for an hour and send any question to the people here. In dev it is always on. The API and the workers need the same." env:"LONGHAUL_ECHO"`
@@ -169,7 +171,6 @@ type workerSettings struct {
 	MaxPushes      int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
 	WorkflowMemory string        `help:"Memory for workflows that wait, such as 100MiB; those beyond it are replayed when something arrives. Without it a quarter of the limit of the process (GOMEMLIMIT, its container, the machine), 48MiB at most." env:"LONGHAUL_WORKFLOW_MEMORY" placeholder:"BYTES"`
 	Commands       string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE"`
-	Agents         string        `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it there is no such executor." env:"LONGHAUL_AGENTS" placeholder:"FILE"`
 	Endpoints      string        `help:"File with the web services that tasks with the executor http may call; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_ENDPOINTS" placeholder:"FILE"`
 	StopAfter      time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }

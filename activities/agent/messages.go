@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+	"longhaul/opt/wire"
+)
+
+// messages makes the messages of a task to its agent. A task that is handed over whole carries
+// those of the client as they are: with all parts and metadata, in the context of the client.
+type messages struct {
+	work  *activities.Work
+	input *input
+	memo  *memo
+	agent string
+}
+
+// start returns the message that starts the remote task.
+func (s messages) start() a2a.Message {
+	m := s.carry()
+	if s.input.Whole {
+		m = s.carry(s.work.Messages[:len(s.work.Messages)-s.work.Notes]...)
+	}
+	m.MessageID = s.memo.MessageID
+	text := ""
+	if len(m.Parts) == 0 {
+		text = cmp.Or(s.input.Message, s.work.Description, s.work.RequestText(), s.work.Name)
+	}
+	for _, r := range s.work.Refined {
+		text += "\n\n" + r.Remark()
+	}
+	if text != "" {
+		m.Parts = append(m.Parts, a2a.TextPart(strings.TrimPrefix(text, "\n\n")))
+	}
+	if len(s.input.Data) > 0 {
+		m.Parts = append(m.Parts, a2a.Part{Data: s.input.Data})
+	}
+	m.Parts = append(m.Parts, s.exchanges()...)
+	return m
+}
+
+// note returns the oldest note of a client that the agent does not have yet, and its id here.
+func (s messages) note() (m a2a.Message, id string, ok bool) {
+	notes := s.work.Messages[len(s.work.Messages)-s.work.Notes:]
+	next := slices.IndexFunc(notes, func(n a2a.Message) bool { return !slices.Contains(s.memo.Passed, n.MessageID) })
+	if !s.input.Whole || next < 0 {
+		return m, "", false
+	}
+	id = notes[next].MessageID
+	m = s.carry(notes[next])
+	m.MessageID, m.TaskID = digest(s.work.Tenant, s.work.TaskID, "note", id), s.memo.TaskID
+	return m, id, true
+}
+
+// answer returns the message for the answer to a question.
+func (s messages) answer(q question, r opt.Reply) a2a.Message {
+	m := s.carry()
+	m.MessageID, m.TaskID, m.Parts = digest(s.work.Tenant, s.work.Key, "answer"), s.memo.TaskID, q.answerParts(r)
+	return m
+}
+
+// carry returns one message with the parts, metadata and extensions of messages of clients. Who
+// sent them is for executors here alone. The ids of tasks that they refer to mean nothing there.
+func (s messages) carry(all ...a2a.Message) a2a.Message {
+	out := a2a.Message{ContextID: s.memo.ContextID, Role: a2a.RoleUser}
+	for _, m := range all {
+		out.Parts = append(out.Parts, m.Parts...)
+		out.Extensions = append(out.Extensions, m.Extensions...)
+		for key, value := range m.Metadata {
+			if key != opt.KeyAuthor {
+				out.Metadata = out.Metadata.With(key, value)
+			}
+		}
+	}
+	out.Metadata = out.Metadata.With(KeyHops, s.memo.Hops)
+	if s.input.Skill != "" {
+		out.Metadata = out.Metadata.With(opt.KeySkill, s.input.Skill)
+	}
+	slices.Sort(out.Extensions)
+	out.Extensions = slices.Compact(out.Extensions)
+	return out
+}
+
+// context returns the context that is proposed for the remote task. The contexts of tenants are
+// apart, and so is that of each task that is not handed over whole; a later attempt has no memo,
+// but the same context.
+func (s messages) context() string {
+	ref, _ := opt.ParseID(s.work.TaskID)
+	switch {
+	case !s.input.Whole:
+		return digest("context", s.work.Tenant, cmp.Or(ref.TaskID, s.work.TaskID), s.agent)
+	case s.work.Tenant == opt.DefaultTenant:
+		return s.work.ContextID
+	}
+	return digest("context", s.work.Tenant, s.work.ContextID)
+}
+
+// exchanges returns, for an agent that gets a task again, its questions and the answers.
+func (s messages) exchanges() []a2a.Part {
+	var out []a2a.Part
+	for _, asked := range s.memo.Asks {
+		i := slices.IndexFunc(s.work.Replies, func(r opt.Reply) bool { return r.GateID == asked.GateID })
+		if s.memo.Resends == 0 || i < 0 {
+			continue
+		}
+		out = append(out, a2a.TextPart("You have asked: "+asked.Text), a2a.TextPart("The answer was:"))
+		out = append(out, question{Kind: opt.Clarification}.answerParts(s.work.Replies[i])...)
+	}
+	return out
+}
+
+// answerParts returns the parts of the message to the agent: the decision at one of its gates,
+// or the answer in the form in which a person gave it.
+func (q question) answerParts(r opt.Reply) []a2a.Part {
+	words := q.Kind == opt.Credential && r.Action == ""
+	if q.Gate != "" && !words {
+		decision := wire.Reply{GateID: q.Gate, Feedback: r.Feedback, Digest: q.Digest}
+		if q.Kind != opt.Clarification {
+			decision.Action = r.Action
+		} else {
+			decision.Answers = r.Answers
+		}
+		return []a2a.Part{a2a.DataPart(decision)}
+	}
+	var out []a2a.Part
+	if q.Kind == opt.Credential && !words {
+		out = append(out, a2a.TextPart("The authorization was given."))
+	}
+	for _, a := range r.Answers {
+		var plain string
+		switch text := json.Unmarshal(a.Answer, &plain) == nil; {
+		case !text:
+			out = append(out, a2a.Part{Data: a.Answer})
+		case plain != "" || len(r.Attached) == 0:
+			out = append(out, a2a.TextPart(plain))
+		}
+	}
+	if r.Feedback != "" {
+		out = append(out, a2a.TextPart(r.Feedback))
+	}
+	return append(out, r.Attached...)
+}

@@ -1,0 +1,196 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/executortest"
+	"longhaul/opt"
+)
+
+// whole is a task that hands a conversation over as it is.
+func whole(word string, more ...a2a.Part) activities.Work {
+	w := attempt("task-1", "")
+	w.Input = json.RawMessage(`{"agent":"other","whole":true}`)
+	w.Tenant, w.ContextID = opt.DefaultTenant, "ctx-9"
+	w.Messages = []a2a.Message{{
+		MessageID: "m-1", Role: a2a.RoleUser, Parts: append([]a2a.Part{a2a.TextPart(word)}, more...), Extensions: []string{"urn:x:1"},
+		Metadata: a2a.Metadata{}.With("urn:x:1", "kept").With(opt.KeyAuthor, "ann"),
+	}}
+	return w
+}
+
+// All of the request arrives, in the context of the client, without who has sent it.
+func TestExecutor_whole(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			f := newFake(t, d.version, d.rest)
+			file := a2a.Part{Raw: []byte("\x00\x01"), Filename: "a.bin", MediaType: "application/octet-stream", Metadata: a2a.Metadata{}.With("k", 1)}
+			_, got := play(t, executor(t, f, ""), whole("go", file, a2a.Part{Data: json.RawMessage(`{"n":1}`)}))
+			if want := `completed|result=Done: go `; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			sent := f.params("send")[0]["message"].(object)
+			parts, _ := json.Marshal(sent["parts"])
+			for _, want := range []string{"AAE=", "a.bin", "application/octet-stream", `"k":1`, `{"n":1}`} {
+				if !strings.Contains(string(parts), want) {
+					t.Errorf("the parts %s lack %s", parts, want)
+				}
+			}
+			meta := sent["metadata"].(object)
+			if sent["contextId"] != "ctx-9" || meta["urn:x:1"] != "kept" || meta[opt.KeyAuthor] != nil || meta["urn:longhaul:handoff:v1"] == nil {
+				t.Errorf("the message is %v", sent)
+			}
+			header := map[string]string{"1.0": "A2A-Extensions", "0.3": "X-A2A-Extensions"}[d.version]
+			for i, op := range f.log() {
+				if op == "send" && f.heads[i].Get(header) != "urn:x:1" {
+					t.Errorf("the headers are %v", f.heads[i])
+				}
+			}
+		})
+	}
+}
+
+// Contexts of other tenants are not those of the agent: a name that is known proves nothing.
+func TestExecutor_wholeOfAnotherTenant(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	for _, tenant := range []string{"acme", "other", "acme"} {
+		w := whole("go")
+		w.Tenant, w.ObjectiveID = tenant, "objective-"+tenant
+		play(t, executor(t, f, ""), w)
+	}
+	var contexts []any
+	for _, p := range f.params("send") {
+		contexts = append(contexts, p["message"].(object)["contextId"])
+	}
+	if len(contexts) != 3 || contexts[0] == "ctx-9" || contexts[0] == contexts[1] || contexts[0] != contexts[2] {
+		t.Errorf("the contexts are %v", contexts)
+	}
+}
+
+// Notes reach the agent while it works, each once. One that it refuses changes nothing. While it
+// asks it gets none: it would take it for the answer.
+func TestExecutor_wholeNotes(t *testing.T) {
+	for word, want := range map[string][]string{"long": {"long", "and n-1", "and n-2"}, "picky": {"picky", "and n-1"}} {
+		f := newFake(t, "1.0", false)
+		w := whole(word)
+		for _, id := range []string{"n-1", "n-2"} {
+			w.Messages, w.Notes = append(w.Messages, a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("and " + id)}}), w.Notes+1
+		}
+		_, _ = executortest.Player{Executor: executor(t, f, ""), Twice: true, Legs: 12}.Play(t.Context(), w)
+		var said []string
+		seen := map[any]bool{}
+		for _, p := range f.params("send") {
+			m := p["message"].(object)
+			if !seen[m["messageId"]] {
+				said = append(said, words(m))
+			}
+			seen[m["messageId"]] = true
+		}
+		if diff := cmp.Diff(want, said); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", word, diff)
+		}
+	}
+}
+
+// The question of the agent is asked in its words, and a file goes back beside the answer.
+func TestExecutor_wholeAnswer(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	asked, got := play(t, e, whole("ask"))
+	if want := "input-required|clarification|Which color?"; !strings.HasPrefix(got, want) {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+	answer := opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"red"`)}}, Attached: []a2a.Part{{Data: json.RawMessage(`{"shade":3}`)}}}
+	if _, got = play(t, e, replied(asked, answer)); got != `completed|result=Done: ask red {"shade":3}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// An agent that has not been reached yet is waited for.
+func TestExecutor_wholeAway(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	f.Close()
+	o, err := e.Execute(t.Context(), whole("go"), &executortest.Stream{})
+	if err != nil || o.Park == nil || !strings.Contains(o.Park.Text, "cannot be used") {
+		t.Errorf("%+v, error %v", o, err)
+	}
+}
+
+// forget has the agent lose its tasks, as one that keeps them in memory does when it is started
+// again.
+func (f *fake) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.tasks)
+	clear(f.by)
+}
+
+// loses plays a task whose agent loses it once, when it is parked for the n-th time.
+func loses(t *testing.T, f *fake, e activities.Executor, w activities.Work, n int) (executortest.Played, string) {
+	t.Helper()
+	p, err := executortest.Player{Executor: e, Legs: 60, Parked: func(activities.Work, activities.Outcome) *activities.Outcome {
+		if n--; n == 0 {
+			f.forget()
+		}
+		return nil
+	}}.Play(t.Context(), w)
+	if err != nil {
+		return p, "error " + err.Error()
+	}
+	return p, show(p)
+}
+
+func TestExecutor_lost(t *testing.T) {
+	const asks = "input-required|approval|Agent other has lost the task: send it again?"
+	for _, tc := range []struct {
+		name, more, word string
+		at               int
+		want             string
+	}{
+		{"sent again by itself", "", "go", 3, "completed|result=Done: go "},
+		{"after an artifact a person is asked", "", "replace", 5, asks},
+		{"a person is always asked", ", on-lost: ask", "go", 3, asks},
+		{"the task fails", ", on-lost: fail", "go", 3, "failed|remote-task-lost: Agent other does not know the task any more that it was given."},
+	} {
+		f := newFake(t, "1.0", false)
+		_, got := loses(t, f, executor(t, f, ", no-push: true"+tc.more), attempt("task-1", tc.word), tc.at)
+		if !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// After a question a person decides; the agent gets the task again with the exchange.
+func TestExecutor_lostAfterQuestion(t *testing.T) {
+	for action, want := range map[opt.Action]string{
+		opt.Accept: "input-required|clarification|Agent other asks: Which color?",
+		opt.Reject: "failed|remote-task-lost: Agent other does not know the task any more that it was given.",
+	} {
+		f := newFake(t, "1.0", false)
+		e := executor(t, f, "")
+		asked, _ := play(t, e, attempt("task-1", "ask"))
+		f.forget()
+		w := replied(asked, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"red"`)}}})
+		lost, got := play(t, e, w)
+		if want := "input-required|approval|Agent other has lost the task: send it again?"; !strings.HasPrefix(got, want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+		w = replied(lost, opt.Reply{Action: action})
+		w.Replies = append(lost.Work.Replies, w.Replies...)
+		w.Replies[1].GateID, w.Round, w.Key = opt.GateID(w.TaskID, 2), 3, w.TaskID+":3"
+		if _, got = play(t, e, w); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s, want %s", action, got, want)
+		}
+		sent := f.params("send")
+		if last := words(sent[len(sent)-1]["message"].(object)); action == opt.Accept && (!strings.Contains(last, " You have asked: Agent other asks: Which color?") || !strings.HasSuffix(last, " The answer was: red")) {
+			t.Errorf("the agent was sent %q", last)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/api/card"
+	"longhaul/opt"
+)
+
+// A server in front of an agent has the skills of that agent, with their media types, and a plan
+// for every message: also for a greeting, which playbooks answer themselves.
+func TestFront(t *testing.T) {
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name":"Painter","defaultInputModes":["text/plain"],"defaultOutputModes":["image/png"],"skills":[
+			{"id":"draw","name":"Draw","description":"Draws","tags":["x"],"outputModes":["image/svg+xml"]},{"id":"paint","name":"Paint","description":"Paints","tags":["x"]}]}`))
+	}))
+	t.Cleanup(remote.Close)
+	h := newHost(zap.NewNop(), Build{})
+	r := &reach{log: h.log}
+	p := &planning{host: h, reach: r, settings: workSettings{Front: remote.URL}, api: &apiSettings{Agent: playbooksAgent}}
+	if err := h.start(t.Context(), r, p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Stop() })
+	agent, err := p.agent(playbooksAgent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, calls := agent.Skills(), 0
+	p.follow(func() { calls++ })
+	for range 2 {
+		if err := p.front.read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, tags := []string{"text/plain"}, []string{"x"}
+	want := []card.Skill{
+		{ID: "draw", Name: "Draw", Description: "Draws", Tags: tags, InputModes: in, OutputModes: []string{"image/svg+xml"}},
+		{ID: "paint", Name: "Paint", Description: "Paints", Tags: tags, InputModes: in, OutputModes: []string{"image/png"}},
+	}
+	if diff := cmp.Diff(want, agent.Skills()); diff != "" || len(before) != 1 || calls != 1 {
+		t.Errorf("%d skills before, changed %d times, skills (-want +got):\n%s", len(before), calls, diff)
+	}
+	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("hello")}, Metadata: a2a.Metadata{}.With(opt.KeySkill, "draw")}
+	d, err := agent.Decide(t.Context(), m)
+	if err != nil || len(d.Plans) != 1 || d.Plans[0].Tasks[0].Executor != "agent" {
+		t.Errorf("it decided %+v, error %v", d, err)
+	}
+}
+
+// Mistakes in --front end the program before anything begins.
+func TestRun_frontMistakes(t *testing.T) {
+	agents := write(t, "agents.yaml", "agents: {front: {url: 'https://agent.example.com'}}\n")
+	for want, args := range map[string]string{
+		`--front "writers" is neither the URL of an agent`:         "--front writers",
+		"has an agent front: name that with --front":               "--agents " + agents + " --front https://other.example.com",
+		"--front: url must be an http or https URL":                "--front http://169.254.169.254",
+		"--front and --agent clerk both decide about all messages": "--front https://other.example.com --agent clerk",
+	} {
+		if said := refused(t, 2, Build{Agents: map[string]Agent{"clerk": clerk{}}}, strings.Fields("api "+args)...); !strings.Contains(said, want) {
+			t.Errorf("%s: it said\n%s", args, said)
+		}
+	}
+}
