@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"longhaul/a2a"
@@ -123,7 +122,7 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	}
 	m.Sends++
 	m.Hops = way.withHop(h.work.ObjectiveID, to)
-	m.MessageID = digest(h.work.Tenant, h.work.Key, strconv.Itoa(m.Sends))
+	m.MessageID = h.messages().startID()
 	m.ContextID = cmp.Or(m.ContextID, h.messages().context())
 	m.Since = h.now().UnixMilli()
 	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"longhaul/a2a"
@@ -21,11 +22,39 @@ type messages struct {
 	agent string
 }
 
+// request returns the messages of the client that the work began with.
+func (s messages) request() []a2a.Message { return s.work.Messages[:len(s.work.Messages)-s.work.Notes] }
+
+// startID returns a new id for the message that starts the remote task. That of the client goes
+// over once: the agent may take a known one for a repeat.
+func (s messages) startID() string {
+	made := digest(s.work.Tenant, s.work.Key, strconv.Itoa(s.memo.Sends))
+	request, first := s.request(), opt.TaskID(opt.PlanID(s.work.ObjectiveID, 1), 0)
+	if len(request) == 0 || s.memo.Sends > 1 || s.work.TaskID != first {
+		return made
+	}
+	return s.id(request[0].MessageID, authorOf(request[0]), made)
+}
+
+// id returns the id of a message of a client, or else the one that was made for it if clients are
+// told apart here: two of them may choose the same.
+func (s messages) id(own, author, made string) string {
+	if s.input.Whole && author == opt.Anonymous {
+		return own
+	}
+	return made
+}
+
+func authorOf(m a2a.Message) string {
+	author, _ := m.Metadata.String(opt.KeyAuthor)
+	return author
+}
+
 // start returns the message that starts the remote task.
 func (s messages) start() a2a.Message {
 	m := s.carry()
 	if s.input.Whole {
-		m = s.carry(s.work.Messages[:len(s.work.Messages)-s.work.Notes]...)
+		m = s.carry(s.request()...)
 	}
 	m.MessageID = s.memo.MessageID
 	text := ""
@@ -54,14 +83,15 @@ func (s messages) note() (m a2a.Message, id string, ok bool) {
 	}
 	id = notes[next].MessageID
 	m = s.carry(notes[next])
-	m.MessageID, m.TaskID = digest(s.work.Tenant, s.work.TaskID, "note", id), s.memo.TaskID
+	m.MessageID, m.TaskID = s.id(id, authorOf(notes[next]), digest(s.work.Tenant, s.work.TaskID, "note", id)), s.memo.TaskID
 	return m, id, true
 }
 
 // answer returns the message for the answer to a question.
 func (s messages) answer(q question, r opt.Reply) a2a.Message {
 	m := s.carry()
-	m.MessageID, m.TaskID, m.Parts = digest(s.work.Tenant, s.work.Key, "answer"), s.memo.TaskID, q.answerParts(r)
+	m.MessageID = s.id(r.MessageID, r.DecidedBy, digest(s.work.Tenant, s.work.Key, "answer"))
+	m.TaskID, m.Parts = s.memo.TaskID, q.answerParts(r)
 	return m
 }
 

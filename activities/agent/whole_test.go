@@ -73,6 +73,31 @@ func TestExecutor_wholeOfAnotherTenant(t *testing.T) {
 	}
 }
 
+// The id of the client's message goes over where clients are one, for the first task alone, and
+// not when it is sent again.
+func TestExecutor_wholeMessageID(t *testing.T) {
+	objective := opt.DerivedObjectiveID(opt.DefaultTenant, opt.Anonymous, "m-1")
+	first, second := opt.TaskID(opt.PlanID(objective, 1), 0), opt.TaskID(opt.PlanID(objective, 1), 1)
+	for _, tc := range []struct {
+		author, task string
+		lost, same   bool
+	}{{opt.Anonymous, first, false, true}, {opt.Anonymous, second, false, false}, {"ann", first, false, false}, {opt.Anonymous, first, true, false}} {
+		f := newFake(t, "1.0", false)
+		w := whole("go")
+		w.ObjectiveID, w.TaskID, w.Messages[0].Metadata = objective, tc.task, a2a.Metadata{}.With(opt.KeyAuthor, tc.author)
+		at := 0
+		if tc.lost {
+			at = 3
+		}
+		_, got := loses(t, f, executor(t, f, ""), w, at)
+		sent := f.params("send")
+		id := sent[len(sent)-1]["message"].(object)["messageId"]
+		if got != "completed|result=Done: go " || (id == "m-1") != tc.same {
+			t.Errorf("%+v: %s, the message id is %v", tc, got, id)
+		}
+	}
+}
+
 // Notes reach the agent while it works, each once. One that it refuses changes nothing. While it
 // asks it gets none: it would take it for the answer.
 func TestExecutor_wholeNotes(t *testing.T) {
