@@ -37,7 +37,7 @@ func (s messages) startID() string {
 }
 
 // id returns the id of a message of a client, or else the one that was made for it if clients are
-// told apart here: two of them may choose the same.
+// distinguished here: two of them may choose the same.
 func (s messages) id(own, author, made string) string {
 	if s.input.Whole && author == opt.Anonymous {
 		return own
