@@ -49,7 +49,7 @@ func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
 		fields = append(fields, zap.String("rule", tried.Rule))
 	}
 	if tried.Private {
-		fields = append(fields, zap.String("allowedBy", egress.AllowPrivate))
+		fields = append(fields, zap.String("allowedBy", egress.AllowFlags))
 	}
 	switch {
 	case out.Status == outbox.DeliveryDead:

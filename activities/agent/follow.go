@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -29,9 +31,6 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 		return activities.Outcome{}, err
 	}
 	m.Down, m.Missing = nil, 0
-	if o, passed, err := h.passNote(ctx, r, task.Status.State); passed || err != nil {
-		return o, err
-	}
 	if state := statusDigest(task); state == m.State {
 		m.Polls++
 	} else {
@@ -59,10 +58,22 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 		o.Artifacts = changed
 		return o, nil
 	}
-	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
+	return h.waitForWork(ctx, r, task, changed)
+}
+
+// waitForWork passes a note on, or waits while the agent works.
+func (h *handoff) waitForWork(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
+	m := &h.memo
+	wait, says := h.nextPoll(), ""
+	if h.input.Whole && h.work.Notes > len(m.Passed) {
+		var err error
+		if wait, says, err = h.passNote(ctx, r, wait); err != nil {
+			return activities.Outcome{}, err
+		}
+	} else if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
 		return h.relay(ctx, r, task, changed)
 	}
-	o := h.park(h.nextPoll(), h.status(task))
+	o := h.park(wait, cmp.Or(says, h.status(task)))
 	o.Artifacts = changed
 	return o, nil
 }
@@ -189,7 +200,11 @@ func (h *handoff) completed(t codec.TaskRead, changed []a2a.Artifact) activities
 	case len(t.Artifacts) == 0:
 		return h.messageOutcome(m)
 	case h.input.Whole:
-		changed = append(changed, h.messageOutcome(m).Artifacts...)
+		id := "answer"
+		for slices.ContainsFunc(t.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == id }) {
+			id += "-"
+		}
+		changed = append(changed, h.lastWords(id, m))
 	}
 	return activities.Completed(changed...)
 }
@@ -255,24 +270,37 @@ func prompt(s a2a.TaskStatus) string {
 
 // onLost returns the outcome for a remote task that the agent does not know any more.
 func (h *handoff) onLost() activities.Outcome {
-	m, name := &h.memo, h.agent.name
+	m, does := &h.memo, h.agent.OnLost
+	if does == "" && h.input.Whole {
+		does = Resend
+	}
 	switch {
-	case h.agent.OnLost == Fail:
+	case h.atCredential(): // a gate of its own asks, after this one is closed
+		m.Asked = nil
+		return h.park(0, "")
+	case does == Fail:
 		return h.lost()
-	case h.agent.OnLost == Resend && m.untouched():
+	case does == Resend && len(h.work.Replies) == 0 && m.untouched():
 		return h.resend()
 	}
 	m.LostAt, m.Asked = h.work.Round, nil
 	return activities.Keeping(activities.WaitFor(opt.Gate{
-		Kind: opt.Approval, Title: fmt.Sprintf("Agent %s has lost the task: send it again?", name),
+		Kind:        opt.Clarification,
 		Description: "The agent does not know the task any more. If it gets the task again, with the questions and answers so far, it may repeat what it has done.",
-		Actions:     []opt.Action{opt.Accept, opt.Reject},
+		Questions: []opt.Question{{
+			ID: "lost", Question: fmt.Sprintf("Agent %s has lost the task: %s, or %s?", h.agent.name, sendAgain, stopIt),
+			Schema: mustJSON(map[string]any{"type": "string", "enum": []string{sendAgain, stopIt}}),
+		}},
 	}), *m)
 }
 
 // afterLoss returns the outcome after the answer to whether a lost task is sent again.
 func (h *handoff) afterLoss() activities.Outcome {
-	if reply, ok := h.reply(); ok && reply.Action == opt.Accept {
+	answer := ""
+	if reply, ok := h.reply(h.memo.LostAt); ok && len(reply.Answers) == 1 {
+		_ = json.Unmarshal(reply.Answers[0].Answer, &answer) // "" if it is not a text
+	}
+	if answer == sendAgain {
 		return h.resend()
 	}
 	return h.lost()
@@ -284,26 +312,44 @@ func (h *handoff) lost() activities.Outcome {
 
 // resend forgets the remote task, so that the next leg starts another one.
 func (h *handoff) resend() activities.Outcome {
-	m := &h.memo
-	m.forget()
+	h.memo.forget()
 	return h.park(0, fmt.Sprintf("Agent %s does not know the task any more, and gets it again.", h.agent.name))
 }
 
-// passNote sends the oldest note of a client that the agent does not have yet. passed is false if
-// there is none, or if the agent does not work: it would take a note for the answer to a question.
-func (h *handoff) passNote(ctx context.Context, r remote, state a2a.TaskState) (o activities.Outcome, passed bool, err error) {
-	m, noteID, ok := h.messages().note()
-	if !ok || state.Terminal() || state.Interrupted() {
-		return o, false, nil
+// maxNoteTries is how often a note is sent to an agent that does not take it.
+const maxNoteTries = 5
+
+// passNote sends the oldest note of a client that the agent does not have yet, while the agent
+// works: otherwise it would take a note for the answer to a question. It returns how long to wait
+// for the next look, and a text for clients if the agent does not take the note.
+func (h *handoff) passNote(ctx context.Context, r remote, wait time.Duration) (time.Duration, string, error) {
+	m := &h.memo
+	note, known, ok := h.messages().note()
+	if !ok {
+		return wait, "", nil
 	}
-	says := ""
-	if _, err := r.send(ctx, m, h.input.Accept); err != nil {
-		t, ok := errors.AsType[*callError](err)
-		if !ok || t.kind != refused || t.code == codeNotFound {
-			return o, false, err
+	arrived := false
+	if h.work.Try > 1 || m.NoteTries > 0 { // it may have arrived before
+		task, err := r.history(ctx, m.TaskID)
+		if err != nil {
+			return wait, "", err
 		}
-		says = fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
+		arrived = hasMessage(task, note.MessageID)
 	}
-	h.memo.Passed = append(h.memo.Passed, noteID)
-	return h.park(0, says), true, nil
+	if !arrived {
+		if _, err := r.send(ctx, note, h.input.Accept); err != nil {
+			t, ok := errors.AsType[*callError](err)
+			if !ok {
+				return wait, "", err
+			}
+			if m.NoteTries++; t.kind != refused && m.NoteTries < maxNoteTries {
+				return h.repeatWait(m.NoteTries), "", nil
+			}
+			says := fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
+			m.Passed, m.NoteTries = append(m.Passed, known), 0
+			return 0, says, nil
+		}
+	}
+	m.Passed, m.NoteTries = append(m.Passed, known), 0
+	return 0, "", nil
 }

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 // A memo holds the state of the remote task. It is stored in histories: add fields,
@@ -37,11 +38,12 @@ type memo struct {
 	Missing int       `json:"missing,omitempty"` // polls at which the agent did not know the task
 	Down    *downtime `json:"down,omitempty"`    // the agent cannot be reached
 
-	Returned bool     `json:"returned,omitempty"` // the agent has returned an artifact, or a piece of one
-	Asks     []ask    `json:"asks,omitempty"`     // its questions, oldest first
-	Passed   []string `json:"passed,omitempty"`   // ids of the notes that it has, or has refused
-	Resends  int      `json:"resends,omitempty"`  // how often it got the task again after it had lost it
-	LostAt   int      `json:"lostAt,omitempty"`   // the round whose gate asks whether it gets the task again
+	Returned  bool     `json:"returned,omitempty"`  // the agent has returned an artifact, or a piece of one
+	Asks      []ask    `json:"asks,omitempty"`      // its questions, oldest first
+	Passed    []string `json:"passed,omitempty"`    // digests of the notes that it has, or has not taken
+	NoteTries int      `json:"noteTries,omitempty"` // how often the next one was sent without success
+	Resends   int      `json:"resends,omitempty"`   // how often it got the task again after it had lost it
+	LostAt    int      `json:"lostAt,omitempty"`    // the round whose gate asks whether it gets the task again
 
 	Ended bool `json:"ended,omitempty"` // the remote task is over: another run of the task starts another one
 }
@@ -85,6 +87,8 @@ func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 		return h.afterLoss(), nil
 	case m.MessageID == "":
 		return h.chooseEndpoint(ctx)
+	case !h.agent.allows(m.At.URL) && h.input.Whole: // the agent is elsewhere now
+		return h.onLost(), nil
 	case !h.agent.allows(m.At.URL):
 		return h.end(activities.Failed(CodeCard, "The operator does not allow the interface of agent "+h.agent.name+" any more.")), nil
 	case h.now().Sub(time.UnixMilli(m.Since)) > h.agent.MaxWait:
@@ -159,15 +163,30 @@ func (h *handoff) messageOutcome(m *a2a.Message) activities.Outcome {
 	if len(m.Parts) == 0 {
 		return activities.Failed(CodeFailed, fmt.Sprintf("Agent %s answered with an empty message.", h.agent.name))
 	}
-	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: m.Parts, Metadata: h.agent.originMetadata()})
+	return activities.Completed(h.lastWords("answer", m))
 }
 
-// park returns the outcome of a leg after which the task waits for d. If the task is canceled
-// then, cancelRemote runs.
+// lastWords returns an artifact with the parts of a message.
+func (h *handoff) lastWords(id string, m *a2a.Message) a2a.Artifact {
+	return a2a.Artifact{ArtifactID: id, Name: h.agent.name, Parts: m.Parts, Metadata: h.agent.originMetadata()}
+}
+
+// park returns the outcome of a leg after which the task waits for d, also at its open gate. If the
+// task is canceled then, cancelRemote runs.
 func (h *handoff) park(d time.Duration, says string) activities.Outcome {
 	o := activities.ParkFor(d, h.memo, says)
 	o.OnCancel = true
+	if h.atCredential() {
+		o.State = opt.TaskAuthRequired
+	}
 	return o
+}
+
+// atCredential reports whether the task waits at the gate for an authorization, which stays open
+// while the remote task is looked at.
+func (h *handoff) atCredential() bool {
+	q := h.memo.Asked
+	return q != nil && q.Kind == opt.Credential && q.Round == h.work.Round
 }
 
 // end returns o, and ends the remote task in the memo: another run of the task starts
@@ -207,13 +226,16 @@ func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 func (h *handoff) onUnreachable(t *callError) (activities.Outcome, error) {
 	m, now := &h.memo, h.now()
 	failed := &activities.Error{Code: CodeAway, Message: fmt.Sprintf("Agent %s cannot be used. %s", h.agent.name, t.text)}
-	if m.MessageID == "" && !h.input.Whole {
+	patience := h.agent.Patience
+	if h.input.Whole {
+		patience = max(patience, h.agent.MaxWait)
+	} else if m.Sends == 0 {
 		return activities.Outcome{}, failed
 	}
 	if m.Down == nil || m.Down.Round != h.work.Round || m.Down.Attempt != h.work.Attempt {
 		m.Down = &downtime{Round: h.work.Round, Attempt: h.work.Attempt, Since: now.UnixMilli()}
 	}
-	if now.Sub(time.UnixMilli(m.Down.Since)) > h.agent.Patience {
+	if now.Sub(time.UnixMilli(m.Down.Since)) > patience {
 		return activities.Outcome{}, failed
 	}
 	m.Down.Times++

@@ -33,7 +33,7 @@ type Agent struct {
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
 	Poll      time.Duration     `yaml:"poll"`      // longest time between two polls of the remote task; 0 means 1 min
 	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be unreachable before an attempt fails; 0 means 1 h
-	OnLost    OnLost            `yaml:"on-lost"`   // when it does not know a task any more; "" means resend
+	OnLost    OnLost            `yaml:"on-lost"`   // when it does not know a task any more; "" means resend for conversations that are handed over whole, else ask
 	Artifacts int               `yaml:"artifacts"` // of one remote task at most; 0 means 100
 	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at most; 0 means 8 MiB
 
@@ -112,7 +112,7 @@ func (a *Agent) prepare(name string, r Reader) error {
 	case a.Poll > 0 && a.Poll < firstPoll:
 		return fmt.Errorf("poll must be at least %v", firstPoll)
 	}
-	a.name, a.OnLost = name, cmp.Or(a.OnLost, Resend)
+	a.name = name
 	if err := a.locate(r.Allowed); err != nil {
 		return err
 	}
@@ -139,6 +139,10 @@ func (a *Agent) locate(allowed func(rawURL string) error) error {
 // headers fills in the variables of the headers.
 func (a *Agent) headers(env opfile.Env) error {
 	filled := env.Headers(a.Headers, "Accept", "User-Agent", codec.HeaderVersion)
+	if env == nil { // of a process that reads the card alone
+		a.Headers = nil
+		return opfile.Within("headers: ", errors.Join(filled.Wrong...))
+	}
 	a.Headers, a.secrets = filled.Headers, activities.Secrets(filled.Values)
 	return opfile.Within("headers: ", errors.Join(filled.Wrong...))
 }

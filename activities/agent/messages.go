@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,20 +27,24 @@ type messages struct {
 func (s messages) request() []a2a.Message { return s.work.Messages[:len(s.work.Messages)-s.work.Notes] }
 
 // startID returns a new id for the message that starts the remote task. That of the client goes
-// over once: the agent may take a known one for a repeat.
+// over once, if this objective is the one for it: the agent may take a known one for a repeat.
 func (s messages) startID() string {
 	made := digest(s.work.Tenant, s.work.Key, strconv.Itoa(s.memo.Sends))
 	request, first := s.request(), opt.TaskID(opt.PlanID(s.work.ObjectiveID, 1), 0)
 	if len(request) == 0 || s.memo.Sends > 1 || s.work.TaskID != first {
 		return made
 	}
-	return s.id(request[0].MessageID, authorOf(request[0]), made)
+	own, author := request[0].MessageID, authorOf(request[0])
+	if opt.DerivedObjectiveID(s.work.Tenant, author, own) != s.work.ObjectiveID {
+		return made
+	}
+	return s.id(own, author, made)
 }
 
-// id returns the id of a message of a client, or else the one that was made for it if clients are
-// distinguished here: two of them may choose the same.
+// id returns the id of a message of a client, or else the one that was made for it: if clients are
+// distinguished here, since two of them may choose the same, and if the agent has had it.
 func (s messages) id(own, author, made string) string {
-	if s.input.Whole && author == opt.Anonymous {
+	if s.input.Whole && author == opt.Anonymous && own != "" && s.memo.Sends == 1 {
 		return own
 	}
 	return made
@@ -74,17 +79,19 @@ func (s messages) start() a2a.Message {
 	return m
 }
 
-// note returns the oldest note of a client that the agent does not have yet, and its id here.
-func (s messages) note() (m a2a.Message, id string, ok bool) {
+// note returns the oldest note of a client that the agent does not have yet, and its digest.
+func (s messages) note() (m a2a.Message, known string, ok bool) {
 	notes := s.work.Messages[len(s.work.Messages)-s.work.Notes:]
-	next := slices.IndexFunc(notes, func(n a2a.Message) bool { return !slices.Contains(s.memo.Passed, n.MessageID) })
-	if !s.input.Whole || next < 0 {
+	digestOf := func(n a2a.Message) string { return digest(authorOf(n), n.MessageID)[:16] }
+	next := slices.IndexFunc(notes, func(n a2a.Message) bool { return !slices.Contains(s.memo.Passed, digestOf(n)) })
+	if next < 0 {
 		return m, "", false
 	}
-	id = notes[next].MessageID
-	m = s.carry(notes[next])
-	m.MessageID, m.TaskID = s.id(id, authorOf(notes[next]), digest(s.work.Tenant, s.work.TaskID, "note", id)), s.memo.TaskID
-	return m, id, true
+	n := notes[next]
+	known = digestOf(n)
+	m = s.carry(n)
+	m.MessageID, m.TaskID = s.id(n.MessageID, authorOf(n), digest(s.work.Tenant, s.work.TaskID, "note", known, strconv.Itoa(s.memo.Sends))), s.memo.TaskID
+	return m, known, true
 }
 
 // answer returns the message for the answer to a question.
@@ -117,6 +124,9 @@ func (s messages) carry(all ...a2a.Message) a2a.Message {
 	return out
 }
 
+// digestForm is the form of a digest, which a client may have copied from another tenant.
+var digestForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
 // context returns the context that is proposed for the remote task. The contexts of tenants are
 // apart, and so is that of each task that is not handed over whole; a later attempt has no memo,
 // but the same context.
@@ -125,7 +135,7 @@ func (s messages) context() string {
 	switch {
 	case !s.input.Whole:
 		return digest("context", s.work.Tenant, cmp.Or(ref.TaskID, s.work.TaskID), s.agent)
-	case s.work.Tenant == opt.DefaultTenant:
+	case s.work.Tenant == opt.DefaultTenant && !digestForm.MatchString(s.work.ContextID):
 		return s.work.ContextID
 	}
 	return digest("context", s.work.Tenant, s.work.ContextID)
@@ -135,12 +145,12 @@ func (s messages) context() string {
 func (s messages) exchanges() []a2a.Part {
 	var out []a2a.Part
 	for _, asked := range s.memo.Asks {
-		i := slices.IndexFunc(s.work.Replies, func(r opt.Reply) bool { return r.GateID == asked.GateID })
-		if s.memo.Resends == 0 || i < 0 {
+		reply, ok := replyTo(s.work.Replies, asked.GateID)
+		if s.memo.Resends == 0 || !ok {
 			continue
 		}
-		out = append(out, a2a.TextPart("You have asked: "+asked.Text), a2a.TextPart("The answer was:"))
-		out = append(out, question{Kind: opt.Clarification}.answerParts(s.work.Replies[i])...)
+		out = append(out, a2a.TextPart("You have asked: "+asked.Text), a2a.TextPart(strings.TrimSpace("The answer was: "+string(reply.Action))))
+		out = append(out, question{Kind: opt.Clarification}.answerParts(reply)...)
 	}
 	return out
 }
@@ -156,7 +166,7 @@ func (q question) answerParts(r opt.Reply) []a2a.Part {
 		} else {
 			decision.Answers = r.Answers
 		}
-		return []a2a.Part{a2a.DataPart(decision)}
+		return append([]a2a.Part{a2a.DataPart(decision)}, r.Attached...)
 	}
 	var out []a2a.Part
 	if q.Kind == opt.Credential && !words {

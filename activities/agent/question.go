@@ -98,7 +98,9 @@ func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activiti
 	default:
 		gate = h.plainGate(t.Status)
 	}
-	m.Asks = append(m.Asks, ask{opt.GateID(h.work.TaskID, h.work.Round), gate.Prompt()})
+	if h.agent.OnLost != Fail {
+		m.noteAsk(opt.GateIDIn(h.work.Epoch, h.work.TaskID, h.work.Round), strings.TrimPrefix(gate.Prompt(), h.askPrefix()))
+	}
 	if m.Problem != "" {
 		gate.Description = strings.TrimSpace("The agent did not take the last answer: " + m.Problem + "\n" + gate.Description)
 	}
@@ -115,7 +117,7 @@ func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activiti
 // while the remote task is looked at from time to time.
 func (h *handoff) watch(gate *opt.Gate, changed []a2a.Artifact) activities.Outcome {
 	o := h.park(h.nextPoll(), "")
-	o.State, o.Gate, o.Artifacts = opt.TaskAuthRequired, gate, changed
+	o.Gate, o.Artifacts = gate, changed
 	return o
 }
 
@@ -182,7 +184,7 @@ func (h *handoff) gate(g *remoteGate, s a2a.TaskStatus) opt.Gate {
 // longer asks the question: then the agent has the answer already, or asks another one.
 func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	m, r, q := &h.memo, h.remote(), *h.memo.Asked
-	reply, ok := h.reply()
+	reply, ok := h.reply(q.Round)
 	switch {
 	case !ok || reply.DecidedBy == opt.ByTimer:
 		h.abandonRemote(ctx)
@@ -224,11 +226,7 @@ func (h *handoff) afterAnswer(q question, reply opt.Reply, err error) (activitie
 	return h.park(0, fmt.Sprintf("Agent %s has the answer.", h.agent.name)), nil
 }
 
-// reply returns the reply to the gate that asked last: a round begins with it.
-func (h *handoff) reply() (opt.Reply, bool) {
-	n := len(h.work.Replies)
-	if n == 0 {
-		return opt.Reply{}, false
-	}
-	return h.work.Replies[n-1], true
+// reply returns the reply to the gate of a round.
+func (h *handoff) reply(round int) (opt.Reply, bool) {
+	return replyTo(h.work.Replies, opt.GateIDIn(h.work.Epoch, h.work.TaskID, round))
 }

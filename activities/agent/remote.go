@@ -90,7 +90,7 @@ const (
 
 // send sends a message and returns the task or message that answers it.
 func (r remote) send(ctx context.Context, m a2a.Message, accept []string) (codec.EventRead, error) {
-	r.extensions = m.Extensions
+	r.extensions = slices.DeleteFunc(slices.Clone(m.Extensions), func(uri string) bool { return !inHeader(uri) })
 	raw, err := r.call(ctx, methodSend, "", r.at.Version.Send(codec.Send{Message: m, ReturnAtOnce: true, Accept: accept}))
 	if err != nil {
 		return codec.EventRead{}, err
@@ -102,11 +102,26 @@ func (r remote) send(ctx context.Context, m a2a.Message, accept []string) (codec
 	return out, nil
 }
 
+// inHeader reports whether a text of a client may be one of a list in a header.
+func inHeader(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == ',' || c >= 127 })
+}
+
 // errNotA2A is the error for an answer that is not valid in A2A.
 var errNotA2A = &callError{kind: unreachable, text: "The answer is not one of A2A."}
 
 func (r remote) get(ctx context.Context, id string) (codec.TaskRead, error) {
 	return r.task(ctx, methodGet, id, map[string]any{"id": id, "historyLength": 0})
+}
+
+// history is get with the messages of the task, as far as the agent shows them.
+func (r remote) history(ctx context.Context, id string) (codec.TaskRead, error) {
+	return r.task(ctx, methodGet, id, map[string]any{"id": id, "historyLength": 100})
+}
+
+// hasMessage reports whether the history of a task has a message.
+func hasMessage(t codec.TaskRead, messageID string) bool {
+	return slices.ContainsFunc(t.History, func(m a2a.Message) bool { return m.MessageID == messageID })
 }
 
 func (r remote) cancel(ctx context.Context, id string) (codec.TaskRead, error) {
@@ -148,7 +163,7 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t codec.
 		return t, false, errNotA2A
 	}
 	for _, t := range list {
-		if t.ID != "" && slices.ContainsFunc(t.History, func(m a2a.Message) bool { return m.MessageID == messageID }) {
+		if t.ID != "" && hasMessage(t, messageID) {
 			return t, true, nil
 		}
 	}

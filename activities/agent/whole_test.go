@@ -2,13 +2,17 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/activities/agent"
 	"longhaul/activities/executortest"
 	"longhaul/opt"
 )
@@ -172,16 +176,17 @@ func loses(t *testing.T, f *fake, e activities.Executor, w activities.Work, n in
 	return p, show(p)
 }
 
+const asksLost = "input-required|clarification|Agent other has lost the task: send again, or stop?"
+
 func TestExecutor_lost(t *testing.T) {
-	const asks = "input-required|approval|Agent other has lost the task: send it again?"
 	for _, tc := range []struct {
 		name, more, word string
 		at               int
 		want             string
 	}{
-		{"sent again by itself", "", "go", 3, "completed|result=Done: go "},
-		{"after an artifact a person is asked", "", "replace", 5, asks},
-		{"a person is always asked", ", on-lost: ask", "go", 3, asks},
+		{"sent again by itself", ", on-lost: resend", "go", 3, "completed|result=Done: go "},
+		{"after an artifact a person is asked", ", on-lost: resend", "replace", 5, asksLost},
+		{"a person is asked", "", "go", 3, asksLost},
 		{"the task fails", ", on-lost: fail", "go", 3, "failed|remote-task-lost: Agent other does not know the task any more that it was given."},
 	} {
 		f := newFake(t, "1.0", false)
@@ -192,30 +197,93 @@ func TestExecutor_lost(t *testing.T) {
 	}
 }
 
+// A conversation that is handed over whole is sent again by itself, unless an older program has
+// taken an artifact or a question of the agent for it.
+func TestExecutor_lostOfOlderProgram(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	for memo, want := range map[string]string{"": "completed|result=Done: go ", `,"seen":{"a":"x"}`: asksLost, `,"answered":"x"`: asksLost} {
+		w := whole("go")
+		w.Memo = json.RawMessage(fmt.Sprintf(`{"at":{"url":%q,"binding":"JSONRPC","version":"1.0"},"messageId":"m","taskId":"gone","since":%d,"missing":5%s}`, f.URL+"/a2a", time.Now().UnixMilli(), memo))
+		if _, got := play(t, e, w); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s, want %s", memo, got, want)
+		}
+	}
+}
+
 // After a question a person decides; the agent gets the task again with the exchange.
 func TestExecutor_lostAfterQuestion(t *testing.T) {
-	for action, want := range map[opt.Action]string{
-		opt.Accept: "input-required|clarification|Agent other asks: Which color?",
-		opt.Reject: "failed|remote-task-lost: Agent other does not know the task any more that it was given.",
+	for answer, want := range map[string]string{
+		`"send again"`: "input-required|clarification|Which color?",
+		`"stop"`:       "failed|remote-task-lost: Agent other does not know the task any more that it was given.",
 	} {
 		f := newFake(t, "1.0", false)
 		e := executor(t, f, "")
-		asked, _ := play(t, e, attempt("task-1", "ask"))
+		asked, _ := play(t, e, whole("ask"))
 		f.forget()
-		w := replied(asked, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"red"`)}}})
-		lost, got := play(t, e, w)
-		if want := "input-required|approval|Agent other has lost the task: send it again?"; !strings.HasPrefix(got, want) {
-			t.Fatalf("got %s, want %s", got, want)
+		lost, got := play(t, e, replied(asked, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"red"`)}}}))
+		if !strings.HasPrefix(got, asksLost) {
+			t.Fatalf("got %s, want %s", got, asksLost)
 		}
-		w = replied(lost, opt.Reply{Action: action})
-		w.Replies = append(lost.Work.Replies, w.Replies...)
-		w.Replies[1].GateID, w.Round, w.Key = opt.GateID(w.TaskID, 2), 3, w.TaskID+":3"
+		w := replied(lost, opt.Reply{Answers: []opt.Answer{{ID: "lost", Answer: json.RawMessage(answer)}}})
+		w.Replies[0].GateID = opt.GateID(w.TaskID, 2)
+		w.Replies, w.Round, w.Key = append(lost.Work.Replies, w.Replies...), 3, w.TaskID+":3"
 		if _, got = play(t, e, w); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: got %s, want %s", action, got, want)
+			t.Errorf("%s: got %s, want %s", answer, got, want)
 		}
 		sent := f.params("send")
-		if last := words(sent[len(sent)-1]["message"].(object)); action == opt.Accept && (!strings.Contains(last, " You have asked: Agent other asks: Which color?") || !strings.HasSuffix(last, " The answer was: red")) {
+		if last := words(sent[len(sent)-1]["message"].(object)); strings.Contains(answer, "again") && (!strings.Contains(last, "ask You have asked: Which color?") || !strings.HasSuffix(last, " The answer was: red")) {
 			t.Errorf("the agent was sent %q", last)
 		}
+	}
+}
+
+// An agent that is away while a person is to give it an authorization closes no gate, and
+// words at another gate give none.
+func TestExecutor_awayAtAuthorization(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	asked, got := play(t, e, whole("auth"))
+	if asked.Outcome.State != opt.TaskAuthRequired {
+		t.Fatal(got)
+	}
+	w := asked.Work
+	w.Memo, w.Leg = asked.Outcome.Memo, w.Leg+1
+	f.refuse = map[string]rpcFault{"get": {-32603, "down"}}
+	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
+	if err != nil || o.State != opt.TaskAuthRequired || o.Park == nil {
+		t.Errorf("%+v, error %v", o, err)
+	}
+	f.refuse = nil
+	w.Memo, w.Round, w.Leg = o.Memo, 2, 0
+	w.Replies = []opt.Reply{{GateID: "another", Action: opt.Accept, DecidedBy: "ann"}}
+	if o, err = e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || o.Code != agent.CodeNoAnswer {
+		t.Errorf("%+v, error %v", o, err)
+	}
+}
+
+// A note that the agent does not take is sent a few times, more and more rarely, and the task
+// goes on.
+func TestExecutor_wholeNoteInVain(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	w := whole("long")
+	w.Messages, w.Notes = append(w.Messages, a2a.Message{MessageID: "n-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("more")}}), 1
+	var waits []int64
+	_, _ = executortest.Player{Executor: executor(t, f, ", no-stream: true, no-push: true"), Legs: 14, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
+		waits = append(waits, o.Park.Wait)
+		f.refuse = map[string]rpcFault{"send": {-32603, "down"}}
+		if len(waits) < 2 {
+			f.refuse = nil
+		}
+		return nil
+	}}.Play(t.Context(), w)
+	tries := 0
+	for _, op := range f.log() {
+		if op == "send" {
+			tries++
+		}
+	}
+	if tries != 1+5 || slices.Max(waits) < 8000 {
+		t.Errorf("%d sends, waits %v", tries, waits)
 	}
 }

@@ -267,6 +267,9 @@ func textOfReply(r opt.Reply) string {
 	for _, a := range r.Answers {
 		texts = append(texts, a2a.DataText(a.Answer))
 	}
+	for _, p := range r.Attached {
+		texts = append(texts, "+ "+cmp.Or(p.Filename, p.MediaType, "data"))
+	}
 	for _, p := range r.Edited {
 		text, _ := textIn(p)
 		texts = append(texts, text)

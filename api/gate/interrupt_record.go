@@ -59,12 +59,14 @@ func (s Gates) record(ctx context.Context, c *call.Call, id string) (shown.GateR
 		r.Gate.Object = []a2a.Part{opt.EditedPart(r.Gate.ArtifactData)}
 	}
 	for i, reply := range r.Replies {
-		if reply.Reply == nil || len(reply.Reply.Edited) == 0 {
+		if reply.Reply == nil {
 			continue
 		}
 		whole := *reply.Reply
-		if whole.Edited, err = s.Read.Parts(ctx, r.ObjectiveID, whole.Edited); err != nil {
-			return r, err
+		for _, parts := range []*[]a2a.Part{&whole.Edited, &whole.Attached} {
+			if *parts, err = s.Read.Parts(ctx, r.ObjectiveID, *parts); err != nil {
+				return r, err
+			}
 		}
 		r.Replies[i].Reply = &whole
 	}

@@ -185,13 +185,12 @@ func WasOffered(v shown.TaskView, a opt.Action) bool {
 }
 
 // readTextAnswer reads plain text as the answer to the only question, with the other parts beside
-// it; these alone answer a question that takes anything. Text that is JSON counts as that if the
-// question takes no text.
+// it. Text that is JSON counts as that if the question takes no text.
 func readTextAnswer(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	text := strings.TrimSpace(m.Text())
 	reply.Attached = a2a.BesideText(m.Parts)
-	switch alone := len(gate.Questions) == 1 && gate.Questions[0].Schema == nil; {
-	case text == "" && (len(reply.Attached) == 0 || !alone):
+	switch {
+	case text == "":
 		return call.InvalidField("message.parts", "must hold text, or a data part with answers")
 	case len(gate.Questions) != 1:
 		return call.InvalidField("message.parts", "must hold a data part with answers to: "+questions(gate))

@@ -64,8 +64,8 @@ func Rule(err error) string {
 	return ""
 }
 
-// AllowPrivate names the flags that set [Config].Allow and AllowPrivate, for messages.
-const AllowPrivate = "--egress-allow HOST or, for development, --allow-private-egress"
+// AllowFlags names the flags that set [Config].Allow and AllowPrivate, for messages.
+const AllowFlags = "--egress-allow HOST or, for development, --allow-private-egress"
 
 // Private reports whether a request was denied only because neither Allow nor AllowPrivate
 // opens the host.

@@ -21,9 +21,6 @@ import (
 // frontAgent is the name of the agent that --front gives by its URL.
 const frontAgent = "front"
 
-// frontPatience is how long that agent may be away: it has been promised the work.
-const frontPatience = 30 * 24 * time.Hour
-
 // A front is the agent in front of which this server stands.
 type front struct {
 	name   string // among the agents
@@ -67,7 +64,7 @@ func addFront(all *agent.Agents, at string, r agent.Reader) error {
 	case all.List[frontAgent] != nil:
 		return process.Usagef("--front %s: the file of --agents has an agent %s: name that with --front, or rename it", at, frontAgent)
 	}
-	if err := all.Add(frontAgent, &agent.Agent{URL: at, Patience: frontPatience}, r); err != nil {
+	if err := all.Add(frontAgent, &agent.Agent{URL: at}, r); err != nil {
 		return process.Usagef("--front: %v", err)
 	}
 	return nil
@@ -97,26 +94,24 @@ func (f *front) Skills() []card.Skill {
 	return []card.Skill{{ID: frontAgent, Name: "Agent", Description: "Takes every message. The card of the agent has not been read yet.", Tags: []string{"agent"}}}
 }
 
-// How often the card of the agent is read.
-const (
-	cardEvery = time.Minute
-	cardSoon  = time.Second // before it was read once
-)
+// cardEvery is how often the card of the agent is read at the least.
+const cardEvery = time.Minute
 
 // run keeps the skills up to date until ctx ends.
 func (f *front) run(ctx context.Context) {
-	for wait := time.Duration(0); ; {
+	for soon := time.Second; ; soon = min(2*soon, cardEvery) {
+		err := f.read(ctx)
+		if err != nil && soon == time.Second {
+			f.log.Info("The card of the agent cannot be read yet", zap.String("agent", f.name), zap.Error(err))
+		}
+		wait := cardEvery
+		if f.skills.Load() == nil {
+			wait = soon
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
-		}
-		wait = cardEvery
-		if err := f.read(ctx); err != nil {
-			if f.skills.Load() == nil {
-				wait = cardSoon
-			}
-			f.log.Debug("The card of the agent cannot be read", zap.Error(err))
 		}
 	}
 }

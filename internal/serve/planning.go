@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -44,6 +45,7 @@ type planning struct {
 	playbooks *planner.PlaybookSet
 	front     *front   // nil for none
 	followers []func() // called after new playbooks were read
+	telling   sync.Mutex
 }
 
 // follow has f called after new playbooks were read.
@@ -109,7 +111,10 @@ func (p *planning) Reload() {
 	p.host.log.Info("Read the playbooks again")
 }
 
+// tellFollowers calls those who follow the playbooks and the skills, one after the other.
 func (p *planning) tellFollowers() {
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	for _, f := range p.followers {
 		f()
 	}
@@ -175,7 +180,12 @@ func (p playbooks) Skills() []card.Skill {
 	for _, s := range p.set.Books().Skills() {
 		skills = append(skills, card.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
-	return append(skills, p.front.Skills()...)
+	for _, s := range p.front.Skills() {
+		if !slices.ContainsFunc(skills, func(own card.Skill) bool { return own.ID == s.ID }) {
+			skills = append(skills, s)
+		}
+	}
+	return skills
 }
 
 // executorsOf returns b with the executor echo if it is on, and with the default executor of

@@ -100,7 +100,7 @@ func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
 	case reply.Action == opt.Reject:
 		j.end(opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
 	case len(reply.Answers) > 0:
-		j.complete([]a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
+		j.complete([]a2a.Artifact{answersArtifact(t, reply)}, nil, opt.Event{})
 	default:
 		j.complete(nil, nil, opt.Event{})
 	}
@@ -219,10 +219,10 @@ func voted(gate opt.Gate, reply opt.Reply) opt.Gate {
 	return gate
 }
 
-func answersArtifact(t *opt.Task, answers []opt.Answer) a2a.Artifact {
+func answersArtifact(t *opt.Task, reply opt.Reply) a2a.Artifact {
 	data := map[string]json.RawMessage{}
-	for _, a := range answers {
+	for _, a := range reply.Answers {
 		data[a.ID] = a.Answer
 	}
-	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "answers"), Name: t.Name, Parts: []a2a.Part{a2a.DataPart(data)}}
+	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "answers"), Name: t.Name, Parts: append([]a2a.Part{a2a.DataPart(data)}, reply.Attached...)}
 }

@@ -1,7 +1,6 @@
 package handoff_test
 
 import (
-	"fmt"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -87,13 +86,13 @@ func TestFront_forgetsQuestion(t *testing.T) {
 	lost := c.Await(t, within, task.ID, "asks whether to send it again", func(task *harness.Task) bool {
 		return task.State == "INPUT_REQUIRED" && strings.Contains(task.Message, "has lost the task")
 	})
-	c.MustSend(t.Context(), t, harness.Reply("again", task.ID, lost.Gate.ID, "accept"))
+	c.MustSend(t.Context(), t, harness.Message{ID: "again", TaskID: task.ID, Text: "send again"})
 	again := c.Await(t, within, task.ID, "asks again", func(task *harness.Task) bool {
 		return task.State == "INPUT_REQUIRED" && strings.HasPrefix(task.Message, "Which color?")
 	})
 	c.MustSend(t.Context(), t, harness.Message{ID: "red", TaskID: task.ID, Text: "red"})
 	done := c.AwaitState(t, within, task.ID, "COMPLETED")
 	if !slices.ContainsFunc(done.Artifacts, func(a harness.Artifact) bool { return strings.HasSuffix(a.Text, " red") }) {
-		t.Errorf("after %s the task is %s", fmt.Sprint(again.Gate), done.Raw)
+		t.Errorf("after the gates %s and %s the task is %s", lost.Gate.ID, again.Gate.ID, done.Raw)
 	}
 }
