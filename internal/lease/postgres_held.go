@@ -50,7 +50,7 @@ func (p *Postgres) Hold(ctx context.Context) (Held, error) {
 	if err := h.lock(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.begin(ctx, h); err != nil {
+	if err := p.insert(ctx, h); err != nil {
 		return nil, errors.Join(err, h.c.Close(ctx))
 	}
 	watching, end := context.WithCancel(context.Background())
@@ -59,9 +59,9 @@ func (p *Postgres) Hold(ctx context.Context) (Held, error) {
 	return h, nil
 }
 
-// begin adds the lease to the table. A pooler of transactions would give the lock's connection to
+// insert adds the lease to the table. A pooler of transactions would give the lock's connection to
 // that transaction, which ask finds out.
-func (p *Postgres) begin(ctx context.Context, h *heldLock) error {
+func (p *Postgres) insert(ctx context.Context, h *heldLock) error {
 	return p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, "INSERT INTO worker_entries (lease, kind, value) VALUES ($1, '', '')", h.id)
@@ -126,7 +126,7 @@ func (h *heldLock) watch(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-		case errors.Is(err, errSilent), errors.Is(err, errPooled), !h.lockAgain(ctx):
+		case errors.Is(err, errSilent), errors.Is(err, errPooled), !h.relock(ctx):
 			return
 		}
 	}
@@ -168,11 +168,11 @@ func (h *heldLock) askInTime(ctx context.Context) error {
 	return nil
 }
 
-// lockAgain takes the lock again after its connection was cut, and reports whether it
+// relock takes the lock again after its connection was cut, and reports whether it
 // has the lease still. While no server is there, others cannot take it: that time does not count.
-func (h *heldLock) lockAgain(ctx context.Context) bool {
+func (h *heldLock) relock(ctx context.Context) bool {
 	_ = h.c.Close(ctx) // it may have the lock still
-	near, left := h.near, h.p.again
+	near, left := h.near, h.p.relockWithin
 	for ctx.Err() == nil && left > 0 {
 		began := time.Now()
 		trying, end := context.WithTimeout(ctx, left)
@@ -200,9 +200,6 @@ func (h *heldLock) lockAgain(ctx context.Context) bool {
 func isDown(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) || code(err) == "57P03"
 }
-
-// Collect implements [Held]. Most workflow tasks are over by then, and are no change.
-func (h *heldLock) Collect() time.Duration { return 20 * time.Millisecond }
 
 // Lost implements [Held].
 func (h *heldLock) Lost() <-chan struct{} { return h.lost }
