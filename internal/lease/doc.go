@@ -17,10 +17,7 @@
 // itself; deliveries of webhooks may be made twice. A paused process keeps its lock.
 package lease
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // A Kind says what an entry is.
 type Kind string
@@ -56,8 +53,6 @@ type GiveBack func(context.Context, []Entry) error
 type Held interface {
 	// Change adds entries and removes others.
 	Change(ctx context.Context, added, removed []Entry) error
-	// Collect is how long changes may be collected for which no task waits.
-	Collect() time.Duration
 	// Lost is closed before others can take the lease for that of a lost worker.
 	Lost() <-chan struct{}
 	// Release ends the lease if nothing is left to be given back. Others find it otherwise.

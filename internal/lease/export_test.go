@@ -15,6 +15,6 @@ func ReadChanges(path string) ([]Entry, error) { return readChanges(path) }
 
 // Slow gives processes of a busy machine time: to take a lock again, and before it counts as free.
 func Slow(p *Postgres) *Postgres {
-	p.freeFor, p.again = 5*time.Second, 4*time.Second
+	p.freeFor, p.relockWithin = 5*time.Second, 4*time.Second
 	return p
 }

@@ -106,9 +106,6 @@ func (h *heldFileLease) Change(_ context.Context, added, removed []Entry) error 
 	return err
 }
 
-// Collect implements [Held]. A change costs some microseconds.
-func (h *heldFileLease) Collect() time.Duration { return 0 }
-
 // Lost implements [Held]: never, while the process lives.
 func (h *heldFileLease) Lost() <-chan struct{} { return nil }
 

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	lookEvery   = 250 * time.Millisecond // for leases of lost workers, by each of two processes
-	againAfter  = time.Second            // holding a lease failed
-	changeLimit = 2 * time.Second        // for one change of a lease
-	holdWithin  = 5 * time.Second
-	leaveWithin = 2 * time.Second
+	searchEvery    = 250 * time.Millisecond // for leases of lost workers, by each of two processes
+	holdAgainAfter = time.Second            // holding a lease failed
+	changeLimit    = 2 * time.Second        // for one change of a lease
+	holdWithin     = 5 * time.Second
+	releaseWithin  = 2 * time.Second
 )
 
 // A Keeper holds the lease of this process and gives back what lost workers had taken.
@@ -25,6 +25,7 @@ type Keeper struct {
 	Store     Store
 	Temporal  workflowservice.WorkflowServiceClient
 	Namespace string
+	Collect   time.Duration // how long changes are collected for which no task waits
 	Log       *zap.Logger
 
 	mu     sync.Mutex
@@ -48,9 +49,9 @@ func (k *Keeper) Fence(token []byte) <-chan struct{} {
 	return k.fence
 }
 
-// drop closes the fence of all tasks that were taken, also of those that have not begun yet. Later
+// closeFence closes the fence of all tasks that were taken, also of those that have not begun yet. Later
 // ones get a new one.
-func (k *Keeper) drop() {
+func (k *Keeper) closeFence() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.fenced = k.Taken.tasks()
@@ -66,7 +67,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	var looking sync.WaitGroup
 	looking.Go(func() { k.lookForLost(ctx) })
 	defer looking.Wait()
-	for failed := false; ctx.Err() == nil; pause(ctx, againAfter) {
+	for failed := false; ctx.Err() == nil; pause(ctx, holdAgainAfter) {
 		err := k.holdOne(ctx)
 		if err != nil && !failed && ctx.Err() == nil {
 			k.Log.Warn("This worker holds no lease: if it is lost, its tasks wait for the time of --worker-timeout", zap.Error(err))
@@ -85,20 +86,20 @@ func (k *Keeper) holdOne(ctx context.Context) error {
 	}
 	keeping, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { k.follow(keeping, held) })
+	running.Go(func() { k.write(keeping, held) })
 	select {
 	case <-held.Lost():
-		k.drop()
+		k.closeFence()
 		k.Log.Warn("The lease of this worker was lost: it gives back its tasks")
 	case <-ctx.Done():
 	}
 	end()
 	running.Wait()
-	leaving, left := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	leaving, left := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer left()
 	switch {
 	case ctx.Err() == nil:
-		k.drop() // of tasks that the lease got meanwhile
+		k.closeFence() // of tasks that the lease got meanwhile
 		return held.Release(leaving, false)
 	case len(k.Taken.tasks()) > 0: // which may still run: the lock ends with the process
 		return k.change(leaving, held)
@@ -106,28 +107,28 @@ func (k *Keeper) holdOne(ctx context.Context) error {
 	return held.Release(leaving, true)
 }
 
-// follow writes to the lease what the worker takes and answers, until ctx ends.
-func (k *Keeper) follow(ctx context.Context, held Held) {
-	k.Taken.begin()
-	defer k.Taken.wrote(math.MaxInt)
+// write writes to the lease what the worker takes and answers, until ctx ends.
+func (k *Keeper) write(ctx context.Context, held Held) {
+	k.Taken.changeAll()
+	defer k.Taken.noteWritten(math.MaxInt)
 	for ctx.Err() == nil {
 		if err := k.change(ctx, held); err != nil {
 			k.Log.Debug("A lease was not changed; it is tried again", zap.Error(err))
-			pause(ctx, lookEvery)
+			pause(ctx, searchEvery)
 			continue
 		}
 		select {
 		case <-ctx.Done():
 		case <-k.Taken.urgent:
 		case <-k.Taken.changed:
-			k.collect(ctx, held.Collect())
+			k.collect(ctx)
 		}
 	}
 }
 
 // collect waits for more changes, until a task waits for one.
-func (k *Keeper) collect(ctx context.Context, most time.Duration) {
-	timer := time.NewTimer(most)
+func (k *Keeper) collect(ctx context.Context) {
+	timer := time.NewTimer(k.Collect)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -138,16 +139,16 @@ func (k *Keeper) collect(ctx context.Context, most time.Duration) {
 
 // change writes the changes since the last time.
 func (k *Keeper) change(ctx context.Context, held Held) error {
-	added, removed, latest := k.Taken.look()
+	added, removed, latest := k.Taken.takeChanges()
 	if len(added)+len(removed) > 0 {
 		ctx, end := context.WithTimeout(ctx, changeLimit)
 		defer end()
 		if err := held.Change(ctx, added, removed); err != nil {
-			k.Taken.again(slices.Concat(added, removed)...)
+			k.Taken.putBack(slices.Concat(added, removed)...)
 			return err
 		}
 	}
-	k.Taken.wrote(latest)
+	k.Taken.noteWritten(latest)
 	return nil
 }
 
@@ -160,7 +161,7 @@ func (k *Keeper) lookForLost(ctx context.Context) {
 			k.Log.Warn("The leases of lost workers cannot be read, or their tasks not be given back; it is tried again", zap.Error(err))
 		}
 		failed = err != nil
-		pause(ctx, lookEvery*time.Duration(max(2, n))/2)
+		pause(ctx, searchEvery*time.Duration(max(2, n))/2)
 	}
 }
 

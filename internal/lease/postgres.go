@@ -15,11 +15,11 @@ import (
 // A Postgres has leases as advisory locks of a database, and their entries in the table
 // worker_entries.
 type Postgres struct {
-	cfg      *pgx.ConnConfig
-	desk     desk
-	patience time.Duration // after the start of the server, for processes that take their locks again
-	freeFor  time.Duration // before a lease is that of a lost worker
-	again    time.Duration // for taking the lock again, after a cut connection; less than freeFor
+	cfg          *pgx.ConnConfig
+	desk         desk
+	patience     time.Duration // after the start of the server, for processes that take their locks again
+	freeFor      time.Duration // before a lease is that of a lost worker
+	relockWithin time.Duration // for taking the lock again, after a cut connection; less than freeFor
 }
 
 const lockClass = 0x6c77 // of all advisory locks here: "lw"
@@ -32,7 +32,7 @@ func NewPostgres(url string) (*Postgres, error) {
 		return nil, fmt.Errorf("the URL of the journal: %w", err)
 	}
 	cfg.RuntimeParams["application_name"] = "longhaul lease"
-	return &Postgres{cfg: cfg, desk: desk{cfg: cfg}, patience: 5 * time.Second, freeFor: 250 * time.Millisecond, again: 150 * time.Millisecond}, nil
+	return &Postgres{cfg: cfg, desk: desk{cfg: cfg}, patience: 5 * time.Second, freeFor: 250 * time.Millisecond, relockWithin: 150 * time.Millisecond}, nil
 }
 
 // Close implements [Store].
@@ -45,8 +45,8 @@ const allLeases = `SELECT lease, clock_timestamp() - pg_postmaster_start_time() 
 		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
 	FROM worker_entries AS e WHERE kind = ''`
 
-// look returns how many leases there are, and which of them are free.
-func (p *Postgres) look(ctx context.Context) (n int, free map[int32]bool, err error) {
+// list returns how many leases there are, and which of them are free.
+func (p *Postgres) list(ctx context.Context) (n int, free map[int32]bool, err error) {
 	free = map[int32]bool{}
 	err = p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		rows, err := c.Query(ctx, allLeases, lockClass, p.patience.Seconds())
@@ -67,15 +67,15 @@ func (p *Postgres) look(ctx context.Context) (n int, free map[int32]bool, err er
 	return n, free, err
 }
 
-// Orphans implements [Store]. A lease is one that was free at two looks: its process has had
+// Orphans implements [Store]. A lease is one that was free twice: its process has had
 // the time to take the lock again, after a connection that was merely cut.
 func (p *Postgres) Orphans(ctx context.Context, giveBack GiveBack) (n int, err error) {
-	n, before, err := p.look(ctx)
+	n, before, err := p.list(ctx)
 	if err != nil || len(before) == 0 {
 		return n, err
 	}
 	pause(ctx, p.freeFor)
-	n, free, err := p.look(ctx)
+	n, free, err := p.list(ctx)
 	errs := []error{err}
 	for id := range free {
 		if before[id] {

@@ -17,7 +17,7 @@ import (
 
 // The times of a lease in PostgreSQL. The server frees the lock of a process that it does not
 // hear from after 2.5 s at the earliest, as session says. Until then the process knows: it asks every
-// askEvery, and an answer that does not come within silentFor ends the lease.
+// askEvery, and ends the lease if the server does not show within silentFor that it has heard it.
 const (
 	askEvery  = 500 * time.Millisecond
 	silentFor = 1500 * time.Millisecond
@@ -35,7 +35,7 @@ type heldLock struct {
 	id   int32
 	c    *pgx.Conn
 	pid  uint32 // of the server's process that has the lock
-	near bool   // no proxy is between this process and the only server
+	way  way
 	end  context.CancelFunc
 	lost chan struct{}
 	done sync.WaitGroup
@@ -50,7 +50,7 @@ func (p *Postgres) Hold(ctx context.Context) (Held, error) {
 	if err := h.lock(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.begin(ctx, h); err != nil {
+	if err := p.insert(ctx, h); err != nil {
 		return nil, errors.Join(err, h.c.Close(ctx))
 	}
 	watching, end := context.WithCancel(context.Background())
@@ -59,9 +59,9 @@ func (p *Postgres) Hold(ctx context.Context) (Held, error) {
 	return h, nil
 }
 
-// begin adds the lease to the table. A pooler of transactions would give the lock's connection to
+// insert adds the lease to the table. A pooler of transactions would give the lock's connection to
 // that transaction, which ask finds out.
-func (p *Postgres) begin(ctx context.Context, h *heldLock) error {
+func (p *Postgres) insert(ctx context.Context, h *heldLock) error {
 	return p.desk.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, "INSERT INTO worker_entries (lease, kind, value) VALUES ($1, '', '')", h.id)
@@ -78,7 +78,7 @@ func (h *heldLock) lock(ctx context.Context) error {
 	}
 	var ok bool
 	if h.pid, ok, err = tryLock(ctx, c, h.id); err == nil {
-		h.near, err = isNear(ctx, c)
+		h.way, err = findWay(ctx, c)
 	}
 	if err == nil && !ok {
 		err = errors.New("another process has the lock")
@@ -90,18 +90,30 @@ func (h *heldLock) lock(ctx context.Context) error {
 	return nil
 }
 
-// isNear reports whether a connection goes to the only server without a proxy in between.
-func isNear(ctx context.Context, c *pgx.Conn) (bool, error) {
-	var at string
-	err := c.QueryRow(ctx, "SELECT COALESCE(host(inet_server_addr()) || ' ' || inet_server_port(), '')").Scan(&at)
+// A way is how a connection gets to the server.
+type way struct {
+	near   bool // to the only server, without a proxy in between
+	direct bool // and the server sees this end of it: what its kernel has acknowledged, it has heard
+}
+
+func findWay(ctx context.Context, c *pgx.Conn) (w way, err error) {
+	var there, here string
+	err = c.QueryRow(ctx, `SELECT COALESCE(host(inet_server_addr()) || ' ' || inet_server_port(), ''),
+		COALESCE(host(inet_client_addr()) || ' ' || inet_client_port(), '')`).Scan(&there, &here)
 	cfg := c.Config()
 	for _, other := range cfg.Fallbacks {
 		if other.Host != cfg.Host || other.Port != cfg.Port {
-			return false, err
+			return w, err
 		}
 	}
-	peer, network := c.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
-	return !network || at == fmt.Sprintf("%s %d", peer.IP, peer.Port), err
+	remote, network := c.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
+	if !network {
+		return way{near: true}, err
+	}
+	w.near = there == fmt.Sprintf("%s %d", remote.IP, remote.Port)
+	local, ok := c.PgConn().Conn().LocalAddr().(*net.TCPAddr)
+	w.direct = w.near && ok && here == fmt.Sprintf("%s %d", local.IP, local.Port)
+	return w, err
 }
 
 // ask finds out whether the session is there that has the lock.
@@ -126,7 +138,7 @@ func (h *heldLock) watch(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-		case errors.Is(err, errSilent), errors.Is(err, errPooled), !h.lockAgain(ctx):
+		case errors.Is(err, errSilent), errors.Is(err, errPooled), !h.relock(ctx):
 			return
 		}
 	}
@@ -146,19 +158,26 @@ func (h *heldLock) listen(ctx context.Context) error {
 }
 
 // askInTime asks, and waits for the answer as long as the server may be silent. A pause of this
-// process, after which the answer is there, counts as one tick.
+// process, after which the answer is there, counts as one tick. A server that is merely slow is not
+// silent: its kernel still acknowledges all bytes, and so keeps the lock.
 func (h *heldLock) askInTime(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	asked := make(chan error, 1)
 	go func() { asked <- h.ask(ctx) }()
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
-	for range silentFor / tick {
+	written := 0 // ticks ago
+	for silent := 0; silent < int(silentFor/tick); {
 		select {
 		case err := <-asked:
 			end()
 			return err
 		case <-ticks.C:
+		}
+		silent++
+		written++
+		if h.way.direct && isSent(h.c.PgConn().Conn()) && h.writeFlush() == nil {
+			silent, written = written, 0
 		}
 	}
 	end()
@@ -168,11 +187,18 @@ func (h *heldLock) askInTime(ctx context.Context) error {
 	return nil
 }
 
-// lockAgain takes the lock again after its connection was cut, and reports whether it
+// writeFlush writes a message that the server does not answer, after a question. It does not block:
+// nothing else waits to be sent.
+func (h *heldLock) writeFlush() error {
+	_, err := h.c.PgConn().Conn().Write([]byte{'H', 0, 0, 0, 4})
+	return err
+}
+
+// relock takes the lock again after its connection was cut, and reports whether it
 // has the lease still. While no server is there, others cannot take it: that time does not count.
-func (h *heldLock) lockAgain(ctx context.Context) bool {
+func (h *heldLock) relock(ctx context.Context) bool {
 	_ = h.c.Close(ctx) // it may have the lock still
-	near, left := h.near, h.p.again
+	near, left := h.way.near, h.p.relockWithin
 	for ctx.Err() == nil && left > 0 {
 		began := time.Now()
 		trying, end := context.WithTimeout(ctx, left)
@@ -200,9 +226,6 @@ func (h *heldLock) lockAgain(ctx context.Context) bool {
 func isDown(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) || code(err) == "57P03"
 }
-
-// Collect implements [Held]. Most workflow tasks are over by then, and are no change.
-func (h *heldLock) Collect() time.Duration { return 20 * time.Millisecond }
 
 // Lost implements [Held].
 func (h *heldLock) Lost() <-chan struct{} { return h.lost }

@@ -83,8 +83,29 @@ func TestPostgres_cut(t *testing.T) {
 // holder returns the process of the server that has the lock of the only lease, 0 for none.
 func holder(t *testing.T, c *pgx.Conn) (pid int) {
 	t.Helper()
-	must(t, c.QueryRow(t.Context(), "SELECT COALESCE(MAX(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2").Scan(&pid))
+	must(t, c.QueryRow(t.Context(), "SELECT COALESCE(MAX(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&pid))
 	return pid
+}
+
+// A server that is slow, but whose kernel is there, keeps the lock, and the worker its lease.
+func TestPostgres_slow(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	held := hold(t, postgres(t, url))
+	c, err := pgx.Connect(t.Context(), url)
+	must(t, err)
+	pid := holder(t, c)
+	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	select {
+	case <-held.Lost():
+		t.Error("the lease was lost")
+	case <-time.After(3 * time.Second): // twice the time for which a server may be silent
+	}
+	must(t, syscall.Kill(pid, syscall.SIGCONT))
+	isHeld(t, held, lease.Impatient(postgres(t, url)))
+	must(t, held.Change(t.Context(), nil, entries("a one")))
+	must(t, held.Release(t.Context(), true))
+	must(t, c.Close(t.Context()))
 }
 
 // linkTest is the variable that has the test below run in a network of its own.
@@ -124,14 +145,20 @@ func linkGoesDown(t *testing.T) {
 	url := newDatabase(t, server)
 	watching, err := pgx.Connect(t.Context(), server.SocketURL("leases"))
 	must(t, err)
-	for range 3 {
+	for _, slow := range []bool{false, true, true} { // the server does not answer even before
 		setLink(t, true)
 		s := postgres(t, url)
 		held := hold(t, s)
 		before := holder(t, watching)
+		if slow {
+			must(t, syscall.Kill(before, syscall.SIGSTOP))
+		}
 		time.Sleep(1100 * time.Millisecond) // it has asked twice
 		setLink(t, false)
 		down := time.Now()
+		if slow {
+			must(t, syscall.Kill(before, syscall.SIGCONT))
+		}
 		select {
 		case <-held.Lost():
 		case <-time.After(20 * time.Second):

@@ -18,7 +18,7 @@ type Taken struct {
 	mu      sync.Mutex
 	all     map[Entry]time.Time // since when
 	expired time.Time           // when expire was called last
-	changes map[Entry]bool      // since the last look: added (true) or removed
+	changes map[Entry]bool      // since takeChanges: added (true) or removed
 	changed chan struct{}
 	urgent  chan struct{} // a task waits for a change
 	latest  int           // change
@@ -41,18 +41,18 @@ func (t *Taken) Calls() grpc.UnaryClientInterceptor {
 			t.add(stickyQueue, []byte(r.GetTaskQueue().GetName()))
 		}
 		err := call(ctx, method, req, reply, to, options...)
-		if err == nil && t.see(reply) {
+		if err == nil && t.addTasks(reply) {
 			t.awaitWritten(ctx)
 		}
 		if err == nil || isFinal(err) {
-			t.seeAnswer(req)
+			t.removeAnswered(req)
 		}
 		return err
 	}
 }
 
-// see adds what a reply brings, and reports whether it brings tasks.
-func (t *Taken) see(reply any) (tasks bool) {
+// addTasks adds what a reply brings, and reports whether it brings tasks.
+func (t *Taken) addTasks(reply any) (tasks bool) {
 	switch r := reply.(type) {
 	case *workflowservice.PollActivityTaskQueueResponse:
 		t.add(activityTask, r.GetTaskToken())
@@ -95,8 +95,8 @@ func (t *Taken) awaitWritten(ctx context.Context) {
 	t.mu.Unlock()
 }
 
-// wrote notes which changes are written. Without a lease none is waited for.
-func (t *Taken) wrote(until int) {
+// noteWritten notes which changes are written. Without a lease none is waited for.
+func (t *Taken) noteWritten(until int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.written = max(t.written, until)
@@ -104,8 +104,8 @@ func (t *Taken) wrote(until int) {
 	t.news = make(chan struct{})
 }
 
-// seeAnswer removes what a request has answered.
-func (t *Taken) seeAnswer(req any) {
+// removeAnswered removes what a request has answered.
+func (t *Taken) removeAnswered(req any) {
 	switch r := req.(type) {
 	case *workflowservice.RespondActivityTaskCompletedRequest:
 		t.remove(activityTask, r.GetTaskToken())
@@ -134,7 +134,7 @@ func isFinal(err error) bool {
 func (t *Taken) add(kind Kind, value []byte)    { t.set(Entry{kind, string(value)}, true) }
 func (t *Taken) remove(kind Kind, value []byte) { t.set(Entry{kind, string(value)}, false) }
 
-// set adds or removes an entry. One that is removed before a look is no change.
+// set adds or removes an entry. One that is removed before takeChanges is no change.
 func (t *Taken) set(e Entry, has bool) {
 	if e.Value == "" {
 		return
@@ -170,8 +170,8 @@ func signal(to chan<- struct{}) {
 	}
 }
 
-// begin makes all that there is a change, for a lease that begins.
-func (t *Taken) begin() {
+// changeAll makes all that there is a change, for a lease that begins.
+func (t *Taken) changeAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.changes, t.written = map[Entry]bool{}, 0
@@ -180,8 +180,8 @@ func (t *Taken) begin() {
 	}
 }
 
-// look returns the changes since the last look, and which is the latest.
-func (t *Taken) look() (added, removed []Entry, latest int) {
+// takeChanges returns the changes since its last call, and which is the latest.
+func (t *Taken) takeChanges() (added, removed []Entry, latest int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expire()
@@ -196,8 +196,8 @@ func (t *Taken) look() (added, removed []Entry, latest int) {
 	return added, removed, t.latest
 }
 
-// again has the next look return changes that could not be written, as far as they still are.
-func (t *Taken) again(changes ...Entry) {
+// putBack has takeChanges return changes again that could not be written, as far as they still are.
+func (t *Taken) putBack(changes ...Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range changes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"longhaul/internal/lease"
 )
@@ -24,13 +25,13 @@ func newLeasePart(g *ground) *leasePart {
 }
 
 func (l *leasePart) Start(context.Context) error {
-	leases, err := l.store.settings.leases()
+	leases, collect, err := l.store.settings.leases()
 	if err != nil {
 		return err
 	}
 	l.onStop(leases.Close)
 	l.keeper = &lease.Keeper{
-		Taken: l.taken, Store: leases, Temporal: l.temporal.client.WorkflowService(), Namespace: l.temporal.target.Name(), Log: l.host.log,
+		Taken: l.taken, Store: leases, Temporal: l.temporal.client.WorkflowService(), Namespace: l.temporal.target.Name(), Collect: collect, Log: l.host.log,
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -43,10 +44,12 @@ func (l *leasePart) Start(context.Context) error {
 	return nil
 }
 
-// leases returns where the workers of this journal have their leases.
-func (s Store) leases() (lease.Store, error) {
+// leases returns where the workers of this journal have their leases, and how long changes of
+// one are collected: most workflow tasks are over by then, and are no change.
+func (s Store) leases() (leases lease.Store, collect time.Duration, err error) {
 	if s.Journal != "" {
-		return lease.NewPostgres(string(s.Journal))
+		leases, err = lease.NewPostgres(string(s.Journal))
+		return leases, 20 * time.Millisecond, err
 	}
-	return lease.Files{Dir: filepath.Join(s.DataDir, "workers")}, nil
+	return lease.Files{Dir: filepath.Join(s.DataDir, "workers")}, 0, nil
 }

@@ -25,7 +25,8 @@ type settings struct {
 	subscribers      sizes
 	gates            int
 	day              sizes
-	postgres         bool
+	postgres, peers  bool
+	restate          string // directory of its packages; "" without peers
 	kills            int
 	within           time.Duration
 	json             string
@@ -63,6 +64,7 @@ func main() {
 	flag.IntVar(&s.kills, "kills", 3, "f: how often each process is killed")
 	flag.Var(&s.day, "day", "g: numbers of stored tasks; the first is the baseline of the others")
 	flag.BoolVar(&s.postgres, "postgres", false, "Temporal and the journal in PostgreSQL, a server of its own, in place of SQLite, in g the journal alone; a: with 1, 2 and 4 workers")
+	flag.BoolVar(&s.peers, "peers", false, "a without -postgres, f: beside Restate, too, if npm has installed it")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for the databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
 	flag.DurationVar(&s.within, "within", 30*time.Minute, "end after this time, with the results so far")
@@ -85,6 +87,11 @@ func run(ctx context.Context, s settings) error {
 	}
 	if s.rounds < 1 || s.parallel < 1 || s.gates < 1 || s.kills < 1 {
 		return errors.New("--rounds, --parallel, --gates and --kills must be 1 or more")
+	}
+	if s.peers {
+		if s.restate, err = findRestate(); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()

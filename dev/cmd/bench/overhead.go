@@ -28,8 +28,16 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 	}
 	defer bare.Stop()
 	sides := []*side{
-		{name: "bare Temporal", once: bare.Once, log: &bare.Log},
-		{name: "Longhaul", once: service.Once, log: &service.Log},
+		{name: bareName, once: bare.Once, log: &bare.Log},
+		{name: longhaulName, once: service.Once, log: &service.Log},
+	}
+	if s.restate != "" {
+		peer, err := startRestate(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer peer.stop()
+		sides = append(sides, &side{name: restateName, once: peer.once, cpuTime: peer.cpuTime})
 	}
 	for _, side := range sides {
 		if err := side.prepare(ctx, s.parallel); err != nil {
@@ -41,9 +49,13 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 		if err != nil {
 			return err
 		}
-		l.report(r, found)
+		for i, side := range sides {
+			if side.name != longhaulName {
+				l.report(r, found[1], found[i], side.name)
+			}
+		}
 	}
-	if err := measureEveryday(ctx, s, r, []*side{sides[0], {name: "Longhaul", once: service.Everyday}}); err != nil {
+	if err := measureEveryday(ctx, s, r, []*side{sides[0], {name: longhaulName, once: service.Everyday}}); err != nil {
 		return err
 	}
 	for unit, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
@@ -68,37 +80,44 @@ func measureEveryday(ctx context.Context, s settings, r *report, sides []*side) 
 	return nil
 }
 
-// report adds the figures of one load.
-func (l load) report(r *report, sides []values) {
-	figure := func(name, unit, value string) *figure {
-		return r.add(measured{"a", fmt.Sprintf("%d at a time: %s", l.parallel, name), unit, sides[1][value], sides[0][value], "bare Temporal"})
+// report adds the figures of one load. The aims are about bare Temporal.
+func (l load) report(r *report, ours, base values, baseline string) {
+	figure := func(name, unit, value, aim string, met func(ratio float64) bool) {
+		f := r.add(measured{"a", fmt.Sprintf("%d at a time: %s", l.parallel, name), unit, ours[value], base[value], baseline})
+		if aim != "" && baseline == bareName {
+			f.setAim(aim, met(f.Ratio))
+		}
 	}
-	f := figure("rate", "per s", "rate")
-	f.setAim("ratio ≥ 0.85", f.Ratio >= 0.85)
-	f = figure("p50", "ms", "p50")
-	f.setAim("ratio ≤ 1.3", f.Ratio <= 1.3)
-	figure("p95", "ms", "p95")
-	figure("CPU of both sides' process for each", "ms", "cpu")
+	figure("rate", "per s", "rate", "ratio ≥ 0.85", func(ratio float64) bool { return ratio >= 0.85 })
+	figure("p50", "ms", "p50", "ratio ≤ 1.3", func(ratio float64) bool { return ratio <= 1.3 })
+	figure("p95", "ms", "p95", "", nil)
+	figure("CPU of all processes for each", "ms", "cpu", "", nil)
 }
 
-// A side is one of the two that are compared.
+// bareName is that of the baseline.
+const bareName = "bare Temporal"
+
+// A side is one of those that are compared.
 type side struct {
-	name   string
-	once   func(ctx context.Context) error // one objective, from request to end
-	log    *cost.Log
-	median cost.Cost
+	name    string
+	once    func(ctx context.Context) error // one objective, from request to end
+	log     *cost.Log                       // nil if nothing is counted
+	median  cost.Cost
+	cpuTime func() time.Duration // of processes of its own; nil without
 }
 
 func (s *side) String() string { return s.name }
 
 // prepare counts what single objectives of a side cost, and fills its caches.
 func (s *side) prepare(ctx context.Context, parallel int) error {
-	costs, err := s.log.Runs(ctx, 11, s.once)
-	if err != nil {
-		return err
+	if s.log != nil {
+		costs, err := s.log.Runs(ctx, 11, s.once)
+		if err != nil {
+			return err
+		}
+		s.median = cost.Median(costs)
 	}
-	s.median = cost.Median(costs)
-	_, err = load{parallel, time.Second}.round(ctx, s, 0)
+	_, err := load{parallel, time.Second}.round(ctx, s, 0)
 	return err
 }
 
@@ -112,19 +131,24 @@ type load struct {
 // have ended.
 func (l load) round(ctx context.Context, s *side, _ int) (map[string]float64, error) {
 	runtime.GC() // the garbage of the other side
-	cpu := cpuTime()
+	cpu := s.cpu()
 	found, err := closedLoop(ctx, l.parallel, l.lasts, s.once)
 	if err == nil {
-		found["cpu"] = milliseconds(cpuTime()-cpu) / found["calls"]
+		found["cpu"] = milliseconds(s.cpu()-cpu) / found["calls"]
 	}
 	return found, err
 }
 
-// cpuTime returns the CPU time of this process: server, worker, API and clients.
-func cpuTime() time.Duration {
+// cpu returns the CPU time of this process, which has the clients and most servers, and of those of
+// the side.
+func (s *side) cpu() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		panic(err) // only for arguments that do not exist
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	own := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	if s.cpuTime != nil {
+		own += s.cpuTime()
+	}
+	return own
 }

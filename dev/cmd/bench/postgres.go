@@ -24,7 +24,7 @@ func measureOverheadOnPostgres(ctx context.Context, s settings, r *report) error
 	defer bare.Stop()
 	var n atomic.Int64
 	sides := []*side{
-		{name: "bare Temporal", once: bare.Once},
+		{name: bareName, once: bare.Once},
 		{name: longhaulName, once: func(ctx context.Context) error { return completeOne(ctx, p.client(), n.Add(1)) }},
 	}
 	running := 1
