@@ -263,7 +263,7 @@ func TestExecutor_awayAtAuthorization(t *testing.T) {
 }
 
 // A note that the agent does not take is sent a few times, more and more rarely, and the task
-// goes on.
+// continues.
 func TestExecutor_wholeNoteInVain(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	w := whole("long")
