@@ -27,6 +27,7 @@ proof: proof-faults
 proof-faults:
 	mkdir -p $(PROOF)/faults
 	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(abspath $(PROOF))/faults -faults-for 8s
+	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
 
 format:
 	@echo "== gofmt"

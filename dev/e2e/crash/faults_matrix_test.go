@@ -3,6 +3,7 @@ package crash_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,12 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/server/common/config"
-	"go.uber.org/zap"
-
+	"longhaul/dev/e2e/faulty"
 	"longhaul/dev/e2e/harness"
-	"longhaul/dev/temporald"
-	"longhaul/workflows"
 )
 
 var (
@@ -26,89 +23,87 @@ var (
 
 // A cell is a method of a store whose calls fail in some ways.
 type cell struct {
-	store  config.DataStoreName
+	store  string
 	method string
 	kinds  []string
 }
 
 var (
-	reads  = []string{timeout, refusing, exhausted, slow, down}
-	writes = []string{timeout, refusing, exhausted, disowned, slow, lost, down}
+	reads  = []string{faulty.Timeout, faulty.Refusing, faulty.Exhausted, faulty.Slow, faulty.Down}
+	writes = []string{faulty.Timeout, faulty.Refusing, faulty.Exhausted, faulty.Disowned, faulty.Slow, faulty.Lost, faulty.Down}
 )
 
 // cells are all that is tried.
 var cells = []cell{
-	{config.ExecutionStoreName, "CreateWorkflowExecution", writes},
-	{config.ExecutionStoreName, "UpdateWorkflowExecution", writes},
-	{config.ExecutionStoreName, "RangeCompleteHistoryTasks", []string{timeout, slow, lost, down}},
-	{config.ExecutionStoreName, "GetWorkflowExecution", reads},
-	{config.ExecutionStoreName, "GetCurrentExecution", reads},
-	{config.ExecutionStoreName, "ReadHistoryBranch", reads},
-	{config.ExecutionStoreName, "GetHistoryTasks", reads},
-	{config.ShardStoreName, "UpdateShard", writes},
-	{config.TaskStoreName, "CreateTaskQueue", []string{timeout, slow, lost, down}},
-	{config.TaskStoreName, "CreateTasks", []string{timeout, refusing, exhausted, slow, lost, down}},
-	{config.TaskStoreName, "GetTaskQueue", []string{timeout, slow, down}},
-	{config.TaskStoreName, "GetTasks", reads},
-	{config.TaskStoreName, "GetTaskQueueUserData", []string{timeout, slow, down}},
-	{config.MetadataStoreName, "", []string{timeout, slow, down}},
-	{visibility, "INSERT", []string{timeout, slow, lost, down}},
-	{visibility, "SELECT", []string{timeout, slow, down}},
-	{"", "", []string{timeout, refusing, exhausted, disowned, slow, mixed}},
+	{faulty.Execution, "CreateWorkflowExecution", writes},
+	{faulty.Execution, "UpdateWorkflowExecution", writes},
+	{faulty.Execution, "RangeCompleteHistoryTasks", []string{faulty.Timeout, faulty.Slow, faulty.Lost, faulty.Down}},
+	{faulty.Execution, "GetWorkflowExecution", reads},
+	{faulty.Execution, "GetCurrentExecution", reads},
+	{faulty.Execution, "ReadHistoryBranch", reads},
+	{faulty.Execution, "GetHistoryTasks", reads},
+	{faulty.Shard, "UpdateShard", writes},
+	{faulty.Task, "CreateTaskQueue", []string{faulty.Timeout, faulty.Slow, faulty.Lost, faulty.Down}},
+	{faulty.Task, "CreateTasks", []string{faulty.Timeout, faulty.Refusing, faulty.Exhausted, faulty.Slow, faulty.Lost, faulty.Down}},
+	{faulty.Task, "GetTaskQueue", []string{faulty.Timeout, faulty.Slow, faulty.Down}},
+	{faulty.Task, "GetTasks", reads},
+	{faulty.Task, "GetTaskQueueUserData", []string{faulty.Timeout, faulty.Slow, faulty.Down}},
+	{faulty.Metadata, "", []string{faulty.Timeout, faulty.Slow, faulty.Down}},
+	{faulty.Visibility, "INSERT", []string{faulty.Timeout, faulty.Slow, faulty.Lost, faulty.Down}},
+	{faulty.Visibility, "SELECT", []string{faulty.Timeout, faulty.Slow, faulty.Down}},
+	{"", "", []string{faulty.Timeout, faulty.Refusing, faulty.Exhausted, faulty.Disowned, faulty.Slow, faulty.Mixed}},
 }
 
 // share returns how many of the calls fail: more of those that are rare.
 func (c cell) share(kind string) float64 {
 	switch {
-	case kind == down:
+	case kind == faulty.Down:
 		return 1
-	case c.store == "" && kind != slow:
+	case c.store == "" && kind != faulty.Slow:
 		return 0.05
-	case c.method == "SELECT", c.method == "RangeCompleteHistoryTasks", c.store == config.MetadataStoreName:
+	case c.method == "SELECT", c.method == "RangeCompleteHistoryTasks", c.store == faulty.Metadata, c.store == faulty.Task:
 		return 0.6
 	}
 	return 0.2
 }
 
 // sample are the cells that run without -faults.
-var sample = []string{
-	"ExecutionStore.UpdateWorkflowExecution.lost", "ExecutionStore.CreateWorkflowExecution.disowned", "Visibility.INSERT.down", "any.any.mixed",
-}
+var sample = []string{"ExecutionStore.UpdateWorkflowExecution.lost", "any.any.mixed"}
 
 // Calls of the database of Temporal fail, one method in one way after the other, while work of
 // all kinds runs. When the faults are over, all that was acknowledged ends as it should.
 func TestFaults(t *testing.T) {
 	for _, c := range cells {
 		for _, kind := range c.kinds {
-			f := &fault{store: c.store, method: c.method, kind: kind, share: c.share(kind), seed: time.Now().UnixNano()}
+			f := &faulty.Fault{Store: c.store, Method: c.method, Kind: kind, Share: c.share(kind), Seed: time.Now().UnixNano()}
 			if *faultsDone == "" && !slices.Contains(sample, f.String()) {
 				continue
 			}
 			t.Run(f.String(), func(t *testing.T) {
 				t.Parallel()
-				f.try(t)
+				try(t, f)
 			})
 		}
 	}
 }
 
 // try lets f strike while objectives of all kinds begin, and checks what became of them.
-func (f *fault) try(t *testing.T) {
+func try(t *testing.T, f *faulty.Fault) {
 	done := filepath.Join(*faultsDone, f.String())
 	if _, err := os.Stat(done); *faultsDone != "" && err == nil {
 		t.Skip("it has ended well: ", done)
 	}
 	w, server := newFaulty(t, f)
 	w.start(harness.API, "")
-	f.turn(true)
-	w.work(t, *faultsFor, *faultsWork, func() { f.kill(w) }, func() { server.mend(f) })
+	f.Turn(true)
+	w.work(t, *faultsFor, *faultsWork, func() { w.kill(f) }, server.Mend)
 	all := w.settle()
 	w.push.check(t, all)
-	report := f.report(w)
+	report := w.report(f)
 	t.Log(report)
 	stopAll(w, server)
 	w.checkStopped(all)
-	if f.injected == 0 {
+	if n, _ := f.Injected(); n == 0 {
 		t.Errorf("%v: it did not strike", f)
 	}
 	if *faultsDone != "" && !t.Failed() {
@@ -117,18 +112,18 @@ func (f *fault) try(t *testing.T) {
 }
 
 // stopAll stops the processes, and then Temporal.
-func stopAll(w *world, server *faulty) {
+func stopAll(w *world, server *faulty.Server) {
 	for _, p := range slices.Backward(w.site.Started()) {
 		if p.Running() {
 			p.Stop()
 		}
 	}
-	server.stop()
+	server.Stop()
 }
 
 // kill kills the worker and the API beside faults of any kind, and starts them again.
-func (f *fault) kill(w *world) {
-	if f.kind != mixed {
+func (w *world) kill(f *faulty.Fault) {
+	if f.Kind != faulty.Mixed {
 		return
 	}
 	for _, p := range w.site.Started() {
@@ -175,55 +170,20 @@ func (w *world) work(t *testing.T, d time.Duration, objectives int, kill, mend f
 	group.Wait()
 }
 
-// A faulty is a Temporal in the process of the test, whose database has faults.
-type faulty struct {
-	t      *testing.T
-	cfg    temporald.Config
-	server *temporald.Server
-}
-
 // newFaulty returns a world whose Temporal has a fault.
-func newFaulty(t *testing.T, f *fault) (*world, *faulty) {
+func newFaulty(t *testing.T, f *faulty.Fault) (*world, *faulty.Server) {
 	w := newWorld(t, "--max-events", "100")
 	w.push = newDesk(t)
 	w.site.Env = []string{
 		"LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "LONGHAUL_SYNC=normal",
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
-	log := zap.NewProductionConfig()
-	log.OutputPaths = []string{filepath.Join(filepath.Dir(w.site.Dir), "temporal.log")}
-	logger, err := log.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &faulty{t: t, cfg: temporald.Config{Sync: "normal", Dir: w.site.Dir, Addr: w.site.TemporalAddr, SearchAttributes: workflows.SearchAttributes(), Log: logger, Faults: f.faults()}}
-	f.turn(f.kind == lost)
-	s.start()
-	t.Cleanup(s.stop)
-	return w, s
+	return w, faulty.Start(t, w.site, f)
 }
 
-func (s *faulty) start() {
-	var err error
-	if s.server, err = temporald.Start(s.t.Context(), s.cfg); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *faulty) stop() {
-	if err := s.server.Stop(); err != nil {
-		s.t.Error(err)
-	}
-}
-
-// mend ends a fault, when it has struck some times, with a start, which finds all acknowledged work in the files.
-func (s *faulty) mend(f *fault) {
-	struck := time.Now().Add(30 * time.Second)
-	for f.enough() != nil && time.Now().Before(struck) {
-		time.Sleep(100 * time.Millisecond)
-	}
-	f.turn(false)
-	s.stop()
-	s.cfg.Faults.Stores.Targets = config.FaultInjectionTargets{}
-	s.start()
+// report says what a fault did, and to which work.
+func (w *world) report(f *faulty.Fault) string {
+	faults, calls := f.Injected()
+	return fmt.Sprintf("%v: %d faults in %d calls of all methods; %d objectives, %d streams, opened again %d times",
+		f, faults, calls, len(w.tasks), len(w.followers), w.resumes())
 }

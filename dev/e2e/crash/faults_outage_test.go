@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/server/common/config"
-
+	"longhaul/dev/e2e/faulty"
 	"longhaul/dev/e2e/harness"
 )
 
@@ -16,7 +15,7 @@ func TestFaults_outage(t *testing.T) {
 	if *faultsDone == "" {
 		t.Skip("it takes two minutes: see -faults")
 	}
-	f := &fault{store: config.ExecutionStoreName, method: "UpdateWorkflowExecution", kind: down, share: 1}
+	f := &faulty.Fault{Store: faulty.Execution, Method: "UpdateWorkflowExecution", Kind: faulty.Down, Share: 1}
 	w, server := newFaulty(t, f)
 	w.site.Env = append(w.site.Env, "LONGHAUL_WORKER_TIMEOUT=10s")
 	w.start(harness.API, "")
@@ -34,9 +33,9 @@ func TestFaults_outage(t *testing.T) {
 		}
 		return nil
 	})
-	f.turn(true)
+	f.Turn(true)
 	time.Sleep(20 * time.Second)
-	f.turn(false)
+	f.Turn(false)
 	harness.Eventually(t, within, "a task runs again", func() error {
 		if begins() == tasks {
 			return fmt.Errorf("none does")
@@ -44,7 +43,7 @@ func TestFaults_outage(t *testing.T) {
 		return nil
 	})
 	all := w.settle()
-	t.Log(f.report(w))
+	t.Log(w.report(f))
 	stopAll(w, server)
 	w.checkStopped(all)
 }
