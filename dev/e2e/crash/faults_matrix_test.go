@@ -176,7 +176,7 @@ func newFaulty(t *testing.T, f *faulty.Fault) (*world, *faulty.Server) {
 	w.push = newDesk(t)
 	w.site.Env = []string{
 		"LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "LONGHAUL_SYNC=normal",
-		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
+		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s",
 	}
 	return w, faulty.Start(t, w.site, f)
 }

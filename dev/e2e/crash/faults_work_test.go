@@ -88,7 +88,7 @@ func (w *world) program() *client.Client {
 }
 
 // every is the interval of the schedule.
-const every = 3 * time.Second
+const every = 5 * time.Second
 
 // ticking has a schedule start objectives until the faults are over. It has started one for each of
 // its times, and no two. What it starts while it is paused is found by world.objectives.
