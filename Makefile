@@ -10,13 +10,24 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof proof-faults format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
 
 # Further checks.
 check: test workflowcheck chart test-release
+
+# What takes an hour: PROOF is a directory with a file for each part that has ended well, which
+# the next run leaves out.
+PROOF ?= bin/proof
+proof: proof-faults
+
+# Calls of the database of Temporal fail, one method in one way after the other.
+proof-faults:
+	mkdir -p $(PROOF)/faults
+	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(abspath $(PROOF))/faults -faults-for 8s
+	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
 
 format:
 	@echo "== gofmt"

@@ -68,6 +68,7 @@ type Activities struct {
 	pusher   *pusher // nil for a worker that delivers nothing
 	stuck    stuckObjectives
 	finished outcomeCache
+	rounds   rounds
 	limiter  *limiter
 }
 
@@ -78,7 +79,9 @@ func New(cfg Config) *Activities {
 		cfg.Observer = unobserved{}
 	}
 	cfg.Executors = observeExecutors(cfg.Executors, cfg.Observer)
-	return &Activities{cfg, newPusher(cfg), newStuckObjectives(cfg), newOutcomeCache(), newLimiter(cfg)}
+	return &Activities{
+		cfg: cfg, pusher: newPusher(cfg), stuck: newStuckObjectives(cfg), finished: newOutcomeCache(), limiter: newLimiter(cfg),
+	}
 }
 
 // ErrNoPlan is wrapped by the error of a planner that cannot make a plan for a request. It is
@@ -157,17 +160,25 @@ type RunInput struct {
 
 // Run lets an executor do a task. A second run, after a lost worker, does it again
 // with the same key. If this worker has done it, and Temporal has lost the outcome, it
-// returns that outcome.
+// returns that outcome. If this worker still does it, since Temporal has taken it for lost, the
+// earlier run ends first.
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
 	ctx, end := fenced(ctx, a.cfg.Fence)
 	defer end(&err)
+	beats := sendHeartbeats(ctx)
+	defer beats.stop()
 	key := a.finished.key(ctx, in)
+	ctx, leave, err := a.rounds.enter(ctx, key)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer leave()
 	try := in.Tries + try(ctx)
 	out, ok := a.finished.outcome(key, in.Work, try)
 	if ok {
 		Log(withLog(ctx, in.Work), a.cfg.Log).Info("Returned the outcome of an earlier run, which Temporal did not receive")
 	} else {
-		if out, err = a.runTry(ctx, in, try); err != nil {
+		if out, err = a.runTry(ctx, beats, in, try); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -176,11 +187,9 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 }
 
 // runTry does one try at an attempt: it records what rides, runs the task and returns the
-// outcome. It sends heartbeats from its beginning: without them Temporal would start a second run of
+// outcome. beats are sent from its beginning: without them Temporal would start a second run of
 // the task while the journal is slow, and both runs would do the work.
-func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (out Outcome, err error) {
-	beats := sendHeartbeats(ctx)
-	defer beats.stop()
+func (a *Activities) runTry(ctx context.Context, beats *heartbeats, in RunInput, try int) (out Outcome, err error) {
 	w, refused, err := a.prepareRun(ctx, in)
 	defer func() { out.Refused = refused }()
 	switch {

@@ -3,7 +3,10 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
@@ -66,4 +69,62 @@ func (f outcomeCache) remember(key string, w Work, try int, out Outcome) {
 		return
 	}
 	f.outcomes.Add(key, cachedOutcome{out, w.Attempt, w.Leg, try})
+}
+
+// errOvertaken ends a run that Temporal has taken for lost, when this worker gets the next one.
+var errOvertaken = errors.New("Temporal has begun another run")
+
+// overtakeFor is how long a run waits for the end of an earlier one. An executor that does not
+// heed its context does not hold up the task for longer.
+const overtakeFor = 15 * time.Second
+
+// rounds are the rounds of tasks that this worker runs, by the key of an [outcomeCache]. When
+// Temporal gets no heartbeats, as while its database fails, it has a task run again that still
+// runs. The zero value has none. It is safe for concurrent use.
+type rounds struct {
+	mu      sync.Mutex
+	running map[string]*running
+}
+
+type running struct {
+	cancel context.CancelCauseFunc
+	ended  chan struct{}
+}
+
+// enter cancels the earlier run of a round that has not ended, and waits for its end. ctx ends when another
+// run enters; leave is called when the run has ended. An empty key is not noted.
+func (r *rounds) enter(ctx context.Context, key string) (_ context.Context, leave func(), err error) {
+	if key == "" {
+		return ctx, func() {}, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	run := &running{cancel, make(chan struct{})}
+	r.mu.Lock()
+	before := r.running[key]
+	if r.running == nil {
+		r.running = map[string]*running{}
+	}
+	r.running[key] = run
+	r.mu.Unlock()
+	leave = func() {
+		cancel(nil)
+		close(run.ended)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.running[key] == run {
+			delete(r.running, key)
+		}
+	}
+	if before == nil {
+		return ctx, leave, nil
+	}
+	before.cancel(errOvertaken)
+	select {
+	case <-before.ended:
+	case <-time.After(overtakeFor):
+	case <-ctx.Done():
+		leave()
+		return ctx, nil, ctx.Err()
+	}
+	return ctx, leave, nil
 }

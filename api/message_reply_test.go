@@ -343,3 +343,16 @@ func TestReply_inALaterAttempt(t *testing.T) {
 		t.Errorf("a note for a task that does not wait: %v", n)
 	}
 }
+
+// A note to a task whose plan has not begun may be repeated: its workflow begins later than the task
+// can be seen.
+func TestSendMessage_noteBeforeThePlan(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.world.Down(opt.ErrEnded)
+	n := s.say(t, taskID, "early", `{"text":"please hurry"}`, "")
+	wantCode(t, n, "-32603")
+	if !strings.Contains(fmt.Sprint(n), "UNAVAILABLE") {
+		t.Errorf("a note to a task that has not begun: %v", n)
+	}
+}

@@ -195,11 +195,29 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v shown.TaskVie
 	}
 	d, err := s.deliverLetter(ctx, c, v, l)
 	if errors.Is(err, call.ErrEnded) { // perhaps because of the same letter, which another call has handed over
-		if before, failed := s.judgedBefore(ctx, c, v, l); before != nil || failed != nil {
+		before, failed := s.judgedBefore(ctx, c, v, l)
+		if before == nil && failed == nil {
+			failed = s.refuseEarly(ctx, c, l)
+		}
+		if before != nil || failed != nil {
 			d, err = before, failed
 		}
 	}
 	return d, undo(err)
+}
+
+// refuseEarly returns an error that allows a repeat of a note which found no workflow, if its task has
+// not begun: the workflow of its plan begins later than the task can be seen, and much later while the
+// database of Temporal fails.
+func (s *Messages) refuseEarly(ctx context.Context, c *call.Call, l opt.Letter) error {
+	if l.PlanID == "" || l.Reply != nil {
+		return nil
+	}
+	state, _, err := s.Journal.Peek(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID))
+	if err == nil && state == opt.TaskPending {
+		err = fmt.Errorf("deliver a letter to %s, which has not begun: %w", l.PlanID, opt.ErrUnavailable)
+	}
+	return err
 }
 
 // deliverLetter is sendLetter without the push config.

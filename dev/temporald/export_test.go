@@ -41,7 +41,7 @@ func MainStore(t *testing.T, dir, sync string) (db *sql.DB, keeps bool) {
 func KeepingDB(t *testing.T, path string) (db *sql.DB, parsed func() int64) {
 	t.Helper()
 	counts := &countingDriver{Driver: &sqlite.Driver{}}
-	db = sql.OpenDB(connector{keepingDriver{counts}, "file:" + path})
+	db = sql.OpenDB(connector{driver: keepingDriver{counts}, source: "file:" + path})
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {

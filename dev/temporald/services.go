@@ -22,7 +22,7 @@ import (
 
 // startServices starts the four services of a Temporal server. stop is there after an
 // error, too.
-func startServices(s stores, at layout.Services, log *zap.Logger) (stop func() error, err error) {
+func startServices(s stores, at layout.Services, cfg Config) (stop func() error, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -32,13 +32,13 @@ func startServices(s stores, at layout.Services, log *zap.Logger) (stop func() e
 			panic(e)
 		}
 	}()
-	logger, quiet := serverLogger(log)
+	logger, quiet := serverLogger(cfg.Log)
 	hush := func() error { quiet(zap.FatalLevel); return nil } // connections that upstream never closes log errors
 	stop = hush
 
 	var services *temporal.ServerImpl
 	server, err := temporal.NewServerFx(fx.Options(temporal.TopLevelModule, fx.Populate(&services)),
-		temporal.WithConfig(at.Config(s.main, s.visibility, 1)), // more shards were not faster
+		temporal.WithConfig(cfg.Faults.in(at.Config(s.main, s.visibility, 1))), // more shards were not faster
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(at.Hosts()),
 		temporal.WithDynamicConfigClient(settings()),

@@ -19,7 +19,8 @@ const maxStatements = 500
 // keepStatements has the connection of a database keep its prepared statements. Upstream has
 // SQLite parse each statement each time, a tenth of the processor time under load. It has no
 // setting for that, but one pool for each database, whose connection is replaced here.
-func keepStatements(c *config.SQL) error {
+// fault, if not nil, is the [Faults.Visibility] of its statements.
+func keepStatements(c *config.SQL, fault func(string, func() error) error) error {
 	pool, err := poolOf(c)
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func keepStatements(c *config.SQL) error {
 	if _, ok := pool.Driver().(keepingDriver); ok {
 		return nil // upstream keeps its pools for the life of the process
 	}
-	keeping := sql.OpenDB(connector{keepingDriver{pool.Driver()}, dataSource(c)})
+	keeping := sql.OpenDB(connector{keepingDriver{pool.Driver()}, dataSource(c), fault})
 	keeping.SetMaxOpenConns(c.MaxConns)
 	if err := keeping.Ping(); err != nil { // it is open before the other is closed: a database in memory needs one
 		return errors.Join(err, keeping.Close())
@@ -71,6 +72,7 @@ type keepingDriver struct{ driver.Driver }
 type connector struct {
 	driver keepingDriver
 	source string
+	fault  func(string, func() error) error
 }
 
 // Connect implements [driver.Connector].
@@ -83,7 +85,11 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver of SQLite has other methods"), raw.Close())
 	}
-	return &keepingConn{conn, map[string]*statement{}}, nil
+	keeping := &keepingConn{conn, map[string]*statement{}}
+	if c.fault != nil {
+		return faultyConn{keeping, c.fault}, nil
+	}
+	return keeping, nil
 }
 
 // Driver implements [driver.Connector].

@@ -30,7 +30,7 @@ type stores struct {
 // openStores prepares the databases of cfg, in its directory or in memory.
 func openStores(ctx context.Context, cfg Config) (s stores, err error) {
 	if cfg.Dir == "" {
-		return memoryStores()
+		return memoryStores(cfg)
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -56,11 +56,11 @@ func openStores(ctx context.Context, cfg Config) (s stores, err error) {
 	if s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync); err != nil {
 		return s, err
 	}
-	return s, s.keepStatements()
+	return s, s.keepStatements(cfg)
 }
 
-func (s stores) keepStatements() error {
-	return errors.Join(keepStatements(s.main), keepStatements(s.visibility))
+func (s stores) keepStatements(cfg Config) error {
+	return errors.Join(keepStatements(s.main, nil), keepStatements(s.visibility, cfg.Faults.Visibility))
 }
 
 // close moves the write-ahead logs into the database files, so that the directory of a
@@ -75,13 +75,13 @@ func (s stores) close() error {
 
 // memoryStores makes two databases in memory. They live as long as the process:
 // upstream never closes a connection, and the last one keeps them.
-func memoryStores() (stores, error) {
+func memoryStores(cfg Config) (stores, error) {
 	id := primitives.NewUUID().String()
 	memory := func(name string) *config.SQL {
 		return sqlConfig(name+"-"+id, map[string]string{"mode": "memory", "cache": "shared"})
 	}
 	s := stores{main: memory("main"), visibility: memory("visibility")}
-	return s, errors.Join(dropSurplusIndexes(s.main), dropSurplusIndexes(s.visibility), s.keepStatements())
+	return s, errors.Join(dropSurplusIndexes(s.main), dropSurplusIndexes(s.visibility), s.keepStatements(cfg))
 }
 
 // fileStore configures the database in the file at path.

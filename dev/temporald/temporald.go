@@ -52,6 +52,8 @@ type Config struct {
 	// SearchAttributes of the namespace. Those that an existing namespace lacks
 	// are added; one that exists with another type is an error. None is removed.
 	SearchAttributes map[string]enumspb.IndexedValueType
+
+	Faults Faults // that tests put into the databases
 }
 
 // A Server is a running Temporal. Its methods may be called from any goroutine.
@@ -102,7 +104,7 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 	if err := ensureNamespace(ctx, stores.main, cfg); err != nil {
 		return fmt.Errorf("set up namespace %s: %w", cfg.Namespace, err)
 	}
-	stop, err := startServices(stores, at, cfg.Log)
+	stop, err := startServices(stores, at, cfg)
 	s.cleanups = append(s.cleanups, stop)
 	if err != nil {
 		return fmt.Errorf("start Temporal: %w", err)

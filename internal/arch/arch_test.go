@@ -100,7 +100,7 @@ func TestRules(t *testing.T) {
 		{"api/list.go", `import "database/sql"`, "belongs to"},
 		{"api/list_test.go", `import "database/sql"`, "belongs to"},
 		{"internal/journal/db/open.go", `import _ "modernc.org/sqlite"`, ""},
-		{"internal/cli/dev.go", `import "go.temporal.io/server/temporal"`, "belongs to [dev/temporald dev/temporald/layout dev/e2e/cluster]"},
+		{"internal/cli/dev.go", `import "go.temporal.io/server/temporal"`, "belongs to [dev/temporald dev/temporald/layout dev/e2e/cluster dev/e2e/faulty]"},
 		{"api/send_test.go", `import "github.com/stretchr/testify/require"`, "belongs to []"},
 
 		{"opt/plan.go", `import "sync"`, "opt is pure"},

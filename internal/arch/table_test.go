@@ -193,7 +193,7 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/namespace", "internal/serve", "internal/operate", "internal/rebuild", "dev", "dev/*", "examples/*",
 		"internal/metrics"}, // the SDK's own
 	"go.temporal.io/api":              {"workflows", "internal/namespace", "internal/lease", "internal/serve", "internal/rebuild", "dev", "dev/*", "examples/*"},
-	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster"}, // in the program, and as operators run it
+	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster", "dev/e2e/faulty"}, // in the program, as operators run it, and with faults in its database
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald", "dev/stubs/workers/wci/client", "dev/stubs/workers/wci/workercomponent"}, // the server is put together with it
 	"github.com/compose-spec":         {"dev/topology"},                                                                           // reads docker-compose.yml

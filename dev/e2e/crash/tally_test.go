@@ -16,7 +16,9 @@ const heartbeat = 25 * time.Second
 // the journal.
 func checkTally(t *testing.T, path string, j *journal) {
 	t.Helper()
-	rounds := harness.Rounds(harness.Tally(t, path))
+	lines := harness.Tally(t, path)
+	checkAlone(t, lines)
+	rounds := harness.Rounds(lines)
 	again := 0
 	for key, r := range rounds {
 		task, round, err := harness.SplitKey(key)
@@ -45,6 +47,25 @@ func checkTally(t *testing.T, path string, j *journal) {
 	t.Logf("Executed %d rounds of tasks, %d attempts beside the first", len(rounds), again)
 }
 
+// checkAlone checks that no process ran a round twice at a time.
+func checkAlone(t *testing.T, lines []harness.TallyLine) {
+	t.Helper()
+	type run struct {
+		key string
+		pid int
+	}
+	runs := map[run][]harness.TallyLine{}
+	for _, l := range lines {
+		at := run{l.Key, l.PID}
+		runs[at] = append(runs[at], l)
+	}
+	for at, lines := range runs {
+		if n := harness.MostAtOnce(lines); n > 1 {
+			t.Errorf("%s: ran %d times at once", at.key, n)
+		}
+	}
+}
+
 // checkAgain checks that there was a reason to begin an attempt after the one
 // before.
 func checkAgain(t *testing.T, key string, last, a *harness.Attempt) {
@@ -53,6 +74,7 @@ func checkAgain(t *testing.T, key string, last, a *harness.Attempt) {
 	case last.PID != a.PID: // it was killed
 	case last.What == "error": // the attempt failed
 	case last.What == "" && a.Began.Sub(last.Began) > heartbeat: // it hung
+	case a.Began.Sub(last.Began) > 2*heartbeat: // Temporal lost its outcome and the next run, which may have been elsewhere
 	default:
 		t.Errorf("%s: attempt %d ran, though the one before it had come to %q in the same process", key, a.N, last.What)
 	}

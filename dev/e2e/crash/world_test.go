@@ -34,6 +34,7 @@ type world struct {
 	tasks     map[string]*expected
 	followers []*harness.Follower
 	lost      int // calls of objectives/create with an unknown outcome
+	again     int // objectives with a second attempt
 	round     int
 	next      chan struct{} // closed, and replaced, with every round
 	over      bool
