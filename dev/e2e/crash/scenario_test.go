@@ -236,7 +236,7 @@ func (w *world) inTurnApproved(ctx context.Context, n int) error {
 func (w *world) create(ctx context.Context, n int, e expected) (objectiveID string, err error) {
 	err = harness.Repeat(ctx, func(ctx context.Context) error {
 		o, err := w.c.CreateObjective(ctx, id(n))
-		if harness.Code(err) == 0 && err != nil {
+		if harness.MayRepeat(err) {
 			w.mu.Lock()
 			w.lost++
 			w.mu.Unlock()

@@ -1,0 +1,134 @@
+package crash_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/proof/power"
+)
+
+// A diskFault is one way in which some files of a disk fail for some seconds.
+type diskFault struct {
+	name  string
+	calls []string
+	no    syscall.Errno // 0 for calls that are slow
+	files string        // whose names begin so
+}
+
+// diskFaults lists the ways in which all files fail.
+var diskFaults = []diskFault{
+	{"syncs fail", []string{"sync"}, syscall.EIO, ""},
+	{"the disk is full", []string{"write", "create"}, syscall.ENOSPC, ""},
+	{"writes fail", []string{"write"}, syscall.EIO, ""},
+	{"reads fail", []string{"read"}, syscall.EIO, ""},
+	{"syncs are slow", []string{"sync"}, 0, ""},
+}
+
+// failing are the files that fail alone.
+var failing = []string{"journal.db", "temporal.db", "temporal-visibility.db", "leases"}
+
+// call implements [power.Fault]. Leases have names of their own.
+func (f diskFault) call(call, name string) syscall.Errno {
+	if f.files == "leases" && (strings.HasSuffix(name, ".lease") || strings.HasSuffix(name, ".begun")) {
+		name = "leases"
+	}
+	for _, c := range f.calls {
+		if c == call && strings.HasPrefix(name, f.files) {
+			if f.no == 0 {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return f.no
+		}
+	}
+	return 0
+}
+
+// silent reports whether nobody needs to hear of f: calls are slow, the kernel has the pages, or
+// only heartbeats find out.
+func (f diskFault) silent() bool { return f.no == 0 || f.calls[0] == "read" || f.files == "leases" }
+
+// fail has the disk fail while work runs, and be well again: the process says so and continues, or
+// ends and can be started again. Then the power is cut, which loses all unsynced writes: nothing
+// that was acknowledged may be lost, also where a sync failed and a later one did not.
+func (l *life) fail(t *testing.T) {
+	w := newWorld(t, "--sync", "full")
+	m := newMachine(t, w, power.Ordered, l.Seed, false)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	var group sync.WaitGroup
+	p, n := w.start(harness.AllInOne, ""), 0
+	for _, fault := range l.faults() {
+		for range l.pick(9, len(scenarios)) {
+			group.Go(w.scenario(ctx, n))
+			n++
+		}
+		p.AwaitEnd(500 * time.Millisecond)
+		m.fail(p, fault, l.pick(2000, 2000+rand.IntN(3000)))
+		if p.Running() {
+			p.WaitReady()
+			w.works(fault.name + " " + fault.files)
+		}
+		m.cut(p, power.LoseAll)
+		w.nextRound(false)
+		p = w.start(harness.AllInOne, "")
+		l.Checked += m.checkAcked()
+		l.Cuts, l.Faults = l.Cuts+1, l.Faults+1
+	}
+	w.nextRound(true)
+	group.Wait()
+	m.checkStopped(p, w.settle())
+	l.lost(m)
+}
+
+// faults returns the faults of a life: all of all files, or two that matter most.
+func (l *life) faults() []diskFault {
+	if !l.long {
+		return diskFaults[:2]
+	}
+	all := slices.Clone(diskFaults)
+	for _, files := range failing {
+		for _, f := range diskFaults {
+			f.files = files
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// fail has the disk of a process fail for a time, and checks that the log says so.
+func (m *machine) fail(p *harness.Process, f diskFault, millis int) {
+	m.t.Helper()
+	before := len(p.Tail(1 << 30))
+	m.disks["data"].Fail(f.call)
+	p.AwaitEnd(time.Duration(millis) * time.Millisecond)
+	m.disks["data"].Fail(nil)
+	p.AwaitEnd(time.Second)
+	log := p.Tail(1 << 30)[before:]
+	said := symptom(log)
+	m.t.Logf("%s, %q: the process runs: %v, its log says %.200q", f.name, f.files, p.Running(), said)
+	if said == "" && !f.silent() {
+		m.t.Errorf("%s, %q: the log does not say so:\n%s", f.name, f.files, log)
+	}
+}
+
+// symptoms are what a log says of a disk that fails.
+var symptoms = []string{"disk I/O error", "disk is full", "input/output error", "no space left on device"}
+
+// symptom returns the line of a log that has a symptom, "" for none.
+func symptom(log string) string {
+	for line := range strings.Lines(log) {
+		for _, s := range symptoms {
+			if strings.Contains(line, s) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return ""
+}
