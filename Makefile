@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -62,6 +62,14 @@ chart:
 test-release:
 	@echo "== Release"
 	cd deploy/release && GOWORK=off go vet . && GOWORK=off go test -count=1 .
+
+# Cut the power of new installations, and have their disks fail, for PROOFTIME. Each that ends
+# well adds a line to PROOFLOG; what is printed at the end are the sums of all its lines.
+PROOFTIME ?= 1h
+PROOFLOG  ?= $(CURDIR)/bin/proof.log
+proof:
+	mkdir -p $(dir $(PROOFLOG))
+	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -power $(PROOFTIME) -power-log $(PROOFLOG)
 
 # Seven parts, each beside a baseline in the same run; BENCH=-h lists the flags.
 bench:

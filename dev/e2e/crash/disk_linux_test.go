@@ -50,7 +50,7 @@ func (f diskFault) call(call, name string) syscall.Errno {
 	return 0
 }
 
-// silent reports whether nobody needs to hear of f: calls are slow, the kernel has the pages, or
+// silent reports whether the log need not say so: calls are slow, the kernel has the pages, or
 // only heartbeats find out.
 func (f diskFault) silent() bool { return f.no == 0 || f.calls[0] == "read" || f.files == "leases" }
 

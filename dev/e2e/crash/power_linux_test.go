@@ -162,9 +162,9 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 	l.lost(m)
 }
 
-// loseMore is for --sync normal, with which a cut may take the last moments, also acknowledged work,
-// and journal and Temporal lose different ones. The process starts again, all work that is left ends,
-// and new work does.
+// loseMore is for --sync normal, with which a cut may take back the last moments of the work. The
+// journal loses nothing: the process starts again, all work ends, if only as failed, and new work
+// does, too.
 func (l *life) loseMore(t *testing.T) {
 	w := newWorld(t, "--sync", "normal")
 	m := newMachine(t, w, power.Ordered, l.Seed, false)
@@ -173,7 +173,7 @@ func (l *life) loseMore(t *testing.T) {
 		var group sync.WaitGroup
 		p := w.start(harness.AllInOne, "")
 		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
-			group.Go(func() { _ = scenarios[n%len(scenarios)].run(w, ctx, n) }) // its work may be lost
+			group.Go(func() { _ = scenarios[n%len(scenarios)].run(w, ctx, n) }) // its work may be taken back
 		}
 		p.AwaitEnd(time.Duration(1000+rand.IntN(3000)) * time.Millisecond)
 		m.cut(p, m.disks["data"].AnyLoss())
@@ -183,10 +183,10 @@ func (l *life) loseMore(t *testing.T) {
 	}
 	p := w.start(harness.AllInOne, "")
 	w.works("after the last cut")
-	ended, gone := w.finish()
+	l.Checked += m.checkAcked()
+	t.Logf("Ends of %d tasks that were acknowledged, and others: %v", len(w.tasks), w.finish())
 	p.Stop()
 	l.lost(m)
-	t.Logf("Of %d tasks that were acknowledged %d are gone; ends: %v", len(w.tasks), gone, ended)
 }
 
 // works checks that new work is taken, and ends.
@@ -198,20 +198,17 @@ func (w *world) works(when string) {
 }
 
 // finish ends the work that waits for a client, and waits until all has ended. It returns how often
-// objectives ended in each state, and how many acknowledged ones are not there.
-func (w *world) finish() (ended map[string]int, gone int) {
+// objectives ended in each state.
+func (w *world) finish() (ended map[string]int) {
 	w.t.Helper()
 	harness.Eventually(w.t, 3*time.Minute, "all work has ended", func() error {
 		all, err := w.c.Objectives(w.ctx())
 		if err != nil {
 			return err
 		}
-		ended, gone = map[string]int{}, len(w.tasks)
+		ended = map[string]int{}
 		var open []string
 		for _, o := range all {
-			if w.tasks[o.ID] != nil {
-				gone--
-			}
 			task, err := w.c.Get(w.ctx(), o.ID)
 			switch {
 			case err != nil:
@@ -219,7 +216,7 @@ func (w *world) finish() (ended map[string]int, gone int) {
 			case task.Ended():
 				ended[task.State]++
 				continue
-			case task.Gate != nil:
+			case task.Gate != nil && task.Gate.Kind == "approval":
 				_, err = w.c.Send(w.ctx(), harness.Reply(fmt.Sprint("finish-", rand.Uint64()), o.ID, task.Gate.ID, "reject"))
 			default:
 				_, err = w.c.Cancel(w.ctx(), o.ID)
@@ -231,18 +228,20 @@ func (w *world) finish() (ended map[string]int, gone int) {
 		}
 		return nil
 	})
-	return ended, gone
+	return ended
 }
 
-// A process that does not sync loses what it has acknowledged, and the test notices: the disk takes
-// the only task. One that syncs keeps it.
+// A process whose syncs do nothing loses what it has acknowledged, and the test notices.
 func TestPower_noticesLoss(t *testing.T) {
-	for sync, code := range map[string]int{"full": 0, "normal": -32001} {
-		t.Run(sync, func(t *testing.T) {
+	for name, code := range map[string]int{"syncs": 0, "no syncs": -32001} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "--sync", sync)
+			w := newWorld(t)
 			m := newMachine(t, w, power.Ordered, *powerSeed, false)
 			p := w.start(harness.AllInOne, "")
+			if name == "no syncs" {
+				m.disks["data"].IgnoreSyncs()
+			}
 			task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "only", Text: "work 10m"})
 			m.cut(p, power.LoseAll)
 			w.start(harness.AllInOne, "")
@@ -251,4 +250,23 @@ func TestPower_noticesLoss(t *testing.T) {
 			}
 		})
 	}
+}
+
+// With --sync normal work is durable soon, also when no more comes.
+func TestPower_normalSoon(t *testing.T) {
+	w := newWorld(t, "--sync", "normal")
+	m := newMachine(t, w, power.Ordered, *powerSeed, false)
+	p := w.start(harness.AllInOne, "")
+	task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "gate", Text: "x", Plan: harness.NewPlan("plan", "approve Go on?; "+say(0))})
+	gate := w.c.AwaitGate(t, within, task.ID)
+	harness.Eventually(t, within, "all is durable", func() error {
+		if n := m.disks["data"].Unsynced("temporal.db-wal"); n > 0 {
+			return fmt.Errorf("%d writes are not", n)
+		}
+		return nil
+	})
+	m.cut(p, power.LoseAll)
+	w.start(harness.AllInOne, "")
+	w.c.MustSendUntil(w.ctx(), t, harness.Reply("reply", task.ID, gate.ID, "accept"))
+	w.c.AwaitState(t, within, task.ID, "COMPLETED")
 }

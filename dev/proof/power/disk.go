@@ -37,6 +37,7 @@ type Disk struct {
 	last   uint64 // id of a file
 	log    []rename
 	fault  Fault
+	deaf   bool // to syncs
 	losses Losses
 }
 
@@ -96,11 +97,31 @@ func (d *Disk) Fail(f Fault) {
 	}
 }
 
+// IgnoreSyncs has all syncs succeed without an effect from now on, as those of programs that
+// do none.
+func (d *Disk) IgnoreSyncs() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.deaf = true
+}
+
 // Losses returns the losses so far.
 func (d *Disk) Losses() Losses {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.losses
+}
+
+// Unsynced returns how many writes of files with a name are not durable.
+func (d *Disk) Unsynced(name string) (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for f := range d.root.all() {
+		if f.name == name {
+			n += len(f.unsynced)
+		}
+	}
+	return n
 }
 
 // String says what the cuts took.
@@ -220,6 +241,9 @@ func (d *Disk) commit(n int, dir *file) {
 // sync makes durable what a program may expect of it. A sync that fails leaves the writes
 // before it neither durable nor to be synced again: the page cache takes them for clean.
 func (d *Disk) sync(f *file, failed bool) {
+	if d.deaf {
+		return
+	}
 	if failed {
 		d.losses.Writes += len(f.unsynced)
 		f.unsynced = nil
