@@ -2,7 +2,9 @@ package crash_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -54,23 +56,23 @@ func (f diskFault) call(call, name string) syscall.Errno {
 // only heartbeats find out.
 func (f diskFault) silent() bool { return f.no == 0 || f.calls[0] == "read" || f.files == "leases" }
 
-// fail has the disk fail while work runs, and be well again: the process says so and continues, or
+// fail has a disk fail while work runs, and be well again: the process says so and continues, or
 // ends and can be started again. Then the power is cut, which loses all unsynced writes: nothing
 // that was acknowledged may be lost, also where a sync failed and a later one did not.
-func (l *life) fail(t *testing.T) {
+func (l *life) fail(t *testing.T, disk string) {
 	w := newWorld(t, "--sync", "full")
-	m := newMachine(t, w, power.Ordered, l.Seed, false)
+	m := newMachine(t, w, power.Ordered, l.Seed, disk == "PostgreSQL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	var group sync.WaitGroup
 	p, n := w.start(harness.AllInOne, ""), 0
-	for _, fault := range l.faults() {
+	for _, fault := range l.faults(disk) {
 		for range l.pick(9, len(scenarios)) {
 			group.Go(w.scenario(ctx, n))
 			n++
 		}
 		p.AwaitEnd(500 * time.Millisecond)
-		m.fail(p, fault, l.pick(2000, 2000+rand.IntN(3000)))
+		m.fail(p, disk, fault, l.pick(1000, 1000+rand.IntN(3000)))
 		if p.Running() {
 			p.WaitReady()
 			w.works(fault.name + " " + fault.files)
@@ -83,14 +85,18 @@ func (l *life) fail(t *testing.T) {
 	}
 	w.nextRound(true)
 	group.Wait()
+	w.tally = os.DevNull // tasks that stream begin again if the journal does not take the last piece
 	m.checkStopped(p, w.settle())
 	l.lost(m)
 }
 
 // faults returns the faults of a life: all of all files, or two that matter most.
-func (l *life) faults() []diskFault {
-	if !l.long {
+func (l *life) faults(disk string) []diskFault {
+	switch {
+	case !l.long:
 		return diskFaults[:2]
+	case disk == "PostgreSQL":
+		return diskFaults
 	}
 	all := slices.Clone(diskFaults)
 	for _, files := range failing {
@@ -102,18 +108,31 @@ func (l *life) faults() []diskFault {
 	return all
 }
 
-// fail has the disk of a process fail for a time, and checks that the log says so.
-func (m *machine) fail(p *harness.Process, f diskFault, millis int) {
+// fail has a disk fail for a time, and checks that the log of the process and its health say so. A
+// supervisor starts PostgreSQL again, which ends when it cannot write its log.
+func (m *machine) fail(p *harness.Process, disk string, f diskFault, millis int) {
 	m.t.Helper()
 	before := len(p.Tail(1 << 30))
-	m.disks["data"].Fail(f.call)
+	m.disks[disk].Fail(f.call)
+	if !f.silent() && (f.files == "" || f.files == "journal.db") {
+		harness.Eventually(m.t, within, "the process is not ready: "+f.name, func() error {
+			if p.Running() && m.w.site.Answers("/readyz") == nil {
+				return errors.New("it is")
+			}
+			return nil
+		})
+	}
 	p.AwaitEnd(time.Duration(millis) * time.Millisecond)
-	m.disks["data"].Fail(nil)
+	m.disks[disk].Fail(nil)
 	p.AwaitEnd(time.Second)
+	if m.postgres != nil {
+		must(m.t, m.postgres.Kill())
+		must(m.t, m.postgres.Run(m.t.Context()))
+	}
 	log := p.Tail(1 << 30)[before:]
 	said := symptom(log)
-	m.t.Logf("%s, %q: the process runs: %v, its log says %.200q", f.name, f.files, p.Running(), said)
-	if said == "" && !f.silent() {
+	m.t.Logf("%s on the disk of %s, %q: the process runs: %v, its log says %.200q", f.name, disk, f.files, p.Running(), said)
+	if said == "" && !f.silent() && m.postgres == nil {
 		m.t.Errorf("%s, %q: the log does not say so:\n%s", f.name, f.files, log)
 	}
 }
