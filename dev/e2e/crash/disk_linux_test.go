@@ -65,7 +65,13 @@ func (l *life) fail(t *testing.T, disk string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	var group sync.WaitGroup
-	p, n := w.start(harness.AllInOne, ""), 0
+	start := func(f diskFault) *harness.Process {
+		if l.long {
+			return m.startOn(disk, f)
+		}
+		return w.start(harness.AllInOne, "")
+	}
+	p, n := start(diskFaults[rand.IntN(len(diskFaults))]), 0 // on an empty disk
 	for _, fault := range l.faults(disk) {
 		for range l.pick(9, len(scenarios)) {
 			group.Go(w.scenario(ctx, n))
@@ -79,7 +85,7 @@ func (l *life) fail(t *testing.T, disk string) {
 		}
 		m.cut(p, power.LoseAll)
 		w.nextRound(false)
-		p = w.start(harness.AllInOne, "")
+		p = start(fault)
 		l.Checked += m.checkAcked()
 		l.Cuts, l.Faults = l.Cuts+1, l.Faults+1
 	}
@@ -123,17 +129,59 @@ func (m *machine) fail(p *harness.Process, disk string, f diskFault, millis int)
 		})
 	}
 	p.AwaitEnd(time.Duration(millis) * time.Millisecond)
-	m.disks[disk].Fail(nil)
+	m.heal(disk)
 	p.AwaitEnd(time.Second)
-	if m.postgres != nil {
-		must(m.t, m.postgres.Kill())
-		must(m.t, m.postgres.Run(m.t.Context()))
-	}
 	log := p.Tail(1 << 30)[before:]
 	said := symptom(log)
 	m.t.Logf("%s on the disk of %s, %q: the process runs: %v, its log says %.200q", f.name, disk, f.files, p.Running(), said)
 	if said == "" && !f.silent() && m.postgres == nil {
 		m.t.Errorf("%s, %q: the log does not say so:\n%s", f.name, f.files, log)
+	}
+}
+
+// heal ends the fault of a disk.
+func (m *machine) heal(disk string) {
+	m.t.Helper()
+	m.disks[disk].Fail(nil)
+	if m.postgres != nil {
+		must(m.t, m.postgres.Kill())
+		must(m.t, m.postgres.Run(m.t.Context()))
+	}
+}
+
+// startOn starts a process on a disk that fails and is well again: it becomes ready, or ends and
+// says why, and the next one becomes ready.
+func (m *machine) startOn(disk string, f diskFault) *harness.Process {
+	m.t.Helper()
+	m.disks[disk].Fail(f.call)
+	p := m.w.launch(harness.AllInOne, "")
+	p.AwaitEnd(2 * time.Second)
+	m.heal(disk)
+	harness.Eventually(m.t, within, "the process is ready, or has ended", func() error {
+		if !p.Running() {
+			return nil
+		}
+		return m.w.site.Answers("/readyz")
+	})
+	if p.Running() {
+		return p
+	}
+	if strings.Contains(p.Tail(1<<30), "move the directory aside") {
+		m.t.Errorf("%s, %q: the advice is to give the data up", f.name, f.files)
+	}
+	m.t.Logf("%s on the disk of %s, %q, at the start: the process ended, and its log ends with %q", f.name, disk, f.files, p.Tail(300))
+	return m.w.start(harness.AllInOne, "")
+}
+
+// A process that cannot use its files as the disk fails does not ask for others: they are well.
+func TestDisk_start(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := newMachine(t, w, power.Ordered, *powerSeed, false)
+	w.start(harness.AllInOne, "").Stop()
+	for _, f := range diskFaults[:4] {
+		f.files = "temporal.db"
+		m.startOn("data", f).Stop()
 	}
 }
 
