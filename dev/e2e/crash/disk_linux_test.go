@@ -74,7 +74,7 @@ func (l *life) fail(t *testing.T, disk string) {
 	p, n := start(diskFaults[rand.IntN(len(diskFaults))]), 0 // on an empty disk
 	for _, fault := range l.faults(disk) {
 		for range l.pick(9, len(scenarios)) {
-			group.Go(w.scenario(ctx, n))
+			group.Go(w.scenario(ctx, scenarios, n))
 			n++
 		}
 		p.AwaitEnd(500 * time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -136,7 +137,10 @@ func (l *life) lost(m *machine) {
 func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 	w := newWorld(t, "--sync", "full")
 	m := newMachine(t, w, names, l.Seed, postgres)
-	cuts, objectives := l.pick(2, 10), l.pick(17, 100)
+	w.push = newDesk(t)
+	w.site.Env = append(w.site.Env, "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all")
+	kinds := slices.Concat(scenarios, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
+	cuts, objectives := l.pick(2, 10), l.pick(len(kinds), 100)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(cuts)*30*time.Second+within)
 	defer cancel()
 	var group sync.WaitGroup
@@ -149,7 +153,7 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 			l.Checked += m.checkAcked()
 		}
 		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
-			group.Go(w.scenario(ctx, n))
+			group.Go(w.scenario(ctx, kinds, n))
 		}
 		if last {
 			break
@@ -162,7 +166,9 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 	}
 	w.nextRound(true)
 	group.Wait()
-	m.checkStopped(p, w.settle())
+	all := w.settle()
+	w.push.check(t, all)
+	m.checkStopped(p, all)
 	l.lost(m)
 }
 

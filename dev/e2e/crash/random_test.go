@@ -44,7 +44,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 			p.WaitReady() // a process that kills itself may never be ready
 		}
 		for n := begin(round, rounds, objectives); n < begin(round+1, rounds, objectives); n++ {
-			group.Go(w.scenario(ctx, n))
+			group.Go(w.scenario(ctx, scenarios, n))
 		}
 		if last {
 			w.nextRound(true)
@@ -75,9 +75,9 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 }
 
 // scenario returns what drives the n-th objective, with the kinds in turn.
-func (w *world) scenario(ctx context.Context, n int) func() {
+func (w *world) scenario(ctx context.Context, kinds []scenario, n int) func() {
 	return func() {
-		s := scenarios[n%len(scenarios)]
+		s := kinds[n%len(kinds)]
 		if err := s.run(w, ctx, n); err != nil {
 			w.t.Errorf("objective %d, %s: %v", n, s.name, err)
 		}
