@@ -26,6 +26,7 @@ type machine struct {
 	mounts   map[string]*power.Mount
 	postgres *pgserver.Server // nil for a journal in the data directory
 	calls    *confirmed
+	dirs     []string // to be removed
 }
 
 // newMachine puts the data directory of a world on a disk, and the journal on PostgreSQL with
@@ -49,7 +50,7 @@ func (m *machine) startPostgres(names power.Names, seed uint64) {
 	needs.Tools(m.t, "postgres")
 	dir, err := os.MkdirTemp("", "longhaul-power-") // which another user may enter
 	must(m.t, err)
-	m.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	m.dirs = append(m.dirs, dir)
 	must(m.t, os.Chmod(dir, 0o711))
 	data := filepath.Join(dir, "data")
 	m.disks["PostgreSQL"], m.mounts["PostgreSQL"] = power.In(m.t, names, seed, data)
@@ -127,6 +128,9 @@ func (m *machine) close() {
 		if err := mount.Close(); err != nil {
 			m.t.Error(err)
 		}
+	}
+	for _, dir := range m.dirs {
+		must(m.t, os.RemoveAll(dir))
 	}
 }
 
