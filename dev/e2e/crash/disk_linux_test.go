@@ -60,7 +60,7 @@ func (f diskFault) silent() bool { return f.no == 0 || f.calls[0] == "read" || f
 // ends and can be started again. Then the power is cut, which loses all unsynced writes: nothing
 // that was acknowledged may be lost, also where a sync failed and a later one did not.
 func (l *life) fail(t *testing.T, disk string) {
-	w := newWorld(t, "--sync", "full")
+	w := newWorld(t)
 	m := newMachine(t, w, power.Ordered, l.Seed, disk == "PostgreSQL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
@@ -69,7 +69,7 @@ func (l *life) fail(t *testing.T, disk string) {
 		if l.long {
 			return m.startOn(disk, f)
 		}
-		return w.start(harness.AllInOne, "")
+		return m.start()
 	}
 	p, n := start(diskFaults[rand.IntN(len(diskFaults))]), 0 // on an empty disk
 	for _, fault := range l.faults(disk) {
@@ -83,7 +83,7 @@ func (l *life) fail(t *testing.T, disk string) {
 			p.WaitReady()
 			w.works(fault.name + " " + fault.files)
 		}
-		m.cut(p, power.LoseAll)
+		m.cut(power.LoseAll)
 		w.nextRound(false)
 		p = start(fault)
 		l.Checked += m.checkAcked()
@@ -92,7 +92,7 @@ func (l *life) fail(t *testing.T, disk string) {
 	w.nextRound(true)
 	group.Wait()
 	w.tally = os.DevNull // tasks that stream begin again if the journal does not take the last piece
-	m.checkStopped(p, w.settle())
+	m.checkStopped(w.settle())
 	l.lost(m)
 }
 
@@ -154,7 +154,8 @@ func (m *machine) heal(disk string) {
 func (m *machine) startOn(disk string, f diskFault) *harness.Process {
 	m.t.Helper()
 	m.disks[disk].Fail(f.call)
-	p := m.w.launch(harness.AllInOne, "")
+	m.launch(harness.AllInOne)
+	p := m.running[0]
 	p.AwaitEnd(2 * time.Second)
 	m.heal(disk)
 	harness.Eventually(m.t, within, "the process is ready, or has ended", func() error {
@@ -170,7 +171,7 @@ func (m *machine) startOn(disk string, f diskFault) *harness.Process {
 		m.t.Errorf("%s, %q: the advice is to give the data up", f.name, f.files)
 	}
 	m.t.Logf("%s on the disk of %s, %q, at the start: the process ended, and its log ends with %q", f.name, disk, f.files, p.Tail(300))
-	return m.w.start(harness.AllInOne, "")
+	return m.start()
 }
 
 // A process that cannot use its files as the disk fails does not ask for others: they are well.
@@ -178,7 +179,7 @@ func TestDisk_start(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := newMachine(t, w, power.Ordered, *powerSeed, false)
-	w.start(harness.AllInOne, "").Stop()
+	m.start().Stop()
 	for _, f := range diskFaults[:4] {
 		f.files = "temporal.db"
 		m.startOn("data", f).Stop()

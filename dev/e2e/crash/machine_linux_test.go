@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ type machine struct {
 	disks    map[string]*power.Disk // "data" and "PostgreSQL"
 	mounts   map[string]*power.Mount
 	postgres *pgserver.Server // nil for a journal in the data directory
+	running  []*harness.Process
 	calls    *confirmed
 	dirs     []string // to be removed
 }
@@ -62,13 +64,39 @@ func (m *machine) startPostgres(names power.Names, seed uint64) {
 	m.w.site.Run("migrate")
 }
 
-// cut cuts the power of a process and its disks, and switches all but the process on again.
-func (m *machine) cut(p *harness.Process, how power.Loss) {
+// launch starts processes, which are those that run.
+func (m *machine) launch(commands ...string) {
+	m.t.Helper()
+	m.running = nil
+	for _, command := range commands {
+		m.running = append(m.running, m.w.launch(command, ""))
+	}
+}
+
+func (m *machine) waitReady() {
+	m.t.Helper()
+	for _, p := range m.running {
+		p.WaitReady()
+	}
+}
+
+// start starts all in one process, and waits until it is ready.
+func (m *machine) start() *harness.Process {
+	m.t.Helper()
+	m.launch(harness.AllInOne)
+	m.waitReady()
+	return m.running[0]
+}
+
+// cut cuts the power of the processes and the disks, and switches the disks and PostgreSQL on again.
+func (m *machine) cut(how power.Loss) {
 	m.t.Helper()
 	for _, mount := range m.mounts {
 		mount.Off()
 	}
-	p.Kill()
+	for _, p := range m.running {
+		p.Kill()
+	}
 	if m.postgres != nil {
 		must(m.t, m.postgres.Kill())
 	}
@@ -94,10 +122,12 @@ func (m *machine) checkAcked() int {
 	return len(ids)
 }
 
-// checkStopped stops a process, and checks the files.
-func (m *machine) checkStopped(p *harness.Process, all streams) {
+// checkStopped stops the processes, and checks the files.
+func (m *machine) checkStopped(all streams) {
 	m.t.Helper()
-	p.Stop()
+	for _, p := range slices.Backward(m.running) {
+		p.Stop()
+	}
 	at := m.w.site.Dir
 	defer func() { m.w.site.Dir = at }()
 	m.w.site.Dir = filepath.Join(m.t.TempDir(), "data") // SQLite maps files, which must not be those of a disk of this process

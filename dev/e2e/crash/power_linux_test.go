@@ -49,9 +49,11 @@ func (l *life) pick(short, long int) int {
 }
 
 var lives = map[string]func(*life, *testing.T){
-	"files":              func(l *life, t *testing.T) { l.lose(t, power.Ordered, false) },
-	"files, names apart": func(l *life, t *testing.T) { l.lose(t, power.Apart, false) },
-	"PostgreSQL":         func(l *life, t *testing.T) { l.lose(t, power.Ordered, true) },
+	"files": func(l *life, t *testing.T) { l.lose(t, power.Ordered, false, harness.AllInOne) },
+	"files, names apart": func(l *life, t *testing.T) {
+		l.lose(t, power.Apart, false, harness.Temporal, harness.Worker, harness.API)
+	},
+	"PostgreSQL":         func(l *life, t *testing.T) { l.lose(t, power.Ordered, true, harness.AllInOne) },
 	"sync normal":        (*life).loseMore,
 	"faults":             func(l *life, t *testing.T) { l.fail(t, "data") },
 	"PostgreSQL, faults": func(l *life, t *testing.T) { l.fail(t, "PostgreSQL") },
@@ -131,25 +133,24 @@ func (l *life) lost(m *machine) {
 	l.Confirmed, l.Objectives = m.calls.n.Load(), len(m.w.tasks)
 }
 
-// lose cuts the power at random moments, also while the process starts, and the disks lose
+// lose cuts the power at random moments, also while the processes start, and the disks lose
 // unsynced writes: all of them, or a random part. All that was acknowledged must be there and end as it
 // should, and readers have seen what the journal has.
-func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
-	w := newWorld(t, "--sync", "full")
+func (l *life) lose(t *testing.T, names power.Names, postgres bool, commands ...string) {
+	w := newWorld(t) // --sync full is the default
 	m := newMachine(t, w, names, l.Seed, postgres)
 	w.push = newDesk(t)
 	w.site.Env = append(w.site.Env, "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all")
 	kinds := slices.Concat(scenarios, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
-	cuts, objectives := l.pick(2, 10), l.pick(len(kinds), 100)
+	cuts, objectives := l.pick(1, 10), l.pick(len(kinds), 100)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(cuts)*30*time.Second+within)
 	defer cancel()
 	var group sync.WaitGroup
-	var p *harness.Process
 	for ; ; l.Cuts++ {
 		last := l.Cuts == cuts
-		p = w.launch(harness.AllInOne, "")
-		if last || rand.IntN(4) > 0 { // else the power may be cut while it starts
-			p.WaitReady()
+		m.launch(commands...)
+		if last || rand.IntN(4) > 0 { // else the power may be cut while they start
+			m.waitReady()
 			l.Checked += m.checkAcked()
 		}
 		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
@@ -158,17 +159,17 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 		if last {
 			break
 		}
-		if p.AwaitEnd(time.Duration(200+rand.IntN(3000)) * time.Millisecond) {
+		if p := m.running[0]; p.AwaitEnd(time.Duration(200+rand.IntN(3000)) * time.Millisecond) {
 			t.Fatalf("%v ended by itself: %v", p, p.Wait())
 		}
-		m.cut(p, m.disks["data"].AnyLoss())
+		m.cut(m.disks["data"].AnyLoss())
 		w.nextRound(false)
 	}
 	w.nextRound(true)
 	group.Wait()
 	all := w.settle()
 	w.push.check(t, all)
-	m.checkStopped(p, all)
+	m.checkStopped(all)
 	l.lost(m)
 }
 
@@ -178,20 +179,20 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool) {
 func (l *life) loseMore(t *testing.T) {
 	w := newWorld(t, "--sync", "normal")
 	m := newMachine(t, w, power.Ordered, l.Seed, false)
-	for cuts, objectives := l.pick(2, 6), l.pick(17, 51); l.Cuts < cuts; l.Cuts++ {
+	for cuts, objectives := l.pick(1, 6), l.pick(17, 51); l.Cuts < cuts; l.Cuts++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
-		p := w.start(harness.AllInOne, "")
+		p := m.start()
 		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
 			group.Go(func() { _ = scenarios[n%len(scenarios)].run(w, ctx, n) }) // its work may be taken back
 		}
 		p.AwaitEnd(time.Duration(1000+rand.IntN(3000)) * time.Millisecond)
-		m.cut(p, m.disks["data"].AnyLoss())
+		m.cut(m.disks["data"].AnyLoss())
 		cancel()
 		group.Wait()
 		w.nextRound(false)
 	}
-	p := w.start(harness.AllInOne, "")
+	p := m.start()
 	w.works("after the last cut")
 	l.Checked += m.checkAcked()
 	t.Logf("Ends of %d tasks that were acknowledged, and others: %v", len(w.tasks), w.finish())
@@ -248,13 +249,13 @@ func TestPower_noticesLoss(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			m := newMachine(t, w, power.Ordered, *powerSeed, false)
-			p := w.start(harness.AllInOne, "")
+			m.start()
 			if name == "no syncs" {
 				m.disks["data"].IgnoreSyncs()
 			}
 			task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "only", Text: "work 10m"})
-			m.cut(p, power.LoseAll)
-			w.start(harness.AllInOne, "")
+			m.cut(power.LoseAll)
+			m.start()
 			if _, err := w.c.Get(w.ctx(), task.ID); harness.Code(err) != code {
 				t.Errorf("the task after a power cut: %v, want code %d", err, code)
 			}
@@ -264,9 +265,10 @@ func TestPower_noticesLoss(t *testing.T) {
 
 // With --sync normal work is durable soon, also when no more comes.
 func TestPower_normalSoon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "--sync", "normal")
 	m := newMachine(t, w, power.Ordered, *powerSeed, false)
-	p := w.start(harness.AllInOne, "")
+	m.start()
 	task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "gate", Text: "x", Plan: harness.NewPlan("plan", "approve Go on?; "+say(0))})
 	gate := w.c.AwaitGate(t, within, task.ID)
 	harness.Eventually(t, within, "all is durable", func() error {
@@ -275,8 +277,8 @@ func TestPower_normalSoon(t *testing.T) {
 		}
 		return nil
 	})
-	m.cut(p, power.LoseAll)
-	w.start(harness.AllInOne, "")
+	m.cut(power.LoseAll)
+	m.start()
 	w.c.MustSendUntil(w.ctx(), t, harness.Reply("reply", task.ID, gate.ID, "accept"))
 	w.c.AwaitState(t, within, task.ID, "COMPLETED")
 }
