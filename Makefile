@@ -10,24 +10,13 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
 
 # Further checks.
 check: test workflowcheck chart test-release
-
-# What takes an hour: PROOF is a directory with a file for each part that has ended well, which
-# the next run leaves out.
-PROOF ?= bin/proof
-proof: proof-faults
-
-# Calls of the database of Temporal fail, one method in one way after the other.
-proof-faults:
-	mkdir -p $(PROOF)/faults
-	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(abspath $(PROOF))/faults -faults-for 8s
-	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
 
 format:
 	@echo "== gofmt"
@@ -73,6 +62,34 @@ chart:
 test-release:
 	@echo "== Release"
 	cd deploy/release && GOWORK=off go vet . && GOWORK=off go test -count=1 .
+
+# The long forms of the tests with faults, in parts of hours. PROOF is a directory with what has
+# passed: another run leaves that out, or adds to its sums. PROOFTIME is for the parts that have no
+# end of their own. docs/proof.md says what they check.
+PROOF     ?= $(CURDIR)/bin/proof
+PROOFTIME ?= 1h
+proof: proof-faults proof-power proof-chaos proof-bugs
+
+# Calls of the database of Temporal fail, one method in one way after the other.
+proof-faults:
+	mkdir -p $(PROOF)/faults
+	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(PROOF)/faults -faults-for 8s
+	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
+
+# Machines lose their power, and disks fail.
+proof-power:
+	mkdir -p $(PROOF)
+	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -power $(PROOFTIME) -power-log $(PROOF)/power.log
+
+# Clients compete while processes are killed, and a checker judges what they have seen.
+proof-chaos:
+	$(root) test -count=1 ./internal/witness
+	$(dev) test ./e2e/crash -count=1 -v -run '^TestChaos$$' -timeout 6h -args -chaos $(PROOFTIME)
+
+# The checker notices each of the seeded bugs.
+proof-bugs:
+	mkdir -p $(PROOF)/bugs
+	$(dev) test ./e2e/crash -count=1 -v -run '^TestSeededBugs$$' -timeout 6h -args -mutations -found $(PROOF)/bugs
 
 # Seven parts, each beside a baseline in the same run; BENCH=-h lists the flags.
 bench:

@@ -14,9 +14,10 @@ import (
 
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin"
-	"go.temporal.io/server/schema/sqlite"
+	schema "go.temporal.io/server/schema/sqlite"
 	"go.uber.org/zap"
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // The files of a directory.
@@ -190,6 +191,9 @@ func install(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// notTemporal are the result codes for a file that is broken, or of another program.
+var notTemporal = []int{sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
 // checkDatabase reports whether the file at path is a database with a table.
 func checkDatabase(path, table string) error {
 	db, err := sql.Open("sqlite", "file:"+uriPath(path)+"?mode=rw")
@@ -202,10 +206,14 @@ func checkDatabase(path, table string) error {
 	if err == nil && n == 0 {
 		err = fmt.Errorf("it has no table %s", table)
 	}
-	if err != nil {
-		return fmt.Errorf("%s is not a database of Temporal: %w; restore it, or move the directory aside to start with an empty one", path, err)
+	var failed *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failed) && !slices.Contains(notTemporal, failed.Code()&0xff):
+		return fmt.Errorf("%s cannot be used: %w: look at the disk, and start again", path, err)
 	}
-	return nil
+	return fmt.Errorf("%s is not a database of Temporal: %w; restore it, or move the directory aside to start with an empty one", path, err)
 }
 
 // keptIndexes are the indexes for the lists of the Web UI and for the first
@@ -245,7 +253,7 @@ func dropSurplusIndexes(c *config.SQL) error {
 
 // eachStatement calls f with the statements of Temporal's schema, in order.
 func eachStatement(f func(stmt string) error) error {
-	return sqlite.SetupSchemaOnDB(schemaReader{exec: f})
+	return schema.SetupSchemaOnDB(schemaReader{exec: f})
 }
 
 // schemaReader is all that upstream's schema code needs of a database.

@@ -46,7 +46,7 @@ type Config struct {
 	UIAddr    string        // Web UI address, likewise; empty starts no UI
 	Namespace string        // made when missing; empty means "default"
 	Retention time.Duration // of closed workflows, at least an hour; also set on an existing namespace; zero means 7 days
-	Sync      string        // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
+	Sync      string        // "full" survives a power loss; with "normal" one may lose the last second or two; empty means "full"
 	Log       *zap.Logger   // gets the server's warnings and errors; nil discards them
 
 	// SearchAttributes of the namespace. Those that an existing namespace lacks
@@ -101,6 +101,13 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.cleanups = append(s.cleanups, stores.close)
+	if cfg.Dir != "" && cfg.Sync == "normal" {
+		stop, err := keepSynced(cfg.Dir, cfg.Log)
+		if err != nil {
+			return err
+		}
+		s.cleanups = append(s.cleanups, stop)
+	}
 	if err := ensureNamespace(ctx, stores.main, cfg); err != nil {
 		return fmt.Errorf("set up namespace %s: %w", cfg.Namespace, err)
 	}

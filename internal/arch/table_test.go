@@ -179,6 +179,8 @@ var rooms = []room{
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
 	{name: "dev/topology", imports: []string{"dev/binary", "internal/child", "internal/needs", "internal/pgserver"}}, // docker-compose.yml as plain processes
+	{name: "dev/proof/power", imports: []string{"internal/needs"}, // disks that lose their power
+		tests: []string{"internal/seal"}}, // the key must survive that
 	{name: "dev/temporald/layout"}, // the configuration of Temporal that it shares with dev/e2e/cluster
 	{name: "dev/*", imports: []string{".", "dev/*", "dev/temporald/layout", "internal/child"}},
 }
@@ -196,8 +198,9 @@ var owners = map[string][]string{
 	"go.temporal.io/server":           {"dev/temporald", "dev/temporald/layout", "dev/e2e/cluster", "dev/e2e/faulty"}, // in the program, as operators run it, and with faults in its database
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald", "dev/stubs/workers/wci/client", "dev/stubs/workers/wci/workercomponent"}, // the server is put together with it
-	"github.com/compose-spec":         {"dev/topology"},                                                                           // reads docker-compose.yml
-	"github.com/chromedp":             {"dev/e2e/console"},                                                                        // a browser for the console
+	"github.com/hanwen/go-fuse":       {"dev/proof/power"},
+	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml
+	"github.com/chromedp":             {"dev/e2e/console"}, // a browser for the console
 
 	"github.com/google/go-containerregistry": {"deploy/release"}, // images without Docker
 	"github.com/CycloneDX":                   {"deploy/release"}, // the form of SBOMs

@@ -3,6 +3,7 @@
 package pgserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ const User = "longhaul"
 type Server struct {
 	settings []string
 	dir      string
+	files    string // the directory of its data
 	port     int
 	as       *syscall.Credential
 
@@ -46,7 +48,12 @@ const (
 // As root it runs as another user, since PostgreSQL refuses root. It ends with this process.
 // Close it in the end.
 func Start(ctx context.Context, settings ...string) (s *Server, err error) {
-	s = &Server{settings: settings}
+	return StartOn(ctx, "", settings...)
+}
+
+// StartOn is Start with the data in an empty directory, which Close leaves; "" is Start.
+func StartOn(ctx context.Context, data string, settings ...string) (s *Server, err error) {
+	s = &Server{settings: settings, files: data}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start PostgreSQL: %w", errors.Join(err, s.Close()))
@@ -63,12 +70,17 @@ func Start(ctx context.Context, settings ...string) (s *Server, err error) {
 	if s.dir, err = os.MkdirTemp("", "longhaul-postgres-"); err != nil {
 		return s, err
 	}
+	s.files = cmp.Or(s.files, filepath.Join(s.dir, "data"))
 	if s.as != nil {
-		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+		err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid))
+		if data != "" {
+			err = errors.Join(err, os.Chown(data, int(s.as.Uid), int(s.as.Gid)))
+		}
+		if err != nil {
 			return s, err
 		}
 	}
-	initdb, err := s.start("initdb", "-D", s.data(), "-U", User, "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
+	initdb, err := s.start("initdb", "-D", s.files, "-U", User, "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
 	if err != nil {
 		return s, err
 	}
@@ -87,7 +99,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	args := []string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", s.dir}
+	args := []string{"-D", s.files, "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", s.dir}
 	for _, setting := range s.settings {
 		args = append(args, "-c", setting)
 	}
@@ -177,8 +189,6 @@ func (s *Server) URL(database string) string {
 func (s *Server) SocketURL(database string) string {
 	return fmt.Sprintf("postgres:///%s?user=%s&host=%s&port=%d", database, User, s.dir, s.port)
 }
-
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 

@@ -129,7 +129,7 @@ func Read(path string) ([][]byte, error) {
 }
 
 // create makes a file with a new key, unless another process has made it. The file
-// is complete from the moment at which it has its name.
+// is complete from the moment at which it has its name, and keeps it in a power cut.
 func create(path string) error {
 	key := make([]byte, keySize)
 	rand.Read(key)                                           // never fails
@@ -145,8 +145,16 @@ func create(path string) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return nil
+	return syncDir(filepath.Dir(path)) // also of the other process, whose key is used at once
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

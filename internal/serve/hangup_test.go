@@ -47,7 +47,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 				return nil
 			}))
 			temporal := namespace.Temporal{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nothing listens there
-			shared := Shared{Store: Store{dataSettings: dataSettings{DataDir: t.TempDir(), Sync: "normal"}}, Work: workSettings{Playbooks: []string{file}}, Temporal: temporal}
+			shared := Shared{Store: Store{dataSettings: dataSettings{DataDir: t.TempDir()}}, Work: workSettings{Playbooks: []string{file}}, Temporal: temporal}
 			g := shared.newGround(h, linkSettings{}, access.Quotas{}, func() namespace.Target { return temporal.Embedded(temporal.TemporalAddr) })
 			a := &apiServer{ground: g, settings: apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", cardSettings: cardSettings{AgentName: "Test"}}}
 			return append(append([]part{g.reach, g.notices, g.planning, g.store, g.temporal}, a.parts()...), step(func(context.Context) error {

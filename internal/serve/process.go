@@ -98,6 +98,7 @@ func (c *Worker) Run(p *process.Process, b Build) error {
 
 // embeddedSettings say how the embedded Temporal runs.
 type embeddedSettings struct {
+	Sync           string `help:"full: all work survives a power cut; normal: the embedded Temporal does not wait for the disk, which is faster, but a power cut may take back the last two seconds of the work. The journal keeps what it has." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 	TemporalUIAddr string `name:"temporal-ui-addr" help:"Address of the Web UI of the embedded Temporal; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
 }
 
@@ -200,10 +201,10 @@ type EmbedConfig struct {
 	Log              *zap.Logger
 }
 
-func embedConfig(data dataSettings, temporal namespace.Temporal, ui embeddedSettings, retention time.Duration) EmbedConfig {
+func embedConfig(data dataSettings, temporal namespace.Temporal, inside embeddedSettings, retention time.Duration) EmbedConfig {
 	return EmbedConfig{
-		Dir: data.DataDir, Addr: temporal.ServerAddr(), UIAddr: ui.TemporalUIAddr, Namespace: temporal.NamespaceName(),
-		Retention: retention, Sync: data.Sync, SearchAttributes: workflows.SearchAttributes(),
+		Dir: data.DataDir, Addr: temporal.ServerAddr(), UIAddr: inside.TemporalUIAddr, Namespace: temporal.NamespaceName(),
+		Retention: retention, Sync: inside.Sync, SearchAttributes: workflows.SearchAttributes(),
 	}
 }
 

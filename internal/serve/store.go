@@ -18,10 +18,9 @@ import (
 	"longhaul/opt"
 )
 
-// dataSettings say where files are, and how safe they are.
+// dataSettings say where files are.
 type dataSettings struct {
 	DataDir string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
-	Sync    string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 }
 
 // Store says where the journal is.
@@ -41,7 +40,7 @@ func (s Store) JournalConfig() (journal.Config, error) {
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return journal.Config{}, fmt.Errorf("make the data directory: %w", err)
 	}
-	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync, Seal: s.EncryptJournal}, nil
+	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Seal: s.EncryptJournal}, nil
 }
 
 // Exists reports whether there is a journal: false only if its file is missing.

@@ -44,12 +44,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 			p.WaitReady() // a process that kills itself may never be ready
 		}
 		for n := begin(round, rounds, objectives); n < begin(round+1, rounds, objectives); n++ {
-			group.Go(func() {
-				s := scenarios[n%len(scenarios)]
-				if err := s.run(w, ctx, n); err != nil {
-					t.Errorf("objective %d, %s: %v", n, s.name, err)
-				}
-			})
+			group.Go(w.scenario(ctx, scenarios, n))
 		}
 		if last {
 			w.nextRound(true)
@@ -77,6 +72,16 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	processes := w.site.Started()
 	processes[len(processes)-1].Stop()
 	w.checkStopped(all)
+}
+
+// scenario returns what drives the n-th objective, with the kinds in turn.
+func (w *world) scenario(ctx context.Context, kinds []scenario, n int) func() {
+	return func() {
+		s := kinds[n%len(kinds)]
+		if err := s.run(w, ctx, n); err != nil {
+			w.t.Errorf("objective %d, %s: %v", n, s.name, err)
+		}
+	}
 }
 
 // begin returns how many objectives to begin before a round: a quarter in each of

@@ -1,0 +1,288 @@
+package crash_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/proof/power"
+)
+
+var (
+	powerFor  = flag.Duration("power", 0, "how long new installations lose power or have disks that fail, one after another; 0 is a short one of each kind")
+	powerMost = flag.Int("power-most", 1000, "installations at the most, with -power")
+	powerLog  = flag.String("power-log", "", "file to which each installation that has ended well adds a line; the sums are of all its lines")
+	powerSeed = flag.Uint64("power-seed", rand.Uint64N(1_000_000), "the seed of what the first disk loses; the others have the next ones")
+)
+
+// A life is one installation on disks that lose power, or fail.
+type life struct {
+	Kind       string
+	Seed       uint64
+	Cuts       int
+	Faults     int   `json:",omitempty"` // times that the disk failed for some seconds
+	Objectives int   // that began
+	Confirmed  int64 // calls that change something and were acknowledged
+	Checked    int   // times a task that was acknowledged was looked for after a cut
+	Writes     int   // that were lost
+	Torn       int
+	Seconds    float64
+
+	long bool
+}
+
+// pick returns the first number for a short life, the second for a long one.
+func (l *life) pick(short, long int) int {
+	if l.long {
+		return long
+	}
+	return short
+}
+
+var lives = map[string]func(*life, *testing.T){
+	"files": func(l *life, t *testing.T) { l.lose(t, power.Ordered, false, harness.AllInOne) },
+	"files, names apart": func(l *life, t *testing.T) {
+		l.lose(t, power.Apart, false, harness.Temporal, harness.Worker, harness.API)
+	},
+	"PostgreSQL":         func(l *life, t *testing.T) { l.lose(t, power.Ordered, true, harness.AllInOne) },
+	"sync normal":        (*life).loseMore,
+	"faults":             func(l *life, t *testing.T) { l.fail(t, "data") },
+	"PostgreSQL, faults": func(l *life, t *testing.T) { l.fail(t, "PostgreSQL") },
+}
+
+// The power is cut, and disks fail. With -power that is done again and again, for so long.
+func TestPower(t *testing.T) {
+	began := time.Now()
+	more := func(n int) bool { return time.Since(began) < *powerFor && n < *powerMost }
+	for n := 0; n == 0 || more(n); {
+		for kind, run := range lives {
+			switch {
+			case *powerFor == 0 && kind == "PostgreSQL, faults":
+				continue // which takes too long
+			case *powerFor > 0 && n > 0 && !more(n):
+				continue
+			}
+			l := &life{Kind: kind, Seed: *powerSeed + uint64(n), long: *powerFor > 0}
+			n++
+			t.Run(fmt.Sprintf("%s/%d", kind, l.Seed), func(t *testing.T) {
+				if !l.long {
+					t.Parallel()
+				}
+				began := time.Now()
+				run(l, t)
+				l.Seconds = time.Since(began).Seconds()
+				t.Logf("%+v", *l)
+				if !t.Failed() {
+					l.log(t)
+				}
+			})
+		}
+	}
+	logSums(t)
+}
+
+// log adds l to the file of results.
+func (l *life) log(t *testing.T) {
+	if *powerLog == "" {
+		return
+	}
+	line, err := json.Marshal(l)
+	must(t, err)
+	f, err := os.OpenFile(*powerLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	must(t, err)
+	_, err = f.Write(append(line, '\n'))
+	must(t, err)
+	must(t, f.Close())
+}
+
+// logSums logs the sums of the file of results, for each kind.
+func logSums(t *testing.T) {
+	if *powerLog == "" {
+		return
+	}
+	sums := map[string]*life{}
+	for line := range strings.Lines(string(harness.ReadFile(t, *powerLog))) {
+		var l life
+		must(t, json.Unmarshal([]byte(line), &l))
+		sum := sums[l.Kind]
+		if sum == nil {
+			sum = &life{Kind: l.Kind}
+			sums[l.Kind] = sum
+		}
+		sum.Seed++ // how many
+		sum.Cuts, sum.Faults, sum.Objectives, sum.Confirmed = sum.Cuts+l.Cuts, sum.Faults+l.Faults, sum.Objectives+l.Objectives, sum.Confirmed+l.Confirmed
+		sum.Checked, sum.Writes, sum.Torn, sum.Seconds = sum.Checked+l.Checked, sum.Writes+l.Writes, sum.Torn+l.Torn, sum.Seconds+l.Seconds
+	}
+	for kind, s := range sums {
+		t.Logf("%s: %d installations in %.0f s; %d cuts, %d faults; %d objectives, %d calls acknowledged, %d looks for tasks after a cut; %d writes lost, %d torn",
+			kind, s.Seed, s.Seconds, s.Cuts, s.Faults, s.Objectives, s.Confirmed, s.Checked, s.Writes, s.Torn)
+	}
+}
+
+// lost adds what the disks have lost.
+func (l *life) lost(m *machine) {
+	for _, d := range m.disks {
+		losses := d.Losses()
+		l.Writes, l.Torn = l.Writes+losses.Writes, l.Torn+losses.Torn
+	}
+	l.Confirmed, l.Objectives = m.calls.n.Load(), len(m.w.tasks)
+}
+
+// lose cuts the power at random moments, also while the processes start, and the disks lose
+// unsynced writes: all of them, or a random part. All that was acknowledged must be there and end as it
+// should, and readers have seen what the journal has.
+func (l *life) lose(t *testing.T, names power.Names, postgres bool, commands ...string) {
+	w := newWorld(t) // --sync full is the default
+	m := newMachine(t, w, names, l.Seed, postgres)
+	w.push = newDesk(t)
+	w.site.Env = append(w.site.Env, "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all")
+	kinds := slices.Concat(scenarios, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
+	cuts, objectives := l.pick(1, 10), l.pick(len(kinds), 100)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(cuts)*30*time.Second+within)
+	defer cancel()
+	var group sync.WaitGroup
+	for ; ; l.Cuts++ {
+		last := l.Cuts == cuts
+		m.launch(commands...)
+		if last || rand.IntN(4) > 0 { // else the power may be cut while they start
+			m.waitReady()
+			l.Checked += m.checkAcked()
+		}
+		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
+			group.Go(w.scenario(ctx, kinds, n))
+		}
+		if last {
+			break
+		}
+		if p := m.running[0]; p.AwaitEnd(time.Duration(200+rand.IntN(3000)) * time.Millisecond) {
+			t.Fatalf("%v ended by itself: %v", p, p.Wait())
+		}
+		m.cut(m.disks["data"].AnyLoss())
+		w.nextRound(false)
+	}
+	w.nextRound(true)
+	group.Wait()
+	all := w.settle()
+	w.push.check(t, all)
+	m.checkStopped(all)
+	l.lost(m)
+}
+
+// loseMore is for --sync normal, with which a cut may take back the last moments of the work. The
+// journal loses nothing: the process starts again, all work ends, if only as failed, and new work
+// does, too.
+func (l *life) loseMore(t *testing.T) {
+	w := newWorld(t, "--sync", "normal")
+	m := newMachine(t, w, power.Ordered, l.Seed, false)
+	for cuts, objectives := l.pick(1, 6), l.pick(17, 51); l.Cuts < cuts; l.Cuts++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		p := m.start()
+		for n := begin(l.Cuts, cuts, objectives); n < begin(l.Cuts+1, cuts, objectives); n++ {
+			group.Go(func() { _ = scenarios[n%len(scenarios)].run(w, ctx, n) }) // its work may be taken back
+		}
+		p.AwaitEnd(time.Duration(1000+rand.IntN(3000)) * time.Millisecond)
+		m.cut(m.disks["data"].AnyLoss())
+		cancel()
+		group.Wait()
+		w.nextRound(false)
+	}
+	p := m.start()
+	w.works("after the last cut")
+	l.Checked += m.checkAcked()
+	t.Logf("Ends of %d tasks that were acknowledged, and others: %v", len(w.tasks), w.finish())
+	p.Stop()
+	l.lost(m)
+}
+
+// works checks that new work is taken, and ends.
+func (w *world) works(when string) {
+	w.t.Helper()
+	task := w.c.MustSendUntil(w.ctx(), w.t, harness.Message{ID: when, Text: "say it works"})
+	w.ack(task.ID, expected{state: "COMPLETED", text: "it works"})
+	w.c.AwaitState(w.t, within, task.ID, "COMPLETED")
+}
+
+// finish ends the work that waits for a client, and waits until all has ended. It returns how often
+// objectives ended in each state.
+func (w *world) finish() (ended map[string]int) {
+	w.t.Helper()
+	harness.Eventually(w.t, 3*time.Minute, "all work has ended", func() error {
+		all, err := w.c.Objectives(w.ctx())
+		if err != nil {
+			return err
+		}
+		ended = map[string]int{}
+		var open []string
+		for _, o := range all {
+			task, err := w.c.Get(w.ctx(), o.ID)
+			switch {
+			case err != nil:
+				return err
+			case task.Ended():
+				ended[task.State]++
+				continue
+			case task.Gate != nil && task.Gate.Kind == "approval":
+				_, err = w.c.Send(w.ctx(), harness.Reply(fmt.Sprint("finish-", rand.Uint64()), o.ID, task.Gate.ID, "reject"))
+			default:
+				_, err = w.c.Cancel(w.ctx(), o.ID)
+			}
+			open = append(open, fmt.Sprintf("%s is %s (%v): %v", o.ID, task.State, o.Metadata, err))
+		}
+		if len(open) > 0 {
+			return fmt.Errorf("%d are open: %s", len(open), strings.Join(open, "\n"))
+		}
+		return nil
+	})
+	return ended
+}
+
+// A process whose syncs do nothing loses what it has acknowledged, and the test notices.
+func TestPower_noticesLoss(t *testing.T) {
+	for name, code := range map[string]int{"syncs": 0, "no syncs": -32001} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			m := newMachine(t, w, power.Ordered, *powerSeed, false)
+			m.start()
+			if name == "no syncs" {
+				m.disks["data"].IgnoreSyncs()
+			}
+			task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "only", Text: "work 10m"})
+			m.cut(power.LoseAll)
+			m.start()
+			if _, err := w.c.Get(w.ctx(), task.ID); harness.Code(err) != code {
+				t.Errorf("the task after a power cut: %v, want code %d", err, code)
+			}
+		})
+	}
+}
+
+// With --sync normal work is durable soon, also when no more comes.
+func TestPower_normalSoon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "--sync", "normal")
+	m := newMachine(t, w, power.Ordered, *powerSeed, false)
+	m.start()
+	task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "gate", Text: "x", Plan: harness.NewPlan("plan", "approve Go on?; "+say(0))})
+	gate := w.c.AwaitGate(t, within, task.ID)
+	harness.Eventually(t, within, "all is durable", func() error {
+		if n := m.disks["data"].Unsynced("temporal.db-wal"); n > 0 {
+			return fmt.Errorf("%d writes are not", n)
+		}
+		return nil
+	})
+	m.cut(power.LoseAll)
+	m.start()
+	w.c.MustSendUntil(w.ctx(), t, harness.Reply("reply", task.ID, gate.ID, "accept"))
+	w.c.AwaitState(t, within, task.ID, "COMPLETED")
+}
