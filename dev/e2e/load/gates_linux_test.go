@@ -56,10 +56,10 @@ func TestGates(t *testing.T) {
 	s.sizes(t)
 
 	s.processes[harness.Worker].Stop()
+	delete(s.processes, harness.Worker)
 	s.answer(ctx, *gates)
 	began, used = time.Now(), s.cpu()
 	s.processes[harness.Worker] = s.Start(harness.Worker)
-	delete(used, harness.Worker) // it is another one
 	s.until(ctx, within, "the first gate is closed", *gates-1)
 	t.Logf("the first gate was seen closed %v after the start of a worker", time.Since(began))
 	s.until(ctx, within, "all gates are closed", 0)
