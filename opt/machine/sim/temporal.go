@@ -207,13 +207,15 @@ func (tp temporal) reconcile() (any bool) {
 
 // mayLose reports whether an operator may end r, of a plan or an objective. An objective is open in
 // the journal, has answered all commands that have arrived, and has recorded all events. Otherwise
-// the operator loses answers that no client gets.
+// the operator loses answers that no client gets. A plan was not reset before its objective has ended:
+// else the journal shows it as open for ever, since no workflow hears that it is lost.
 func (tp temporal) mayLose(r *run) bool {
+	row := tp.w.journal.rows[r.objective]
 	h, objective := r.m.(objectiveHost)
 	if !objective {
-		return true
+		return tp.w.facts.resets[r.id] == 0 || row != nil && !row.closed
 	}
-	s, row := &h.o.State, tp.w.journal.rows[r.id]
+	s := &h.o.State
 	return row != nil && !row.closed && len(r.arrived) == 0 && len(r.driver.Rest()) == 0 && !r.fresh && s.Current == nil && len(s.Commands)+len(s.Overdue) == 0
 }
 
