@@ -300,7 +300,7 @@ func (h *host) Record(r drive.Recording, done func(drive.Recorded)) {
 // How long the journal alone, and with a signal, may take within a workflow task, which must be short.
 const (
 	recordNowLimit = 80 * time.Millisecond
-	reportNowLimit = 300 * time.Millisecond
+	reportNowLimit = time.Second
 )
 
 func (h *host) RecordNow(r drive.Recording) drive.Recorded {
