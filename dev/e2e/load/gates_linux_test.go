@@ -175,7 +175,7 @@ func (s *gateSite) since(then map[string]time.Duration) string {
 // count prints how many workflow tasks and activities some objectives and their plans took.
 func (s *gateSite) count(ctx context.Context) {
 	s.t.Helper()
-	page, err := s.Client().List(ctx, map[string]any{"pageSize": 50})
+	page, err := s.Client().List(ctx, map[string]any{"pageSize": 100})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -195,13 +195,16 @@ func (s *gateSite) count(ctx context.Context) {
 				if err != nil {
 					s.t.Fatal(err)
 				}
-				found[e.GetEventType()]++
+				if e.GetWorkflowTaskTimedOutEventAttributes().GetTimeoutType() != enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START { // else for a worker that was stopped
+					found[e.GetEventType()]++
+				}
 			}
 		}
 	}
 	each := func(kind enumspb.EventType) float64 { return float64(found[kind]) / float64(objectives) }
-	s.t.Logf("for each gate: %.2f workflow tasks, %.2f activities, %.2f signals", each(enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED),
-		each(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), each(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED))
+	s.t.Logf("for each gate: %.2f workflow tasks and %.2f that timed out, %.2f activities and %.2f that timed out, %.2f signals",
+		each(enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED), each(enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT),
+		each(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), each(enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT), each(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED))
 }
 
 // files returns how many files and connections a process has open.
