@@ -32,6 +32,12 @@ type KeptReader interface {
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
 
+// A Reporter sends the report of a plan to its objective. The error wraps opt.ErrEnded if the
+// workflow of the objective has ended.
+type Reporter interface {
+	Report(ctx context.Context, objectiveID, planID string, r opt.Report) error
+}
+
 // Callbacks makes the callback URLs of tasks.
 type Callbacks interface {
 	URLs(w Work) (callback, wake string)
@@ -51,6 +57,7 @@ type Config struct {
 	Watch      func(objectiveID string) Watch // of what Tasks reads
 	Links      LinkReader                     // nil for a worker that does not look for cycles of links
 	Heartbeats HeartbeatReader
+	Reporter   Reporter                           // nil leaves reports to plans
 	Push       *Push                              // nil for a worker that delivers nothing
 	Callbacks  Callbacks                          // nil for a worker that does not know the URL of the API
 	Limits     map[string]int                     // tasks that run at a time, by kind of executor; others have no limit
@@ -100,6 +107,42 @@ func (a *Activities) Record(ctx context.Context, batches []opt.Batch) error {
 		a.stuck.note(ctx, batches[0].ObjectiveID, err)
 	}
 	return err
+}
+
+// Reporting is what Report records, and what it sends then.
+type Reporting struct {
+	Batches     []opt.Batch `json:"batches"`
+	ObjectiveID string      `json:"objectiveId"`
+	PlanID      string      `json:"planId"`
+	Report      opt.Report  `json:"report"`
+}
+
+// A Receipt says how a report was received. It stands in histories.
+type Receipt string
+
+// The receipts.
+const (
+	Unknown Receipt = "" // it may be lost: the plan sends it again
+	Taken   Receipt = "taken"
+	Gone    Receipt = "gone" // the workflow of the objective has ended
+)
+
+// Report writes batches to the journal, as Record does, and then sends the report of the plan to its
+// objective: the plan need not wake up for that. A second run records nothing new and sends the
+// report again, which its number says.
+func (a *Activities) Report(ctx context.Context, in Reporting) (Receipt, error) {
+	if err := a.Record(ctx, in.Batches); err != nil || a.cfg.Reporter == nil {
+		return Unknown, err
+	}
+	err := a.cfg.Reporter.Report(ctx, in.ObjectiveID, in.PlanID, in.Report)
+	switch {
+	case err == nil:
+		return Taken, nil
+	case errors.Is(err, opt.ErrEnded):
+		return Gone, nil
+	}
+	a.cfg.Log.Warn("Temporal did not take the report of a plan, which sends it again", zap.String("plan", in.PlanID), zap.Error(err))
+	return Unknown, nil
 }
 
 // A KeptRequest says what Load reads.

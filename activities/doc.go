@@ -9,6 +9,7 @@
 //	Run              an executor does a task, after the events that ride in its input were recorded
 //	Follow           waits for the state of another A2A task that a task is linked to
 //	Record           writes events to the journal
+//	Report           writes events to the journal, and sends the report of a plan after them
 //	Load             reads an objective that is to be retried
 //	Deliver          sends a state or a notice to a webhook or a mailbox
 //	WatchHeartbeats  reads what an activity of another program reports
@@ -17,7 +18,7 @@
 // Every activity may run again after a crash, and its comment says what a second run does.
 // Those that may take long send heartbeats (heartbeat.go), so Temporal notices within
 // seconds that their worker is lost: Plan, Run, Follow, WatchHeartbeats and Purge. Record,
-// Load and Deliver send none. Temporal then runs the activity again elsewhere, by the
+// Report, Load and Deliver send none. Temporal then runs the activity again elsewhere, by the
 // options that the workflow gave it (for Run: runOptions in package workflows); a task runs
 // again as the same attempt. A worker that stops gives its tasks back, with the same effect.
 //

@@ -22,9 +22,11 @@ type slots struct {
 	freed   chan struct{} // closed, and replaced, when a slot becomes free
 }
 
-// Slots of the SDK, which our workers do not limit on purpose.
+// Slots of the SDK that operators do not set. A workflow task that a worker has taken must end within
+// three seconds; those in Temporal's queue may wait. So a worker takes no more than it can do in that
+// time: with a thousand at a time, a long queue had it do tasks whose time was over.
 const (
-	workflowSlots = 1000 // as the SDK has it
+	workflowSlots = 64
 	localSlots    = 1000
 	otherSlots    = 1 // for features of the SDK that are not used
 )

@@ -179,6 +179,11 @@ func (c *Client) Callback(ctx context.Context, in opt.Callback) error {
 	return c.signal(ctx, ref.PlanID, CallbackSignal, in)
 }
 
+// Report implements [activities.Reporter].
+func (c *Client) Report(ctx context.Context, objectiveID, planID string, r opt.Report) error {
+	return c.signal(ctx, objectiveID, ReportSignal, machine.Reported{PlanID: planID, Report: r})
+}
+
 // Heartbeat implements [activities.HeartbeatReader].
 func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (beat activities.Heartbeat, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

@@ -22,6 +22,7 @@ type DialConfig struct {
 	Blobs      Blobs                           // nil keeps every payload in the histories
 	Cipher     Cipher                          // nil encrypts nothing
 	Calls      Calls                           // nil for none
+	Last       RecordFunc                      // for the last events of plans; nil leaves them to their objectives
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
@@ -39,6 +40,10 @@ func Dial(cfg DialConfig) (client.Client, error) {
 	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeats()))
 	if cfg.Calls != nil {
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
+	}
+	if cfg.Last != nil {
+		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}}
+		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(last.interceptor()))
 	}
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

@@ -61,7 +61,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}, "counter": counter{}, elsewhere.Kind: elsewhere.Executor{}}, Default: "echo", Planner: onePlan{},
-		Recorder: journal, Kept: journal,
+		Recorder: journal, Kept: journal, Reporter: journal,
 	}))
 	journal.outside = func(id, signal string, arg any) error {
 		if id != objectiveID {
@@ -175,6 +175,15 @@ func (r *recording) Record(_ context.Context, batches ...opt.Batch) error {
 		}
 	}
 	return nil
+}
+
+// Report implements activities.Reporter.
+func (r *recording) Report(_ context.Context, objectiveID, planID string, report opt.Report) error {
+	err := r.outside(objectiveID, workflows.ReportSignal, machine.Reported{PlanID: planID, Report: report})
+	if errors.Is(err, errNotThere) {
+		return opt.ErrEnded
+	}
+	return err
 }
 
 func (r *recording) record(b opt.Batch) error {

@@ -168,6 +168,12 @@ func (r *runLog) readActivity(ctx context.Context, e *historypb.HistoryEvent, at
 			if err := r.value(ctx, s.GetInput(), &a.batches, "events"); err != nil {
 				return err
 			}
+		case reportActivity:
+			var in activities.Reporting
+			if err := r.value(ctx, s.GetInput(), &in, "events"); err != nil {
+				return err
+			}
+			a.batches = in.Batches
 		case runActivity:
 			var in activities.RunInput
 			if err := r.value(ctx, s.GetInput(), &in, "the input of a task"); err != nil {
@@ -290,6 +296,7 @@ func (r *runLog) value(ctx context.Context, p *commonpb.Payloads, v any, what st
 // Names of activities in histories.
 const (
 	recordActivity = "Record"
+	reportActivity = "Report"
 	runActivity    = "Run"
 )
 

@@ -274,14 +274,14 @@ func (h *host) Run(a machine.Activity, ride []opt.Batch, tries drive.Tries, ende
 
 // Record tries to write at first on the queue of tasks, if a worker is free within a second,
 // and then on the queue for records, until a try succeeds.
-func (h *host) Record(batches []opt.Batch, again bool, done func(*opt.RewoundError, error)) {
+func (h *host) Record(r drive.Recording, done func(drive.Recorded)) {
 	options := workflow.ActivityOptions{
 		ScheduleToStartTimeout: time.Second,
 		StartToCloseTimeout:    2 * time.Second,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                "Record what happened",
 	}
-	if again {
+	if r.Again {
 		options = workflow.ActivityOptions{
 			TaskQueue:           RecordQueue,
 			StartToCloseTimeout: 5 * time.Second,
@@ -289,20 +289,51 @@ func (h *host) Record(batches []opt.Batch, again bool, done func(*opt.RewoundErr
 			Summary:             "Record what happened",
 		}
 	}
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(h.ctx, options), acts.Record, batches)
-	h.events.AddFuture(f, func(f workflow.Future) {
-		err := f.Get(h.ctx, nil)
-		done(refusedBy(err), err)
+	activity, input := h.recording(r)
+	h.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(h.ctx, options), activity, input), func(f workflow.Future) {
+		is := h.recorded(r, f)
+		is.Refused = refusedBy(is.Err)
+		done(is)
 	})
 }
 
-// recordNowLimit is how long the journal may take within a workflow task, which must be short.
-const recordNowLimit = 80 * time.Millisecond
+// How long the journal alone, and with a signal, may take within a workflow task, which must be short.
+const (
+	recordNowLimit = 80 * time.Millisecond
+	reportNowLimit = time.Second
+)
 
-func (h *host) RecordNow(batches []opt.Batch) bool {
+func (h *host) RecordNow(r drive.Recording) drive.Recorded {
+	limit := recordNowLimit
+	if r.Report != nil {
+		limit = reportNowLimit
+	}
 	local := workflow.WithLocalActivityOptions(h.ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: recordNowLimit,
+		ScheduleToCloseTimeout: limit,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
-	return workflow.ExecuteLocalActivity(local, acts.Record, batches).Get(h.ctx, nil) == nil
+	activity, input := h.recording(r)
+	return h.recorded(r, workflow.ExecuteLocalActivity(local, activity, input)) // the SDK does not encode the details of its errors
+}
+
+// recording returns the activity that records, and sends a report if there is one, and its input.
+func (h *host) recording(r drive.Recording) (activity, input any) {
+	if r.Report == nil {
+		return acts.Record, r.Batches
+	}
+	to, _, message := h.part.message(*r.Report)
+	reported := message.(machine.Reported)
+	return acts.Report, activities.Reporting{Batches: r.Batches, ObjectiveID: to, PlanID: reported.PlanID, Report: reported.Report}
+}
+
+// recorded reads the result of that activity.
+func (h *host) recorded(r drive.Recording, f workflow.Future) (is drive.Recorded) {
+	var sent activities.Receipt
+	if r.Report == nil {
+		is.Err = f.Get(h.ctx, nil)
+	} else {
+		is.Err = f.Get(h.ctx, &sent)
+	}
+	is.Sent = drive.Receipt(sent)
+	return is
 }

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -45,6 +46,37 @@ func TestPlan_makesAnswersAnArtifact(t *testing.T) {
 		}
 	}
 	t.Errorf("no answers in\n%v", log.lines)
+}
+
+// What records the events of a gate sends the report about it, too. A report that Temporal does not
+// take then is sent by the plan.
+func TestPlan_reportsWithItsEvents(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lost error // the first report
+		want int
+	}{"taken": {nil, 1}, "lost": {errors.New("down"), 2}} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			told := 0
+			log.outside = func(string, string, any) error {
+				if told++; !log.has("task-a-1-0 input-required") {
+					t.Error("the objective gets a gate that the journal does not have")
+				}
+				if told == 1 {
+					return tt.lost
+				}
+				return nil
+			}
+			at(env, time.Minute, func() {
+				if told != tt.want {
+					t.Errorf("the gate was reported %d times, want %d", told, tt.want)
+				}
+			})
+			reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, goOn)))
+			result(t, env, log)
+		})
+	}
 }
 
 func TestPlan_failsByARejection(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
 
+	"longhaul/activities"
 	"longhaul/internal/namespace"
 	"longhaul/opt/access"
 	"longhaul/workflows"
@@ -68,6 +69,7 @@ func (c *connection) Start(context.Context) (err error) {
 	cfg := workflows.DialConfig{Log: namespace.SDKLog(c.host.log), Cipher: c.cipher, Calls: c.calls}
 	if c.store != nil {
 		cfg.Metrics, cfg.Blobs, cfg.Adjust = c.host.metrics.Temporal(), c.store.journal, c.host.build.Temporal
+		cfg.Last = wrap[activities.Recorder](c.store.journal, c.host.build.Recorder).Record // not measured: the objective records the same
 		if cfg.Traces, err = c.host.traces.provider.Interceptors(); err != nil {
 			return err
 		}

@@ -35,6 +35,7 @@ func (w *workerPart) Start(context.Context) error {
 			Blobs:      w.store.journal,
 			Links:      w.store.journal,
 			Heartbeats: workflows.NewClient(w.temporal.engine()),
+			Reporter:   workflows.NewClient(w.temporal.engine()),
 			Purger:     w.store.journal,
 			Tasks:      w.store.journal,
 			Watch:      func(id string) activities.Watch { return w.store.journal.Watch(id) },

@@ -48,8 +48,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	case Delivered:
 		m.onDelivered(in)
 	}
-	if _, begin := in.(Begin); !m.State.Foreign {
-		m.settle(begin)
+	if !m.State.Foreign {
+		m.settle(in)
 	}
 	return m.events
 }
@@ -170,13 +170,15 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 
 // settle applies all consequences: tasks end, the status follows them, and a
 // report is made. Tasks begin only after all inputs that have arrived were
-// handled, since one of them may be a pause.
-func (m *Plan) settle(begin bool) {
+// handled, since one of them may be a pause. Gates of a plan that has just begun open at once.
+func (m *Plan) settle(in Input) {
+	_, begin := in.(Begin)
+	_, opened := in.(Opened)
 	for again := true; again; {
 		again = m.cancelAtGates()
 		again = follow(m.State.Plan.Next, m.now, m.apply) || again
 		again = m.endDoomed() || again
-		again = begin && m.beginTasks() || again
+		again = (begin || opened && m.State.opens()) && m.beginTasks() || again
 		again = m.State.yield() || again
 	}
 	m.State.makeReport()

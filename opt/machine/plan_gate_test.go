@@ -186,3 +186,30 @@ func TestPlan_Handle_notesAreRecordedAlone(t *testing.T) {
 		t.Errorf("a reader of the events has another gate (-want +got):\n%s", diff)
 	}
 }
+
+// Gates open with the first events of a plan if nothing else begins, and then the report of the plan
+// is made. Work begins when all that has arrived was handled.
+func TestPlan_Handle_opensGates(t *testing.T) {
+	gate := &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}
+	for name, tt := range map[string]struct {
+		rules int
+		first *opt.Gate
+		hold  bool
+		want  bool
+	}{
+		"a gate":        {machine.Rules, gate, false, true},
+		"a task":        {machine.Rules, nil, false, false},
+		"on hold":       {machine.Rules, gate, true, false},
+		"earlier rules": {5, gate, false, false},
+	} {
+		p, err := new(opt.Objective).NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: tt.first}, {Name: "u"}}}, a2a.AtMillis(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &machine.Plan{State: machine.PlanState{Rules: tt.rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Paused: tt.hold}}}}
+		m.Handle(a2a.AtMillis(1), machine.Opened{})
+		if opened := m.State.Plan.Tasks[0].Gate != nil; opened != tt.want || opened && m.State.Report.Status != opt.PlanBlocked {
+			t.Errorf("%s: opened %v, reported as %q, want %v", name, opened, m.State.Report.Status, tt.want)
+		}
+	}
+}

@@ -49,6 +49,9 @@ type PlanState struct {
 // former run, which only this workflow can set back.
 func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
 
+// Reports reports whether what records the events sends the report that waits for them, too.
+func (s *PlanState) Reports() bool { return s.Rules >= rulesGates }
+
 // Under returns the latest epoch of the objective that the plan knows.
 func (s *PlanState) Under() int { return s.Above }
 
@@ -130,6 +133,13 @@ func (s *PlanState) working() bool { return s.has(func(w *Work) bool { return w.
 func (s *PlanState) mayBegin() bool {
 	d := s.Directive
 	return !d.Shared || d.Permission > s.Yielded
+}
+
+// opens reports whether the tasks that may begin are gates, which follow from the input of the run.
+// Others begin after all inputs that have arrived, since they do work that cannot be undone.
+func (s *PlanState) opens() bool {
+	other := func(t *opt.Task) bool { return t.Ask == nil || t.Link != "" }
+	return s.Rules >= rulesGates && !slices.ContainsFunc(s.Plan.Ready(), other)
 }
 
 // yield gives the permission to begin tasks back when nothing in the plan can

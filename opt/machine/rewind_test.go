@@ -323,9 +323,9 @@ func TestPlan_Handle_rewoundGate(t *testing.T) {
 		p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Ask: ask}}}
 		m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, ContextID: "c", RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 		now := a2a.AtMillis(10)
-		m.Handle(now, machine.Opened{})
-		done, wantID, wantGates := m.State.N, "", 0
-		pending := m.Handle(now, machine.Begin{})
+		events := m.Handle(now, machine.Opened{})
+		opens := slices.IndexFunc(events, func(e opt.Event) bool { return e.Gate != nil })
+		done, wantID, wantGates, pending := events[opens].N-1, "", 0, events[opens:]
 		gate := m.State.Plan.Tasks[0].Gate
 		if recorded {
 			done, wantID, wantGates, pending = m.State.N, gate.ID, 1, nil

@@ -136,7 +136,7 @@ func startWorkers(ctx context.Context, temporal client.Client) (*recorder, func(
 		usual: newClient(workflows.ClientConfig{}), long: newClient(workflows.ClientConfig{MaxEvents: 100}), hasty: newClient(workflows.ClientConfig{IdleFor: 3 * time.Second}),
 	}
 	work := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: r.usual, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: r.usual, Reporter: r.usual, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 		Push: newReceivers().push(),
 	}})

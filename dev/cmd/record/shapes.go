@@ -115,6 +115,8 @@ var shapes = []shape{
 	{name: "ladder-accepted", specs: asked(opt.Gate{Ladder: []opt.Step{
 		{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"other"}}}, {Kind: opt.Expire, After: 2, Action: opt.Accept},
 	}})},
+	{name: "reported", specs: asked(opt.Gate{}), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
+	{name: "reported-first", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "gate-limit", limits: opt.Limits{GateTimeout: 1}, specs: plans("approve Go on?; say never")},
 	{name: "worker-limit", limits: opt.Limits{WorkerTimeout: 10}, text: "say planned"},
 	{name: "refined", specs: asked(opt.Gate{}), steps: []step{

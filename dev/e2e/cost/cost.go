@@ -25,6 +25,22 @@ const (
 type Step struct {
 	Kind Kind
 	What string // the method and the type of workflow or activity; the events of a batch
+	Price
+}
+
+// A Price is what a request costs besides itself.
+type Price struct {
+	WorkflowTasks, Activities, Signals int
+	Visibility                         int // writes to the lists of workflows
+	Actions                            int // that Temporal Cloud bills, without heartbeats
+}
+
+func (p *Price) add(q Price) {
+	p.WorkflowTasks += q.WorkflowTasks
+	p.Activities += q.Activities
+	p.Signals += q.Signals
+	p.Visibility += q.Visibility
+	p.Actions += q.Actions
 }
 
 // A Cost lists the steps of one objective in order: polls when they return,
@@ -39,6 +55,14 @@ func (c Cost) Count(kind Kind) (n int) {
 		}
 	}
 	return n
+}
+
+// Price returns what all steps cost besides the requests.
+func (c Cost) Price() (sum Price) {
+	for _, step := range c {
+		sum.add(step.Price)
+	}
+	return sum
 }
 
 // String has a line for each step; requests are numbered.

@@ -7,13 +7,29 @@ import (
 	"longhaul/dev/e2e/cost"
 )
 
-// The cost of one objective of one plan with three tasks that do nothing: the
-// median of several on an otherwise idle server.
-const (
-	bareRequests     = 17
-	longhaulRequests = 20
-	longhaulBatches  = 7
+// The cost of one objective of one plan with three tasks that do nothing, and of one with a
+// gate that is opened and answered: the median of several on an otherwise idle server.
+var (
+	bareCost     = total{requests: 17, Price: cost.Price{WorkflowTasks: 7, Activities: 3, Visibility: 4, Actions: 6}}
+	longhaulCost = total{requests: 20, batches: 7, Price: cost.Price{WorkflowTasks: 8, Activities: 4, Visibility: 5, Actions: 9}}
+	gateCost     = total{requests: 20, batches: 6, Price: cost.Price{WorkflowTasks: 8, Activities: 2, Signals: 2, Visibility: 6, Actions: 10}}
 )
+
+// A total is the cost of an objective in figures.
+type total struct {
+	requests, batches int
+	cost.Price
+}
+
+func totalOf(c cost.Cost) total {
+	return total{c.Count(cost.Request), c.Count(cost.Batch), c.Price()}
+}
+
+// within reports whether no figure of t is above that of most.
+func (t total) within(most total) bool {
+	return t.requests <= most.requests && t.batches <= most.batches && t.WorkflowTasks <= most.WorkflowTasks && t.Activities <= most.Activities &&
+		t.Signals <= most.Signals && t.Visibility <= most.Visibility && t.Actions <= most.Actions
+}
 
 func TestCost(t *testing.T) {
 	service, err := cost.StartService(t.Context(), t.TempDir(), "full")
@@ -27,15 +43,20 @@ func TestCost(t *testing.T) {
 	}
 	t.Cleanup(bare.Stop)
 
-	if got := measure(t, "bare Temporal", &bare.Log, bare.Once).Count(cost.Request); got != bareRequests {
-		t.Errorf("bare Temporal: %d requests, want %d", got, bareRequests)
+	if got := totalOf(measure(t, "bare Temporal", &bare.Log, bare.Once)); got != bareCost {
+		t.Errorf("bare Temporal: %+v, want %+v", got, bareCost)
 	}
-	got := measure(t, "Longhaul", &service.Log, service.Once)
-	if n := got.Count(cost.Request); n > longhaulRequests {
-		t.Errorf("Longhaul: %d requests to Temporal, want at most %d", n, longhaulRequests)
-	}
-	if n := got.Count(cost.Batch); n > longhaulBatches {
-		t.Errorf("Longhaul: %d batches to the journal, want at most %d", n, longhaulBatches)
+	for _, part := range []struct {
+		name string
+		once func(context.Context) error
+		most total
+	}{
+		{"Longhaul", service.Once, longhaulCost},
+		{"Longhaul, a gate", service.Gate, gateCost},
+	} {
+		if got := totalOf(measure(t, part.name, &service.Log, part.once)); !got.within(part.most) {
+			t.Errorf("%s: %+v, want at most %+v", part.name, got, part.most)
+		}
 	}
 }
 
@@ -53,6 +74,6 @@ func measure(t *testing.T, name string, log *cost.Log, once func(context.Context
 		batches = append(batches, c.Count(cost.Batch))
 	}
 	median := cost.Median(costs)
-	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nThe median:\n%v", name, requests, heartbeats, batches, median)
+	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nThe median: %+v\n%v", name, requests, heartbeats, batches, totalOf(median), median)
 	return median
 }

@@ -81,7 +81,7 @@ func (l *Log) request(method string, req, reply any, send func() error) error {
 	if strings.HasPrefix(method, "Poll") {
 		err := send()
 		if subject := l.noteType(reply); subject != "" {
-			l.add(Request, method+" "+subject)
+			l.add(Step{Kind: Request, What: method + " " + subject})
 		}
 		return err
 	}
@@ -89,21 +89,20 @@ func (l *Log) request(method string, req, reply any, send func() error) error {
 	if strings.HasSuffix(method, "Heartbeat") {
 		kind = Heartbeat
 	}
-	step := l.add(kind, strings.TrimSpace(method+" "+l.describe(req)))
+	step := l.add(Step{kind, strings.TrimSpace(method + " " + l.describe(req)), priceOf(req)})
 	err := send()
 	l.addReply(step, req, reply, err)
 	return err
 }
 
 // add lists a step, unless no Run is in progress.
-func (l *Log) add(kind Kind, what string) *Step {
+func (l *Log) add(step Step) *Step {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	step := &Step{Kind: kind, What: what}
 	if l.ended != nil {
-		l.steps = append(l.steps, step)
+		l.steps = append(l.steps, &step)
 	}
-	return step
+	return &step
 }
 
 // addReply adds the reply to a step: tasks that need no poll, or an error.
@@ -206,7 +205,7 @@ func (l *Log) batch(source string, batches []opt.Batch) {
 			events = append(events, strings.TrimSpace(string(e.Kind)+" "+e.To))
 		}
 	}
-	l.add(Batch, source+": "+strings.Join(events, ", "))
+	l.add(Step{Kind: Batch, What: source + ": " + strings.Join(events, ", ")})
 }
 
 type listedJournal struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,16 @@ import (
 	"longhaul/internal/freeport"
 	"longhaul/internal/serve"
 )
+
+// gateBook makes a plan of one gate of a message without a plan.
+const gateBook = `name: gate
+default: true
+skills: [{id: gate, name: Gate, description: Waits for a person, tags: [test]}]
+plans:
+- name: Plan
+  tasks:
+  - {name: Ask, human: {approve: 'Publish?'}}
+`
 
 // A Service is Longhaul, all in this process.
 type Service struct {
@@ -43,7 +54,11 @@ func StartService(ctx context.Context, dir, sync string) (*Service, error) {
 	s := &Service{TemporalAddr: temporal.String(), client: harness.NewClient("http://" + addr.String())}
 	ctx, s.cancel = context.WithCancel(ctx)
 	build := serve.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
-	args := []string{"dev", "--addr", addr.String(), "--temporal-addr", temporal.String(), "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo"}
+	book := filepath.Join(dir, "book.yaml")
+	if err := os.WriteFile(book, []byte(gateBook), 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"dev", "--addr", addr.String(), "--temporal-addr", temporal.String(), "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo", "--playbooks", book}
 	s.ended.Go(func() {
 		defer s.cancel()
 		cli.Run(ctx, args, io.Discard, os.Stderr, build)
@@ -103,6 +118,33 @@ func (s *Service) message(p *harness.Plan) harness.Message {
 func (s *Service) wait(ctx context.Context, m harness.Message) error {
 	task, err := s.client.Send(ctx, m)
 	if err != nil {
+		return err
+	}
+	if task.State != "COMPLETED" {
+		return fmt.Errorf("objective is %s, want COMPLETED: %s", task.State, task.Message)
+	}
+	return nil
+}
+
+// Gate sends one objective that waits at a gate, answers that, and waits until the objective has
+// completed.
+func (s *Service) Gate(ctx context.Context) error {
+	id := "gate-" + strconv.FormatInt(s.n.Add(1), 10)
+	task, err := s.client.Send(ctx, harness.Message{ID: id, Text: "go"})
+	for err == nil && task.State != "INPUT_REQUIRED" {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+		task, err = s.client.Get(ctx, task.ID)
+	}
+	if err != nil {
+		return err
+	}
+	reply := harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept")
+	reply.Wait = true
+	if task, err = s.client.Send(ctx, reply); err != nil {
 		return err
 	}
 	if task.State != "COMPLETED" {

@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
 )
 
 var gates = flag.Int("gates", 200, "how many gates TestGates keeps open at a time")
@@ -37,10 +39,10 @@ func TestGates(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	empty := s.restart(harness.API, harness.Worker)
-	began := time.Now()
+	began, used := time.Now(), s.cpu()
 	s.open(ctx, *gates)
-	s.until(ctx, within, "all gates are open", *gates)
-	t.Logf("%d gates are open after %v", *gates, time.Since(began))
+	s.await(ctx, within, "all gates are open", func(n int) bool { return n == *gates })
+	t.Logf("%d gates are open after %v; %s", *gates, time.Since(began), s.since(used))
 	parked := s.restart(harness.API, harness.Worker)
 	for _, command := range []string{harness.API, harness.Worker} {
 		before, after, fresh := empty[command], parked[command], memory(t, s.processes[command])
@@ -54,10 +56,14 @@ func TestGates(t *testing.T) {
 	s.sizes(t)
 
 	s.processes[harness.Worker].Stop()
+	delete(s.processes, harness.Worker)
 	s.answer(ctx, *gates)
-	began = time.Now()
-	s.Start(harness.Worker)
+	began, used = time.Now(), s.cpu()
+	s.processes[harness.Worker] = s.Start(harness.Worker)
+	s.until(ctx, within, "the first gate is closed", *gates-1)
+	t.Logf("the first gate was seen closed %v after the start of a worker", time.Since(began))
 	s.until(ctx, within, "all gates are closed", 0)
+	t.Logf("all gates were seen closed %v after the start of a worker", time.Since(began))
 	harness.Eventually(t, within, "all objectives are completed", func() error {
 		done, err := s.Client().List(ctx, map[string]any{"status": "TASK_STATE_COMPLETED", "pageSize": 1})
 		if err == nil && done.TotalSize < *gates {
@@ -65,7 +71,8 @@ func TestGates(t *testing.T) {
 		}
 		return err
 	})
-	t.Logf("all work was finished %v after the start of a worker", time.Since(began))
+	t.Logf("all work was finished %v after the start of a worker; %s", time.Since(began), s.since(used))
+	s.count(ctx)
 }
 
 // A gateSite is a site of separate processes, whose objectives wait at a gate.
@@ -91,8 +98,7 @@ plans:
 	}
 	s := &gateSite{harness.NewSite(t, harness.Dev), t, map[string]*harness.Process{}}
 	s.Env = append(s.Env, "LONGHAUL_PLAYBOOKS="+book, "LONGHAUL_REPLY_WAIT=20ms", "LONGHAUL_CALL_TIMEOUT=60s")
-	s.Start(harness.Temporal)
-	for _, command := range []string{harness.API, harness.Worker} {
+	for _, command := range []string{harness.Temporal, harness.API, harness.Worker} {
 		s.processes[command] = s.Start(command)
 	}
 	return s
@@ -136,6 +142,69 @@ func memory(t *testing.T, p *harness.Process) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// cpu returns the processor time that each process has used.
+func (s *gateSite) cpu() map[string]time.Duration {
+	s.t.Helper()
+	out := map[string]time.Duration{}
+	for command, p := range s.processes {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var user, system int64 // in hundredths of a second; after the name of the program and 11 other fields
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
+		if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+			s.t.Fatal(err)
+		}
+		out[command] = time.Duration(user+system) * 10 * time.Millisecond
+	}
+	return out
+}
+
+// since says how much processor time each process has used since then, for each gate.
+func (s *gateSite) since(then map[string]time.Duration) string {
+	out := "processor time for each gate:"
+	for command, now := range s.cpu() {
+		out += fmt.Sprintf(" %s %v", command, (now-then[command])/time.Duration(*gates))
+	}
+	return out
+}
+
+// count prints how many workflow tasks and activities some objectives and their plans took.
+func (s *gateSite) count(ctx context.Context) {
+	s.t.Helper()
+	page, err := s.Client().List(ctx, map[string]any{"pageSize": 100})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	temporal := s.Temporal(s.t)
+	defer temporal.Close()
+	found := map[enumspb.EventType]int{}
+	objectives := 0
+	for _, task := range page.Tasks {
+		if ref, ok := opt.ParseID(task.ID); !ok || ref.PlanID != "" {
+			continue // of a plan
+		}
+		objectives++
+		for _, id := range []string{task.ID, opt.PlanID(task.ID, 1)} {
+			history := temporal.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+			for history.HasNext() {
+				e, err := history.Next()
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				if e.GetWorkflowTaskTimedOutEventAttributes().GetTimeoutType() != enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START { // else for a worker that was stopped
+					found[e.GetEventType()]++
+				}
+			}
+		}
+	}
+	each := func(kind enumspb.EventType) float64 { return float64(found[kind]) / float64(objectives) }
+	s.t.Logf("for each gate: %.2f workflow tasks and %.2f that timed out, %.2f activities and %.2f that timed out, %.2f signals",
+		each(enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED), each(enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT),
+		each(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), each(enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT), each(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED))
 }
 
 // files returns how many files and connections a process has open.
@@ -193,12 +262,17 @@ func (s *gateSite) inbox(ctx context.Context, token string) (page inbox, err err
 	return page, do(r, &page)
 }
 
-// until waits until n gates are open.
+// until waits until at most n gates are open.
 func (s *gateSite) until(ctx context.Context, within time.Duration, what string, n int) {
+	s.t.Helper()
+	s.await(ctx, within, what, func(open int) bool { return open <= n })
+}
+
+func (s *gateSite) await(ctx context.Context, within time.Duration, what string, is func(open int) bool) {
 	s.t.Helper()
 	harness.Eventually(s.t, within, what, func() error {
 		page, err := s.inbox(ctx, "")
-		if err == nil && page.Total != n {
+		if err == nil && !is(page.Total) {
 			err = fmt.Errorf("%d gates are open", page.Total)
 		}
 		return err

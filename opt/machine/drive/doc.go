@@ -45,12 +45,11 @@ type Host interface {
 	Send(s machine.Signal, sent func(Receipt))
 	Sleep(t machine.Timer, elapsed func()) (cancel func())
 
-	// Record writes events, which the journal may refuse for good. Without again, one try is
-	// made; err says that it may have failed. With again, it is tried until the journal answers.
-	Record(batches []opt.Batch, again bool, done func(refused *opt.RewoundError, err error))
-	// RecordNow writes events within the workflow task, and reports whether the journal has
-	// answered at once.
-	RecordNow(batches []opt.Batch) bool
+	// Record writes events, and then sends the message that waits for them.
+	Record(r Recording, done func(Recorded))
+	// RecordNow does the same within the workflow task, if journal and receiver answer at once. A
+	// refusal is an error like others.
+	RecordNow(r Recording) Recorded
 
 	Show(repeats bool) // the state in Temporal's UI, and whether the journal does not take the events
 	Warn(text string, keysAndValues ...any)
@@ -78,6 +77,21 @@ func (t Tries) Lose(n int) Tries { return Tries{Begun: t.Begun + n, Lost: t.Lost
 // the one before, since each makes the history longer.
 type Pause struct{ First, Longest time.Duration }
 
+// A Recording is what Record writes and sends. Without Again, one try is made. With it, and without
+// a message, it is tried until the journal answers.
+type Recording struct {
+	Batches []opt.Batch
+	Again   bool
+	Report  *machine.Signal // nil for none
+}
+
+// A Recorded is how a recording has ended.
+type Recorded struct {
+	Refused *opt.RewoundError // for good
+	Err     error             // it may have failed
+	Sent    Receipt           // of the message: Taken or Gone; any other may be lost
+}
+
 // A Receipt says how a signal was received.
 type Receipt string
 
@@ -103,6 +117,7 @@ type Source struct {
 	N           int64            // of the latest event that is in the journal
 	Under       func() int       // of a plan: the latest epoch of its objective that it knows; nil for others
 	Rides       func() bool      // whether the last events go with the result of the workflow; nil for never
+	Reports     bool             // what records its events sends a message that waits for them, too
 	Tries       map[string]Tries // [Driver.Tries] of the run before
 }
 

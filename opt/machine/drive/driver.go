@@ -17,7 +17,7 @@ type Driver struct {
 
 // New returns the driver of a run.
 func New(h Host, m Machine, s Source) *Driver {
-	r := &recorder{host: h, machine: m, objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, under: s.Under, rides: s.Rides}
+	r := &recorder{host: h, machine: m, objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, under: s.Under, rides: s.Rides, reports: s.Reports}
 	w := newWork(h, r, s.Tries)
 	return &Driver{host: h, rec: r, work: w, leave: leave{host: h, work: w}}
 }
@@ -42,13 +42,12 @@ func (d *Driver) Rest() []opt.Batch { return d.rec.batches() }
 
 // Open gives the input of the run alone to the machine and records the events at once. A
 // repeat of the first workflow task makes the same events, since its time is the start of
-// the run. Those of a plan that has to set its rows back come after that.
+// the run, and the same message that waits for them. Those of a plan that has to set its rows back
+// come after that.
 func (d *Driver) Open() {
 	d.rec.add(d.rec.machine.Handle(d.host.Began(), machine.Opened{})...)
-	if len(d.rec.pending) > 0 && !d.rec.machine.Wants().Rewind {
-		if batches := d.rec.batches(); d.host.RecordNow(batches) {
-			d.rec.confirm(batches)
-		}
+	if w := d.rec.machine.Wants(); len(d.rec.pending) > 0 && !w.Rewind {
+		d.work.recordNow(w)
 	}
 }
 
@@ -111,7 +110,7 @@ func (d *Driver) next(w machine.Wants) (next Next, known bool) {
 		d.leave.begin()
 		return Wait, false
 	}
-	d.rec.advance()
+	d.work.record(w)
 	d.leave.limit()
 	return Wait, true
 }

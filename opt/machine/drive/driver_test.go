@@ -17,9 +17,9 @@ type host struct {
 
 func (h *host) Began() a2a.Time { return a2a.AtMillis(1) }
 
-func (h *host) RecordNow([]opt.Batch) bool {
+func (h *host) RecordNow(drive.Recording) drive.Recorded {
 	h.recorded++
-	return true
+	return drive.Recorded{}
 }
 
 // The first events of a plan are recorded at once, except those of one that its rewound objective

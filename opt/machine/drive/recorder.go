@@ -26,6 +26,7 @@ type recorder struct {
 	source      string
 	under       func() int  // of a plan: the latest epoch of its objective that it knows; nil for others
 	rides       func() bool // whether the last events go with the result of the workflow; nil for never
+	reports     bool        // what writes events sends a message that waits for them, too
 
 	last    int64       // number of the latest event
 	done    int64       // of the latest one that is in the journal
@@ -179,28 +180,41 @@ func (r *recorder) forget(w machine.Wants) bool {
 	return w.Forget && w.Done != nil
 }
 
-// advance writes the events that are not in the journal and that no running activity writes.
-func (r *recorder) advance() {
+// advance writes the events that are not in the journal and that no running activity writes. It has
+// the message of waiting sent then, if there is one, and calls received with its receipt.
+func (r *recorder) advance(waiting func() *machine.Signal, received func(machine.Signal, Receipt)) {
 	if r.writing || len(r.carried) == 0 && max(r.done, r.riding) >= r.last && r.needed <= r.done {
 		return
 	}
 	r.writing = true
-	r.write(r.batches(), false)
+	r.write(r.recording(waiting), received)
+}
+
+// recording returns all that is not known to be in the journal, with the message of waiting.
+func (r *recorder) recording(waiting func() *machine.Signal) Recording {
+	rec := Recording{Batches: r.batches()}
+	if r.reports {
+		rec.Report = waiting()
+	}
+	return rec
 }
 
 // write writes batches, and again until they are in the journal, or it has refused them for good.
-func (r *recorder) write(batches []opt.Batch, again bool) {
-	r.host.Record(batches, again, func(refused *opt.RewoundError, err error) {
-		if refused == nil && err != nil {
+func (r *recorder) write(rec Recording, received func(machine.Signal, Receipt)) {
+	r.host.Record(rec, func(is Recorded) {
+		if rec.Report != nil {
+			received(*rec.Report, is.Sent)
+		}
+		if is.Refused == nil && is.Err != nil {
 			r.repeats = true
-			r.write(batches, true) // no event is dropped
+			r.write(Recording{Batches: rec.Batches, Again: true}, nil) // no event is dropped
 			return
 		}
 		r.writing, r.repeats = false, false
-		if refused != nil {
-			r.refuse(refused)
+		if is.Refused != nil {
+			r.refuse(is.Refused)
 		} else {
-			r.confirm(batches)
+			r.confirm(rec.Batches)
 		}
 	})
 }

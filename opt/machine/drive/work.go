@@ -163,9 +163,45 @@ func (w *work) send(s machine.Signal) {
 			w.host.Sleep(pause(w.host, signalPause, "Signal "+s.To+" again"), func() { delete(w.signals, s.To) })
 			return
 		}
-		delete(w.signals, s.To)
-		w.rec.put(machine.Delivered{To: s.To, N: s.N, Notes: s.Notes, Gone: r == Gone})
+		w.received(s, r)
 	})
+}
+
+// received notes how a message was received. One that may be lost is sent again.
+func (w *work) received(s machine.Signal, r Receipt) {
+	delete(w.signals, s.To)
+	if r == Taken || r == Gone {
+		w.rec.put(machine.Delivered{To: s.To, N: s.N, Notes: s.Notes, Gone: r == Gone})
+	}
+}
+
+// record has the events written that are not in the journal, with a message that waits for them.
+func (w *work) record(wants machine.Wants) {
+	w.rec.advance(func() *machine.Signal { return w.waiting(wants) }, w.received)
+}
+
+// recordNow does the same within the workflow task. What may not be recorded then is recorded later.
+func (w *work) recordNow(wants machine.Wants) {
+	rec := w.rec.recording(func() *machine.Signal { return w.waiting(wants) })
+	is := w.host.RecordNow(rec)
+	if rec.Report != nil {
+		w.received(*rec.Report, is.Sent)
+	}
+	if is.Err == nil {
+		w.rec.confirm(rec.Batches)
+	}
+}
+
+// waiting returns a wanted message that waits for events to be recorded, which is under way from
+// then on; nil if there is none.
+func (w *work) waiting(wants machine.Wants) *machine.Signal {
+	for _, s := range wants.Signals {
+		if !w.signals[s.To] && s.After > w.rec.done {
+			w.signals[s.To] = true
+			return &s
+		}
+	}
+	return nil
 }
 
 // startActivity begins an activity, in which events may ride. Temporal does not repeat that

@@ -161,29 +161,54 @@ func ran(a *activity, c *choice) machine.Input {
 // write has a try at a recording end.
 func (ws workers) write(r *run, index int, c *choice) {
 	rec := r.records[index]
-	done := func(e written) {
+	done := func(e drive.Recorded) {
 		r.records = slices.Delete(r.records, index, index+1)
 		r.answer(rec.call, e)
 	}
 	switch k := c.pick(8); {
 	case ws.w.journal.down || k == 7 || ws.w.journal.early(rec.batches): // it may be written or not
 		if k == 7 {
-			ws.w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+			ws.w.put(rec.late())
 		}
 		if !rec.again {
-			done(written{err: errors.New("no answer")})
+			done(drive.Recorded{Err: errNoAnswer})
 		}
 	default:
 		ws.w.logf("%s: %d batches are recorded", ws.w.name(r.id), len(rec.batches))
-		refused := ws.w.journal.recordAll(rec.batches)
+		is := drive.Recorded{Refused: ws.w.journal.recordAll(rec.batches)}
+		if rec.report != nil && is.Refused == nil && k != 5 { // else Temporal does not take the message
+			is.Sent = rec.report.arrive(ws.w)
+		}
 		switch {
 		case k == 6 && !rec.again:
 			ws.w.logf("%s does not hear of it", ws.w.name(r.id))
-			done(written{err: errors.New("no answer")})
+			done(drive.Recorded{Err: errNoAnswer})
 		case k < 6:
-			done(written{refused: refused})
+			done(is)
 		}
 	}
+}
+
+var errNoAnswer = errors.New("no answer")
+
+// now records r within a workflow task, and sends its message, unless the journal does not take it.
+func (r *recording) now(w *world) (ok bool, sent drive.Receipt) {
+	if ok = !w.journal.early(r.batches) && w.journal.recordAll(r.batches) == nil; ok && r.report != nil {
+		sent = r.report.arrive(w)
+	}
+	return ok, sent
+}
+
+// arrive has a message of a worker arrive.
+func (o op) arrive(w *world) drive.Receipt {
+	to := w.open(o.to)
+	if to == nil {
+		w.logf("%s is not there to hear %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
+		return drive.Gone
+	}
+	w.logf("%s hears %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
+	to.signal(sent(o.in))
+	return drive.Taken
 }
 
 // take has a worker take an activity in which events ride: it records them first.

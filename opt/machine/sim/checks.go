@@ -96,10 +96,13 @@ func judged(w *world, r *run, e opt.Event) {
 	r.undo = append(r.undo, func() { w.facts.judged[e.Message.MessageID]-- })
 }
 
-// movesPlan notes a move of a plan by its objective if an operator has ended the plan: the move follows
-// on what the objective has heard from that.
+// movesPlan notes a move of a plan by its objective if an operator has ended the plan, or the run of
+// the objective that would have got the result of the plan: the move follows on what the objective has
+// heard from the plan or has read in the journal, where a worker may record the end of the plan
+// meanwhile.
 func movesPlan(w *world, r *run, e opt.Event) {
-	if p := w.latest[e.PlanID]; r.id == r.objective && p != nil && p.terminated {
+	p := w.latest[e.PlanID]
+	if r.id == r.objective && p != nil && (p.terminated || p.ended && p.parent != nil && p.parent.terminated) {
 		w.facts.lost[move(e)] = true
 	}
 }

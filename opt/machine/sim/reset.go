@@ -147,7 +147,7 @@ func (rs resetting) had(r *run, a arrival) {
 // leaveWork notes that workers may still write events of a run that has ended.
 func (rs resetting) leaveWork(r *run) {
 	for _, rec := range r.records {
-		rs.w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+		rs.w.put(rec.late())
 	}
 	for _, a := range r.activities {
 		if len(a.ride) > 0 && !a.taken {

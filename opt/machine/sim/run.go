@@ -42,6 +42,7 @@ type run struct {
 	task    *task // that runs now
 	queue   []arrival
 	shadow  bool   // it only repeats the tasks of another run
+	lost    bool   // likewise, with the worker that ran the first of them
 	initial []byte // the first state, for replay
 	history []*task
 	undo    []func()   // take back the facts of this run
@@ -62,8 +63,9 @@ type task struct {
 	fresh    bool
 	arrived  []arrival
 	canceled bool
-	reset    bool // it is the first one after a reset
-	prompt   bool // the journal answers at once
+	reset    bool          // it is the first one after a reset
+	prompt   bool          // the journal answers at once
+	sent     drive.Receipt // of the message with what it records then
 	size     drive.Size
 	done     []string
 
@@ -104,13 +106,13 @@ type sleep struct {
 type recording struct {
 	batches []opt.Batch
 	again   bool // it is repeated until the journal answers
+	report  *op  // a message that it sends then; nil for none
 	call    int
 }
 
-// A written is how a recording ends.
-type written struct {
-	refused *opt.RewoundError
-	err     error
+// late is a recording that comes late: by a worker that was taken for lost.
+func (r *recording) late() op {
+	return op{kind: lateRecord, batches: r.batches, report: r.report, repeat: true}
 }
 
 // A planEnd is the result of a plan.

@@ -40,6 +40,9 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 	return id
 }
 
+// Rules has new runs begin under a version of the rules.
+func (s *Story) Rules(version int) { s.w.rules = version }
+
 // Send has a client send a command, and returns its id. It is not delivered yet.
 func (s *Story) Send(c opt.Command) string {
 	c.ID = cmp.Or(c.ID, s.d.clients.newCommandID())

@@ -26,11 +26,8 @@ func (tp temporal) run(r *run, c *choice) {
 		tp.w.logf("%s: a workflow task is lost", tp.w.name(r.id))
 		if r.fresh && t.prompt {
 			lost := runOf(tp.w, r.id, r.objective, clone(r.m))
-			lost.began, lost.shadow, lost.task = r.began, true, &task{now: tp.w.now}
+			lost.began, lost.shadow, lost.lost, lost.task = r.began, true, true, &task{now: tp.w.now}
 			lost.driver.Open()
-			if batches := lost.driver.Rest(); !tp.w.journal.early(batches) {
-				tp.w.journal.recordAll(batches)
-			}
 		}
 		return
 	}
@@ -45,7 +42,7 @@ func (tp temporal) run(r *run, c *choice) {
 			live.arrived = append(live.arrived, a.copied())
 		}
 		next := r.step(&live)
-		t.done, t.prompt = live.done, live.prompt
+		t.done, t.prompt, t.sent = live.done, live.prompt, live.sent
 		tp.finish(r, next)
 		if h, ok := r.m.(objectiveHost); ok {
 			t.attempt = h.o.State.Objective.Attempt
@@ -138,6 +135,9 @@ func (tp temporal) end(r *run) {
 		tp.w.facts.setForward(r.id, tp.w.journal)
 		tp.w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
 	}
+	if last := copied(r.driver.Rest()); !r.terminated && len(last) > 0 { // its worker records them, too, when the result is accepted
+		tp.w.put(op{kind: lateRecord, batches: last, repeat: true})
+	}
 	if r.parent == nil || r.parent.ended {
 		return
 	}
@@ -155,7 +155,7 @@ func (tp temporal) terminate(r *run) {
 	tp.w.logf("an operator ends the workflow of %s", tp.w.name(r.id))
 	r.terminated, tp.w.facts.cut[r.id] = true, true
 	for _, rec := range r.records { // a worker may be about to write them
-		tp.w.put(op{kind: lateRecord, batches: rec.batches, repeat: true})
+		tp.w.put(rec.late())
 	}
 	r.activities, r.timers, r.records = nil, nil, nil
 	tp.w.forget(r.id)
@@ -207,13 +207,15 @@ func (tp temporal) reconcile() (any bool) {
 
 // mayLose reports whether an operator may end r, of a plan or an objective. An objective is open in
 // the journal, has answered all commands that have arrived, and has recorded all events. Otherwise
-// the operator loses answers that no client gets.
+// the operator loses answers that no client gets. A plan was not reset before its objective has ended:
+// else the journal shows it as open for ever, since no workflow hears that it is lost.
 func (tp temporal) mayLose(r *run) bool {
+	row := tp.w.journal.rows[r.objective]
 	h, objective := r.m.(objectiveHost)
 	if !objective {
-		return true
+		return tp.w.facts.resets[r.id] == 0 || row != nil && !row.closed
 	}
-	s, row := &h.o.State, tp.w.journal.rows[r.id]
+	s := &h.o.State
 	return row != nil && !row.closed && len(r.arrived) == 0 && len(r.driver.Rest()) == 0 && !r.fresh && s.Current == nil && len(s.Commands)+len(s.Overdue) == 0
 }
 
@@ -271,8 +273,8 @@ func (tp temporal) deliver(o op, twice, refused bool) {
 			o.from.answer(o.answer, drive.Refused)
 		}
 	case lateRecord:
-		if !tp.w.journal.early(o.batches) {
-			tp.w.journal.recordAll(o.batches)
+		if !refused { // else the worker was lost
+			(&recording{batches: o.batches, report: o.report}).now(tp.w)
 		}
 	case startChild:
 		tp.deliverChild(o)

@@ -191,25 +191,42 @@ func (r *run) Sleep(t machine.Timer, elapsed func()) (cancel func()) {
 	}
 }
 
-func (r *run) Record(batches []opt.Batch, again bool, done func(*opt.RewoundError, error)) {
-	rec := &recording{batches: batches, again: again}
+func (r *run) Record(of drive.Recording, done func(drive.Recorded)) {
+	rec := r.recording(of)
 	rec.call = r.call(func(v any) {
 		r.records = slices.DeleteFunc(r.records, func(x *recording) bool { return x == rec })
-		done(v.(written).refused, v.(written).err)
+		done(v.(drive.Recorded))
 	})
-	r.note("record", batches, again)
+	r.note("record", of)
 	r.records = append(r.records, rec)
 }
 
-func (r *run) RecordNow(batches []opt.Batch) bool {
-	r.note("record now", batches)
-	if r.task.prompt && !r.shadow {
-		r.task.prompt = !r.w.journal.early(batches) && r.w.journal.recordAll(batches) == nil
+// recording returns what a worker is asked to record and to send.
+func (r *run) recording(of drive.Recording) *recording {
+	rec := &recording{batches: of.Batches, again: of.Again}
+	if s := of.Report; s != nil {
+		rec.report = &op{kind: signal, to: r.m.target(s.To), in: sent(r.m.message(*s)), from: r, signal: *s, repeat: true}
 	}
-	if r.task.prompt && !r.shadow {
+	return rec
+}
+
+func (r *run) RecordNow(of drive.Recording) drive.Recorded {
+	r.note("record now", of)
+	rec := r.recording(of)
+	switch {
+	case r.lost: // later
+		rec.now(r.w)
+	case r.shadow:
+	case r.task.prompt:
 		r.w.logf("%s: its first events are recorded", r.w.name(r.id))
+		r.task.prompt, r.task.sent = rec.now(r.w)
+	default: // the try that seems to have failed may be late
+		r.w.put(rec.late())
 	}
-	return r.task.prompt
+	if !r.task.prompt {
+		return drive.Recorded{Err: errNoAnswer}
+	}
+	return drive.Recorded{Sent: r.task.sent}
 }
 
 // replay repeats all workflow tasks of r with a new machine and a new driver, and compares what

@@ -120,6 +120,7 @@ type op struct {
 	resets  int // how often the objective that begins a child was reset before
 	end     planEnd
 	batches []opt.Batch
+	report  *op   // of a recording: the message that follows
 	call    *call // of the API
 	repeat  bool  // it was delivered before, or comes late
 }
