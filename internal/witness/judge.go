@@ -97,10 +97,31 @@ var model = porcupine.Model{
 // explains decides whether an order of calls about one subject explains their results.
 func explains(calls []Call) porcupine.CheckResult {
 	var ops []porcupine.Operation
-	for _, c := range calls {
+	for _, c := range withoutRepeats(calls) {
 		ops = append(ops, porcupine.Operation{Input: c.Ask, Output: c.Result, Call: int64(c.Begin), Return: int64(c.ends())})
 	}
 	return porcupine.CheckOperationsTimeout(model, ops, patience)
+}
+
+// withoutRepeats leaves out calls with unknown results that explain nothing, of which the
+// clients of a server that is down make many: reads, and all but the first of repeats that
+// have no further effect.
+func withoutRepeats(calls []Call) []Call {
+	first := map[Ask]bool{}
+	return slices.DeleteFunc(slices.Clone(calls), func(c Call) bool {
+		if c.Result != nil {
+			return false
+		}
+		switch c.Ask.(type) {
+		case Look, Find, Decisions, Read:
+			return true
+		case Make, Vote, Change:
+			repeat := first[c.Ask]
+			first[c.Ask] = true
+			return repeat
+		}
+		return false
+	})
 }
 
 // shrink returns the fewest calls, as a greedy search finds them, that nothing explains

@@ -292,4 +292,12 @@ func TestHistory_Judge_manyAtOnce(t *testing.T) {
 	if v := judge(calls); len(v.Anomalies) != 1 {
 		t.Errorf("%v", v)
 	}
+	calls = nil
+	for range 40 { // repeats to a server that is down
+		calls = append(calls, call{"a", 0, 1, accept("a", "1"), nil}, call{"b", 0, 1, accept("b", "2"), nil}, call{"c", 0, 1, reject("c", "3"), nil}, call{"r", 0, 1, decisions, nil})
+	}
+	calls = append(calls, call{"a", 2, 3, accept("a", "1"), refused}, call{"r", 4, 5, decisions, decision(false, accept("a", "1"))})
+	if v := judge(calls); len(v.Anomalies) != 1 || len(v.Undecided) > 0 {
+		t.Errorf("%v", v)
+	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/witness"
 )
 
 // A scenario drives the n-th objective to its end, through any number of crashes.
@@ -231,22 +233,22 @@ func (w *world) inTurnApproved(ctx context.Context, n int) error {
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("accept"))
 }
 
-// create makes an idle objective. A call with an unknown result is not simply
-// repeated, since it may have made an objective.
+// create makes an idle objective. Two clients do so at the same time, with one key.
 func (w *world) create(ctx context.Context, n int, e expected) (objectiveID string, err error) {
-	err = harness.Repeat(ctx, func(ctx context.Context) error {
-		o, err := w.c.CreateObjective(ctx, id(n))
-		if harness.Code(err) == 0 && err != nil {
-			w.mu.Lock()
-			w.lost++
-			w.mu.Unlock()
-		}
-		if err == nil {
-			objectiveID = o.ID
-		}
-		return err
-	})
-	if err != nil {
+	create := func(client string, made func(id string)) error {
+		return w.recorded(ctx, client, witness.Make{Key: "objective " + id(n)}, func(ctx context.Context) (any, error) {
+			o, err := w.c.With("Idempotency-Key", "create-"+id(n)).CreateObjective(ctx, id(n))
+			if err != nil {
+				return nil, err
+			}
+			made(o.ID)
+			return witness.Made{ID: o.ID}, nil
+		})
+	}
+	var twin sync.WaitGroup
+	twin.Go(func() { _ = create("twin", func(string) {}) }) // which is judged
+	defer twin.Wait()
+	if err := create("client", func(id string) { objectiveID = id }); err != nil {
 		return "", fmt.Errorf("create objective %d: %w", n, err)
 	}
 	w.ack(objectiveID, e)
@@ -285,7 +287,7 @@ func (w *world) idleThenPlanned(ctx context.Context, n int) error {
 
 // wake starts an idle objective by a message in its context.
 func (w *world) wake(ctx context.Context, n int, objectiveID, text string) error {
-	task, err := w.c.SendUntil(ctx, harness.Message{ID: id(n), Text: text, ContextID: objectiveID})
+	task, err := w.make(ctx, "client", harness.Message{ID: id(n), Text: text, ContextID: objectiveID})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", objectiveID, err)
 	}
