@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -31,7 +32,7 @@ import (
 
 var (
 	chaosFor        = flag.Duration("chaos", time.Minute, "how long processes are killed")
-	chaosObjectives = flag.Int("objectives", 60, "objectives that begin meanwhile")
+	chaosObjectives = flag.Int("objectives", 0, "objectives that begin meanwhile; 0 for one a second")
 )
 
 // Two API, three workers, Temporal and PostgreSQL are processes of their own. Every
@@ -46,7 +47,7 @@ func TestChaos(t *testing.T) {
 	w.push = newDesk(t)
 	var group sync.WaitGroup
 	group.Go(func() { chaos(ctx, t, w, top) })
-	w.play(ctx, &group, *chaosObjectives, *chaosFor)
+	w.play(ctx, &group, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
 	steady(ctx, t, w.c)
 	if err := w.ticks(ctx); err != nil {
