@@ -16,7 +16,7 @@ import (
 
 // The crew are clients that compete for the same gates and revisions. What they may see
 // depends on the order of their calls, so that only the checker can judge it.
-var crew = []scenario{{"contested", (*world).contested}, {"revised", (*world).revised}, {"voted", (*world).voted}}
+var crew = []scenario{{"contested", (*world).contested}, {"revised", (*world).revised}, {"voted", (*world).voted}, {"crowd", (*world).crowd}}
 
 // quorum is the playbook for messages that begin with the word: two of three accept.
 const quorum = `name: quorum
@@ -28,6 +28,17 @@ plans:
     human: {approve: "Good?", responders: {principals: [ann, bob, carol], accepts: 2}}
   - {name: Write, executor: echo, description: say written}
 `
+
+// crowd brings several objectives into one context, one after another, so that some wait.
+func (w *world) crowd(ctx context.Context, n int) error {
+	for i := range 4 {
+		m := harness.Message{ID: fmt.Sprintf("%s-%d", id(n), i), Text: "crowd", ContextID: fmt.Sprint("crowd-", n), Plan: harness.NewPlan("crowd", "work 400ms", say(n))}
+		if _, err := w.begin(ctx, m, completes(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // contested has one principal accept and reject at the same time, under several ids, one of
 // them twice.
@@ -43,8 +54,8 @@ func (w *world) contested(ctx context.Context, n int) error {
 	return w.ballots(ctx, f, 1, ballots)
 }
 
-// voted has three principals vote, of whom two must accept. One of them votes
-// twice, and one sends the same vote twice.
+// voted has three principals vote, of whom two must accept. One of them votes twice, every
+// other time before the others, and one sends the same vote twice.
 func (w *world) voted(ctx context.Context, n int) error {
 	if w.voters == nil {
 		return w.contested(ctx, n)
@@ -53,9 +64,20 @@ func (w *world) voted(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	first := n%4 == 3
 	var ballots []ballot
-	for i, voter := range []string{"ann", "bob", "carol", "bob", "ann"} {
-		ballots = append(ballots, ballot{w.voters[voter], voter, fmt.Sprintf("vote-%d-%d", n, i%4), i%4 < 2 || n%2 == 0})
+	for i, voter := range []string{"bob", "bob", "ann", "carol", "ann"} {
+		id := fmt.Sprintf("vote-%d-%s", n, voter)
+		if i == 0 {
+			id += "-first"
+		}
+		ballots = append(ballots, ballot{w.voters[voter], voter, id, voter == "ann" || i == 0 || first})
+	}
+	if first {
+		if err := w.ballots(ctx, f, 2, ballots[:2]); err != nil {
+			return err
+		}
+		ballots = ballots[2:]
 	}
 	return w.ballots(ctx, f, 2, ballots)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -12,17 +13,25 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-var crashable = flag.String("crashable", harness.Crashable, "program that the tests kill")
+var (
+	crashable    = flag.String("crashable", harness.Crashable, "program that the tests kill")
+	proofClients = flag.String("clients", "", "regular expression for the clients of TestProof, by the names of scenarios; all without it")
+	proofWithin  = flag.Duration("within", 5*time.Minute, "the longest that clients of TestProof wait")
+)
 
 // TestProof is the short form of TestChaos: one process with SQLite is killed every few
 // seconds, while objectives of every kind run and clients compete.
 func TestProof(t *testing.T) {
-	const objectives, lasts = 44, 12 * time.Second // two of each kind
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	const lasts = 12 * time.Second
+	kinds, err := chosen(*proofClients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), *proofWithin)
 	defer cancel()
 	w := newWorld(t, "--auth", "keys", "--playbooks", harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
 		"--allow-private-egress", "--push-transitions", "all")
-	w.push = newDesk(t)
+	w.push, w.patience = newDesk(t), min(within, *proofWithin)
 	w.hire(func(name string) string { return w.site.Key(name, "--scopes", "all") })
 	p := w.start(harness.AllInOne, "")
 	var group sync.WaitGroup
@@ -37,7 +46,7 @@ func TestProof(t *testing.T) {
 		p = w.launch(harness.AllInOne, "")
 		w.nextRound(true)
 	})
-	w.play(ctx, &group, objectives, lasts)
+	w.play(ctx, &group, kinds, max(2*len(kinds), 10), lasts)
 	group.Wait()
 	if err := w.ticks(ctx); err != nil {
 		t.Error(err)
@@ -57,12 +66,21 @@ func (w *world) hire(key func(name string) string) {
 	w.c = w.voters["ann"]
 }
 
-// play begins objectives of all kinds, and a schedule, in a time. group waits for their ends.
-func (w *world) play(ctx context.Context, group *sync.WaitGroup, objectives int, lasts time.Duration) {
+// chosen returns the scenarios whose names match an expression.
+func chosen(expression string) (kinds []scenario, err error) {
+	is, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, err
+	}
+	kinds = slices.Concat(scenarios, crew, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
+	return slices.DeleteFunc(kinds, func(s scenario) bool { return !is.MatchString(s.name) }), nil
+}
+
+// play begins objectives of some kinds, and a schedule, in a time. group waits for their ends.
+func (w *world) play(ctx context.Context, group *sync.WaitGroup, kinds []scenario, objectives int, lasts time.Duration) {
 	if err := w.schedule(ctx); err != nil {
 		w.t.Errorf("make a schedule: %v", err)
 	}
-	kinds := slices.Concat(scenarios, crew, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
 	for n := range objectives {
 		group.Go(func() {
 			s := kinds[n%len(kinds)]
