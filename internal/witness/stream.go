@@ -21,7 +21,6 @@ const (
 type Event struct {
 	Number  int64
 	Content string
-	At      time.Duration // since the history began, for pictures
 }
 
 // String describes the event.
@@ -90,18 +89,19 @@ func missing(whole []Event, after, before int64) *Event {
 func (s Stream) anomaly(kind Kind, e Event, i int, whole []Event) *Anomaly {
 	const around = 2
 	a := &Anomaly{Subject: Subject{Whole, s.Subject}, Kind: kind, Seen: fmt.Sprintf("%s of %s: %s", kind, s.Subscriber, e)}
-	for _, got := range s.Events[max(0, i-around):min(len(s.Events), i+around)] {
-		a.Calls = append(a.Calls, receipt(s.Subscriber, s.Subject, got, got.At))
+	for j, got := range s.Events[max(0, i-around):min(len(s.Events), i+around)] {
+		a.Calls = append(a.Calls, receipt(s.Subscriber, s.Subject, got, j))
 	}
 	at, _ := slices.BinarySearchFunc(whole, e.Number, func(w Event, n int64) int { return int(w.Number - n) })
 	for j, w := range whole[max(0, at-around):min(len(whole), at+around)] {
-		a.Calls = append(a.Calls, receipt("the whole", s.Subject, w, time.Duration(j)))
+		a.Calls = append(a.Calls, receipt("the whole", s.Subject, w, j))
 	}
 	return a
 }
 
-// receipt shows an event in a picture.
-func receipt(client, subject string, e Event, at time.Duration) Call {
+// receipt shows an event in a picture, at a place.
+func receipt(client, subject string, e Event, place int) Call {
+	at := time.Duration(place)
 	return Call{Client: client, Ask: receive{subject}, Begin: at, End: at, Result: e}
 }
 

@@ -18,14 +18,14 @@ import (
 // depends on the order of their calls, so that only the checker can judge it.
 var crew = []scenario{{"contested", (*world).contested}, {"revised", (*world).revised}, {"voted", (*world).voted}, {"crowd", (*world).crowd}}
 
-// quorum is the playbook for messages that begin with the word: two of three accept.
+// quorum is the playbook for messages that begin with the word: three of four accept.
 const quorum = `name: quorum
 match: {pattern: "^quorum "}
 plans:
 - name: Quorum
   tasks:
   - name: Approve
-    human: {approve: "Good?", responders: {principals: [ann, bob, carol], accepts: 2}}
+    human: {approve: "Good?", responders: {principals: [ann, bob, carol, dave], accepts: 3}}
   - {name: Write, executor: echo, description: say written}
 `
 
@@ -54,7 +54,7 @@ func (w *world) contested(ctx context.Context, n int) error {
 	return w.ballots(ctx, f, 1, ballots)
 }
 
-// voted has three principals vote, of whom two must accept. One of them votes twice, every
+// voted has four principals vote, of whom three must accept. One of them votes twice, every
 // other time before the others, and one sends the same vote twice.
 func (w *world) voted(ctx context.Context, n int) error {
 	if w.voters == nil {
@@ -66,20 +66,20 @@ func (w *world) voted(ctx context.Context, n int) error {
 	}
 	first := n%4 == 3
 	var ballots []ballot
-	for i, voter := range []string{"bob", "bob", "ann", "carol", "ann"} {
+	for i, voter := range []string{"bob", "bob", "ann", "carol", "dave", "ann"} {
 		id := fmt.Sprintf("vote-%d-%s", n, voter)
 		if i == 0 {
 			id += "-first"
 		}
-		ballots = append(ballots, ballot{w.voters[voter], voter, id, voter == "ann" || i == 0 || first})
+		ballots = append(ballots, ballot{w.voters[voter], voter, id, voter != "bob" || i == 0 || first})
 	}
 	if first {
-		if err := w.ballots(ctx, f, 2, ballots[:2]); err != nil {
+		if err := w.ballots(ctx, f, 3, ballots[:2]); err != nil {
 			return err
 		}
 		ballots = ballots[2:]
 	}
-	return w.ballots(ctx, f, 2, ballots)
+	return w.ballots(ctx, f, 3, ballots)
 }
 
 // A ballot is one vote of one principal.

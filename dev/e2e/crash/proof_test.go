@@ -35,18 +35,14 @@ func TestProof(t *testing.T) {
 	w.hire(func(name string) string { return w.site.Key(name, "--scopes", "all") })
 	p := w.start(harness.AllInOne, "")
 	var group sync.WaitGroup
-	group.Go(func() {
-		for end := time.Now().Add(lasts); time.Now().Before(end) && !t.Failed(); {
-			p.AwaitEnd(time.Duration(1000+rand.IntN(2000)) * time.Millisecond)
-			p.Kill()
-			p = w.start(harness.AllInOne, "")
-			w.nextRound(false)
-		}
+	group.Go(func() { w.play(ctx, &group, kinds, max(2*len(kinds), 10), lasts) })
+	for end := time.Now().Add(lasts); time.Now().Before(end) && !t.Failed(); {
+		p.AwaitEnd(time.Duration(1000+rand.IntN(2000)) * time.Millisecond)
 		p.Kill()
-		p = w.launch(harness.AllInOne, "")
-		w.nextRound(true)
-	})
-	w.play(ctx, &group, kinds, max(2*len(kinds), 10), lasts)
+		p = w.start(harness.AllInOne, "")
+		w.nextRound(false)
+	}
+	w.nextRound(true)
 	group.Wait()
 	if err := w.ticks(ctx); err != nil {
 		t.Error(err)
@@ -60,7 +56,7 @@ func TestProof(t *testing.T) {
 func (w *world) hire(key func(name string) string) {
 	anyone := w.c
 	w.voters = map[string]*harness.Client{}
-	for _, name := range []string{"ann", "bob", "carol"} {
+	for _, name := range []string{"ann", "bob", "carol", "dave"} {
 		w.voters[name] = anyone.With("Authorization", "Bearer "+key(name))
 	}
 	w.c = w.voters["ann"]

@@ -68,7 +68,7 @@ func (w *world) settle() streams {
 // told returns events as the checker compares them.
 func told(events []harness.Event) (all []witness.Event) {
 	for _, e := range events {
-		all = append(all, witness.Event{Number: e.ID, Content: e.Data})
+		all = append(all, witness.Event{Number: e.ID, Content: strings.TrimPrefix(e.Data, `{"jsonrpc":"2.0","id":1,"result":`)})
 	}
 	return all
 }
@@ -197,7 +197,9 @@ func (w *world) objectives() {
 	}
 	harness.Eventually(w.t, within, "Temporal has a workflow for each objective", func() error {
 		all, running, _ := w.workflows("Objective")
-		if all != int64(len(list)) || running != 0 {
+		if missing := int64(len(list)) - all; missing > 0 {
+			return fmt.Errorf("%d workflows are missing", missing)
+		} else if missing < 0 || running != 0 {
 			return fmt.Errorf("it has %d, of which %d run; want %d and none", all, running, len(list))
 		}
 		return nil
