@@ -104,7 +104,32 @@ func (w *world) streaming(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	return w.followTask(ctx, planTask(f.TaskID, 1, 0))
+	taskID := planTask(f.TaskID, 1, 0)
+	if err := w.followTask(ctx, taskID); err != nil {
+		return err
+	}
+	var late sync.WaitGroup
+	for range 3 {
+		late.Go(func() { w.join(ctx, taskID) })
+	}
+	late.Wait()
+	return nil
+}
+
+// join subscribes to a task at work, once, and gets the events after its snapshot.
+func (w *world) join(ctx context.Context, taskID string) {
+	s, err := w.c.Subscribe(ctx, taskID, harness.Fresh)
+	if err != nil {
+		return // it has ended, or no process runs
+	}
+	defer s.Close()
+	var events []harness.Event
+	for e, err := s.Next(); err == nil; e, err = s.Next() {
+		events = append(events, e)
+	}
+	if len(events) > 0 {
+		w.saw.Saw(witness.Stream{Subscriber: "late reader", Subject: taskID, After: events[0].ID, Events: told(events[1:])})
+	}
 }
 
 func (w *world) failing(ctx context.Context, n int) error {
