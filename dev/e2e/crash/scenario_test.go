@@ -89,7 +89,7 @@ func (w *world) plans(ctx context.Context, n int) error {
 	return err
 }
 
-// pieces is the text of "stream 8 60ms", the same after any number of tries.
+// pieces is the text of "stream 20 100ms", the same after any number of tries.
 func pieces(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -99,8 +99,8 @@ func pieces(n int) string {
 }
 
 func (w *world) streaming(ctx context.Context, n int) error {
-	plan := harness.NewPlan("stream", "stream 8 60ms")
-	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(8)})
+	plan := harness.NewPlan("stream", "stream 20 100ms")
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(20)})
 	if err != nil {
 		return err
 	}

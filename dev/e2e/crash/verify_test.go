@@ -57,11 +57,11 @@ func (w *world) settle() streams {
 		w.decisions(w.ctx(), gate)
 	}
 	w.listed()
-	w.objectives()
 	if w.push != nil {
 		w.push.settle(w, all)
 	}
-	w.judge(all)
+	w.judge()
+	w.objectives()
 	return all
 }
 
@@ -109,7 +109,7 @@ func (w *world) listed() {
 
 // judge judges what clients have seen, and which work ran in shared contexts and when. The
 // picture of each anomaly is in a file.
-func (w *world) judge(all streams) {
+func (w *world) judge() {
 	w.t.Helper()
 	for key, r := range harness.Rounds(harness.Tally(w.t, w.tally)) {
 		task, _, _ := strings.Cut(key, ":")
