@@ -56,7 +56,8 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	r, closed := withoutHalfClose(e.Request())
 	wire.ReadHeader(c, r.Header)
 	c.Binding = name
-	q := request{version: wire.V03}
+	version, _, _ := wire.Negotiate(r.Header.Values(wire.HeaderVersion), r.URL.Query())
+	q := request{version: version} // of a refusal before the request is read, too
 	var result any
 	fault := s.service.Serve(c, call.Steps{
 		Authenticate: func() (call.Caller, error) {

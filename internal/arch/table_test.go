@@ -136,11 +136,12 @@ var rooms = []room{
 		tests: []string{"internal/journal", "internal/pgserver"}}, // the tables, and where they are
 	{name: "internal/reconcile", imports: []string{"a2a", "opt", "opt/shown", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
-	{name: "internal/prove"},                                    // a client of any A2A server: it may not know ours
-	{name: "internal/cli/scaffold"},                             // the source of a new program
-	{name: "internal/cli/completion"},                           // scripts for shells
-	{name: "internal/cli/manual"},                               // manual pages
-	{name: "internal/process", imports: []string{"a2a", "opt"}}, // what all commands share
+	{name: "internal/witness"}, // judges what clients have seen: it may not know the product
+	{name: "internal/prove", imports: []string{"internal/witness"}}, // a client of any A2A server: it may not know ours
+	{name: "internal/cli/scaffold"},                                 // the source of a new program
+	{name: "internal/cli/completion"},                               // scripts for shells
+	{name: "internal/cli/manual"},                                   // manual pages
+	{name: "internal/process", imports: []string{"a2a", "opt"}},     // what all commands share
 	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
@@ -207,6 +208,8 @@ var owners = map[string][]string{
 	"golang.org/x/crypto/x509roots":          {"deploy/release"}, // the authorities in the image
 
 	"github.com/labstack/echo": {"api"},
+
+	"github.com/anishathalye/porcupine": {"internal/witness"}, // decides whether an order of calls explains their results
 
 	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one

@@ -3,8 +3,11 @@ package prove
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"longhaul/internal/witness"
 )
 
 const (
@@ -27,6 +30,7 @@ func (r *run) check(ctx context.Context, c *column) {
 	for _, s := range kept {
 		r.checkOnce(ctx, c, s)
 	}
+	r.judge(c)
 	r.checkPushes(ctx, c, kept)
 	r.all = kept
 }
@@ -39,10 +43,9 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sentTask) bool {
 		return false // never acknowledged, and refused when it was repeated
 	}
 	c.checked("accepted")
-	t, err := r.client.get(ctx, id)
+	t, err := s.look(ctx, r.client)
 	if hasCode(err, codeNotFound) {
-		c.find(Lost, "accepted", s, "the server said %q before, and now that there is no such task", l.last)
-		return false
+		return false // which is judged
 	}
 	if err != nil {
 		c.find(Lost, "accepted", s, "the task cannot be read: %v", err)
@@ -54,8 +57,7 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sentTask) bool {
 		return false
 	}
 	c.checked("kept")
-	if now := t.final(); now != l.final {
-		c.find(Lost, "kept", s, "%s", difference(l.final, now))
+	if now := t.final(); now != l.final { // which is judged
 		s.update(func(s *sentTask) { s.final = now })
 		return true // its end was another one
 	}
@@ -116,18 +118,23 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sentTask) {
 		c.skip("lists", r.lists)
 		return
 	}
+	began := time.Now()
 	tasks, err := r.listAll(ctx)
-	times, byMessage := map[string]int{}, map[string][]string{} // ids of tasks, by message in their histories
+	ids := map[string]witness.Found{} // of tasks, by their messages
+	for _, s := range known {
+		ids[s.message.id] = nil
+	}
 	last := time.Time{}
 	for _, t := range tasks {
-		times[t.ID]++
+		for _, s := range known {
+			if t.ID == s.taskID() || slices.ContainsFunc(t.History, func(m historyMessage) bool { return m.ID == s.message.id }) {
+				ids[s.message.id] = append(ids[s.message.id], t.ID)
+			}
+		}
 		if !last.IsZero() && t.Status.At.Sub(last) > listSlack {
 			c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clockText(t.Status.At.Time), clockText(last))
 		}
 		last = t.Status.At.Time
-		for _, m := range t.History {
-			byMessage[m.ID] = append(byMessage[m.ID], t.ID)
-		}
 	}
 	if err != nil {
 		c.find(Lost, "lists", nil, "the list cannot be read: %v", err)
@@ -135,15 +142,7 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sentTask) {
 	}
 	for _, s := range known {
 		c.checked("lists")
-		switch n := times[s.taskID()]; {
-		case n == 0:
-			c.find(Lost, "lists", s, "get returns the task, and the list does not have it")
-		case n > 1:
-			c.find(Repeated, "lists", s, "the list has the task %d times", n)
-		}
-		for _, id := range byMessage[s.message.id] {
-			s.noteTask(&task{ID: id})
-		}
+		r.saw.Note("list", witness.Find{Key: s.message.id}, began, time.Now(), ids[s.message.id])
 	}
 }
 
@@ -171,16 +170,54 @@ func (r *run) checkOnce(ctx context.Context, c *column, s *sentTask) {
 	}
 	defer s.update(func(s *sentTask) { s.repeated = true })
 	c.checked("once")
-	if ids := s.taskIDs(); len(ids) > 1 {
-		c.find(Repeated, "once", s, "the message became %d tasks: %s", len(ids), strings.Join(ids, ", "))
-		return
+	if s.kind == plain { // the repeat of another may ask and stream again
+		_, _ = s.send(ctx, "again", r.client) // which is judged
 	}
-	if s.kind != plain { // a repeat may ask and stream again
-		return
+}
+
+// judge has the calls of all tasks judged, and finds the anomalies that are new.
+func (r *run) judge(c *column) {
+	by := map[string]*sentTask{}
+	for _, s := range r.all {
+		by[s.message.id] = s
 	}
-	if t, err := r.client.send(ctx, s.message); err == nil && t.ID != s.taskID() {
-		c.find(Repeated, "once", s, "the same message, sent again after its task had ended, became the new task %s", t.ID)
+	for _, a := range r.saw.Judge().Anomalies {
+		s := by[a.Subject.Name]
+		if s == nil || s.broken {
+			continue
+		}
+		s.broken = true
+		kind, check, seen := findingOf(a.Calls)
+		c.find(kind, check, s, "%s", seen)
+		if r.card.first == nil {
+			r.card.first, r.card.Anomaly = &a, a.Text()
+		}
 	}
+}
+
+// findingOf says what the calls mean for a client that no order explains.
+func findingOf(calls []witness.Call) (kind Kind, check, seen string) {
+	before, last := calls[0], slices.MaxFunc(calls, func(a, b witness.Call) int { return int(a.End - b.End) })
+	switch now := last.Result.(type) {
+	case witness.Made:
+		return Repeated, "once", fmt.Sprintf("the message became another task, %s, by the call %q", now.ID, last.Client)
+	case witness.Found:
+		switch unique := slices.Compact(slices.Sorted(slices.Values(now))); {
+		case len(unique) == 0:
+			return Lost, "lists", "get returns the task, and the list does not have it"
+		case len(unique) < len(now):
+			return Repeated, "lists", fmt.Sprintf("the list has the task %d times", len(now))
+		default:
+			return Repeated, "once", fmt.Sprintf("the message became %d tasks: %s", len(unique), strings.Join(unique, ", "))
+		}
+	case witness.Seen:
+		if now.ID == "" {
+			return Lost, "accepted", "the server had the task before, and now it says that there is no such task"
+		}
+		was, _ := before.Result.(witness.Seen)
+		return Lost, "kept", difference(was.End, now.End)
+	}
+	return Lost, "kept", last.String()
 }
 
 // checkPushes waits for the ends of tasks to arrive at the webhook.

@@ -26,7 +26,9 @@
 // A message whose answer did not arrive is sent again with the same message id, and a
 // stream that broke is subscribed to again, with the last event id if there was one.
 // After each experiment, all that was acknowledged is checked (package-level table
-// checks). A finding is one of three:
+// checks). Package witness judges the calls that make, read and list tasks; the rules of A2A
+// for streams and webhooks, whose events have no numbers there, are in follower.go and
+// webhook.go. A finding is one of three:
 //
 //   - lost: acknowledged, then missing, never finished, or different from the request.
 //   - repeated: the same message became two tasks, or an event came twice.

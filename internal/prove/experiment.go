@@ -19,11 +19,11 @@ const (
 func (r *run) calm(ctx context.Context, c *column) error {
 	first := r.newSent(plain)
 	c.Sent = 1
-	t, err := r.client.send(ctx, first.message)
+	t, err := first.send(ctx, "client", r.client)
 	if isRefusal(err) && first.message.push != "" {
 		r.pushes = "the server refuses the webhook: " + err.Error()
 		first.message.push = ""
-		t, err = r.client.send(ctx, first.message)
+		t, err = first.send(ctx, "client", r.client)
 	}
 	if err != nil {
 		return fmt.Errorf("send %q: %w", first.message.text, err)
@@ -68,7 +68,6 @@ func (r *run) calm(ctx context.Context, c *column) error {
 
 // noteAcknowledged notes an answer to the message of s.
 func (r *run) noteAcknowledged(s *sentTask, t *task) {
-	s.noteTask(t)
 	s.noteState(t)
 	s.update(func(s *sentTask) { s.acknowledged = true })
 }
@@ -96,7 +95,7 @@ func (r *run) start(ctx context.Context, s *sentTask) {
 		}
 		return
 	}
-	t, err := r.client.send(ctx, s.message)
+	t, err := s.send(ctx, "client", r.client)
 	if err != nil {
 		return
 	}
@@ -236,10 +235,7 @@ func (r *run) finishTask(ctx context.Context, s *sentTask) {
 	answered := false
 	r.pollUntil(ctx, r.Timeout, func() bool {
 		if s.taskID() == "" {
-			t, err := r.client.send(ctx, s.message)
-			if err == nil {
-				s.noteTask(t)
-			}
+			_, err := s.send(ctx, "repeat", r.client)
 			s.update(func(s *sentTask) { s.gone = isRefusal(err) })
 			return isRefusal(err)
 		}
@@ -313,26 +309,26 @@ func (r *run) sendThroughFault(ctx context.Context, s *sentTask, way int) {
 	faults := []fault{hangUp, delay, halfClose, noFault}
 	bad := r.client.overLink(newLink(faults[way%len(faults)], r.Seed+uint64(way)))
 	defer bad.http.CloseIdleConnections()
-	once := func(ctx context.Context, w *wire) {
-		if t, err := w.send(ctx, s.message); err == nil {
+	once := func(ctx context.Context, client string, w *wire) {
+		if t, err := s.send(ctx, client, w); err == nil {
 			r.noteAcknowledged(s, t)
 		}
 	}
 	switch faults[way%len(faults)] {
 	case noFault: // twice at the same time
 		var twins sync.WaitGroup
-		twins.Go(func() { once(ctx, bad) })
-		twins.Go(func() { once(ctx, r.client) })
+		twins.Go(func() { once(ctx, "twin", bad) })
+		twins.Go(func() { once(ctx, "client", r.client) })
 		twins.Wait()
 	case delay: // the client is impatient: it asks again while the first request is on its way
 		impatient, cancel := context.WithTimeout(ctx, slowBy+maxHangUpDelay)
-		once(impatient, bad)
+		once(impatient, "bad link", bad)
 		cancel()
-		once(ctx, r.client)
+		once(ctx, "client", r.client)
 	default:
-		once(ctx, bad)
+		once(ctx, "bad link", bad)
 		if s.taskID() == "" {
-			once(ctx, r.client)
+			once(ctx, "client", r.client)
 		}
 	}
 	if s.taskID() != "" {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"longhaul/internal/witness"
 )
 
 // A follower subscribes to one task, again whenever the stream breaks, and assembles the
@@ -59,7 +61,14 @@ func newFollower() *follower {
 // run follows the task of s from the send on, until it has ended or ctx is done.
 func (f *follower) run(ctx context.Context, w *wire, s *sentTask) {
 	on := func(e event) { f.onEvent(e, s) }
-	_ = w.follow(ctx, "stream", w.params(s.message), "", on) // it breaks, or ends with the task
+	made := s.saw.Begin("stream", witness.Make{Key: s.message.id})
+	_ = w.follow(ctx, "stream", w.params(s.message), "", func(e event) { // it breaks, or ends with the task
+		if e.task != nil && made != nil {
+			made(witness.Made{ID: e.task.ID})
+			made = nil
+		}
+		on(e)
+	})
 	f.update(func(f *followed) { f.broken = true })
 	for pause := newPause(); !f.snapshot().ended; {
 		if !pause.wait(ctx) {

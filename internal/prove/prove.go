@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"longhaul/internal/witness"
 )
 
 // A Config says what to prove, and how hard.
@@ -48,6 +50,7 @@ type run struct {
 	client  *wire
 	link    *link // of wire
 	webhook *webhook
+	saw     *witness.History // calls that make, read and list tasks
 
 	all   []*sentTask
 	n     int
@@ -67,7 +70,7 @@ func Run(ctx context.Context, cfg Config) (*Scorecard, error) {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as http://127.0.0.1:7420", cfg.URL)
 	}
 	cfg.Seed = cmp.Or(cfg.Seed, rand.Uint64()>>32+1)
-	r := &run{Config: cfg, rand: rand.New(rand.NewPCG(cfg.Seed, 0)), link: newLink(noFault, cfg.Seed), usualEnds: map[taskKind]string{}, began: time.Now()}
+	r := &run{Config: cfg, rand: rand.New(rand.NewPCG(cfg.Seed, 0)), link: newLink(noFault, cfg.Seed), usualEnds: map[taskKind]string{}, saw: witness.NewHistory(), began: time.Now()}
 	r.client = (&wire{base: base, token: cfg.Token, http: cfg.HTTP, lastID: &atomic.Int64{}}).overLink(r.link)
 	r.card = &Scorecard{URL: cfg.URL, Began: r.began, Seed: cfg.Seed, Checks: checks}
 	if err := r.open(ctx); err != nil {
@@ -202,7 +205,7 @@ func (r *run) newSent(kind taskKind) *sentTask {
 	if kind == asking {
 		pattern = r.Ask
 	}
-	s := &sentTask{kind: kind, message: message{id: token, text: withToken(pattern, token)}}
+	s := &sentTask{kind: kind, saw: r.saw, message: message{id: token, text: withToken(pattern, token)}}
 	if r.pushes == "" {
 		s.message.push = r.webhook.urlFor(token)
 	}

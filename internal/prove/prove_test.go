@@ -99,6 +99,20 @@ func checkForms(t *testing.T, card *prove.Scorecard) {
 			t.Errorf("the text does not say %q:\n%s", f.Seen, text.String())
 		}
 	}
+	judged := slices.ContainsFunc(card.Findings, func(f prove.Finding) bool {
+		return slices.Contains([]string{"accepted", "kept", "once"}, f.Check) && f.Kind != prove.OutOfOrder
+	})
+	if judged != (card.Anomaly != "") && !slices.ContainsFunc(card.Findings, func(f prove.Finding) bool { return f.Check == "lists" }) {
+		t.Errorf("the picture of the first anomaly is %q", card.Anomaly)
+	}
+	for line := range strings.Lines(card.Anomaly) {
+		if !strings.Contains(text.String(), line) {
+			t.Errorf("the text has no line %q:\n%s", line, text.String())
+		}
+	}
+	if strings.Contains(picture.String(), "is broken") != (card.Anomaly != "") {
+		t.Errorf("the picture has not the anomaly\n%s", card.Anomaly)
+	}
 	if !strings.Contains(text.String(), card.Verdict()) || !strings.Contains(picture.String(), card.Verdict()) {
 		t.Errorf("a form has no verdict:\n%s", text.String())
 	}

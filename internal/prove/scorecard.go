@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"time"
+
+	"longhaul/internal/witness"
 )
 
 // A Kind is the kind of a finding.
@@ -97,7 +99,10 @@ type Scorecard struct {
 	Checks      []Check      `json:"checks"`
 	Experiments []Experiment `json:"experiments"`
 	Total       Counts       `json:"total"`
-	Findings    []Finding    `json:"findings"` // at most maxFindings; the counts are complete
+	Findings    []Finding    `json:"findings"`          // at most maxFindings; the counts are complete
+	Anomaly     string       `json:"anomaly,omitempty"` // a picture, as text, of the calls that show the first loss or repeat of a task
+
+	first *witness.Anomaly // the same
 }
 
 const maxFindings = 200

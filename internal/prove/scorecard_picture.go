@@ -25,10 +25,15 @@ const (
 )
 
 // WritePicture writes the scorecard as an SVG: a row for each check, a column for each
-// experiment, and below them a bar for each recovery.
+// experiment, below them a bar for each recovery, and the calls of the first anomaly.
 func (s *Scorecard) WritePicture(to io.Writer) error {
 	wide := max(leastWide, nameWide+cellWide*len(s.Experiments)+24)
 	high := headHigh + rowHigh*(len(s.Checks)+1) + barsHigh*(len(s.recoveries())+2) + 24
+	below := high
+	if s.first != nil {
+		w, h := s.first.Size()
+		wide, high = max(wide, w), high+h
+	}
 	p := &picture{}
 	p.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="13">`, wide, high)
 	p.addf(`<rect width="%d" height="%d" fill="#ffffff"/>`, wide, high)
@@ -47,6 +52,11 @@ func (s *Scorecard) WritePicture(to io.Writer) error {
 		y += rowHigh
 	}
 	s.drawRecoveries(p, y+barsHigh, wide)
+	if s.first != nil {
+		p.addf(`<g transform="translate(0 %d)">`, below)
+		_ = s.first.WritePicture(p) // to memory
+		p.addf("</g>")
+	}
 	p.addf("</svg>")
 	_, err := io.WriteString(to, p.String())
 	return err

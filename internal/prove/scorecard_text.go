@@ -18,6 +18,9 @@ func (s *Scorecard) WriteText(to io.Writer) error {
 	s.writeTable(&b)
 	s.writeRecovery(&b)
 	s.writeFindings(&b)
+	if s.Anomaly != "" {
+		fmt.Fprintf(&b, "The first task that was lost or repeated, call by call:\n%s\n", s.Anomaly)
+	}
 	fmt.Fprintln(&b, s.Verdict())
 	_, err := io.WriteString(to, b.String())
 	return err

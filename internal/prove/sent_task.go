@@ -1,11 +1,14 @@
 package prove
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"longhaul/internal/witness"
 )
 
 // A taskKind says what prove does with a task.
@@ -27,8 +30,11 @@ type sentTask struct {
 	message  message
 	follower *follower // nil unless streamed
 
-	mu  sync.Mutex
-	ids []string // of tasks in answers to this message, in the order of their arrival
+	saw    *witness.History
+	broken bool // an anomaly of it was found
+
+	mu sync.Mutex
+	id string // of its task, "" before it is known
 	sentState
 }
 
@@ -53,26 +59,41 @@ func (s *sentTask) taskID() string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.ids) == 0 {
-		return ""
-	}
-	return s.ids[0]
+	return s.id
 }
 
-// noteTask notes a task that an answer to the message has named.
+// noteTask notes the task that an answer to the message has named, if it is the first.
 func (s *sentTask) noteTask(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.ids, t.ID) {
-		s.ids = append(s.ids, t.ID)
-	}
+	s.id = cmp.Or(s.id, t.ID)
 }
 
-// taskIDs returns all tasks that answers have named.
-func (s *sentTask) taskIDs() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.ids)
+// send sends the message. Without an answer, its result stays unknown; a refusal says nothing
+// about an earlier one.
+func (s *sentTask) send(ctx context.Context, client string, w *wire) (*task, error) {
+	end := s.saw.Begin(client, witness.Make{Key: s.message.id})
+	t, err := w.send(ctx, s.message)
+	if err == nil {
+		s.noteTask(t)
+		end(witness.Made{ID: t.ID})
+	}
+	return t, err
+}
+
+// look reads the task.
+func (s *sentTask) look(ctx context.Context, w *wire) (*task, error) {
+	end := s.saw.Begin("check", witness.Look{Key: s.message.id})
+	t, err := w.get(ctx, s.taskID())
+	switch {
+	case hasCode(err, codeNotFound):
+		end(witness.Seen{})
+	case err == nil && isTerminal(t.state()):
+		end(witness.Seen{ID: t.ID, End: t.final()})
+	case err == nil:
+		end(witness.Seen{ID: t.ID})
+	}
+	return t, err
 }
 
 // noteState notes the state of the task as the server has just reported it.
@@ -88,6 +109,7 @@ func (s *sentTask) noteState(t *task) {
 	}
 	if isTerminal(s.last) && s.final == "" {
 		s.final, s.ended = t.final(), time.Now()
+		s.saw.Note("client", witness.Look{Key: s.message.id}, s.ended, s.ended, witness.Seen{ID: t.ID, End: s.final})
 	}
 }
 

@@ -1,16 +1,21 @@
 package crash_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +26,13 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/child"
+	"longhaul/internal/witness"
 )
 
 var (
 	chaosFor        = flag.Duration("chaos", time.Minute, "how long processes are killed")
-	chaosObjectives = flag.Int("objectives", 60, "objectives that begin meanwhile")
+	chaosObjectives = flag.Int("objectives", 0, "objectives that begin meanwhile; 0 for one a second")
 )
 
 // Two API, three workers, Temporal and PostgreSQL are processes of their own. Every
@@ -36,41 +43,35 @@ var (
 func TestChaos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), *chaosFor+10*time.Minute)
 	defer cancel()
-	receiver := newDesk(t)
 	w, top := newTopology(ctx, t)
-	w.push = receiver
+	w.push = newDesk(t)
 	var group sync.WaitGroup
 	group.Go(func() { chaos(ctx, t, w, top) })
-	kinds := slices.Concat(scenarios, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
-	for n := range *chaosObjectives {
-		group.Go(func() {
-			s := kinds[n%len(kinds)]
-			if err := s.run(w, ctx, n); err != nil {
-				t.Errorf("objective %d, %s: %v", n, s.name, err)
-			}
-		})
-		select {
-		case <-time.After(*chaosFor / time.Duration(*chaosObjectives+1)):
-		case <-ctx.Done():
-		}
+	kinds, err := chosen("")
+	if err != nil {
+		t.Fatal(err)
 	}
+	w.play(ctx, &group, kinds, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
-	steady(ctx, t, "http://"+top.Addr("proxy", 7420))
+	steady(ctx, t, w.c)
+	if err := w.ticks(ctx); err != nil {
+		t.Error(err)
+	}
 	all := w.settle()
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
-	receiver.check(t, all)
 }
 
 // proxyForgets is longer than a health check of the proxy takes and counts. One that began
 // while a process was down may end much later, and leaves the proxy without that process.
 const proxyForgets = 6 * time.Second
 
-// steady waits until the proxy at url has answered all calls for so long. Reads after that
+// steady waits until the proxy at the URL of c has answered all calls for so long. Reads after that
 // must succeed at the first try.
-func steady(ctx context.Context, t *testing.T, url string) {
+func steady(ctx context.Context, t *testing.T, c *harness.Client) {
 	t.Helper()
-	proxy := harness.NewClient(url)
+	proxy := *c
+	proxy.Others = nil
 	var since time.Time
 	harness.Eventually(t, within, "the proxy knows the processes", func() error {
 		if err := proxy.Call(ctx, "objectives/list", map[string]any{"pageSize": 1}, nil); err != nil {
@@ -93,6 +94,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	t.Helper()
 	tally := filepath.Join(t.TempDir(), "tally")
 	settings := []string{
+		"LONGHAUL_AUTH=keys", "LONGHAUL_ALLOW_ANYONE=false", "LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
 		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
@@ -102,16 +104,24 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	})
 	c := harness.NewClient("http://" + top.Addr("proxy", 7420))
 	c.Others = []string{"http://" + top.Addr("api-a", 7420), "http://" + top.Addr("api-b", 7420)}
-	return &world{
-		t: t, c: c, tally: tally, tasks: map[string]*expected{}, next: make(chan struct{}),
-		temporal: func(t testing.TB) client.Client {
-			c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c
-		},
-	}, top
+	w := emptyWorld(t, c)
+	w.tally = tally
+	w.temporal = func(t testing.TB) client.Client {
+		c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	w.hire(func(name string) string {
+		cmd := exec.CommandContext(ctx, harness.Build(t, harness.Crashable), "keys", "create", name, "--scopes", "all", "--journal", journalURL(top))
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("make a key: %v", err)
+		}
+		return strings.TrimSpace(string(out))
+	})
+	return w, top
 }
 
 // chaos kills and starts random processes until the time is over.
@@ -137,11 +147,16 @@ func chaos(ctx context.Context, t *testing.T, w *world, top *topology.Topology) 
 	t.Logf("killed %v", killed)
 }
 
+// journalURL returns the URL of the journal.
+func journalURL(top *topology.Topology) string {
+	url := *top.Project().Services["migrate"].Environment["LONGHAUL_JOURNAL"]
+	return strings.Replace(url, "postgres:5432", top.Addr("postgres", 5432), 1)
+}
+
 // openPostgres opens the database of the journal.
 func openPostgres(t *testing.T, top *topology.Topology) *sql.DB {
 	t.Helper()
-	url := *top.Project().Services["migrate"].Environment["LONGHAUL_JOURNAL"]
-	db, err := sql.Open("pgx", strings.Replace(url, "postgres:5432", top.Addr("postgres", 5432), 1))
+	db, err := sql.Open("pgx", journalURL(top))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +174,13 @@ func (w *world) pushed(ctx context.Context, n int) error {
 		"configuration": map[string]any{"returnImmediately": true, "taskPushNotificationConfig": map[string]any{"id": "desk", "url": w.push.URL + "/" + id(n)}},
 	}
 	var out struct{ Task *harness.Task }
-	if err := harness.Repeat(ctx, func(ctx context.Context) error { return w.c.Call(ctx, "SendMessage", params, &out) }); err != nil {
+	err := w.recorded(ctx, "client", witness.Make{Key: id(n)}, func(ctx context.Context) (any, error) {
+		if err := w.c.Call(ctx, "SendMessage", params, &out); err != nil {
+			return nil, err
+		}
+		return witness.Made{ID: out.Task.ID}, nil
+	})
+	if err != nil {
 		return fmt.Errorf("send %s: %w", id(n), err)
 	}
 	w.ack(out.Task.ID, completes(n))
@@ -199,12 +220,12 @@ type desk struct {
 	*httptest.Server
 	mu    sync.Mutex
 	n     int
-	tasks map[string]string   // by path
-	seen  map[string][]string // states, by path
+	tasks map[string]string          // by path
+	seen  map[string][]witness.Event // states that it has accepted, by path
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{tasks: map[string]string{}, seen: map[string][]string{}}
+	d := &desk{tasks: map[string]string{}, seen: map[string][]witness.Event{}}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -216,10 +237,13 @@ func newDesk(t *testing.T) *desk {
 			Task         struct{ Status struct{ State string } }
 			StatusUpdate struct{ Status struct{ State string } }
 		}
-		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
-			t.Errorf("a delivery: %v", err)
+		delivery := r.Header.Get("X-Longhaul-Delivery")
+		number, err := strconv.ParseInt(path.Base(delivery), 10, 64)
+		if err := errors.Join(err, json.NewDecoder(r.Body).Decode(&event)); err != nil {
+			t.Errorf("delivery %q: %v", delivery, err)
 		}
-		d.seen[r.URL.Path] = append(d.seen[r.URL.Path], strings.TrimPrefix(event.Task.Status.State+event.StatusUpdate.Status.State, "TASK_STATE_"))
+		state := strings.TrimPrefix(event.Task.Status.State+event.StatusUpdate.Status.State, "TASK_STATE_")
+		d.seen[r.URL.Path] = append(d.seen[r.URL.Path], witness.Event{Number: number, Content: state})
 	}))
 	t.Cleanup(d.Close)
 	return d
@@ -232,25 +256,36 @@ func (d *desk) expect(path, taskID string) {
 	d.tasks[path] = taskID
 }
 
-// check waits until the states that the stream of each task shows have come, in their
-// order. Repeats are allowed.
-func (d *desk) check(t *testing.T, all streams) {
-	t.Helper()
-	harness.Eventually(t, within, "all deliveries come", func() error {
+// settle waits until the ends of all tasks have come, and records the states that
+// came. The streams show the same ones, in their order; a delivery may come again.
+func (d *desk) settle(w *world, all streams) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), within)
+	defer cancel()
+	_ = child.Until(ctx, 100*time.Millisecond, func() error { // a missing one is judged
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for path, taskID := range d.tasks {
-			want := []string{"SUBMITTED"} // a stream begins after it
-			for _, e := range all[taskID] {
-				if s := e.State(); s != "" {
-					want = append(want, s)
-				}
-			}
-			want, got := slices.Compact(want), slices.Compact(slices.Clone(d.seen[path]))
-			if !slices.Equal(got, want) {
-				return fmt.Errorf("to %s came %v, and the stream shows %v", path, got, want)
+			events := all[taskID]
+			if n := len(events); n > 0 && !slices.ContainsFunc(d.seen[path], func(e witness.Event) bool { return e.Number >= events[n-1].ID }) {
+				return errors.New("the end has not come")
 			}
 		}
 		return nil
 	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for path, taskID := range d.tasks {
+		var states []witness.Event
+		before := "SUBMITTED" // a stream begins after it
+		for _, e := range all[taskID] {
+			if s := e.State(); s != "" && s != before {
+				states, before = append(states, witness.Event{Number: e.ID, Content: s}), s
+			}
+		}
+		if len(states) > 0 && len(d.seen[path]) > 0 && d.seen[path][0].Number < states[0].Number {
+			states = slices.Insert(states, 0, witness.Event{Number: d.seen[path][0].Number, Content: "SUBMITTED"})
+		}
+		w.saw.Has("webhook of "+taskID, states)
+		w.saw.Saw(witness.Stream{Subscriber: "webhook", Subject: "webhook of " + taskID, Repeats: true, Ended: true, Events: d.seen[path]})
+	}
 }

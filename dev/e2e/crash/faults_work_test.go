@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"longhaul/client"
@@ -15,32 +14,6 @@ import (
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
-
-// contested has a gate that two people answer at the same time. One of them decides.
-func (w *world) contested(ctx context.Context, n int) error {
-	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "contested", Plan: harness.NewPlan("contested", "approve Go on?; "+say(n))}, expected{})
-	if err != nil {
-		return err
-	}
-	gate := planTask(f.TaskID, 1, 0) + ":1"
-	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
-		return err
-	}
-	var group sync.WaitGroup
-	errs := make([]error, 2)
-	for i, action := range []string{"accept", "reject"} {
-		group.Go(func() {
-			_, errs[i] = w.c.SendUntil(ctx, harness.Reply(action+"-"+id(n), f.TaskID, gate, action))
-		})
-	}
-	group.Wait()
-	for _, err := range errs {
-		if harness.Code(err) == 0 && err != nil {
-			return fmt.Errorf("answer gate %s: %w", gate, err)
-		}
-	}
-	return nil
-}
 
 // begunAgain fails, and its second attempt completes.
 func (w *world) begunAgain(ctx context.Context, n int) error {

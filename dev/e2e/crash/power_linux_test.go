@@ -172,7 +172,6 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool, commands ...
 	w.nextRound(true)
 	group.Wait()
 	all := w.settle()
-	w.push.check(t, all)
 	m.checkStopped(all)
 	l.lost(m)
 }

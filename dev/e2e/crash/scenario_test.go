@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/witness"
 )
 
 // A scenario drives the n-th objective to its end, through any number of crashes.
@@ -87,7 +89,7 @@ func (w *world) plans(ctx context.Context, n int) error {
 	return err
 }
 
-// pieces is the text of "stream 8 60ms", the same after any number of tries.
+// pieces is the text of "stream 20 100ms", the same after any number of tries.
 func pieces(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -97,12 +99,37 @@ func pieces(n int) string {
 }
 
 func (w *world) streaming(ctx context.Context, n int) error {
-	plan := harness.NewPlan("stream", "stream 8 60ms")
-	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(8)})
+	plan := harness.NewPlan("stream", "stream 20 100ms")
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(20)})
 	if err != nil {
 		return err
 	}
-	return w.followTask(ctx, planTask(f.TaskID, 1, 0))
+	taskID := planTask(f.TaskID, 1, 0)
+	if err := w.followTask(ctx, taskID); err != nil {
+		return err
+	}
+	var late sync.WaitGroup
+	for range 3 {
+		late.Go(func() { w.join(ctx, taskID) })
+	}
+	late.Wait()
+	return nil
+}
+
+// join subscribes to a task at work, once, and gets the events after its snapshot.
+func (w *world) join(ctx context.Context, taskID string) {
+	s, err := w.c.Subscribe(ctx, taskID, harness.Fresh)
+	if err != nil {
+		return // it has ended, or no process runs
+	}
+	defer s.Close()
+	var events []harness.Event
+	for e, err := s.Next(); err == nil; e, err = s.Next() {
+		events = append(events, e)
+	}
+	if len(events) > 0 {
+		w.saw.Saw(witness.Stream{Subscriber: "late reader", Subject: taskID, After: events[0].ID, Events: told(events[1:])})
+	}
 }
 
 func (w *world) failing(ctx context.Context, n int) error {
@@ -231,22 +258,22 @@ func (w *world) inTurnApproved(ctx context.Context, n int) error {
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("accept"))
 }
 
-// create makes an idle objective. A call with an unknown result is not simply
-// repeated, since it may have made an objective.
+// create makes an idle objective. Two clients do so at the same time, with one key.
 func (w *world) create(ctx context.Context, n int, e expected) (objectiveID string, err error) {
-	err = harness.Repeat(ctx, func(ctx context.Context) error {
-		o, err := w.c.CreateObjective(ctx, id(n))
-		if harness.MayRepeat(err) {
-			w.mu.Lock()
-			w.lost++
-			w.mu.Unlock()
-		}
-		if err == nil {
-			objectiveID = o.ID
-		}
-		return err
-	})
-	if err != nil {
+	create := func(client string, made func(id string)) error {
+		return w.recorded(ctx, client, witness.Make{Key: "objective " + id(n)}, func(ctx context.Context) (any, error) {
+			o, err := w.c.With("Idempotency-Key", "create-"+id(n)).CreateObjective(ctx, id(n))
+			if err != nil {
+				return nil, err
+			}
+			made(o.ID)
+			return witness.Made{ID: o.ID}, nil
+		})
+	}
+	var twin sync.WaitGroup
+	twin.Go(func() { _ = create("twin", func(string) {}) }) // which is judged
+	defer twin.Wait()
+	if err := create("client", func(id string) { objectiveID = id }); err != nil {
 		return "", fmt.Errorf("create objective %d: %w", n, err)
 	}
 	w.ack(objectiveID, e)
@@ -285,7 +312,7 @@ func (w *world) idleThenPlanned(ctx context.Context, n int) error {
 
 // wake starts an idle objective by a message in its context.
 func (w *world) wake(ctx context.Context, n int, objectiveID, text string) error {
-	task, err := w.c.SendUntil(ctx, harness.Message{ID: id(n), Text: text, ContextID: objectiveID})
+	task, err := w.make(ctx, "client", harness.Message{ID: id(n), Text: text, ContextID: objectiveID})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", objectiveID, err)
 	}

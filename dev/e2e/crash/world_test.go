@@ -3,6 +3,7 @@
 package crash_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,25 +16,32 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/witness"
 )
 
 // within bounds steps that take seconds, on a busy machine.
 const within = 90 * time.Second
 
 // A world is a site with the test's records: the acknowledged tasks, their
-// expected ends and their followers. All methods are safe for concurrent use.
+// expected ends and their followers, and what clients have seen, which is judged at the
+// end. All methods are safe for concurrent use.
 type world struct {
 	t        *testing.T
 	site     *harness.Site // nil for a topology
 	c        *harness.Client
+	voters   map[string]*harness.Client // by principal; nil where callers are not authenticated
 	temporal func(testing.TB) client.Client
 	tally    string
 	push     *desk // gets deliveries
+	saw      *witness.History
+	patience time.Duration // of ctx; 0 for within
 
 	mu        sync.Mutex
 	tasks     map[string]*expected
+	sent      map[string]string // task by message
+	contexts  map[string]string // by objective, those that are shared
+	gates     map[string]bool   // at which clients have voted
 	followers []*harness.Follower
-	lost      int // calls of objectives/create with an unknown outcome
 	again     int // objectives with a second attempt
 	round     int
 	next      chan struct{} // closed, and replaced, with every round
@@ -49,10 +57,17 @@ type expected struct {
 // newWorld returns a world whose processes run the crashable with these flags.
 func newWorld(t *testing.T, flags ...string) *world {
 	t.Helper()
-	site := harness.NewSite(t, harness.Crashable, flags...)
+	site := harness.NewSite(t, *crashable, flags...)
+	w := emptyWorld(t, site.Client())
+	w.site, w.temporal, w.tally = site, site.Temporal, filepath.Join(filepath.Dir(site.Dir), "tally")
+	return w
+}
+
+// emptyWorld returns a world without processes.
+func emptyWorld(t *testing.T, c *harness.Client) *world {
 	return &world{
-		t: t, site: site, c: site.Client(), temporal: site.Temporal, tally: filepath.Join(filepath.Dir(site.Dir), "tally"),
-		tasks: map[string]*expected{}, next: make(chan struct{}),
+		t: t, c: c, saw: witness.NewHistory(), tasks: map[string]*expected{}, sent: map[string]string{},
+		contexts: map[string]string{}, gates: map[string]bool{}, next: make(chan struct{}),
 	}
 }
 
@@ -71,7 +86,7 @@ func (w *world) launch(command, point string) *harness.Process {
 
 // ctx returns the test's context with a bound.
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), within)
+	ctx, cancel := context.WithTimeout(w.t.Context(), cmp.Or(w.patience, within))
 	w.t.Cleanup(cancel)
 	return ctx
 }
@@ -103,13 +118,20 @@ func (w *world) acked() []string {
 	return ids
 }
 
-// begin sends a message until it is acknowledged, and follows the task.
+// begin sends a message until it is acknowledged, and follows the task. Every third message
+// is sent by two clients at the same time.
 func (w *world) begin(ctx context.Context, m harness.Message, e expected) (*harness.Follower, error) {
-	task, err := w.c.SendUntil(ctx, m)
+	if w.begun()%3 == 0 {
+		var twin sync.WaitGroup
+		twin.Go(func() { _, _ = w.make(ctx, "twin", m) }) // which is judged
+		defer twin.Wait()
+	}
+	task, err := w.make(ctx, "client", m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", m.ID, err)
 	}
 	w.ack(task.ID, e)
+	w.look(ctx, m.ID, task.ID)
 	after := int64(0)
 	if len(m.ID)%2 == 0 {
 		after = harness.Fresh
@@ -132,8 +154,12 @@ func (w *world) answer(ctx context.Context, f *harness.Follower, taskID string, 
 		return fmt.Errorf("wait for gate %s: %w", want, err)
 	}
 	reply.ID, reply.TaskID = "reply-to-"+want, f.TaskID
-	if data, ok := reply.Data.(map[string]any); ok {
+	data, _ := reply.Data.(map[string]any)
+	if data != nil {
 		data["interruptId"] = want
+	}
+	if action, decides := data["action"]; decides {
+		return w.vote(ctx, w.c, witness.Vote{Gate: want, Voter: w.principal(), Message: reply.ID, Accept: action == "accept", Needed: 1}, f.TaskID)
 	}
 	if _, err := w.c.SendUntil(ctx, reply); err != nil {
 		return fmt.Errorf("answer gate %s: %w", want, err)

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,13 @@ const (
 	Temporal = "temporal"
 )
 
-// Build builds a program and returns the path of the binary; see [binary.Build].
+// Build builds a program and returns the path of the binary; see [binary.Build]. A program
+// that is an absolute path is built already.
 func Build(t testing.TB, program string) string {
 	t.Helper()
+	if filepath.IsAbs(program) {
+		return program
+	}
 	path, err := binary.Build(program)
 	if err != nil {
 		t.Fatal(err)

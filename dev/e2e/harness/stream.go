@@ -271,6 +271,7 @@ func (f *Follower) read(s *Stream, last int64) (now int64, end bool, err error) 
 		if err != nil {
 			return last, false, err
 		}
+		f.add(e)
 		switch {
 		case e.ID <= last:
 			return last, true, fmt.Errorf("follow %s: event %d came after event %d: %s", f.TaskID, e.ID, last, e.Data)
@@ -278,7 +279,6 @@ func (f *Follower) read(s *Stream, last int64) (now int64, end bool, err error) 
 			return last, true, fmt.Errorf("follow %s: a snapshot instead of what follows on event %d: %s", f.TaskID, last, e.Data)
 		}
 		last = e.ID
-		f.add(e)
 		if ended(e.State()) {
 			return last, true, nil
 		}

@@ -81,7 +81,8 @@ type Attempt struct {
 	N     int
 	PID   int
 	Began time.Time
-	What  string // end or error, "" if it has neither
+	Ended time.Time // zero without What
+	What  string    // end or error, "" if it has neither
 }
 
 // Last returns the latest attempt, nil if there was none.
@@ -102,7 +103,7 @@ func Rounds(lines []TallyLine) map[string]Round {
 		}
 		for _, a := range slices.Backward(all[l.Key]) {
 			if a.N == l.Attempt && a.PID == l.PID && a.What == "" {
-				a.What = l.What
+				a.What, a.Ended = l.What, l.At
 				break
 			}
 		}

@@ -1,0 +1,104 @@
+package witness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Vote is one answer of a voter to a gate, under the id of a message. The result is
+// [Counted] or [Refused].
+type Vote struct {
+	Gate    string
+	Voter   string
+	Message string
+	Accept  bool
+	Needed  int // accepts that close the gate; one reject closes it
+}
+
+// Counted says that a vote counts: it is recorded, and may have closed the gate.
+type Counted struct{}
+
+func (Counted) String() string { return "counted" }
+
+// On implements [Ask].
+func (v Vote) On() Subject { return Subject{Decided, v.Gate} }
+
+func (v Vote) String() string { return fmt.Sprintf("%s by %s as %s", v.action(), v.Voter, v.Message) }
+
+func (v Vote) action() string {
+	if v.Accept {
+		return "accept"
+	}
+	return "reject"
+}
+
+// record is the vote as [Decisions] lists it.
+func (v Vote) record() string { return v.Voter + " " + v.action() + " " + v.Message }
+
+// ballot is the state of a gate.
+type ballot struct {
+	votes  string // records of the votes that counted, one on each line
+	closed bool
+}
+
+func (b ballot) records() []string {
+	return strings.FieldsFunc(b.votes, func(r rune) bool { return r == '\n' })
+}
+
+func (v Vote) step(before, result any) (any, bool) {
+	b, _ := before.(ballot)
+	counted, voted, accepts := false, false, 0
+	for _, r := range b.records() {
+		counted = counted || r == v.record()
+		voted = voted || strings.HasPrefix(r, v.Voter+" ")
+		if strings.Contains(r, " accept ") {
+			accepts++
+		}
+	}
+	takes := !b.closed && !voted
+	if _, refused := result.(Refused); refused {
+		return b, !takes && !counted // a repeat gets the first answer
+	}
+	if counted || !takes {
+		return b, counted || result == nil
+	}
+	b.votes += v.record() + "\n"
+	b.closed = !v.Accept || accepts+1 >= v.Needed
+	return b, true
+}
+
+// Decisions reads the votes of a gate that counted. The result is a [Decision].
+type Decisions struct{ Gate string }
+
+// A Decision has the votes of a gate that counted, in their order.
+type Decision struct {
+	Votes  []Vote
+	Closed bool
+}
+
+func (d Decision) String() string {
+	var votes []string
+	for _, v := range d.Votes {
+		votes = append(votes, v.String())
+	}
+	return fmt.Sprintf("%d votes (%s), closed %t", len(votes), strings.Join(votes, "; "), d.Closed)
+}
+
+// On implements [Ask].
+func (d Decisions) On() Subject { return Subject{Decided, d.Gate} }
+
+func (d Decisions) String() string { return "read decisions" }
+
+func (d Decisions) step(before, result any) (any, bool) {
+	b, _ := before.(ballot)
+	r, known := result.(Decision)
+	if !known {
+		return b, true
+	}
+	var votes []string
+	for _, v := range r.Votes {
+		votes = append(votes, v.record())
+	}
+	return b, r.Closed == b.closed && slices.Equal(votes, b.records())
+}
