@@ -34,10 +34,6 @@ type event struct {
 	Message *struct {
 		ID string `json:"messageId"`
 	} `json:"message"`
-	Reply *struct {
-		GateID string `json:"gateId"`
-	} `json:"reply"`
-	Verdict string `json:"verdict"`
 
 	round int // of the task, for an event that ends it
 }
