@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -42,7 +43,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
 	}
 	if cfg.Last != nil {
-		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}}
+		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}, new(atomic.Int64)}
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(last.interceptor()))
 	}
 	if cfg.Local {

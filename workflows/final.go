@@ -3,6 +3,7 @@ package workflows
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	commandpb "go.temporal.io/api/command/v1"
@@ -16,9 +17,13 @@ import (
 // A RecordFunc writes batches of events to the journal, all or none of them.
 type RecordFunc func(ctx context.Context, batches ...opt.Batch) error
 
-// finalPatience is how long the answer of Temporal to a workflow task is held back until the journal
-// has what the task has decided.
-const finalPatience = 2 * time.Second
+// How long the answer of Temporal to a workflow task is held back until the journal has what the task
+// has decided, which keeps the slot of the task; and how long no other is held back after that
+// has failed, as while the journal is down.
+const (
+	finalPatience = 300 * time.Millisecond
+	finalPause    = 5 * time.Second
+)
 
 // A finalRecorder records the last events of a plan, which the result of its workflow carries, as soon
 // as Temporal has accepted that result: it is final then, and people wait for their decisions. It makes
@@ -32,6 +37,7 @@ const finalPatience = 2 * time.Second
 type finalRecorder struct {
 	record RecordFunc
 	reader payloadReader
+	failed *atomic.Int64 // when a try has failed last, in ms
 }
 
 func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
@@ -48,7 +54,7 @@ func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
 
 // settle records the events in the result of a workflow.
 func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
-	if len(result.GetPayloads()) == 0 {
+	if len(result.GetPayloads()) == 0 || time.Since(time.UnixMilli(f.failed.Load())) < finalPause {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalPatience) // that of the call may have little time left
@@ -56,8 +62,12 @@ func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
 	var ended struct { // the part of a PlanResult; others have none
 		Ride []opt.Batch `json:"ride"`
 	}
+	failed := false
 	if f.reader.read(ctx, result.GetPayloads()[0], &ended) == nil && slices.ContainsFunc(ended.Ride, decides) {
-		_ = f.record(ctx, ended.Ride...)
+		failed = f.record(ctx, ended.Ride...) != nil
+	}
+	if failed || ctx.Err() != nil {
+		f.failed.Store(time.Now().UnixMilli())
 	}
 }
 
