@@ -72,7 +72,7 @@ func (f outcomeCache) remember(key string, w Work, try int, out Outcome) {
 }
 
 // errOvertaken ends a run that Temporal has taken for lost, when this worker gets the next one.
-var errOvertaken = errors.New("Temporal has begun another run")
+var errOvertaken = errors.New("another run of the task has begun")
 
 // overtakeFor is how long a run waits for the end of an earlier one. An executor that does not
 // heed its context does not hold up the task for longer.

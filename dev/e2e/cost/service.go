@@ -55,7 +55,7 @@ func StartService(ctx context.Context, dir, sync string) (*Service, error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	build := serve.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
 	book := filepath.Join(dir, "book.yaml")
-	if err := os.WriteFile(book, []byte(gateBook), 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(book, []byte(gateBook), 0o600)); err != nil {
 		return nil, err
 	}
 	args := []string{"dev", "--addr", addr.String(), "--temporal-addr", temporal.String(), "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo", "--playbooks", book}
