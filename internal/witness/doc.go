@@ -5,7 +5,8 @@
 //
 // Calls about one [Subject] are judged together. A server keeps a promise if the calls
 // can be put into an order that explains all results, and in which each call comes after
-// those that had ended when it began (linearizability, which Porcupine decides). A call
+// those that had ended when it began (linearizability, which Porcupine decides; for turns, whose
+// order is known, no search is needed). A call
 // whose result is unknown, since its connection broke, the server answered with an error
 // like 503, or a process was killed, may have happened at any time after it began, or
 // never. The promises, each with the calls of its subjects:

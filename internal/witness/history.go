@@ -33,6 +33,10 @@ type Ask interface {
 	On() Subject
 	// String describes the call, without its subject.
 	String() string
+}
+
+// A stepper is an Ask that Porcupine finds an order for.
+type stepper interface {
 	// step returns the state of the subject after the call, and whether a server in the
 	// state before it, nil at first, may give this result. A nil result is an unknown one.
 	step(before, result any) (after any, may bool)

@@ -89,13 +89,16 @@ func (c Call) ends() time.Duration {
 var model = porcupine.Model{
 	Init: func() any { return nil },
 	Step: func(state, input, output any) (bool, any) {
-		after, may := input.(Ask).step(state, output)
+		after, may := input.(stepper).step(state, output)
 		return may, after
 	},
 }
 
 // explains decides whether an order of calls about one subject explains their results.
 func explains(calls []Call) porcupine.CheckResult {
+	if len(calls) > 0 && calls[0].Ask.On().Promise == Turns {
+		return map[bool]porcupine.CheckResult{true: porcupine.Ok, false: porcupine.Illegal}[turns(calls)]
+	}
 	var ops []porcupine.Operation
 	for _, c := range withoutRepeats(calls) {
 		ops = append(ops, porcupine.Operation{Input: c.Ask, Output: c.Result, Call: int64(c.Begin), Return: int64(c.ends())})

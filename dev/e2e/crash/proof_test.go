@@ -29,7 +29,7 @@ func TestProof(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), *proofWithin)
 	defer cancel()
-	w := newWorld(t, "--auth", "keys", "--playbooks", harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
+	w := newWorld(t, "--auth", "keys", "--rate-limit", "0", "--playbooks", harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
 		"--allow-private-egress", "--push-transitions", "all")
 	w.push, w.patience = newDesk(t), min(within, *proofWithin)
 	w.hire(func(name string) string { return w.site.Key(name, "--scopes", "all") })
