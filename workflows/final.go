@@ -37,7 +37,7 @@ const (
 type finalRecorder struct {
 	record RecordFunc
 	reader payloadReader
-	failed *atomic.Int64 // when a try has failed last, in ms
+	down   *atomic.Bool // a try has failed a short time ago
 }
 
 func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
@@ -54,7 +54,7 @@ func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
 
 // settle records the events in the result of a workflow.
 func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
-	if len(result.GetPayloads()) == 0 || time.Since(time.UnixMilli(f.failed.Load())) < finalPause {
+	if len(result.GetPayloads()) == 0 || f.down.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalPatience) // that of the call may have little time left
@@ -67,7 +67,8 @@ func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
 		failed = f.record(ctx, ended.Ride...) != nil
 	}
 	if failed || ctx.Err() != nil {
-		f.failed.Store(time.Now().UnixMilli())
+		f.down.Store(true)
+		time.AfterFunc(finalPause, func() { f.down.Store(false) })
 	}
 }
 
