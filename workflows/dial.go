@@ -43,7 +43,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
 	}
 	if cfg.Last != nil {
-		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}, new(atomic.Bool)}
+		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}, new(atomic.Int64)}
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(last.interceptor()))
 	}
 	if cfg.Local {

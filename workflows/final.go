@@ -17,12 +17,12 @@ import (
 // A RecordFunc writes batches of events to the journal, all or none of them.
 type RecordFunc func(ctx context.Context, batches ...opt.Batch) error
 
-// How long the answer of Temporal to a workflow task is held back until the journal has what the task
-// has decided, which keeps the slot of the task; and how long no other is held back after that
-// has failed, as while the journal is down.
+// finalPatience is how long the answer of Temporal to a workflow task is held back until the journal
+// has what the task has decided, which keeps the slot of the task. After a try that has failed, as
+// while the journal is down, the next results are not held back, finalSkips of them.
 const (
 	finalPatience = 300 * time.Millisecond
-	finalPause    = 5 * time.Second
+	finalSkips    = 100
 )
 
 // A finalRecorder records the last events of a plan, which the result of its workflow carries, as soon
@@ -37,7 +37,7 @@ const (
 type finalRecorder struct {
 	record RecordFunc
 	reader payloadReader
-	down   *atomic.Bool // a try has failed a short time ago
+	skips  *atomic.Int64 // results that are still left to their objectives after a try that has failed
 }
 
 func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
@@ -54,7 +54,7 @@ func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
 
 // settle records the events in the result of a workflow.
 func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
-	if len(result.GetPayloads()) == 0 || f.down.Load() {
+	if len(result.GetPayloads()) == 0 || f.skips.Add(-1) >= 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalPatience) // that of the call may have little time left
@@ -67,8 +67,7 @@ func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
 		failed = f.record(ctx, ended.Ride...) != nil
 	}
 	if failed || ctx.Err() != nil {
-		f.down.Store(true)
-		time.AfterFunc(finalPause, func() { f.down.Store(false) })
+		f.skips.Store(finalSkips)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestFinalRecorder(t *testing.T) {
 			f := finalRecorder{record: func(_ context.Context, batches ...opt.Batch) error {
 				recorded = append(recorded, batches)
 				return tc.journal
-			}, reader: payloadReader{data: NewDataConverter(nil)}, down: new(atomic.Bool)}
+			}, reader: payloadReader{data: NewDataConverter(nil)}, skips: new(atomic.Int64)}
 			req := &workflowservice.RespondWorkflowTaskCompletedRequest{Commands: []*commandpb.Command{tc.command}, IntermediatePage: tc.intermediate}
 			err := f.interceptor()(t.Context(), workflowservice.WorkflowService_RespondWorkflowTaskCompleted_FullMethodName, req, nil, nil,
 				func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
