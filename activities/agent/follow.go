@@ -65,9 +65,9 @@ func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 func (h *handoff) waitForWork(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
 	m := &h.memo
 	wait, says := h.nextPoll(), ""
-	if h.input.Whole && h.work.Notes > len(m.Passed) {
+	if note, known, ok := h.messages().note(); ok {
 		var err error
-		if wait, says, err = h.passNote(ctx, r, wait); err != nil {
+		if wait, says, err = h.passNote(ctx, r, note, known); err != nil {
 			return activities.Outcome{}, err
 		}
 	} else if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
@@ -319,37 +319,31 @@ func (h *handoff) resend() activities.Outcome {
 // maxNoteTries is how often a note is sent to an agent that does not take it.
 const maxNoteTries = 5
 
-// passNote sends the oldest note of a client that the agent does not have yet, while the agent
-// works: otherwise it would take a note for the answer to a question. It returns how long to wait
-// for the next look, and a text for clients if the agent does not take the note.
-func (h *handoff) passNote(ctx context.Context, r remote, wait time.Duration) (time.Duration, string, error) {
-	m := &h.memo
-	note, known, ok := h.messages().note()
-	if !ok {
-		return wait, "", nil
-	}
-	arrived := false
+// passNote sends a note of a client to an agent that works: another one would take it for the answer
+// to a question. It returns how long to wait for the next look, and a text for clients if the agent
+// does not take the note.
+func (h *handoff) passNote(ctx context.Context, r remote, note a2a.Message, known string) (wait time.Duration, says string, err error) {
+	m, arrived := &h.memo, false
 	if h.work.Try > 1 || m.NoteTries > 0 { // it may have arrived before
 		task, err := r.history(ctx, m.TaskID)
 		if err != nil {
-			return wait, "", err
+			return 0, "", err
 		}
 		arrived = hasMessage(task, note.MessageID)
 	}
 	if !arrived {
-		if _, err := r.send(ctx, note, h.input.Accept); err != nil {
-			t, ok := errors.AsType[*callError](err)
-			if !ok {
-				return wait, "", err
-			}
-			if m.NoteTries++; t.kind != refused && m.NoteTries < maxNoteTries {
-				return h.repeatWait(m.NoteTries), "", nil
-			}
-			says := fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
-			m.Passed, m.NoteTries = append(m.Passed, known), 0
-			return 0, says, nil
+		_, err = r.send(ctx, note, h.input.Accept)
+	}
+	if err != nil {
+		t, ok := errors.AsType[*callError](err)
+		if !ok {
+			return 0, "", err
 		}
+		if m.NoteTries++; t.kind != refused && m.NoteTries < maxNoteTries {
+			return h.repeatWait(m.NoteTries), "", nil
+		}
+		says = fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
 	}
 	m.Passed, m.NoteTries = append(m.Passed, known), 0
-	return 0, "", nil
+	return 0, says, nil
 }

@@ -84,7 +84,7 @@ func (s messages) note() (m a2a.Message, known string, ok bool) {
 	notes := s.work.Messages[len(s.work.Messages)-s.work.Notes:]
 	digestOf := func(n a2a.Message) string { return digest(authorOf(n), n.MessageID)[:16] }
 	next := slices.IndexFunc(notes, func(n a2a.Message) bool { return !slices.Contains(s.memo.Passed, digestOf(n)) })
-	if next < 0 {
+	if !s.input.Whole || next < 0 {
 		return m, "", false
 	}
 	n := notes[next]

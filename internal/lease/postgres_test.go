@@ -129,7 +129,7 @@ func TestPostgres_link(t *testing.T) {
 	p.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	out, err := p.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) {
-		t.Skip("This container does not let its root make a network")
+		needs.Missing(t, "root that may make a network", "this container does not let its root do so")
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
