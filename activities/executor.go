@@ -31,6 +31,17 @@ type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
 
+// A Namer is an executor whose tasks name things that the operator lists, such as commands. A
+// playbook that names others is refused at the start.
+type Namer interface{ Named() []Named }
+
+// A Named is a member of the input of tasks, which has one of some names.
+type Named struct {
+	Member   string // of the input; also what it names, such as "command"
+	Names    []string
+	Optional bool // the input need not have it
+}
+
 // The arguments and results of an executor. The JSON of these types is a public
 // contract.
 type (

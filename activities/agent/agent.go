@@ -16,6 +16,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -78,6 +80,11 @@ type input struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 	Accept  []string        `json:"accept,omitempty"`
 	Whole   bool            `json:"whole,omitempty"` // hand the client's messages over as they are, in place of message and data
+}
+
+// Named implements [activities.Namer].
+func (e *Executor) Named() []activities.Named {
+	return []activities.Named{{Member: "agent", Names: slices.Sorted(maps.Keys(e.cfg.Agents.List))}}
 }
 
 // Execute implements [activities.Executor].

@@ -18,6 +18,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -70,6 +72,11 @@ type task struct {
 	model  *Model
 	schema *schema.Schema // nil for a text
 	memo   *memo
+}
+
+// Named implements [activities.Namer].
+func (e Executor) Named() []activities.Named {
+	return []activities.Named{{Member: "model", Names: slices.Sorted(maps.Keys(e.Models.Models)), Optional: len(e.Models.Models) == 1}}
 }
 
 // Execute implements [activities.Executor].

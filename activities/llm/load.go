@@ -152,7 +152,7 @@ func (p *PlannerForm) prepare(m *Models) error {
 	var wrong []error
 	for _, name := range []string{p.Model, p.TaskModel} {
 		if m.Models[name] == nil {
-			wrong = append(wrong, fmt.Errorf("there is no model %q: the file has %s", name, listNames(m.Models)))
+			wrong = append(wrong, opfile.Unknown("model", name, slices.Sorted(maps.Keys(m.Models))))
 		}
 	}
 	for _, name := range p.Tools {

@@ -2,11 +2,10 @@ package llm
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"longhaul/internal/opfile"
 	"longhaul/internal/schema"
 )
 
@@ -36,7 +35,7 @@ func (m *Models) CheckExecutors(known ...string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Planner.Executors)) {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("the planner of the models names the executor %s; known are %s", name, strings.Join(known, ", "))
+			return opfile.Within("the planner in the file of --models: ", opfile.Unknown("executor", name, known))
 		}
 	}
 	return nil

@@ -239,7 +239,7 @@ func TestLoad(t *testing.T) {
 		{good + `servers: {s/t: {run: [x]}}`, "a name has 1 to 32 of"},
 		{good + `budget: {task: {tokens: -1}}`, "budget: task: a limit must not be below 0"},
 		{good + `budget: {task: {cost: 1}}`, "model a: needs a price, since the budget has a cost"},
-		{good + `planner: {model: b}`, `planner: there is no model "b": the file has a`},
+		{good + `planner: {model: b}`, `planner: there is no model "b"; known are a`},
 		{good + `planner: {model: a, tools: [s/t]}`, `planner: tool "s/t": must be server/tool`},
 		{good + `planner: {model: a, executors: {shell: {description: x}}}`, "planner: executor shell: needs a description, and input"},
 		{good + `planner: {model: a, executors: {shell: {description: x, input: {type: no}}}}`, "planner: executor shell: input: "},
@@ -264,7 +264,7 @@ func TestModels_CheckExecutors(t *testing.T) {
 	if err := m.CheckExecutors("echo", "shell"); err != nil {
 		t.Error(err)
 	}
-	if err := m.CheckExecutors("echo"); err == nil || err.Error() != "the planner of the models names the executor shell; known are echo" {
+	if err := m.CheckExecutors("echo"); err == nil || err.Error() != `the planner in the file of --models: there is no executor "shell"; known are echo` {
 		t.Errorf("error %v", err)
 	}
 	var none *llm.Models

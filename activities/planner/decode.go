@@ -33,21 +33,22 @@ func (s *source) read(data []byte) *playbook {
 
 // playbook reads a whole file.
 func (s *source) playbook(n *yaml.Node) *playbook {
-	b, front := &playbook{file: s.file, line: n.Line}, ""
+	b := &playbook{file: s.file, line: n.Line}
+	var front text
 	s.object(n, "a playbook", table{
 		"name":        func(n *yaml.Node) { b.name = s.str(n) },
 		"description": func(n *yaml.Node) { s.str(n) }, // for those who read the file
 		"default":     func(n *yaml.Node) { b.rules.fallback = s.flag(n) },
 		"match":       func(n *yaml.Node) { s.match(n, &b.rules) },
 		"skills":      func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.skills = append(b.skills, s.skill(n)) }) },
-		"front":       func(n *yaml.Node) { front = s.str(n) },
+		"front":       func(n *yaml.Node) { front = text{raw: s.str(n), line: n.Line} },
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
 		"schedules":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, s.schedule(n)) }) },
 	})
 	switch {
-	case front != "" && len(b.plans) > 0:
+	case front.raw != "" && len(b.plans) > 0:
 		s.fail(n, `"front" hands all of the work over to an agent: there are no plans beside it`)
-	case front != "":
+	case front.raw != "":
 		b.plans = frontPlans(front)
 	}
 	for _, skill := range b.skills {
@@ -119,9 +120,9 @@ func (s *source) plan(n *yaml.Node) *plan {
 }
 
 func (s *source) task(n *yaml.Node) *task {
-	t := &task{step: step{line: n.Line}}
+	t := &task{step: step{line: n.Line}, at: n.Line}
 	members := s.members(&t.step)
-	members["executor"] = func(n *yaml.Node) { t.executor = s.str(n) }
+	members["executor"] = func(n *yaml.Node) { t.executor, t.at = s.str(n), n.Line }
 	members["input"] = func(n *yaml.Node) { t.input, t.uses = s.input(n) }
 	members["human"] = func(n *yaml.Node) { t.form, t.uses = s.form(n) }
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }

@@ -53,7 +53,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"plan depends on task", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [task-0]", `x.yaml:9: there is no plan "task-0" here`},
 		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", `x.yaml:1: the dependencies form a cycle: "plan-0" waits for "plan-1", "plan-1" waits for "plan-0"`},
 
-		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor"`},
+		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor" (did you mean executor?)`},
 		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
 		{"same task", "…\n  - name: T", `x.yaml:7: another task has the name "T"`},
 		{"name like an index", "…\n  - name: task-0", `x.yaml:7: "task-0" cannot be a name: in dependencies it means an index`},
@@ -96,7 +96,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"empty form", "…\n  - name: U\n    human:\n      description: Well?", `x.yaml:9: a human task needs "approve" or "questions"`},
 		{"form with both", "…\n  - name: U\n    human: {approve: Go, questions: [{question: Who}]}", "x.yaml:8: a human task either approves or asks questions, not both"},
 		{"same question", "…\n  - name: U\n    human: {questions: [{id: a, question: Who}, {id: a, question: When}]}", "x.yaml:8: question 2 needs a text and an id of its own"},
-		{"member of a form", "…\n  - name: U\n    human:\n      aprove: Go?", `x.yaml:9: a human form has no member "aprove"`},
+		{"member of a form", "…\n  - name: U\n    human:\n      aprove: Go?", `x.yaml:9: a human form has no member "aprove" (did you mean approve?)`},
 		{"member of a question", "…\n  - name: U\n    human: {questions: [{text: Who}]}", `x.yaml:8: a question has no member "text"`},
 
 		{"template", "…\n  - name: U\n    description: '{{.Message'", "x.yaml:8: unclosed action"},

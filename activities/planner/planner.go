@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/opfile"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
@@ -44,7 +45,7 @@ func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} 
 // WithFront returns playbooks that hand over to an agent what none of them takes, whichever skill
 // it asks for.
 func (p *Playbooks) WithFront(agent string) *Playbooks {
-	front := &playbook{file: "--front", name: "front", rules: rules{fallback: true, anySkill: true}, plans: frontPlans(agent)}
+	front := &playbook{file: "--front", name: "front", rules: rules{fallback: true, anySkill: true}, plans: frontPlans(text{raw: agent})}
 	return &Playbooks{append(slices.Clone(p.list), front), p.fallback}
 }
 
@@ -183,7 +184,7 @@ func (p *Playbooks) CheckExecutors(fallback string, known ...string) error {
 		case executor == "":
 			return fmt.Errorf("the task names no executor, and there is no default; known are %s", strings.Join(known, ", "))
 		}
-		return fmt.Errorf("there is no executor %q; known are %s", executor, strings.Join(known, ", "))
+		return opfile.Unknown("executor", executor, known)
 	})
 }
 
@@ -197,11 +198,44 @@ func (p *Playbooks) CheckEachExecutor(check func(executor string) error) error {
 				continue
 			}
 			if err := check(t.executor); err != nil {
-				wrong.add(b.file, t.line, "%v", err)
+				wrong.add(b.file, t.at, "%v", err)
 			}
 		}
 	}
 	return wrong.err()
+}
+
+// CheckInputs reports the tasks of an executor whose input names something that its files do not
+// have, by file and line. Names that are made for each request are not known here.
+func (p *Playbooks) CheckInputs(executor, fallback string, named []activities.Named) error {
+	var wrong problems
+	for _, b := range p.list {
+		for _, t := range b.tasks() {
+			if t.form != nil || cmp.Or(t.executor, fallback) != executor {
+				continue
+			}
+			for _, n := range named {
+				if line, err := t.checkName(n); err != nil {
+					wrong.add(b.file, line, "%v", err)
+				}
+			}
+		}
+	}
+	return wrong.err()
+}
+
+// checkName returns the mistake in a member of the input of t, with its line.
+func (t *task) checkName(n activities.Named) (line int, err error) {
+	members, _ := t.input.(map[string]any)
+	value, found := members[n.Member]
+	name, isText := value.(text)
+	switch {
+	case !found && !n.Optional:
+		return t.at, fmt.Errorf("the input needs a member %q: known are %s", n.Member, strings.Join(n.Names, ", "))
+	case !isText || name.tmpl != nil || slices.Contains(n.Names, name.raw): // what is no text the executor refuses
+		return 0, nil
+	}
+	return name.line, opfile.Unknown(n.Member, name.raw, n.Names)
 }
 
 // Schedules returns the schedules that the playbooks declare. Their messages ask for

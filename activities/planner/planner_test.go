@@ -251,7 +251,7 @@ plans:
 		known    []string
 		want     string
 	}{
-		{"echo", []string{"echo", "http"}, `0.yaml:7: there is no executor "htpp"; known are echo, http`},
+		{"echo", []string{"echo", "http"}, `0.yaml:7: there is no executor "htpp" (did you mean http?); known are echo, http`},
 		{"echo", []string{"echo", "htpp"}, ""},
 		{"", []string{"echo", "htpp"}, "0.yaml:9: the task names no executor, and there is no default; known are echo, htpp"},
 		{"gone", []string{"echo", "htpp"}, `0.yaml:9: there is no executor "gone"; known are echo, htpp`},
@@ -260,6 +260,48 @@ plans:
 		if got := fmt.Sprint(err); err != nil && got != tt.want || err == nil && tt.want != "" {
 			t.Errorf("default %q, known %v: error %v, want %q", tt.fallback, tt.known, err, tt.want)
 		}
+	}
+}
+
+// An input that names what the files do not have is found at the line of the name, an unknown
+// executor at that of the executor. A name that is made for each request is left to the worker.
+func TestPlaybooks_CheckInputs(t *testing.T) {
+	books := load(t, `
+name: a
+default: true
+plans:
+- name: P
+  tasks:
+  - name: T
+    executor: shell
+    input:
+      command: contu
+  - name: U
+    executor: shell
+    input: {command: count}
+  - name: V
+    executor: shell
+    input: {command: "{{.Message}}"}
+  - name: W
+    input: {values: {a: b}}
+  - name: X
+    executor: shel
+`)
+	named := []activities.Named{{Member: "command", Names: []string{"count", "sort"}}}
+	for usual, want := range map[string]string{
+		"":      `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort`,
+		"shell": `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort` + "\n" + `0.yaml:17: the input needs a member "command": known are count, sort`,
+	} {
+		if err := books.CheckInputs("shell", usual, named); err == nil || err.Error() != want {
+			t.Errorf("default %q: error %v, want %s", usual, err, want)
+		}
+	}
+	named[0].Names, named[0].Optional = []string{"contu", "count"}, true
+	if err := books.CheckInputs("shell", "shell", named); err != nil {
+		t.Errorf("optional: %v", err)
+	}
+	if err := books.CheckExecutors("shell", "shell"); err == nil || !strings.HasPrefix(err.Error(), "0.yaml:20: ") {
+		t.Errorf("error %v, want it at the line of the executor", err)
 	}
 }
 

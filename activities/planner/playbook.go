@@ -44,6 +44,7 @@ type plan struct {
 type task struct {
 	step
 	executor string
+	at       int               // line of the executor, else of the task
 	input    any               // nil for none
 	uses     []ref             // tasks that the input names, as in the file
 	places   map[string]string // the same as in opt: "task-0" by name

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,7 @@ func (s *source) object(n *yaml.Node, what string, members table) {
 		read, ok := members[key.Value]
 		switch {
 		case !ok:
-			s.fail(key, "%s has no member %q", what, key.Value)
+			s.fail(key, "%s has no member %q%s", what, key.Value, opfile.Suggest(key.Value, slices.Sorted(maps.Keys(members))))
 		case seen[key.Value]:
 			s.fail(key, "%q is there twice", key.Value)
 		default:

@@ -25,6 +25,7 @@ type text struct {
 	raw  string
 	tmpl *template.Template // nil for a text without templates
 	uses []string           // arguments of results, "" for none; nil if it is not used
+	line int                // in the file; 0 if that is not kept
 }
 
 // resultsFunc is the function that inserts results.
@@ -54,7 +55,7 @@ func parseText(raw string, input bool) (text, error) {
 	if err := c.node(tmpl.Root); err != nil {
 		return text{}, err
 	}
-	t := text{raw, tmpl, c.uses}
+	t := text{raw: raw, tmpl: tmpl, uses: c.uses}
 	_, err = t.render(sample)
 	return t, err
 }

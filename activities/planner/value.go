@@ -90,6 +90,7 @@ func (s *source) inputText(n *yaml.Node) text {
 	if err != nil {
 		s.fail(n, "%v", err)
 	}
+	t.line = n.Line
 	for _, name := range t.uses {
 		if name != "" {
 			s.uses = append(s.uses, ref{n.Line, name})

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -60,6 +61,11 @@ type Executor struct {
 type input struct {
 	Command string         `json:"command"`
 	Values  map[string]any `json:"values"`
+}
+
+// Named implements [activities.Namer].
+func (e Executor) Named() []activities.Named {
+	return []activities.Named{{Member: "command", Names: slices.Sorted(maps.Keys(e.Commands))}}
 }
 
 // Execute implements [activities.Executor].

@@ -14,8 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +57,11 @@ type memo struct {
 	Round int      `json:"round"`          // that it is about
 	Until a2a.Time `json:"until,omitzero"` // the service has accepted the task; the outcome must arrive before this time
 	Busy  int      `json:"busy,omitempty"` // how often the service has asked to come back later
+}
+
+// Named implements [activities.Namer].
+func (e Executor) Named() []activities.Named {
+	return []activities.Named{{Member: "endpoint", Names: slices.Sorted(maps.Keys(e.Endpoints))}}
 }
 
 // Execute implements [activities.Executor].

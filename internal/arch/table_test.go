@@ -145,7 +145,7 @@ var rooms = []room{
 	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
-		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease",
+		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease", "internal/opfile",
 		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing"}},
 	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",

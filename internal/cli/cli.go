@@ -43,6 +43,7 @@ type grammar struct {
 
 	API       serve.API         `cmd:"" help:"Serve A2A; workers do the work."`
 	Worker    serve.Worker      `cmd:"" help:"Do the work; any number of workers may run."`
+	Check     serve.Check       `cmd:"" help:"Check playbooks and other files of the operator, and the settings, and start nothing."`
 	People    commands.Commands `embed:""`
 	Operators operate.Commands  `embed:""`
 	New       newCommand        `cmd:"" help:"Write the source of a program with work of its own."`

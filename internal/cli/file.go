@@ -100,7 +100,7 @@ func (f *yamlFile) Validate(app *kong.Application) error {
 	for name, line := range f.lines {
 		if !slices.Contains(known, name) {
 			text := fmt.Sprintf("%s:%d: the configuration file has %q, which is no setting", f.name, line, name)
-			if like := similarNames(name, known); len(like) > 0 {
+			if like := opfile.Nearest(name, known); len(like) > 0 {
 				text += "; did you mean " + like[0] + "?"
 			}
 			return errors.New(text + ". The command config lists them all")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"longhaul/internal/opfile"
 	"longhaul/internal/process"
 )
 
@@ -38,7 +39,7 @@ func (p *program) checkCommand(app *kong.Application, args []string) error {
 		return process.Usagef("%s", err)
 	}
 	text := fmt.Sprintf("there is no command %s", args[0])
-	if like := similarNames(args[0], names); len(like) > 0 {
+	if like := opfile.Nearest(args[0], names); len(like) > 0 {
 		text += ". Did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return &process.UsageError{Text: text, Command: app.Name}
@@ -50,43 +51,6 @@ func (p *program) firstCommands() []string {
 		return []string{"dev", "send", "inbox"}
 	}
 	return []string{"api", "worker", "send", "inbox"}
-}
-
-// similarNames returns the names that are most like word, none if all differ too much.
-func similarNames(word string, names []string) (out []string) {
-	least := min(2, (len(word)+1)/2)
-	for _, name := range names {
-		d := editDistance(word, name, least)
-		if len(word) > 1 && strings.HasPrefix(name, word) {
-			d = 0
-		}
-		if d < least {
-			least, out = d, nil
-		}
-		if d == least {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// editDistance returns how many letters have to be added, removed, replaced or exchanged with
-// the next one to make b of a. If these are more than most, it returns any number above most.
-func editDistance(a, b string, most int) int {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	switch {
-	case a == "" || b == "":
-		return len(a) + len(b)
-	case most == 0:
-		return 1
-	}
-	rest := min(editDistance(a[1:], b, most-1), editDistance(a, b[1:], most-1), editDistance(a[1:], b[1:], most-1))
-	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
-		rest = min(rest, editDistance(a[2:], b[2:], most-1))
-	}
-	return 1 + rest
 }
 
 // helpCommand is "longhaul help".

@@ -27,7 +27,7 @@ func (r *remote) display(raw, quiet bool) display {
 	}
 	inner := r.plain(false, true).(*printer)
 	l := newLive(f, width, inner)
-	r.outage.out = l.aboveTree(r.process.Stderr)
+	r.outage.note = l.aboveTree(r.process.Note)
 	return l
 }
 

@@ -149,24 +149,18 @@ func (l *live) draw() {
 	l.screen.draw(lines)
 }
 
-// aboveTree returns a writer to out that keeps the tree below the written lines.
-func (l *live) aboveTree(out io.Writer) io.Writer { return treeWriter{l, out} }
-
-type treeWriter struct {
-	live *live
-	out  io.Writer
-}
-
-func (a treeWriter) Write(p []byte) (int, error) {
-	a.live.mu.Lock()
-	defer a.live.mu.Unlock()
-	drawn := a.live.screen.drawn > 0
-	a.live.screen.clear()
-	n, err := a.out.Write(p)
-	if drawn {
-		a.live.draw()
+// aboveTree returns a function that calls note, and keeps the tree below what that prints.
+func (l *live) aboveTree(note func(string)) func(string) {
+	return func(text string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		drawn := l.screen.drawn > 0
+		l.screen.clear()
+		note(text)
+		if drawn {
+			l.draw()
+		}
 	}
-	return n, err
 }
 
 // A screen is the lower part of a terminal, which is drawn again and again.

@@ -2,11 +2,12 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -32,6 +33,7 @@ type remoteSettings struct {
 	URL string `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
 	credentials
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
+	DataDir  string        `hidden:"" default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"` // where a process on this machine has kept why it ended
 }
 
 // A remote is an agent elsewhere.
@@ -57,7 +59,8 @@ func (s remoteSettings) ProvideRemote(p *process.Process) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &outage{out: p.Stderr, program: p.Name, url: s.URL, patience: s.Patience, startHint: howToStart(p)}
+	t := &outage{note: p.Note, program: p.Name, url: s.URL, dataDir: s.DataDir, patience: s.Patience, startHint: howToStart(p)}
+	p.Ctx, t.giveUp = context.WithCancelCause(p.Ctx)
 	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: cmp.Or(s.Patience, -1), Retrying: t.failed}
 	r := &remote{settings: s, process: p, client: client.New(cfg), outage: t}
 	cfg.Patience, cfg.Retrying = -1, nil
@@ -82,25 +85,27 @@ func (r *remote) command(name string) string {
 // explain returns err with what to do about it, if that is known and was not
 // printed before.
 func (r *remote) explain(err error) error {
-	if _, done := errors.AsType[explained](err); done {
+	if _, done := errors.AsType[*process.Advised](err); done || err == nil {
 		return err
 	}
 	refused, answered := errors.AsType[*client.Error](err)
 	switch {
 	case answered && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "":
-		return explained{fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err)}
+		return &process.Advised{Err: fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err), Code: refused.Status}
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
-		return explained{fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)}
+		return &process.Advised{Err: fmt.Errorf("nothing serves at %s: %w", r.outage.url, err), Hint: r.outage.startHint, Reason: reasonUnreachable}
+	case answered:
+		return &process.Advised{Err: err, Hint: r.refusalHint(refused), Code: cmp.Or(refused.Code, refused.Status), Reason: refused.Reason}
 	}
-	hint := r.connectionHint(err)
-	if answered {
-		hint = r.refusalHint(refused)
+	advised := &process.Advised{Err: err, Hint: r.connectionHint(err)}
+	if _, failed := errors.AsType[net.Error](err); failed {
+		advised.Reason = reasonUnreachable
 	}
-	if hint == "" {
-		return err
-	}
-	return explained{fmt.Errorf("%w\n%s", err, hint)}
+	return advised
 }
+
+// reasonUnreachable is the reason of errors of calls without an answer.
+const reasonUnreachable = "UNREACHABLE"
 
 // connectionHint returns what to do about a failed connection, "" if that is not known.
 func (r *remote) connectionHint(err error) string {
@@ -135,11 +140,6 @@ func (r *remote) refusalHint(refused *client.Error) string {
 	}
 	return ""
 }
-
-// An explained error has what to do about it already.
-type explained struct{ error }
-
-func (e explained) Unwrap() error { return e.error }
 
 // howToStart returns how to start an agent with this program, for people.
 func howToStart(p *process.Process) string {
@@ -181,7 +181,9 @@ func (s credentials) httpClient() (*http.Client, error) {
 // An outage prints that an agent cannot be reached and until when calls are repeated, and
 // later that it can be reached again.
 type outage struct {
-	out       io.Writer
+	note      func(text string)
+	giveUp    context.CancelCauseFunc // ends the command
+	dataDir   string                  // of a process on this machine
 	program   process.Name
 	url       string
 	patience  time.Duration
@@ -190,6 +192,7 @@ type outage struct {
 	mu       sync.Mutex
 	reached  bool // the agent has answered at least once
 	printed  bool // the present outage was printed
+	advised  bool // and then where to look
 	failures int  // of failures in a row
 	since    time.Time
 }
@@ -202,22 +205,37 @@ func (t *outage) failed(err error, _ time.Duration) {
 	if t.failures++; t.failures == 1 {
 		t.since = time.Now()
 	}
-	if t.printed || t.reached && t.failures < 2 {
+	if end, ended := process.EndOf(t.dataDir, t.url); ended && !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
+		t.giveUp(&process.Advised{
+			Err:  fmt.Errorf("nothing serves at %s: the server has ended at %s: %s", t.url, end.At.Local().Format(time.TimeOnly), a2a.Visible(end.Reason)),
+			Hint: "Start it again without that. The command check finds mistakes in files before a start", Reason: reasonUnreachable,
+		})
 		return
 	}
-	t.printed = true
-	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), a2a.Visible(err.Error()))
-	if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
-		fmt.Fprint(t.out, t.startHint)
+	switch {
+	case !t.printed && !(t.reached && t.failures < 2):
+		t.printed = true
+		text := fmt.Sprintf("%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), a2a.Visible(err.Error()))
+		if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
+			text += t.startHint
+		}
+		t.note(text)
+	case t.printed && !t.reached && !t.advised && time.Since(t.since) >= adviceAfter:
+		t.advised = true
+		t.note("Still no answer. Look at what the server has printed: a file that it refuses ends its start, which the command check finds. Or this is not its address: --url names another.\n")
 	}
 }
+
+// adviceAfter is how long an agent that was never reached may be silent until it is said where to
+// look.
+const adviceAfter = 3 * time.Second
 
 // recovered records that the agent has answered.
 func (t *outage) recovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.printed {
-		fmt.Fprintf(t.out, "%s: connected to %s\n", t.program, t.url)
+		t.note(fmt.Sprintf("%s: connected to %s\n", t.program, t.url))
 	}
 	t.reached, t.printed, t.failures = true, false, 0
 }

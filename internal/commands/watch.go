@@ -19,7 +19,7 @@ import (
 func exitForState(state a2a.TaskState) error {
 	switch {
 	case state.Interrupted():
-		return &process.ExitError{Code: 3, Text: "the task waits for a person"}
+		return &process.ExitError{Code: process.ExitWaits, Text: "the task waits for a person"}
 	case state.Terminal() && state != a2a.Completed:
 		return &process.ExitError{Code: 1, Text: "the task was not completed: " + string(state)}
 	}
@@ -234,7 +234,7 @@ func (w *taskWatcher) printIdle() {
 	if w.queued {
 		text = "the task waits for its turn in its context\n"
 	}
-	fmt.Fprintf(w.outage.out, "%s: %s", w.outage.program, text)
+	w.outage.note(fmt.Sprintf("%s: %s", w.outage.program, text))
 }
 
 // interrupted returns err, with the command to continue if the task is known. watch is
@@ -248,9 +248,9 @@ func (w *taskWatcher) interrupted(err error, watch string) error {
 	if w.last != "" {
 		watch += " --after " + w.last
 	}
-	text := "The task continues. To see the rest:\n\n  " + watch
+	hint := "The task continues. To see the rest:\n\n  " + watch
 	if stopped {
-		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped watching. " + text}
+		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped watching. " + hint}
 	}
-	return fmt.Errorf("%w\n%s", err, text)
+	return &process.Advised{Err: err, Hint: hint}
 }

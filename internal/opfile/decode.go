@@ -123,7 +123,7 @@ func (c *check) object(n *yaml.Node, t reflect.Type) {
 			c.value(key.Value, pair[1], of)
 			continue
 		}
-		text := fmt.Sprintf("member %q is unknown; the members are %s", key.Value, strings.Join(names, ", "))
+		text := fmt.Sprintf("member %q is unknown%s; the members are %s", key.Value, Suggest(key.Value, names), strings.Join(names, ", "))
 		c.problems = append(c.problems, Problem{Line: key.Line, Text: text, Member: key.Value})
 	}
 }

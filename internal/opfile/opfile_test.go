@@ -84,8 +84,8 @@ nodes: [a, {b: c}]
 func TestRead_mistakes(t *testing.T) {
 	const members = "; the members are name, wait, count, price, on, list, any"
 	for _, tt := range []struct{ text, want string }{
-		{"part: {}", `x.yaml:1: member "part" is unknown; the members are parts, nodes`},
-		{"parts:\n  a:\n    nome: x\n  b:\n    inner: 1", `x.yaml:3: member "nome" is unknown` + members + "\n" + `x.yaml:5: member "inner" is unknown` + members},
+		{"part: {}", `x.yaml:1: member "part" is unknown (did you mean parts?); the members are parts, nodes`},
+		{"parts:\n  a:\n    nome: x\n  b:\n    inner: 1", `x.yaml:3: member "nome" is unknown (did you mean name?)` + members + "\n" + `x.yaml:5: member "inner" is unknown` + members},
 		{"Skip: 1", `x.yaml:1: member "Skip" is unknown; the members are parts, nodes`},
 		{"parts:\n  a: {on: true}\n  a: {}", `x.yaml:3: member "a" is there twice`},
 		{"parts:\n  a:\n    on: true\n    on: true", `x.yaml:4: member "on" is there twice`},
@@ -102,8 +102,8 @@ func TestRead_mistakes(t *testing.T) {
 		{"parts: {a: {list: [[b]]}}", "x.yaml:1: list: must be a text"},
 		{"parts: {a: b}", "x.yaml:1: a: must be an object"},
 		{"- a", "x.yaml:1: must be an object"},
-		{"parts:\n  a: {<<: {nome: x}}", `x.yaml:2: member "nome" is unknown` + members},
-		{"parts:\n  a: {<<: [{nome: x}]}", `x.yaml:2: member "nome" is unknown` + members},
+		{"parts:\n  a: {<<: {nome: x}}", `x.yaml:2: member "nome" is unknown (did you mean name?)` + members},
+		{"parts:\n  a: {<<: [{nome: x}]}", `x.yaml:2: member "nome" is unknown (did you mean name?)` + members},
 		{"parts:\n  a: &a {any: *a}", "x.yaml:1: anchor 'a' value contains itself"},
 		{"parts: [", "x.yaml:1: not valid YAML: close each bracket, and give each member in it a value (did not find expected node content)"},
 		{"parts: {a: x: y}", "x.yaml:1: not valid YAML: close each bracket, and put commas between the values in it (did not find expected ',' or '}')"},

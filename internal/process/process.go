@@ -25,7 +25,25 @@ type Process struct {
 	Explain func(error) error
 
 	helped bool // the parser has shown help, and nothing is to be run
+	json   bool // the command prints JSON, so its errors are JSON, too
 }
+
+// An Advised error has what to do about it.
+type Advised struct {
+	Err    error
+	Hint   string // "" if that is not known
+	Code   int    // of the agent that has refused a call; 0 for other errors
+	Reason string // for programs; "" if there is none
+}
+
+func (e *Advised) Error() string {
+	if e.Hint == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + "\n" + e.Hint
+}
+
+func (e *Advised) Unwrap() error { return e.Err }
 
 // exitUsage is the exit code for wrong arguments.
 const exitUsage = 2
@@ -51,8 +69,11 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Text }
 
-// ExitInterrupted is the exit code after Ctrl-C, as shells have it.
-const ExitInterrupted = 130
+// Exit codes of commands about tasks.
+const (
+	ExitWaits       = 3   // the task waits for a person
+	ExitInterrupted = 130 // after Ctrl-C, as shells have it
+)
 
 // Interruptible returns a context that ends at Ctrl-C.
 func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {

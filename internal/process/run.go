@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
-	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -38,6 +38,7 @@ func (p *Process) Start(args []string, grammar any, options ...kong.Option) erro
 	if err != nil {
 		return err
 	}
+	p.json = slices.Contains(args, "--json")
 	parsed, err := parser.Parse(args)
 	if p.helped {
 		return nil
@@ -62,26 +63,6 @@ func withCommand(parsed *kong.Context, err error) error {
 		wrong.Command = parsed.Selected().FullPath()
 	}
 	return err
-}
-
-// Report prints an error, and returns the exit code of the program.
-func (p *Process) Report(err error) int {
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, a2a.Visible(err.Error())) // it may quote an agent or a file
-	if wrong, ok := errors.AsType[*UsageError](err); ok {
-		command := wrong.Command
-		if command == "" {
-			command = p.Name.String()
-		}
-		fmt.Fprintf(p.Stderr, "See %s --help.\n", command)
-		return exitUsage
-	}
-	if exit, ok := errors.AsType[*ExitError](err); ok {
-		return exit.Code
-	}
-	return 1
 }
 
 // readDuration reads a duration, which may begin with days.

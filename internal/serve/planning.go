@@ -51,24 +51,14 @@ type planning struct {
 // follow has f called after new playbooks were read.
 func (p *planning) follow(f func()) { p.followers = append(p.followers, f) }
 
-// Start reads the files, and refuses playbooks that this process cannot serve or carry out.
-func (p *planning) Start(context.Context) (err error) {
-	if p.settings.Models != "" {
-		if p.models, err = llm.Load(p.settings.Models, p.env); err != nil {
-			return err
-		}
+// Start reads the files, and refuses playbooks that this process cannot serve or carry out. The
+// error has the mistakes in all files.
+func (p *planning) Start(context.Context) error {
+	if err := errors.Join(p.loadModels(), p.loadAgents(), p.loadWorker()); err != nil {
+		_, wrong := p.settings.readPlaybooks(p.host.build)
+		return errors.Join(err, wrong)
 	}
-	if err := p.loadAgents(); err != nil {
-		return err
-	}
-	if p.worker != nil {
-		if p.executors, err = p.loadExecutors(*p.worker); err != nil {
-			return err
-		}
-		if err := p.checkWorker(slices.Sorted(maps.Keys(p.executors))); err != nil {
-			return err
-		}
-	}
+	var err error
 	if p.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) {
 		return p.settings.loadPlaybooks(p.host.build, p.planners())
 	}); err != nil {
@@ -78,6 +68,29 @@ func (p *planning) Start(context.Context) (err error) {
 		p.host.log.Warn("--echo: clients can hold slots for an hour and send any question to the people here. Use it for trials alone")
 	}
 	return p.playbooks.Require(p.check)
+}
+
+// loadModels reads the file of --models.
+func (p *planning) loadModels() error {
+	if p.settings.Models == "" {
+		return nil
+	}
+	models, err := llm.Load(p.settings.Models, p.env)
+	if err == nil {
+		p.models = models
+	}
+	return err
+}
+
+// loadWorker makes the executors of a worker.
+func (p *planning) loadWorker() (err error) {
+	if p.worker == nil {
+		return nil
+	}
+	if p.executors, err = p.loadExecutors(*p.worker); err != nil {
+		return err
+	}
+	return p.checkWorker(slices.Sorted(maps.Keys(p.executors)))
 }
 
 // checkWorker reads the limits of executors, and refuses settings of the worker that name executors which it does not have.
@@ -93,10 +106,22 @@ func (p *planning) checkWorker(known []string) (err error) {
 func (p *planning) check(books *planner.Playbooks) error {
 	var errs []error
 	if p.worker != nil {
-		errs = append(errs, checkExecutors(books, p.host.build.defaultExecutor(), slices.Sorted(maps.Keys(p.executors))))
+		errs = append(errs, checkExecutors(books, p.host.build.defaultExecutor(), slices.Sorted(maps.Keys(p.executors))), p.checkInputs(books))
 	}
 	if p.api != nil && p.api.Agent == playbooksAgent {
 		errs = append(errs, books.CheckLimits(p.api.limits()), books.CheckEachExecutor(p.host.build.checkExecutor))
+	}
+	return errors.Join(errs...)
+}
+
+// checkInputs reports tasks whose input names a command, an endpoint, an agent or a model that the
+// files do not have.
+func (p *planning) checkInputs(books *planner.Playbooks) error {
+	var errs []error
+	for _, kind := range slices.Sorted(maps.Keys(p.executors)) {
+		if n, ok := p.executors[kind].(activities.Namer); ok {
+			errs = append(errs, books.CheckInputs(kind, p.host.build.defaultExecutor(), n.Named()))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -294,11 +319,10 @@ func (s workSettings) fallback(name string, planners map[string]activities.Plann
 // loadExecutors returns the executors of a worker by kind.
 func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Executor, error) {
 	all := map[string]activities.Executor{elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
+	var errs []error
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err)
 		all[shell.Kind] = shell.Executor{Commands: commands, Log: p.host.log.Named("shell")}
 	}
 	if p.agents != nil {
@@ -306,16 +330,14 @@ func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Exec
 	}
 	if cfg.Endpoints != "" {
 		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return ownURL(p.reach.services, rawURL) })
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err)
 		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: p.reach.services}
 	}
 	if p.models != nil {
 		all[llm.Kind] = llm.Executor{Models: p.models, Log: p.host.log.Named("llm")}
 	}
 	maps.Copy(all, p.host.build.Executors)
-	return all, p.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
+	return all, errors.Join(append(errs, p.models.CheckExecutors(slices.Sorted(maps.Keys(all))...))...)
 }
 
 // checkExecutors reports tasks of playbooks whose executor is not one of known, and those
@@ -328,7 +350,7 @@ func checkExecutors(p *planner.Playbooks, fallback string, known []string) error
 	}
 	err := missing
 	for _, need := range []struct{ kind, how string }{
-		{agent.Kind, "needs a file: name it with --agents"}, {echoKind, "is off: turn it on with --echo"},
+		{agent.Kind, "needs a file: name it with --agents"}, {echoKind, "is off: turn it on with --echo (in dev it always is)"},
 		{llm.Kind, "needs a file: name it with --models"}, {shell.Kind, "needs a file: name it with --commands"},
 		{webhook.Kind, "needs a file: name it with --endpoints"},
 	} {

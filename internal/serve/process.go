@@ -18,6 +18,7 @@ import (
 	"longhaul/api/card"
 	"longhaul/internal/namespace"
 	"longhaul/internal/process"
+	"longhaul/opt/access"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -112,24 +113,49 @@ type Settings struct {
 	Shared    Shared              `embed:""`
 }
 
+// check refuses settings that are wrong by themselves, and returns the limits of tenants and the
+// memory for workflows.
+func (s Settings) check() (quotas access.Quotas, memory int64, err error) {
+	quotas, wrong := s.Shared.Work.quotas(s.API.authenticates(), s.Worker.MaxTasks)
+	memory, wrongMemory := s.Worker.workflowMemory(ownMemory())
+	return quotas, memory, errors.Join(wrong, wrongMemory, s.API.check(), s.Retention.CheckTTL())
+}
+
+// ground returns the ground of a process that serves and works.
+func (s *Settings) ground(h *host, quotas access.Quotas, target func() namespace.Target) *ground {
+	g := s.Shared.newGround(h, s.API.linkSettings, quotas, target)
+	g.notices.file = s.Notices.Notices
+	g.planning.api, g.planning.worker, g.planning.env = &s.API, &s.Worker, os.LookupEnv
+	return g
+}
+
 // Dev is "longhaul dev".
 type Dev struct {
 	Settings Settings `embed:""`
 }
 
+// Run keeps the error that it ends with, for commands that look for it.
 func (d *Dev) Run(p *process.Process, b Build) error {
+	dir := d.Settings.Shared.Store.DataDir
+	process.ForgetEnd(dir)
+	err := d.serve(p, b)
+	if err != nil {
+		process.End{Addr: d.Settings.API.Addr, Reason: err.Error(), At: time.Now()}.Keep(dir)
+	}
+	return err
+}
+
+func (d *Dev) serve(p *process.Process, b Build) error {
 	c := d.Settings
-	quotas, wrong := c.Shared.Work.quotas(c.API.authenticates(), c.Worker.MaxTasks)
-	memory, wrongMemory := c.Worker.workflowMemory(ownMemory())
-	if err := errors.Join(wrong, wrongMemory, c.API.check(), c.Retention.CheckTTL()); err != nil {
+	quotas, memory, err := c.check()
+	if err != nil {
 		return err
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b.withEcho()), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
 		worker.LimitMemory(memory)
 		inside := newTemporalServer(h, embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL()))
-		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
-		g.notices.file, g.store.migrates = c.Notices.Notices, true
-		g.planning.api, g.planning.worker, g.planning.env = &c.API, &c.Worker, os.LookupEnv
+		g := c.ground(h, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
+		g.store.migrates = true
 		l := newLeasePart(g)
 		w := &workerPart{ground: g, settings: c.Worker, lease: l}
 		a := &apiServer{ground: g, settings: c.API, temporalUI: inside.uiURL}
