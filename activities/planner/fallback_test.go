@@ -69,7 +69,7 @@ default: false
 match: {keywords: [x]}
 plans: [{name: P, tasks: [{name: T}]}]
 `).With(planner.Fallback{Takes: func(string) bool { return false }})
-	if planned, err := nothing.Plan(t.Context(), activities.Request{Message: &m}); err != nil || planned.Plans[0].Tasks[0].Description != "No skill takes this message. This agent has no skills." {
+	if planned, err := nothing.Plan(t.Context(), activities.Request{Message: &m}); err != nil || planned.Plans[0].Tasks[0].Description != "No skill takes this message. The skills are:\n- none: a playbook for messages with x" {
 		t.Errorf("without skills: %+v, error %v", planned, err)
 	}
 }

@@ -68,6 +68,22 @@ func (p *Playbooks) Skills() []Skill {
 	return out
 }
 
+// offers lists the skills, and the playbooks that have none: a message may ask for those by name.
+func (p *Playbooks) offers() []Skill {
+	out := p.Skills()
+	for _, b := range p.list {
+		if len(b.skills) > 0 || b.rules.fallback {
+			continue
+		}
+		about := "a playbook"
+		if len(b.rules.keywords) > 0 {
+			about += " for messages with " + strings.Join(b.rules.keywords, ", ")
+		}
+		out = append(out, Skill{ID: b.name, Description: about})
+	}
+	return out
+}
+
 // Plan implements [activities.Planner]. The same request gets the same plans, unless no
 // playbook matches it and the fallback has a planner.
 func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
@@ -75,7 +91,7 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 	b, reason := p.choose(r.Message, f.request())
 	why := ""
 	if b == nil {
-		why = p.fallback.refusal(r.Message, f.request(), p.Skills())
+		why = p.fallback.refusal(r.Message, f.request(), p.offers())
 	}
 	switch {
 	case b == nil && why == "" && p.fallback.hasPlanner():
@@ -120,7 +136,7 @@ func (p *Playbooks) Refusal(m a2a.Message) string {
 	if b, _ := p.choose(&m, f.request()); b != nil {
 		return ""
 	}
-	return p.fallback.refusal(&m, f.request(), p.Skills())
+	return p.fallback.refusal(&m, f.request(), p.offers())
 }
 
 // plan makes the plans of b, which is nil for a request that no playbook matches.

@@ -31,7 +31,10 @@ type answerCommand struct {
 	JSON bool              `help:"Print the result as JSON, as SendMessage has it."`
 }
 
-func (c *answerCommand) Run(p *process.Process, r *remote) error {
+func (c *answerCommand) Run(p *process.Process, r *remote) (err error) {
+	if c.Task, err = r.id(p.Ctx, c.Task); err != nil {
+		return err
+	}
 	reply := client.Reply{GateID: c.gateID()}
 	decided := c.setDecision(&reply)
 	if err := c.check(reply.Action, decided, r); err != nil {

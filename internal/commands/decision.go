@@ -33,7 +33,10 @@ type decisionExport struct {
 	Next        string            `json:"nextPageToken,omitempty"` // "" if it is complete
 }
 
-func (c *decisionsCommand) Run(p *process.Process, r *remote) error {
+func (c *decisionsCommand) Run(p *process.Process, r *remote) (err error) {
+	if c.ID, err = r.id(p.Ctx, c.ID); err != nil {
+		return err
+	}
 	r.page = page{"decisions", "/v1/objectives/ID/decisions"}
 	all := decisionExport{ObjectiveID: objectiveIDOf(c.ID), Decisions: []json.RawMessage{}}
 	out := p.Stdout

@@ -79,6 +79,9 @@ func (p *printer) printGate(key string, g *opt.Gate, s a2a.TaskStatus, question 
 		p.printQuestions(g)
 		p.printDetails(g)
 	}
+	if p.inPlace {
+		return
+	}
 	p.printLines("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.command, p.taskID))
 	p.blankLine = true
 }

@@ -25,6 +25,9 @@ func exchangesText(g *opt.Gate, n int) string {
 	return b.String()
 }
 
+// formBoolean is what a question takes that is answered by yes or no.
+const formBoolean = "true or false"
+
 // formText returns what a question takes, "" for any text.
 func formText(q opt.Question) string {
 	var choices []string
@@ -40,7 +43,7 @@ func formText(q opt.Question) string {
 	_ = json.Unmarshal(q.Schema, &s) // any text
 	switch s.Type {
 	case "boolean":
-		return "true or false"
+		return formBoolean
 	case "integer":
 		return "a whole number"
 	case "number":

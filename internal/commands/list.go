@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"longhaul/client"
@@ -19,6 +18,7 @@ type listing[T any] struct {
 	head  []string
 	row   func(T) []string
 	read  func(size int, token string) (*client.Page[T], error) // a page of at most size items
+	keep  func(ids []string)                                    // stores the first cells of the table, for @1; nil: they are no ids
 }
 
 // listPage is how many items a list asks for at a time.
@@ -48,10 +48,20 @@ func (l listing[T]) print(out io.Writer) (table bool, err error) {
 	case l.json:
 		return false, nil
 	case len(rows) == 0:
-		fmt.Fprintln(out, l.none)
+		if l.none != "" {
+			fmt.Fprintln(out, l.none)
+		}
 		return false, nil
 	}
 	process.WriteTable(out, l.head, rows)
+	if l.keep == nil {
+		return true, nil
+	}
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row[0])
+	}
+	l.keep(ids)
 	return true, nil
 }
 
@@ -69,7 +79,7 @@ func (c *listCommand) Run(p *process.Process, r *remote) error {
 	}
 	now := time.Now()
 	_, err := listing[client.Objective]{
-		json: c.JSON, limit: c.Limit, none: "No objectives.", head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"},
+		json: c.JSON, limit: c.Limit, none: "No objectives.", keep: r.keepList, head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"},
 		read: func(size int, token string) (*client.Page[client.Objective], error) {
 			return r.client.ListObjectives(p.Ctx, client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: size, PageToken: token})
 		},
@@ -77,36 +87,5 @@ func (c *listCommand) Run(p *process.Process, r *remote) error {
 			return []string{o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name}
 		},
 	}.print(p.Stdout)
-	return err
-}
-
-// inboxCommand is "longhaul inbox".
-type inboxCommand struct {
-	remoteSettings
-	Kind      string `help:"Only gates of this kind." enum:",approval,clarification,credential" default:"" placeholder:"KIND"`
-	Objective string `help:"Only gates of this objective." placeholder:"ID"`
-	Mine      bool   `help:"Only gates that wait for you: that you may answer, and at which you have not voted."`
-	JSON      bool   `help:"Print each gate as a line of JSON, as /v1/interrupts has it."`
-}
-
-func (c *inboxCommand) Run(p *process.Process, r *remote) error {
-	r.page = page{"open gates", "/v1/interrupts"}
-	now := time.Now()
-	table, err := listing[client.Interrupt]{
-		json: c.JSON, limit: math.MaxInt, none: "Nothing waits for a person.", head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"},
-		read: func(size int, token string) (*client.Page[client.Interrupt], error) {
-			return r.client.Interrupts(p.Ctx, client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: size, PageToken: token})
-		},
-		row: func(g client.Interrupt) []string {
-			next := "-"
-			if g.Next != nil {
-				next = fmt.Sprintf("%s in %s", g.Next, durationText(max(0, g.Next.At.Time().Sub(now))))
-			}
-			return []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt()}
-		},
-	}.print(p.Stdout)
-	if table {
-		fmt.Fprintf(p.Stdout, "\nTo see one whole, and how to answer it:\n\n  %s ID\n", r.command("get"))
-	}
 	return err
 }

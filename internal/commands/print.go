@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"longhaul/a2a"
@@ -29,6 +30,7 @@ type printer struct {
 	gatePrints   int                  // how often gates and their changes were printed
 	objective    *client.Objective    // as it was read last; nil for none
 	showTimes    bool                 // decisions are printed with their times
+	inPlace      bool                 // gates are printed without the commands that answer: the answer is asked for
 	seen         map[string]string    // statuses printed, by id of plan or plan task
 	shown        map[string]string    // text of artifacts, by id
 	order        []string             // ids of artifacts
@@ -89,7 +91,7 @@ func (p *printer) showStatus(s a2a.TaskStatus) {
 		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
 	}
 	switch {
-	case text == p.status:
+	case text == p.status, s.State == a2a.Working && len(p.order) > 0: // a result says more
 		return
 	case p.quiet && s.State == a2a.Completed:
 		for _, id := range p.order {
@@ -155,10 +157,32 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 	}
 	if p.openArtifact != a.ArtifactID || !grown {
 		p.blankLine = true
-		p.printProgress("[%s]", p.sanitize(cmp.Or(a.Name, a.ArtifactID)))
+		p.printProgress("[%s]", p.sanitize(cmp.Or(a.Name, p.artifactTask(a.ArtifactID))))
 		p.openArtifact, p.blankLine = a.ArtifactID, true
 	}
 	p.write(rest)
+}
+
+// ownArtifact matches the ids of artifacts that have the place of their task.
+var ownArtifact = regexp.MustCompile(`^\d+-\d+-`)
+
+// artifactTask returns what to call an artifact without a name: the name of the task that has made
+// it, if that is known.
+func (p *printer) artifactTask(id string) string {
+	place := ownArtifact.FindString(id)
+	if place == "" {
+		return id
+	}
+	if p.objective != nil {
+		for _, plan := range p.objective.Plans {
+			for _, t := range plan.Tasks {
+				if opt.ArtifactID(t.ID, "") == place {
+					return t.Name
+				}
+			}
+		}
+	}
+	return "Result"
 }
 
 // partsText returns parts as text. Texts are joined, since an artifact may have come

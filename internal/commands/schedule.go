@@ -2,6 +2,8 @@ package commands
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -45,6 +47,38 @@ func (s scheduleRemote) ProvideRemote(p *process.Process) (*remote, error) {
 type oneSchedule struct {
 	scheduleRemote
 	ID string `arg:"" help:"Id of the schedule."`
+}
+
+// bySchedule calls do with the id of a schedule. If there is none with this id, but one that a
+// playbook declares by this name, or one at this place of the last list, it calls do with that id.
+func bySchedule[T any](ctx context.Context, r *remote, id *string, do func(id string) (T, error)) (T, error) {
+	if number, ok := strings.CutPrefix(*id, "@"); ok {
+		whole, err := r.listed(number)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		*id = whole
+	}
+	out, err := do(*id)
+	if !client.HasReason(err, "SCHEDULE_NOT_FOUND") {
+		return out, err
+	}
+	var found []string
+	page, failed := r.noRepeat.Schedules(ctx)
+	for _, s := range pageItems(page, failed) {
+		if strings.HasSuffix(s.ID, ":"+*id) {
+			found = append(found, s.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return out, err
+	case 1:
+		*id = found[0]
+		return do(*id)
+	}
+	return out, process.Usagef("%s is the name of %d schedules: %s", *id, len(found), strings.Join(found, ", "))
 }
 
 // scheduleSettings are the members of a schedule. Those that are empty stay as they are.
@@ -137,7 +171,7 @@ type scheduleListCommand struct {
 func (c *scheduleListCommand) Run(p *process.Process, r *remote) error {
 	now := time.Now()
 	_, err := listing[client.Schedule]{
-		json: c.JSON, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
+		json: c.JSON, keep: r.keepList, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
 		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
 		read: func(int, string) (*client.Page[client.Schedule], error) { return r.client.Schedules(p.Ctx) },
 		row: func(s client.Schedule) []string {
@@ -189,10 +223,12 @@ type scheduleShowCommand struct {
 
 func (c *scheduleShowCommand) Run(p *process.Process, r *remote) error {
 	if c.JSON {
-		raw, err := r.client.Read(p.Ctx, "/v1/schedules/"+url.PathEscape(c.ID))
+		raw, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (json.RawMessage, error) {
+			return r.client.Read(p.Ctx, "/v1/schedules/"+url.PathEscape(id))
+		})
 		return printRaw(p, raw, err)
 	}
-	s, err := r.client.Schedule(p.Ctx, c.ID)
+	s, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (*client.Schedule, error) { return r.client.Schedule(p.Ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -280,7 +316,7 @@ func (c *scheduleChangeCommand) Run(p *process.Process, r *remote) error {
 
 // updateSchedule changes a schedule and says when it starts its next objective.
 func updateSchedule(p *process.Process, r *remote, id string, change client.ScheduleChange) error {
-	s, err := r.client.UpdateSchedule(p.Ctx, id, change)
+	s, err := bySchedule(p.Ctx, r, &id, func(id string) (*client.Schedule, error) { return r.client.UpdateSchedule(p.Ctx, id, change) })
 	if err == nil {
 		printNext(p, r, s)
 	}
@@ -315,7 +351,9 @@ type scheduleTriggerCommand struct {
 }
 
 func (c *scheduleTriggerCommand) Run(p *process.Process, r *remote) error {
-	t, err := r.client.TriggerSchedule(p.Ctx, c.ID, timetable.Overlap(c.Overlap))
+	t, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (*client.Triggered, error) {
+		return r.client.TriggerSchedule(p.Ctx, id, timetable.Overlap(c.Overlap))
+	})
 	switch {
 	case err != nil:
 		return err
@@ -351,7 +389,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 	if until == nil {
 		until = new(a2a.At(time.Now()))
 	}
-	x, err := r.client.Schedule(p.Ctx, c.ID)
+	x, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (*client.Schedule, error) { return r.client.Schedule(p.Ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -381,7 +419,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 type scheduleDeleteCommand struct{ oneSchedule }
 
 func (c *scheduleDeleteCommand) Run(p *process.Process, r *remote) error {
-	dropped, err := r.client.DeleteSchedule(p.Ctx, c.ID)
+	dropped, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (int, error) { return r.client.DeleteSchedule(p.Ctx, id) })
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,11 @@ type getCommand struct {
 }
 
 func (c *getCommand) Run(p *process.Process, r *remote) error {
-	id := taskIDOf(c.Task)
+	id, err := r.id(p.Ctx, c.Task)
+	if err != nil {
+		return err
+	}
+	id = taskIDOf(id)
 	if c.JSON {
 		params := map[string]any{"id": id, "historyLength": c.History}
 		if c.Scope != "" {
@@ -88,7 +92,10 @@ type cancelCommand struct {
 	JSON bool   `help:"Print the task as JSON, as CancelTask has it."`
 }
 
-func (c *cancelCommand) Run(p *process.Process, r *remote) error {
+func (c *cancelCommand) Run(p *process.Process, r *remote) (err error) {
+	if c.Task, err = r.id(p.Ctx, c.Task); err != nil {
+		return err
+	}
 	var refused *client.Error
 	if c.JSON {
 		return r.callAndPrint(p, "CancelTask", map[string]any{"id": c.Task})
@@ -124,7 +131,11 @@ type objectiveCommand struct {
 }
 
 func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
-	id := objectiveIDOf(c.ID)
+	id, err := r.id(p.Ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	id = objectiveIDOf(id)
 	if c.JSON {
 		raw, err := r.client.Call(p.Ctx, "objectives/get", map[string]any{"id": id})
 		var result struct {

@@ -25,6 +25,7 @@ import (
 // A testTerminal is a pseudo-terminal and its screen.
 type testTerminal struct {
 	*os.File
+	ours    *os.File
 	columns int
 	read    sync.WaitGroup
 
@@ -44,7 +45,7 @@ func newTerminal(t *testing.T, columns, rows int) *testTerminal {
 	if err := pty.Setsize(theirs, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
 		t.Fatal(err)
 	}
-	v := &testTerminal{File: theirs, columns: columns}
+	v := &testTerminal{File: theirs, ours: ours, columns: columns}
 	v.changed = sync.NewCond(&v.mu)
 	v.read.Go(func() {
 		buffer := make([]byte, 4096)

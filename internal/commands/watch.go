@@ -36,7 +36,11 @@ type watchCommand struct {
 }
 
 func (c *watchCommand) Run(p *process.Process, r *remote) error {
-	c.Task = taskIDOf(c.Task)
+	id, err := r.id(p.Ctx, c.Task)
+	if err != nil {
+		return err
+	}
+	c.Task = taskIDOf(id)
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
 	w := taskWatcher{display: r.display(c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}

@@ -43,6 +43,7 @@ type fakeAgent struct {
 }
 
 func newFakeAgent(t *testing.T, answers ...func(http.ResponseWriter)) *fakeAgent {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	f := &fakeAgent{t: t, answers: answers}
 	f.Server = httptest.NewServer(http.HandlerFunc(f.answer))
 	t.Cleanup(f.Close)
@@ -407,7 +408,7 @@ func (p *printedThen) Write(b []byte) (int, error) {
 
 func TestTrouble(t *testing.T) {
 	var out bytes.Buffer
-	tr := &outage{out: &out, url: "http://h", startHint: "Start one.\n"}
+	tr := &outage{note: func(text string) { out.WriteString(text) }, url: "http://h", startHint: "Start one.\n"}
 	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 	tr.failed(refused, 0) // never heard of: at once, with what to do
 	tr.failed(refused, 0)
@@ -418,15 +419,79 @@ func TestTrouble(t *testing.T) {
 		tr.failed(refused, 0)
 	}
 	tr.recovered()
+	tr = &outage{note: tr.note, url: "http://i", startHint: "Start one.\n"}
+	tr.failed(refused, 0)
+	tr.since = tr.since.Add(-adviceAfter) // it has lasted
+	tr.failed(refused, 0)
+	tr.failed(refused, 0)
 	got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(out.String(), "TIME")
 	want := `longhaul: no answer from http://h, trying until TIME: dial: connection refused
 Start one.
 longhaul: connected to http://h
 longhaul: no answer from http://h, trying until TIME: dial: connection refused
 longhaul: connected to http://h
+longhaul: no answer from http://i, trying until TIME: dial: connection refused
+Start one.
+Still no answer. Look at what the server has printed: a file that it refuses ends its start, which the command check finds. Or this is not its address: --url names another.
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("printed lines (-want +got):\n%s", diff)
+	}
+}
+
+// A server of this machine that has ended with an error ends commands that wait for it, which say
+// why it has ended. What is kept of a server at another address does not.
+func TestRun_serverEnded(t *testing.T) {
+	f := newFakeAgent(t)
+	f.Close()
+	dir := t.TempDir()
+	process.End{Addr: strings.TrimPrefix(f.URL, "http://"), Reason: "a.yaml:3: a task needs a name", At: time.Now()}.Keep(dir)
+	t.Setenv("LONGHAUL_DATA_DIR", dir)
+	for _, args := range [][]string{{"send", "x"}, {"watch", rootID}, {"list"}} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), append(args, "--url", f.URL), io.Discard, &stderr) // else it would wait for two minutes
+		if said := stderr.String(); code != 1 || !strings.Contains(said, ": a.yaml:3: a task needs a name\n") || strings.Contains(said, "trying until") {
+			t.Errorf("%s: exit code %d\n%s", args, code, said)
+		}
+	}
+	if _, ok := process.EndOf(dir, "http://127.0.0.1:1"); ok {
+		t.Error("the end of a server at another address counts")
+	}
+	process.ForgetEnd(dir)
+	if _, ok := process.EndOf(dir, f.URL); ok {
+		t.Error("the end is not forgotten")
+	}
+}
+
+// A command that prints JSON prints its error and all that it says beside the result as JSON: what
+// the agent has said, and what to do about it.
+func TestRun_jsonErrors(t *testing.T) {
+	f := newFakeAgent(t, func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND"}]}}`)
+	})
+	closed := newFakeAgent(t)
+	closed.Close()
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"get", rootID, "--json", "--url", f.URL}, 1, `{"error":{"code":-32001,"reason":"TASK_NOT_FOUND","message":"Task not found (TASK_NOT_FOUND)","hint":"The id may be wrong`},
+		{[]string{"list", "--json", "--limit", "0"}, 2, `{"error":{"reason":"WRONG_ARGUMENTS","message":"--limit must be 1 or more","hint":"See longhaul list --help.","exitCode":2}}`},
+		{[]string{"list", "--json", "--no-such"}, 2, `{"error":{"reason":"WRONG_ARGUMENTS",`},
+		{[]string{"list", "--json", "--patience", "0s", "--url", closed.URL}, 1, `{"error":{"reason":"UNREACHABLE",`},
+		{[]string{"list", "--json", "--patience", "1s", "--url", closed.URL}, 1, `{"note":"longhaul: no answer from `},
+	} {
+		var stderr bytes.Buffer
+		if code := run(t.Context(), tt.args, io.Discard, &stderr); code != tt.code || !strings.HasPrefix(stderr.String(), tt.want) {
+			t.Errorf("%s: exit code %d\n%s\nwant\n%s", tt.args, code, &stderr, tt.want)
+		}
+		for line := range strings.Lines(stderr.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("%s: this line is not JSON: %s", tt.args, line)
+			}
+		}
 	}
 }
 
@@ -513,7 +578,7 @@ func TestWatching_remark(t *testing.T) {
 		{"working", a2a.Working, false, ""},
 	} {
 		var out bytes.Buffer
-		w := taskWatcher{display: rawDisplay{}, outage: &outage{out: &out, startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		w := taskWatcher{display: rawDisplay{}, outage: &outage{note: func(text string) { out.WriteString(text) }, startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
 		for range 3 * idleTicks {
 			w.printIdle()
 		}

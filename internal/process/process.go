@@ -13,6 +13,7 @@ import (
 // A Process has what every command needs.
 type Process struct {
 	Ctx            context.Context
+	Stdin          *os.File // of the person at a terminal; nil: standard input
 	Stdout, Stderr io.Writer
 	Name           Name // of the program
 	Command        Name // in command lines that people may copy

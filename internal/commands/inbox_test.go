@@ -1,0 +1,256 @@
+package commands
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/internal/process"
+)
+
+// Arrows, numbers of several digits, Enter and Escape are read as people press them.
+func TestMenu(t *testing.T) {
+	for keys, want := range map[string]int{
+		"\r": 0, "\x1b[B\r": 1, "\x1bOB\x1b[B\x1b[A\n": 1, "\x1b[A\r": 11, "jjk\r": 1, "3\r": 2, "12\r": 11, "13\r": 2, "99\r": 8, "q": -1, "\x1b": -1, "\x03": -1, "2\x1b[5~\r": 1, "": -1,
+	} {
+		in, m, got := bufio.NewReader(strings.NewReader(keys)), menu{size: 12}, -1
+		for {
+			k, err := readKey(in)
+			if err != nil || k == keyLeave {
+				break
+			}
+			if m.press(k) {
+				got = m.at
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%q chooses %d, want %d", keys, got, want)
+		}
+	}
+}
+
+// A menu that is higher than the terminal shows the options around the marked one.
+func TestMenu_high(t *testing.T) {
+	m := menu{size: 9, at: 7}
+	got := strings.Join(m.lines("T", strings.Split("a b c d e f g h i", " "), 80, 8), "|")
+	if !strings.HasPrefix(got, "T|  6  f|  7  g|> 8  h|  9  i|Arrows") {
+		t.Errorf("it shows %s", got)
+	}
+}
+
+// inboxAt starts the command inbox at a terminal. done gets its error.
+func inboxAt(t *testing.T, f *fakeAgent, c *inboxCommand) (v *testTerminal, done chan error) {
+	t.Helper()
+	t.Setenv("TERM", "xterm")
+	v, done = newTerminal(t, 100, 30), make(chan error, 1)
+	p := &process.Process{Ctx: t.Context(), Stdin: v.File, Stdout: v.File, Stderr: v.File}
+	r := f.remote(p)
+	go func() { done <- c.Run(p, r) }()
+	return v, done
+}
+
+// press waits for a text on the screen and enters keys.
+func (v *testTerminal) press(t *testing.T, want, keys string) {
+	t.Helper()
+	v.wait(want)
+	time.Sleep(20 * time.Millisecond) // the terminal may echo until it reads keys
+	if _, err := v.ours.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func interrupts(list ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		fmt.Fprintf(w, `{"interrupts":[%s],"nextPageToken":"","totalSize":%d}`, strings.Join(list, ","), len(list))
+	}
+}
+
+// An approval is decided in place, by a number: the decision is about the object that was shown.
+func TestInbox_decides(t *testing.T) {
+	gate := strings.Replace(allActions(approvalGate), `"title"`, `"objectDigest":"sha256:1","title"`, 1)
+	task := bareTask(stepID, gate)
+	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(task),
+		sendResult(task), sendResult(stepTask("WORKING", "")), interrupts())
+	v, done := inboxAt(t, f, &inboxCommand{})
+	v.press(t, "q to leave", "1\r")
+	v.press(t, "Your decision:", "\x1b[B\x1b[B\r")
+	v.press(t, "Refine:", "more tea\n")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if said := v.end(); !strings.Contains(said, "Nothing waits for a person.") || strings.Contains(said, "longhaul answer") {
+		t.Errorf("the screen is\n%s", said)
+	}
+	sent := f.calls[3]
+	for _, want := range []string{`"refine"`, `"more tea"`, `"sha256:1"`, gateID} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("no %s in %s", want, sent)
+		}
+	}
+}
+
+// Questions are asked one by one: those with choices as a menu, others until the answer fits.
+func TestInbox_asks(t *testing.T) {
+	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"}]`
+	task := bareTask(stepID, `"openwop":{"interrupt":{"kind":"clarification","interruptId":"`+gateID+`","taskId":"`+stepID+`","title":"Tea"`+questions+`}}`)
+	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts())
+	v, done := inboxAt(t, f, &inboxCommand{})
+	v.press(t, "q to leave", "\r")
+	v.press(t, "> 1  green", "j\r")
+	v.press(t, "> 1  true", "\r")
+	v.press(t, "How many? (a whole number)", "many\n")
+	v.press(t, "This does not fit", "3\n")
+	v.press(t, "Why?", "thirst\n")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`} {
+		if !strings.Contains(f.calls[3], want) {
+			t.Errorf("no %s in %s", want, f.calls[3])
+		}
+	}
+}
+
+// A refused answer is explained, and the person may choose again or leave.
+func TestInbox_refused(t *testing.T) {
+	task := bareTask(stepID, approvalGate)
+	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(task), sendResult(task),
+		sendError(-32602, "Invalid parameters: message.x no"), interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")))
+	v, done := inboxAt(t, f, &inboxCommand{})
+	v.press(t, "q to leave", "\r")
+	v.press(t, "Your decision:", "\r")
+	v.wait("the agent refuses this answer")
+	v.press(t, "What waits for a person:", "q")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a terminal --watch prints each gate once.
+func TestInbox_leaveOut(t *testing.T) {
+	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2"), wireInterrupt(otherGateID, "approval", "Again?", "3")))
+	p := &process.Process{Ctx: t.Context()}
+	i := &inbox{inboxCommand: &inboxCommand{}, process: p, remote: f.remote(p), known: map[string]bool{}}
+	for _, want := range []string{gateID, otherGateID} {
+		page, err := i.read(t.Context(), 100, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.leaveOut(page); len(page.Items) != 1 || page.Items[0].ID != want || len(page.Raw) != 1 {
+			t.Errorf("%+v, want %s", page.Items, want)
+		}
+	}
+}
+
+// The begin of an id stands for it if there is one, and @1 for the first of the last list.
+func TestRemote_id(t *testing.T) {
+	other := strings.Replace(rootID, "aaaa", "abcd", 1)
+	list := sendResult(`{"objectives":[{"id":"` + rootID + `","status":"working"},{"id":"` + other + `","status":"working"}],"nextPageToken":""}`)
+	gates := interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2"), wireInterrupt(otherGateID, "approval", "Ship?", "2"))
+	none := func(w http.ResponseWriter) { http.NotFound(w, nil) }
+	for text, tt := range map[string]struct {
+		answers   []func(http.ResponseWriter)
+		want, err string
+	}{
+		rootID: {want: rootID}, gateID: {want: gateID}, "their-task": {want: "their-task"},
+		"obj-ab": {[]func(http.ResponseWriter){list}, other, ""}, "aaaa": {[]func(http.ResponseWriter){list}, rootID, ""},
+		"obj-a": {[]func(http.ResponseWriter){list}, "", "obj-a is the begin of 2 ids: " + rootID + ", " + other},
+		"zzzz":  {[]func(http.ResponseWriter){list}, "zzzz", ""}, "work": {[]func(http.ResponseWriter){none}, "work", ""},
+		"task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-": {[]func(http.ResponseWriter){gates}, "", "is the begin of 2 ids"},
+		"task-abcd":                          {[]func(http.ResponseWriter){gates, list}, "task-abcd", ""},
+		"@1":                                 {nil, "", "there is none of this agent"},
+	} {
+		f := newFakeAgent(t, tt.answers...)
+		r := f.remote(&process.Process{Ctx: t.Context()})
+		got, err := r.id(t.Context(), text)
+		if got != tt.want || tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: %q, error %v, want %q %s", text, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+// The last list is that of the agent, and lists of old sessions are removed.
+func TestRemote_listed(t *testing.T) {
+	f := newFakeAgent(t, interrupts(wireInterrupt(otherGateID, "approval", "Ship it?", "2"), wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(bareTask(stepID, approvalGate)))
+	r := f.remote(&process.Process{Ctx: t.Context()})
+	old := filepath.Join(filepath.Dir(listFile()), "list-1.json")
+	if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	{
+		file := old
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Now().AddDate(0, 0, -8)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.run(&inboxCommand{})
+	if said := f.run(&getCommand{Task: "@2"}).stdout.String(); !strings.HasPrefix(said, "Task "+stepID+"\n") {
+		t.Errorf("@2 shows\n%s", said)
+	}
+	for number, want := range map[string]string{"3": "@3 is not in the last list, which has @1 to @2", "0": "@0 is not", "x": "@x is not"} {
+		if _, err := r.listed(number); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("@%s: error %v", number, err)
+		}
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("an old list is kept")
+	}
+	if other := newFakeAgent(t); other.URL != f.URL {
+		r.settings.URL = other.URL
+		if id, err := r.listed("1"); err == nil {
+			t.Errorf("of another agent: %s", id)
+		}
+	}
+}
+
+// A schedule of a playbook is found by its name.
+func TestSchedule_byName(t *testing.T) {
+	missing := func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":"schedule_not_found","message":"There is no such schedule"}`)
+	}
+	page := func(ids ...string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			fmt.Fprintf(w, `{"schedules":[{"id":"%s"}]}`, strings.Join(ids, `"},{"id":"`))
+		}
+	}
+	started := func(w http.ResponseWriter) {
+		fmt.Fprintf(w, `{"run":{"objectiveId":%q,"at":"2026-12-01T00:00:00Z"}}`, rootID)
+	}
+	f := newFakeAgent(t, missing, page("hour", "playbook:count:hourly", "playbook:count:daily"), started)
+	f.want(f.run(&scheduleTriggerCommand{oneSchedule: oneSchedule{ID: "hourly"}}), 0, "Started "+rootID+"\nTo watch it: longhaul watch --url URL "+rootID+"\n")
+	if want := "POST /v1/schedules/playbook:count:hourly/trigger"; f.calls[2] != want {
+		t.Errorf("called %s, want %s", f.calls[2], want)
+	}
+	for want, list := range map[string]func(http.ResponseWriter){"no such schedule": page("hour"), "hourly is the name of 2 schedules": page("playbook:a:hourly", "playbook:b:hourly")} {
+		f := newFakeAgent(t, missing, list)
+		if r := f.run(&scheduleTriggerCommand{oneSchedule: oneSchedule{ID: "hourly"}}); r.err == nil || !strings.Contains(r.err.Error(), want) {
+			t.Errorf("error %v, want %s", r.err, want)
+		}
+	}
+}
+
+// An artifact without a name has that of its task, and nothing says that the work goes on once there
+// is a result.
+func TestSend_namelessResult(t *testing.T) {
+	chunk := `{"artifactUpdate":{"taskId":"` + rootID + `","contextId":"c","artifact":{"artifactId":"1-0-01a2","parts":[{"text":"Tea"}]}}}`
+	events := []string{"1 " + wireTask("WORKING", ""), "2 " + chunk, "3 " + wireStatus("WORKING", "Work, task 1 of 1", ""), "4 " + wireStatus("COMPLETED", "", "")}
+	f := newFakeAgent(t, sendEvents(events...))
+	f.objective = []string{wireSteps("completed", "completed", "completed", "completed", "completed")}
+	if said := f.run(&sendCommand{Text: []string{"x"}}).stdout.String(); !strings.Contains(said, "the 茶 archives of the whole world, one after the other, with care and patience]\nTea\n") || strings.Contains(said, "Working. Work, task") {
+		t.Errorf("it says\n%s", said)
+	}
+	f = newFakeAgent(t, sendEvents(events...))
+	if said := f.run(&sendCommand{Text: []string{"x"}}).stdout.String(); !strings.Contains(said, "\n[Result]\nTea\n") {
+		t.Errorf("without the objective it says\n%s", said)
+	}
+}

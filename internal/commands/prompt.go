@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"longhaul/a2a"
+	"longhaul/internal/process"
+)
+
+// A prompt asks a person at a terminal.
+type prompt struct {
+	in   *os.File
+	keys *bufio.Reader // of in
+	out  *os.File
+	size func() (columns, rows int)
+}
+
+// errLeft says that a person has left a question without an answer.
+var errLeft = errors.New("left without an answer")
+
+// newPrompt returns what asks the person at the terminal of p, nil if there is none.
+func newPrompt(p *process.Process) *prompt {
+	in := p.Stdin
+	if in == nil {
+		in = os.Stdin
+	}
+	out, size, ok := process.TerminalOf(p.Stdout)
+	if !ok || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return &prompt{in: in, keys: bufio.NewReader(in), out: out, size: size}
+}
+
+// choose shows options below a title, and returns the index of the chosen one.
+func (p *prompt) choose(title string, options []string) (int, error) {
+	before, err := term.MakeRaw(int(p.in.Fd()))
+	if err != nil {
+		return 0, fmt.Errorf("read keys: %w", err)
+	}
+	defer func() { _ = term.Restore(int(p.in.Fd()), before) }()
+	s, m := screen{out: rawWriter{p.out}}, menu{size: len(options)}
+	for {
+		columns, rows := p.size()
+		s.draw(m.lines(title, options, columns, rows))
+		k, err := readKey(p.keys)
+		if err != nil || k == keyLeave {
+			return 0, errLeft
+		}
+		if m.press(k) {
+			return m.at, nil
+		}
+	}
+}
+
+// line asks for a line of text.
+func (p *prompt) line(label string) (string, error) {
+	fmt.Fprintf(p.out, "%s ", label)
+	text, err := p.keys.ReadString('\n')
+	if text = strings.TrimSpace(text); err != nil || text == "" {
+		return "", errLeft
+	}
+	return text, nil
+}
+
+// A rawWriter writes to a terminal that takes a new line for no return.
+type rawWriter struct{ out io.Writer }
+
+func (w rawWriter) Write(b []byte) (int, error) {
+	_, err := io.WriteString(w.out, strings.ReplaceAll(string(b), "\n", "\r\n"))
+	return len(b), err
+}
+
+// Keys that mean something in a menu beside digits.
+const (
+	keyUp    = 'k'
+	keyDown  = 'j'
+	keyEnter = '\r'
+	keyLeave = 'q'
+)
+
+// readKey reads one key: a character, or one of the keys of a menu for arrows, Enter, Escape and
+// Ctrl-C.
+func readKey(in *bufio.Reader) (rune, error) {
+	k, _, err := in.ReadRune()
+	switch {
+	case err != nil:
+		return 0, err
+	case k == '\n':
+		return keyEnter, nil
+	case k == 3, k == 4, k == '\x1b' && in.Buffered() == 0: // Ctrl-C, Ctrl-D, Escape
+		return keyLeave, nil
+	case k != '\x1b':
+		return k, nil
+	}
+	for k, _, err = in.ReadRune(); err == nil && (k == '[' || k == 'O' || k == ';' || k >= '0' && k <= '9'); k, _, err = in.ReadRune() {
+	}
+	return map[rune]rune{'A': keyUp, 'B': keyDown}[k], err
+}
+
+// A menu is which of some options is marked.
+type menu struct {
+	size, at int
+	typed    int // the number that was typed so far
+}
+
+// press handles a key, and reports whether the marked option is chosen.
+func (m *menu) press(k rune) (chosen bool) {
+	typed := 0
+	switch {
+	case k == keyEnter:
+		return true
+	case k == keyUp:
+		m.at = (m.at + m.size - 1) % m.size
+	case k == keyDown:
+		m.at = (m.at + 1) % m.size
+	case k >= '0' && k <= '9':
+		digit := int(k - '0')
+		if typed = 10*m.typed + digit; typed > m.size {
+			typed = digit
+		}
+		if typed >= 1 && typed <= m.size {
+			m.at = typed - 1
+		}
+	}
+	m.typed = typed
+	return false
+}
+
+// lines returns the menu for a terminal: those of the options around the marked one that fit.
+func (m *menu) lines(title string, options []string, columns, rows int) []string {
+	room := max(1, rows-4)
+	first := min(max(0, m.at-room/2), max(0, m.size-room))
+	out := []string{process.OneLine(title, columns-1)}
+	for i := first; i < min(m.size, first+room); i++ {
+		mark := " "
+		if i == m.at {
+			mark = ">"
+		}
+		out = append(out, oneLineKept(fmt.Sprintf("%s %d  %s", mark, i+1, a2a.VisibleLine(options[i])), columns-1))
+	}
+	return append(out, process.OneLine("Arrows or a number, then Enter; q to leave", columns-1))
+}
