@@ -39,6 +39,7 @@ func newProgram(ctx context.Context, stdout, stderr io.Writer, b serve.Build) *p
 // A grammar has the commands of every program.
 type grammar struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
+	HelpAll     helpAllFlag      `help:"Show all flags of a command, by subject."`
 	Config      kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
 	API       serve.API         `cmd:"" help:"Serve A2A; workers do the work."`
@@ -79,6 +80,7 @@ func (p *program) options() []kong.Option {
 		kong.Vars{"version": versionLine(p.build), "agent": cmp.Or(p.build.Name, "Longhaul"), "program": p.Name.String()},
 		kong.Bind(p, p.build),
 		kong.Configuration(p.files.read, defaultConfigFile),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(helpOptions),
+		kong.Help(printHelp),
 	}
 }

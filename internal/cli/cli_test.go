@@ -20,7 +20,7 @@ func TestRun_named(t *testing.T) {
 		{[]string{"version"}, "poems 1.2\n"},
 		{[]string{"--help"}, "Usage: poems <command>"},
 		{[]string{"--help"}, "Writes poems."},
-		{[]string{"api", "--help"}, `--agent-name="poems"`},
+		{[]string{"api", "--help-all"}, `--agent-name="poems"`},
 		{[]string{"bogus"}, "poems: there is no command bogus\nSee poems --help."},
 	} {
 		var out strings.Builder

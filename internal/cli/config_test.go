@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,6 +35,50 @@ func TestRun_config(t *testing.T) {
 	}
 	if diff := cmp.Diff(changed, show(t, "config", "--config", file)); diff != "" {
 		t.Errorf("read again (-printed +read):\n%s", diff)
+	}
+}
+
+// With --changed only what differs from the defaults is shown, also if it is a secret.
+func TestRun_configChanged(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull)
+	t.Setenv("LONGHAUL_SECRET_KEYS", "canary-4c1d")
+	got := show(t, "config", "--changed", "--blocking-wait", "1m", "--max-plans", "10", "--auth", "keys")
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+): `).FindAllStringSubmatch(got, -1) {
+		names = append(names, m[1])
+	}
+	if diff := cmp.Diff([]string{"auth", "blocking-wait", "secret-keys"}, names); diff != "" || strings.Contains(got, "canary") {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+// The file that --init writes has all settings as comments with their defaults: read again without
+// the comment signs it changes nothing. It replaces no file.
+func TestRun_configInit(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull)
+	t.Chdir(t.TempDir())
+	all := show(t, "config")
+	show(t, "config", "--init")
+	text, err := os.ReadFile(defaultConfigFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := show(t, "config"); said != all {
+		t.Error("the comments change settings")
+	}
+	if !strings.Contains(string(text), "\n## Callers\n") || !strings.Contains(string(text), "\n#max-plans: 10\n") || strings.Contains(string(text), "\n#init") {
+		t.Errorf("it has\n%s", text)
+	}
+	set := regexp.MustCompile(`(?m)^#([a-z])`).ReplaceAllString(string(text), "$1")
+	if err := os.WriteFile(defaultConfigFile, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(all, show(t, "config")); diff != "" {
+		t.Errorf("read again (-before +after):\n%s", diff)
+	}
+	var stderr strings.Builder
+	if code := Run(t.Context(), []string{"config", "--init"}, io.Discard, &stderr, serve.Build{}); code != 1 || !strings.Contains(stderr.String(), "exists already") {
+		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 }
 

@@ -101,6 +101,23 @@ func TestRun_help(t *testing.T) {
 	}
 }
 
+// A command with many flags shows the ten common ones, and what the others are about; --help-all
+// shows all.
+func TestRun_helpCommon(t *testing.T) {
+	for _, command := range []string{"api", "worker", "check", "config"} {
+		short, all := show(t, command, "--help"), show(t, command, "--help-all")
+		if n := strings.Count(short, "\n"); n > 60 || !strings.Contains(short, "--data-dir") || !strings.Contains(short, "To see them: longhaul "+command+" --help-all") {
+			t.Errorf("%s --help has %d lines:\n%s", command, n, short)
+		}
+		if !strings.Contains(all, "--max-events") || strings.Contains(short, "--max-events") || !strings.Contains(all, "\nJournal\n") || !strings.Contains(short, "Journal") {
+			t.Errorf("%s --help-all shows\n%s", command, all)
+		}
+	}
+	if said := show(t, "send", "--help"); !strings.Contains(said, "--patience") {
+		t.Errorf("send --help shows\n%s", said)
+	}
+}
+
 // show returns what a command prints.
 func show(t *testing.T, args ...string) string {
 	t.Helper()

@@ -45,7 +45,7 @@ func TestSchedule(t *testing.T) {
 		"create one that exists": {"create nightly Write --every 1h", []string{`400 {"error":"schedule_exists","message":"There is another schedule with the id nightly"}`},
 			[]string{`POST /v1/schedules {"id":"nightly","text":"Write","every":"1h"}`},
 			"longhaul: There is another schedule with the id nightly (SCHEDULE_EXISTS)\nChoose another id, or change that schedule: longhaul schedule change --url URL\n"},
-		"unknown": {"show nightly", []string{`404 {"error":"schedule_not_found","message":"Schedule not found"}`}, []string{"GET /v1/schedules/nightly "},
+		"unknown": {"show nightly", []string{`404 {"error":"schedule_not_found","message":"Schedule not found"}`, `{"schedules":[]}`}, []string{"GET /v1/schedules/nightly ", "GET /v1/schedules "},
 			"longhaul: Schedule not found (SCHEDULE_NOT_FOUND)\nTo list the schedules: longhaul schedule list --url URL\n"},
 		"list": {"list", []string{`{"schedules":[` + wireNightly + `,` + wirePaused + `]}`}, []string{"GET /v1/schedules "}, `
 			ID       WHEN                           NEXT       LATEST                     STARTS

@@ -23,7 +23,7 @@ import (
 // Temporal say where Temporal is. "" is the default; for api and worker the
 // variables and profiles of Temporal's own tools precede the default.
 type Temporal struct {
-	TemporalAddr string `help:"Address of Temporal; the default is 127.0.0.1:7233. In dev and temporal, the address of the embedded Temporal; else TEMPORAL_ADDRESS and the address of the profile precede the default." env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
+	TemporalAddr string `help:"Address of Temporal; the default is 127.0.0.1:7233. In dev and temporal, the address of the embedded Temporal; else TEMPORAL_ADDRESS and the address of the profile precede the default." env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT" common:""`
 	Namespace    string `help:"Temporal namespace; the default is \"default\". Except in dev and temporal, TEMPORAL_NAMESPACE and the namespace of the profile precede the default." env:"LONGHAUL_NAMESPACE"`
 }
 

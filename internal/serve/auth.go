@@ -36,7 +36,7 @@ const (
 
 // authSettings say who may call, and how callers prove who they are.
 type authSettings struct {
-	Auth        []string `help:"How callers prove who they are: none, or any of keys (see the command keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND"`
+	Auth        []string `help:"How callers prove who they are: none, or any of keys (see the command keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND" common:""`
 	AllowAnyone bool     `help:"With --auth none: allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
 
 	OIDCIssuer          string `name:"oidc-issuer" help:"URL of the OpenID Connect provider whose tokens are accepted." env:"LONGHAUL_OIDC_ISSUER" placeholder:"URL"`

@@ -23,7 +23,7 @@ import (
 
 // logSettings configure the log.
 type logSettings struct {
-	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"LONGHAUL_LOG_LEVEL"`
+	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"LONGHAUL_LOG_LEVEL" common:""`
 	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text" env:"LONGHAUL_LOG_FORMAT"`
 }
 
@@ -34,7 +34,7 @@ type apiSettings struct {
 	linkSettings   `group:"Notices"`
 	pushSettings   `group:"Push notifications"`
 	limitSettings  `group:"Limits"`
-	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
+	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT" common:""`
 	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
@@ -134,11 +134,11 @@ func (s limitSettings) check() error {
 // workSettings say how work is planned and done. The API and the worker both need
 // them.
 type workSettings struct {
-	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH" common:""`
 	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
-	Agents    string   `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it and --front there is no such executor. The API needs it for --front alone, and without the variables that it names." env:"LONGHAUL_AGENTS" placeholder:"FILE"`
+	Agents    string   `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it and --front there is no such executor. The API needs it for --front alone, and without the variables that it names." env:"LONGHAUL_AGENTS" placeholder:"FILE" common:""`
 	Front     string   `help:"Stand in front of an A2A agent: hand over to it, as they are, all messages that no playbook takes. Its URL, or its name in the file of --agents. The API and the workers need the same." env:"LONGHAUL_FRONT" placeholder:"URL"`
-	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE"`
+	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE" common:""`
 	MaxEvents int      `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
 	Echo      bool     `help:"Offer the executor echo, which does what the text of a task says, with its skill and the demo playbook, unless there are other playbooks: for trials. Clients can then hold slots for an hour and send any question to the people here. In dev it is always on. The API and the workers need the same." env:"LONGHAUL_ECHO"`
 	Usual     string   `name:"default-executor" help:"Executor of tasks that name none, such as those in plans of clients: llm, shell, http … or one that the program has. Without it the default of the program, else echo if it is on; if there is none, plans of clients with tasks are refused. The API and the workers need the same." env:"LONGHAUL_DEFAULT_EXECUTOR" placeholder:"NAME"`
@@ -170,7 +170,7 @@ type workerSettings struct {
 	Limits         []string      `name:"limit" help:"Tasks of one kind of executor that one worker runs at a time, such as llm=5; repeatable. Others of the kind wait in the worker, in the time that their attempt has." env:"LONGHAUL_LIMIT" placeholder:"KIND=N"`
 	MaxPushes      int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
 	WorkflowMemory string        `help:"Memory for workflows that wait, such as 100MiB; those beyond it are replayed when something arrives. Without it a quarter of the limit of the process (GOMEMLIMIT, its container, the machine), 48MiB at most." env:"LONGHAUL_WORKFLOW_MEMORY" placeholder:"BYTES"`
-	Commands       string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE"`
+	Commands       string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE" common:""`
 	Endpoints      string        `help:"File with the web services that tasks with the executor http may call; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_ENDPOINTS" placeholder:"FILE"`
 	StopAfter      time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }

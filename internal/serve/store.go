@@ -20,13 +20,13 @@ import (
 
 // dataSettings say where files are.
 type dataSettings struct {
-	DataDir string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
+	DataDir string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path" common:""`
 }
 
 // Store says where the journal is.
 type Store struct {
 	dataSettings
-	Journal            process.Secret `help:"URL of the PostgreSQL database that keeps the journal, such as postgres://user:password@host:5432/longhaul. All processes need the same. Without it the journal is the file journal.db in the data directory, for processes on one machine." env:"LONGHAUL_JOURNAL" placeholder:"URL"`
+	Journal            process.Secret `help:"URL of the PostgreSQL database that keeps the journal, such as postgres://user:password@host:5432/longhaul. All processes need the same. Without it the journal is the file journal.db in the data directory, for processes on one machine." env:"LONGHAUL_JOURNAL" placeholder:"URL" common:""`
 	JournalConnections int            `help:"Connections to PostgreSQL that one process makes at the most." default:"10" env:"LONGHAUL_JOURNAL_CONNECTIONS"`
 	SecretKeys         process.Secret `help:"Keys that encrypt stored secrets: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. All processes need the same. Without any, the key is in the file secret.key in the data directory, which is made when missing; with --journal they are needed." env:"LONGHAUL_SECRET_KEYS" placeholder:"KEYS"`
 	EncryptJournal     bool           `help:"Encrypt the contents of the journal with the keys of --secret-keys, or that in secret.key: messages, artifacts, events, names, failures. All processes need the same. See docs/security.md." env:"LONGHAUL_ENCRYPT_JOURNAL"`
