@@ -155,8 +155,11 @@ func (p *Process) launch() error {
 func (p *Process) watch(r *child.Process) {
 	err := r.Wait()
 	p.mu.Lock()
-	restart := p.wanted && p.restartable(err)
+	restart, unexpected := p.wanted && p.restartable(err), p.wanted
 	p.mu.Unlock()
+	if unexpected && (restart || err != nil) {
+		fmt.Fprintln(p.topology.log, downText(p.Name, err, restart))
+	}
 	if !restart {
 		return
 	}
@@ -171,8 +174,22 @@ func (p *Process) watch(r *child.Process) {
 		p.restarts++
 		if err := p.launch(); err != nil {
 			fmt.Fprintln(p.topology.log, err)
+		} else {
+			fmt.Fprintf(p.topology.log, "%s: started again\n", p.Name)
 		}
 	}
+}
+
+// downText says that a process has ended by itself, with err.
+func downText(name string, err error, restart bool) string {
+	text := name + ": down"
+	if err != nil {
+		text += ", " + err.Error()
+	}
+	if restart {
+		text += "; it is started again"
+	}
+	return text + ". Its log: scripts/topology logs " + name
 }
 
 // restartable reports whether the restart policy starts a process again that ended with

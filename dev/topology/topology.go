@@ -91,7 +91,7 @@ func (t *Topology) prepare(ctx context.Context) (err error) {
 	if t.network, err = newNetwork(); err != nil {
 		return err
 	}
-	if t.dir, err = os.MkdirTemp("", "longhaul-topology-"); err != nil {
+	if t.dir, err = os.MkdirTemp("", dirPrefix); err != nil {
 		return err
 	}
 	// PostgreSQL may run as another user.
@@ -322,6 +322,31 @@ func (t *Topology) Addr(service string, port int) string {
 	}
 	return ""
 }
+
+// dirPrefix is the begin of the names of the directories of topologies.
+const dirPrefix = "longhaul-topology-"
+
+// Addresses lists the running processes with their addresses, one line each.
+func (t *Topology) Addresses() string {
+	var b strings.Builder
+	for _, p := range t.Processes("") {
+		if !p.Running() {
+			continue
+		}
+		fmt.Fprintf(&b, "  %-12s %s", p.Name, p.IP)
+		for _, port := range p.spec.Ports {
+			fmt.Fprintf(&b, " :%d", port.Target)
+		}
+		if imageName(p.spec) == Longhaul {
+			fmt.Fprintf(&b, "  http://%s/readyz", p.Addr(opsPort))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// opsPort is where processes of Longhaul answer operators, as the file says.
+const opsPort = 9420
 
 // Dir returns the directory of the topology, which is removed at the end.
 func (t *Topology) Dir() string { return t.dir }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,15 @@ import (
 )
 
 const usage = `Usage: scripts/topology up [--scale SERVICE=N]...
+       scripts/topology logs PROCESS
 
-Starts the services of docker-compose.yml as plain processes on this machine, with
-new data, until Ctrl-C. PostgreSQL and Caddy must be installed.`
+up starts the services of docker-compose.yml as plain processes on this machine, with
+new data, until Ctrl-C, and says which process is down. The demo skills are on, unless
+LONGHAUL_ECHO=false. PostgreSQL and Caddy must be installed. logs follows the log of a
+process of the topology that runs, such as worker-2.`
+
+// url is where the file publishes A2A.
+const url = "http://127.0.0.1:7420"
 
 // startLimit bounds the start, without the time for building.
 const startLimit = 15 * time.Minute
@@ -42,6 +49,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		fmt.Fprintln(out, usage)
 		return nil
 	}
+	if len(args) == 2 && args[0] == "logs" {
+		return topology.FollowLog(ctx, args[1], out)
+	}
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("say what to do: scripts/topology --help shows it")
 	}
@@ -52,10 +62,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	starting, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	fmt.Fprintln(out, "Building and starting; the first time takes some minutes.")
-	options := topology.Options{Scale: scale, Publish: true, Log: out}
-	if echo := os.Getenv("LONGHAUL_ECHO"); echo != "" { // which the file takes from the environment, too
-		options.Env = map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=" + echo}}
-	}
+	echo := cmp.Or(os.Getenv("LONGHAUL_ECHO"), "true") // which the file takes from the environment, too
+	options := topology.Options{Scale: scale, Publish: true, Log: out, Env: map[string][]string{topology.Longhaul: {"LONGHAUL_ECHO=" + echo}}}
 	t, err := topology.Start(starting, options)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -63,8 +71,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return err
 	}
-	fmt.Fprintf(out, "\nA2A http://127.0.0.1:7420\nTemporal %s, namespace longhaul\nLogs %s/logs\nCtrl-C stops everything and removes its data.\n",
-		t.Addr("temporal", 7233), t.Dir())
+	fmt.Fprintf(out, "\nA2A %[1]s, gRPC 127.0.0.1:7421, console %[1]s/console/\nTemporal %[2]s, namespace longhaul\n%[3]s\nLogs %[4]s/logs; to follow one: scripts/topology logs worker-1\n",
+		url, t.Addr("temporal", 7233), t.Addresses(), t.Dir())
+	if echo == "true" {
+		fmt.Fprintln(out, "Try it: go run ./cmd/longhaul send 'Research tea and write an article'")
+	}
+	fmt.Fprintln(out, "Ctrl-C stops everything and removes its data.")
 	<-ctx.Done()
 	fmt.Fprintln(out, "Stopping")
 	return t.Stop()
