@@ -248,7 +248,7 @@ func (t *task) checkName(n activities.Named) (line int, err error) {
 	switch {
 	case !found && !n.Optional:
 		return t.at, fmt.Errorf("the input needs a member %q: known are %s", n.Member, strings.Join(n.Names, ", "))
-	case !isText || name.tmpl != nil || slices.Contains(n.Names, name.raw): // what is no text the executor refuses
+	case !isText || name.tmpl != nil || slices.Contains(n.Names, name.raw): // the executor refuses other forms
 		return 0, nil
 	}
 	return name.line, opfile.Unknown(n.Member, name.raw, n.Names)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// FollowLog writes the log of a process of the topology that was started last, and what is added to
-// it, until ctx ends or the topology has.
+// FollowLog writes the log of a process of the topology that was started last, and lines that are added
+// later, until ctx ends or the topology has.
 func FollowLog(ctx context.Context, name string, out io.Writer) error {
 	dir, err := latestDir()
 	if err != nil {

@@ -32,7 +32,7 @@ type answerCommand struct {
 }
 
 func (c *answerCommand) Run(p *process.Process, r *remote) (err error) {
-	if c.Task, err = r.id(p.Ctx, c.Task); err != nil {
+	if c.Task, err = wholeID(p.Ctx, r, c.Task); err != nil {
 		return err
 	}
 	reply := client.Reply{GateID: c.gateID()}

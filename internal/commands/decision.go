@@ -34,7 +34,7 @@ type decisionExport struct {
 }
 
 func (c *decisionsCommand) Run(p *process.Process, r *remote) (err error) {
-	if c.ID, err = r.id(p.Ctx, c.ID); err != nil {
+	if c.ID, err = wholeID(p.Ctx, r, c.ID); err != nil {
 		return err
 	}
 	r.page = page{"decisions", "/v1/objectives/ID/decisions"}

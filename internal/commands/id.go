@@ -40,17 +40,17 @@ func objectiveIDOf(id string) string {
 // shortID matches the begin of an id, with or without its kind.
 var shortID = regexp.MustCompile(`^(?:(?:obj-|task-|plan-)[a-z2-7]{1,26}(?:-\d*)*|[a-z2-7]{4,25})$`)
 
-// id returns the whole id that a text stands for: @1 for the first of the last list, or the begin
-// of one id. Any other text stays as it is: other agents have ids of their own.
-func (r *remote) id(ctx context.Context, text string) (string, error) {
+// wholeID returns the id that a text means: @1 is the first of the last list, and the begin of one
+// id means that. Any other text stays as it is: other agents have ids of their own.
+func wholeID(ctx context.Context, r *remote, text string) (string, error) {
 	if number, ok := strings.CutPrefix(text, "@"); ok {
-		return r.listed(number)
+		return listedID(r, number)
 	}
 	if _, whole := opt.ParseID(text); whole || !shortID.MatchString(text) {
 		return text, nil
 	}
 	var found []string
-	for _, id := range r.candidates(ctx, text) {
+	for _, id := range candidates(ctx, r.noRepeat, text) {
 		if strings.HasPrefix(id, text) || strings.HasPrefix(id, "obj-"+text) {
 			found = append(found, id)
 		}
@@ -70,9 +70,9 @@ const searched = 1000
 // candidates returns ids of which a text may be the begin: of objectives, or for those of tasks and
 // plans the open gates, or else all tasks and plans of the objectives. It ignores errors: then the
 // whole id is needed.
-func (r *remote) candidates(ctx context.Context, text string) (ids []string) {
+func candidates(ctx context.Context, agent *client.Client, text string) (ids []string) {
 	if strings.HasPrefix(text, "task-") {
-		page, err := r.noRepeat.Interrupts(ctx, client.InterruptOptions{PageSize: listPage})
+		page, err := agent.Interrupts(ctx, client.InterruptOptions{PageSize: listPage})
 		for _, g := range pageItems(page, err) {
 			ids = append(ids, g.ID)
 		}
@@ -83,12 +83,12 @@ func (r *remote) candidates(ctx context.Context, text string) (ids []string) {
 	kind, rest, _ := strings.Cut(text, "-")
 	letters, _, _ := strings.Cut(cmp.Or(rest, kind), "-")
 	for token := ""; ; {
-		page, err := r.noRepeat.ListObjectives(ctx, client.ObjectiveOptions{PageSize: listPage, PageToken: token})
+		page, err := agent.ListObjectives(ctx, client.ObjectiveOptions{PageSize: listPage, PageToken: token})
 		for _, o := range pageItems(page, err) {
 			switch {
 			case !strings.HasPrefix(o.ID, "obj-"+letters):
 			case kind == "task", kind == "plan":
-				ids = append(ids, r.parts(ctx, o.ID)...)
+				ids = append(ids, partsOf(ctx, agent, o.ID)...)
 			default:
 				ids = append(ids, o.ID)
 			}
@@ -107,9 +107,9 @@ func pageItems[T any](page *client.Page[T], err error) []T {
 	return page.Items
 }
 
-// parts returns the ids of the plans and tasks of an objective.
-func (r *remote) parts(ctx context.Context, objectiveID string) (ids []string) {
-	o, err := r.noRepeat.GetObjective(ctx, objectiveID)
+// partsOf returns the ids of the plans and tasks of an objective.
+func partsOf(ctx context.Context, agent *client.Client, objectiveID string) (ids []string) {
+	o, err := agent.GetObjective(ctx, objectiveID)
 	if err != nil {
 		return nil
 	}
@@ -137,8 +137,8 @@ func listFile() string {
 	return filepath.Join(dir, "longhaul", fmt.Sprintf("list-%d.json", session()))
 }
 
-// keepList stores ids for [remote.id], and removes the lists of old sessions.
-func (r *remote) keepList(ids []string) {
+// keepList stores ids for [wholeID], and removes the lists of old sessions.
+func keepList(r *remote, ids []string) {
 	file := listFile()
 	raw, err := json.Marshal(keptList{r.settings.URL, ids})
 	if file == "" || err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
@@ -153,8 +153,8 @@ func (r *remote) keepList(ids []string) {
 	}
 }
 
-// listed returns an id of the last list.
-func (r *remote) listed(number string) (string, error) {
+// listedID returns an id of the last list.
+func listedID(r *remote, number string) (string, error) {
 	var last keptList
 	raw, err := os.ReadFile(listFile())
 	if err != nil || json.Unmarshal(raw, &last) != nil || last.URL != r.settings.URL {

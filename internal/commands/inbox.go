@@ -71,7 +71,7 @@ func (i *inbox) list(ctx context.Context) error {
 	none := "Nothing waits for a person."
 	for {
 		table, err := listing[client.Interrupt]{
-			json: i.JSON, limit: math.MaxInt, none: none, head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, row: i.row, keep: i.remote.keepList,
+			json: i.JSON, limit: math.MaxInt, none: none, head: []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, row: i.row, keep: func(ids []string) { keepList(i.remote, ids) },
 			read: func(size int, token string) (*client.Page[client.Interrupt], error) {
 				page, err := i.read(ctx, size, token)
 				if err == nil && i.Watch {
@@ -128,7 +128,7 @@ func (i *inbox) waiting(ctx context.Context) (gates []client.Interrupt, err erro
 			}
 		}
 		if token = page.NextPageToken; token == "" {
-			i.remote.keepList(ids)
+			keepList(i.remote, ids)
 			return gates, nil
 		}
 	}
@@ -210,7 +210,7 @@ func (p *prompt) decision(g *opt.Gate) ([]string, error) {
 		action opt.Action
 		option string
 	}{
-		{opt.Accept, "accept"}, {opt.Reject, "reject, and say what is wrong"}, {opt.Refine, "refine: send it back, and say what to make better"}, {opt.Ask, "ask a question about it"},
+		{opt.Accept, "accept"}, {opt.Reject, "reject, and say why"}, {opt.Refine, "refine: send it back, and say what to make better"}, {opt.Ask, "ask a question about it"},
 	} {
 		if g.Allows(d.action) {
 			words, options = append(words, string(d.action)), append(options, d.option)

@@ -148,8 +148,8 @@ func TestInbox_leaveOut(t *testing.T) {
 	}
 }
 
-// The begin of an id stands for it if there is one, and @1 for the first of the last list.
-func TestRemote_id(t *testing.T) {
+// The begin of an id means it if there is one, and @1 the first of the last list.
+func TestWholeID(t *testing.T) {
 	other := strings.Replace(rootID, "aaaa", "abcd", 1)
 	list := sendResult(`{"objectives":[{"id":"` + rootID + `","status":"working"},{"id":"` + other + `","status":"working"}],"nextPageToken":""}`)
 	gates := interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2"), wireInterrupt(otherGateID, "approval", "Ship?", "2"))
@@ -168,7 +168,7 @@ func TestRemote_id(t *testing.T) {
 	} {
 		f := newFakeAgent(t, tt.answers...)
 		r := f.remote(&process.Process{Ctx: t.Context()})
-		got, err := r.id(t.Context(), text)
+		got, err := wholeID(t.Context(), r, text)
 		if got != tt.want || tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("%s: %q, error %v, want %q %s", text, got, err, tt.want, tt.err)
 		}
@@ -176,7 +176,7 @@ func TestRemote_id(t *testing.T) {
 }
 
 // The last list is that of the agent, and lists of old sessions are removed.
-func TestRemote_listed(t *testing.T) {
+func TestListedID(t *testing.T) {
 	f := newFakeAgent(t, interrupts(wireInterrupt(otherGateID, "approval", "Ship it?", "2"), wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(bareTask(stepID, approvalGate)))
 	r := f.remote(&process.Process{Ctx: t.Context()})
 	old := filepath.Join(filepath.Dir(listFile()), "list-1.json")
@@ -197,7 +197,7 @@ func TestRemote_listed(t *testing.T) {
 		t.Errorf("@2 shows\n%s", said)
 	}
 	for number, want := range map[string]string{"3": "@3 is not in the last list, which has @1 to @2", "0": "@0 is not", "x": "@x is not"} {
-		if _, err := r.listed(number); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := listedID(r, number); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("@%s: error %v", number, err)
 		}
 	}
@@ -206,7 +206,7 @@ func TestRemote_listed(t *testing.T) {
 	}
 	if other := newFakeAgent(t); other.URL != f.URL {
 		r.settings.URL = other.URL
-		if id, err := r.listed("1"); err == nil {
+		if id, err := listedID(r, "1"); err == nil {
 			t.Errorf("of another agent: %s", id)
 		}
 	}
@@ -239,7 +239,7 @@ func TestSchedule_byName(t *testing.T) {
 	}
 }
 
-// An artifact without a name has that of its task, and nothing says that the work goes on once there
+// An artifact without a name has that of its task, and nothing says that the work continues once there
 // is a result.
 func TestSend_namelessResult(t *testing.T) {
 	chunk := `{"artifactUpdate":{"taskId":"` + rootID + `","contextId":"c","artifact":{"artifactId":"1-0-01a2","parts":[{"text":"Tea"}]}}}`

@@ -79,7 +79,7 @@ func (c *listCommand) Run(p *process.Process, r *remote) error {
 	}
 	now := time.Now()
 	_, err := listing[client.Objective]{
-		json: c.JSON, limit: c.Limit, none: "No objectives.", keep: r.keepList, head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"},
+		json: c.JSON, limit: c.Limit, none: "No objectives.", keep: func(ids []string) { keepList(r, ids) }, head: []string{"OBJECTIVE", "STATUS", "CHANGED", "NAME"},
 		read: func(size int, token string) (*client.Page[client.Objective], error) {
 			return r.client.ListObjectives(p.Ctx, client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: size, PageToken: token})
 		},

@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"longhaul/a2a"
 	"longhaul/internal/process"
 )
@@ -32,7 +30,7 @@ func newPrompt(p *process.Process) *prompt {
 		in = os.Stdin
 	}
 	out, size, ok := process.TerminalOf(p.Stdout)
-	if !ok || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
+	if _, _, keys := process.TerminalOf(in); !ok || !keys || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	return &prompt{in: in, keys: bufio.NewReader(in), out: out, size: size}
@@ -40,11 +38,11 @@ func newPrompt(p *process.Process) *prompt {
 
 // choose shows options below a title, and returns the index of the chosen one.
 func (p *prompt) choose(title string, options []string) (int, error) {
-	before, err := term.MakeRaw(int(p.in.Fd()))
+	restore, err := process.ReadKeys(p.in)
 	if err != nil {
-		return 0, fmt.Errorf("read keys: %w", err)
+		return 0, err
 	}
-	defer func() { _ = term.Restore(int(p.in.Fd()), before) }()
+	defer restore()
 	s, m := screen{out: rawWriter{p.out}}, menu{size: len(options)}
 	for {
 		columns, rows := p.size()

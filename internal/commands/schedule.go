@@ -53,7 +53,7 @@ type oneSchedule struct {
 // playbook declares by this name, or one at this place of the last list, it calls do with that id.
 func bySchedule[T any](ctx context.Context, r *remote, id *string, do func(id string) (T, error)) (T, error) {
 	if number, ok := strings.CutPrefix(*id, "@"); ok {
-		whole, err := r.listed(number)
+		whole, err := listedID(r, number)
 		if err != nil {
 			var none T
 			return none, err
@@ -171,7 +171,7 @@ type scheduleListCommand struct {
 func (c *scheduleListCommand) Run(p *process.Process, r *remote) error {
 	now := time.Now()
 	_, err := listing[client.Schedule]{
-		json: c.JSON, keep: r.keepList, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
+		json: c.JSON, keep: func(ids []string) { keepList(r, ids) }, head: []string{"ID", "WHEN", "NEXT", "LATEST", "STARTS"},
 		none: fmt.Sprintf("No schedules. To make one: %s ID TEXT --cron '0 2 * * *'", r.command("schedule create")),
 		read: func(int, string) (*client.Page[client.Schedule], error) { return r.client.Schedules(p.Ctx) },
 		row: func(s client.Schedule) []string {

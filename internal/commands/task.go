@@ -38,7 +38,7 @@ type getCommand struct {
 }
 
 func (c *getCommand) Run(p *process.Process, r *remote) error {
-	id, err := r.id(p.Ctx, c.Task)
+	id, err := wholeID(p.Ctx, r, c.Task)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ type cancelCommand struct {
 }
 
 func (c *cancelCommand) Run(p *process.Process, r *remote) (err error) {
-	if c.Task, err = r.id(p.Ctx, c.Task); err != nil {
+	if c.Task, err = wholeID(p.Ctx, r, c.Task); err != nil {
 		return err
 	}
 	var refused *client.Error
@@ -131,7 +131,7 @@ type objectiveCommand struct {
 }
 
 func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
-	id, err := r.id(p.Ctx, c.ID)
+	id, err := wholeID(p.Ctx, r, c.ID)
 	if err != nil {
 		return err
 	}

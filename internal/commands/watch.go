@@ -36,7 +36,7 @@ type watchCommand struct {
 }
 
 func (c *watchCommand) Run(p *process.Process, r *remote) error {
-	id, err := r.id(p.Ctx, c.Task)
+	id, err := wholeID(p.Ctx, r, c.Task)
 	if err != nil {
 		return err
 	}

@@ -440,7 +440,7 @@ Still no answer. Look at what the server has printed: a file that it refuses end
 }
 
 // A server of this machine that has ended with an error ends commands that wait for it, which say
-// why it has ended. What is kept of a server at another address does not.
+// why it has ended. The end of a server at another address does not.
 func TestRun_serverEnded(t *testing.T) {
 	f := newFakeAgent(t)
 	f.Close()

@@ -29,6 +29,15 @@ func TerminalOf(w io.Writer) (f *os.File, size func() (columns, rows int), ok bo
 	}, true
 }
 
+// ReadKeys has a terminal pass on each key at once, and show none, until restore is called.
+func ReadKeys(in *os.File) (restore func(), err error) {
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	return func() { _ = term.Restore(int(in.Fd()), before) }, nil
+}
+
 // Colored reports whether w is a terminal that wants colours.
 func Colored(w io.Writer) bool {
 	_, _, ok := TerminalOf(w)
