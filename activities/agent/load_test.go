@@ -10,7 +10,7 @@ func TestLoad(t *testing.T) {
 		{"agents:\n  a: {url: 'https://a.example.com', version: '1.0', hosts: [b.example.com], max-wait: 72h, poll: 5m, patience: 1m, artifacts: 3, bytes: 10}\nhops: 2\n", ""},
 		{"", "the file needs agents"},
 		{"agents: {}", "the file needs agents"},
-		{"agent: {}", `agents.yaml:1: member "agent" is unknown; the members are hops, agents`},
+		{"agent: {}", `agents.yaml:1: member "agent" is unknown (did you mean agents?); the members are hops, agents`},
 		{"agents: {a: }", "agent a: needs a url"},
 		{"agents: {A: {url: 'https://a.example.com'}}", "agent A: the name must be 1 to 63 of a-z, 0-9 and -"},
 		{"agents: {a: {url: 'ftp://a.example.com'}}", "agent a: url must be the URL of an agent, such as https://agent.example.com"},

@@ -128,7 +128,8 @@ func (f *file) channel(n *yaml.Node) {
 		case slices.Contains(slices.Concat(kindMembers["webhook"], kindMembers["smtp"]), member):
 			r.fail(member, "is no member of a channel of kind %s", r.Kind)
 		default:
-			r.fail(member, "is no member of a channel: those are %s", strings.Join(slices.Concat(commonMembers, of), ", "))
+			all := slices.Concat(commonMembers, of)
+			r.fail(member, "is no member of a channel%s: those are %s", opfile.Suggest(member, all), strings.Join(all, ", "))
 		}
 	}
 	if !known {

@@ -305,7 +305,7 @@ func TestExecutor_Execute_background(t *testing.T) {
 func TestLoad(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "the file needs commands"},
-		{"commands: {a: {rum: [x]}}", `.yaml:1: member "rum" is unknown; the members are run, dir, env, stdin, send-work, json, timeout, output`},
+		{"commands: {a: {rum: [x]}}", `.yaml:1: member "rum" is unknown (did you mean run?); the members are run, dir, env, stdin, send-work, json, timeout, output`},
 		{"commands: {a: }", "command a: needs run: a program and its arguments"},
 		{"commands: {a: {run: ['{{.Text}}']}}", "command a: the program must not be a template"},
 		{"commands: {a: {run: [x, '{{.Texd}}']}}", "command a: argument 1: template: :1:2: executing"},

@@ -208,7 +208,7 @@ func (t *outage) failed(err error, _ time.Duration) {
 	if end, ended := process.EndOf(t.dataDir, t.url); ended && !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
 		t.giveUp(&process.Advised{
 			Err:  fmt.Errorf("nothing serves at %s: the server has ended at %s: %s", t.url, end.At.Local().Format(time.TimeOnly), a2a.Visible(end.Reason)),
-			Hint: "Start it again without that. The command check finds mistakes in files before a start", Reason: reasonUnreachable,
+			Hint: "Correct that, and start it again. The command check finds mistakes in files before a start", Reason: reasonUnreachable,
 		})
 		return
 	}

@@ -7,6 +7,8 @@
 // Temporal. An API adds the parts of api.go, with listen.go, servers.go and schedule_keeper.go; a
 // worker that of worker.go; dev both, and a Temporal server.
 //
+// check.go has the command check, which starts only the parts that read files.
+//
 // Settings are structs of flags, beside the code that they are for, else in settings.go. build.go
 // has the seam for programs of others.
 package serve
