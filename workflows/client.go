@@ -222,11 +222,16 @@ func (c *Client) signal(ctx context.Context, to, name string, arg any) error {
 // Retry delivers a command that may begin a new attempt at o, an objective that
 // has ended: its workflow is started again if it has ended.
 func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
+	return c.signalAgain(ctx, o, CommandSignal, cmd)
+}
+
+// signalAgain signals an objective that has ended: its workflow is started again if it has ended.
+func (c *Client) signalAgain(ctx context.Context, o opt.Objective, name string, arg any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	options, input := c.again(o)
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
-	return refusal("retry "+o.ID, err)
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, name, arg, options, Objective, input)
+	return refusal(name+" to "+o.ID, err)
 }
 
 // Cancel asks for the end of an objective, for a principal. It is durable once Cancel returns

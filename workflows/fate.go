@@ -162,10 +162,15 @@ func (c *Client) again(o opt.Objective) (client.StartWorkflowOptions, ObjectiveI
 	return options, input
 }
 
-// PlanLost reports to an objective that the workflow of one of its plans was stopped or is gone.
-// opt.ErrEnded means that the objective's workflow has ended.
-func (c *Client) PlanLost(ctx context.Context, p opt.Plan) error {
-	return c.signal(ctx, p.ObjectiveID, LostSignal, machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
+// PlanLost reports to an objective that the workflow of one of its plans was stopped or is gone. If the
+// objective has ended, its workflow is started again to record the end of the plan. opt.ErrEnded means that
+// the workflow of an open objective has ended.
+func (c *Client) PlanLost(ctx context.Context, o opt.Objective, p opt.Plan) error {
+	lost := machine.PlanLost{PlanID: p.ID, Attempt: p.Run}
+	if !o.Status.Ended() {
+		return c.signal(ctx, o.ID, LostSignal, lost)
+	}
+	return c.signalAgain(ctx, o, LostSignal, lost)
 }
 
 // Rewind has the workflow of an objective or a plan set the journal to what it knows. One that

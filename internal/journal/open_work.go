@@ -33,6 +33,23 @@ func (j objectiveFinder) OpenPlans(ctx context.Context, after, last string) ([]o
 	return slices.DeleteFunc(list, func(p opt.Plan) bool { return p.Status.Ended() }), err
 }
 
+// openPlan selects plans that have started and not ended, in the words of their index.
+const openPlan = "p.started = 1 AND p.status NOT IN ('completed', 'failed', 'skipped')"
+
+// EndedWork lists the objectives of all tenants that have ended and have plans that have not, since an
+// operator has reset these; each with such plans alone, without their tasks.
+func (j objectiveFinder) EndedWork(ctx context.Context) ([]*opt.Objective, error) {
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) ([]*opt.Objective, error) {
+		found, err := objectives(c, "objectives o", where("o.ended = 1 AND o.id IN (SELECT p.objective_id FROM plans p WHERE "+openPlan+")"))
+		for _, o := range found {
+			if err == nil {
+				o.Plans, err = plans(c, "p.objective_id = $1 AND "+openPlan, o.ID)
+			}
+		}
+		return found, err
+	})
+}
+
 // OpenWork returns an objective of any tenant with its plans, without their tasks; nil if it
 // has ended or is not there.
 func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) {

@@ -72,5 +72,13 @@ func TestJournal_OpenWork(t *testing.T) {
 		if o, err := s.j.OpenWork(t.Context(), s.objective.ID); err != nil || o != nil {
 			t.Errorf("of an ended objective: %+v, %v", o, err)
 		}
+		ended, err := s.j.EndedWork(t.Context())
+		if err != nil || len(ended) != 1 || ended[0].ID != s.objective.ID || len(ended[0].Plans) != 1 || ended[0].Plans[0].ID != s.plan(0) {
+			t.Errorf("ended work: %+v, %v", ended, err)
+		}
+		s.record(opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), From: "working", To: "failed", Reason: opt.Terminated})
+		if ended, err := s.j.EndedWork(t.Context()); err != nil || len(ended) != 0 {
+			t.Errorf("ended work without an open plan: %+v, %v", ended, err)
+		}
 	})
 }

@@ -7,7 +7,8 @@
 // stopped, and one objective at once when a call for it finds no workflow. Any number may run at a time. It
 // decides nothing about the work:
 //
-//   - for a plan that is gone it signals the objective, whose machine ends the plan;
+//   - for a plan that is gone it signals the objective, whose machine ends the plan. If the objective has
+//     ended, as it may if an operator has reset the plan, the signal begins a run of it that ends alone the plan;
 //   - for an objective that is gone it begins a run of the objective's workflow that loads the
 //     objective from the journal and ends it. Temporal refuses that run if another one runs,
 //     so an objective that was begun again meanwhile is left alone;
@@ -37,7 +38,7 @@ type Temporal interface {
 	Stopped(ctx context.Context, since time.Time) (ids []string, err error)
 	Running(ctx context.Context) (ids []string, err error)
 	Close(ctx context.Context, o opt.Objective) error
-	PlanLost(ctx context.Context, p opt.Plan) error
+	PlanLost(ctx context.Context, o opt.Objective, p opt.Plan) error
 	ContextBegan(ctx context.Context, tenant, contextID string) (time.Time, error) // zero if it does not run
 	Enter(ctx context.Context, o opt.Objective, p shown.Placed) error
 }
@@ -48,6 +49,7 @@ type Journal interface {
 	OpenPlans(ctx context.Context, after, last string) ([]opt.Plan, error) // of the objectives with these ids
 	Place(ctx context.Context, p shown.Place) (shown.Placed, error)
 	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended or is unknown
+	EndedWork(ctx context.Context) ([]*opt.Objective, error)                  // that have ended, with those of their plans that have not
 }
 
 // Config has the parts and the settings of a Reconciler.
@@ -145,7 +147,7 @@ func (r *Reconciler) checkStopped(ctx context.Context, since time.Time) error {
 		return err
 	}
 	var failed error
-	over := map[string]bool{}
+	over, ended := map[string]bool{}, false
 	for _, id := range objectivesOf(ids) {
 		if over[id] = r.over[id]; over[id] { // it has failed by itself, and is in the list for a minute
 			continue
@@ -153,8 +155,12 @@ func (r *Reconciler) checkStopped(ctx context.Context, since time.Time) error {
 		open, err := r.check(ctx, id)
 		failed = errors.Join(failed, err)
 		over[id] = err == nil && !open
+		ended = ended || over[id]
 	}
 	r.over = over
+	if ended { // and a plan of it may be open
+		failed = errors.Join(failed, r.checkEnded(ctx))
+	}
 	return failed
 }
 
@@ -208,7 +214,7 @@ func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 		if fate == workflows.FateStopped {
 			r.cfg.Log.Warn("The workflow of a plan was stopped in Temporal; the plan is closed", zap.String("plan", p.ID))
 		}
-		if err := r.cfg.Temporal.PlanLost(ctx, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
+		if err := r.cfg.Temporal.PlanLost(ctx, *o, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
 			return err
 		}
 		r.signaled[p.ID] = time.Now()
@@ -271,7 +277,19 @@ func (r *Reconciler) compare(ctx context.Context) error {
 		_, err := r.check(ctx, id)
 		failed = errors.Join(failed, err)
 	}
+	if many == 0 {
+		failed = errors.Join(failed, r.checkEnded(ctx))
+	}
 	return errors.Join(failed, r.enterAgain(ctx, lost.Waiting))
+}
+
+// checkEnded checks the plans that are open though their objectives have ended. One that runs is left alone.
+func (r *Reconciler) checkEnded(ctx context.Context) error {
+	ended, err := r.cfg.Journal.EndedWork(ctx)
+	for _, o := range ended {
+		err = errors.Join(err, r.checkPlans(ctx, o))
+	}
+	return err
 }
 
 // clocksDiffer is by how much the clocks of Temporal and of a process may differ.

@@ -28,6 +28,7 @@ type world struct {
 	fates map[string]workflows.Fate // of workflows; others run
 	list  []string                  // ids that Temporal lists as running
 	open  map[string]*opt.Objective // in the journal
+	ended []*opt.Objective          // likewise, with open plans
 	done  []string
 	reads map[string]int // of open work, by objective
 	fails error          // of the next signals and lists
@@ -80,7 +81,10 @@ func (w *world) Close(_ context.Context, o opt.Objective) error {
 	return nil
 }
 
-func (w *world) PlanLost(_ context.Context, p opt.Plan) error {
+func (w *world) PlanLost(_ context.Context, o opt.Objective, p opt.Plan) error {
+	if o.ID != p.ObjectiveID {
+		return opt.ErrUnknown
+	}
 	w.does(fmt.Sprint("lost ", p.ID, " ", p.Run))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,6 +124,10 @@ func (w *world) OpenPlans(_ context.Context, after, last string) (list []opt.Pla
 		}
 	}
 	return list, nil
+}
+
+func (w *world) EndedWork(context.Context) (list []*opt.Objective, _ error) {
+	return w.ended, nil
 }
 
 func (w *world) OpenWork(_ context.Context, id string) (*opt.Objective, error) {
@@ -241,6 +249,25 @@ func TestReconciler_reportsPlansStoppedAtTheirEnd(t *testing.T) {
 		synctest.Wait()
 		w.did(t, "lost "+opt.PlanID(ids[0], 1)+" 1")
 	})
+}
+
+// A plan that was reset after its end is open again, though its objective has ended. If it is stopped or
+// deleted then, no workflow of its own ends it in the journal.
+func TestReconciler_reportsPlansOfEndedObjectives(t *testing.T) {
+	w, _ := newWorld(0)
+	var want []string
+	for i, fate := range []workflows.Fate{workflows.FateStopped, workflows.FateGone, workflows.FateRunning, workflows.FateEnded} {
+		id := opt.NewObjectiveID([16]byte{3, byte(i)})
+		plan := &opt.Plan{ID: opt.PlanID(id, 1), ObjectiveID: id, Status: opt.PlanWorking, Started: true, Run: 1}
+		w.ended = append(w.ended, &opt.Objective{ID: id, Status: opt.ObjectiveCompleted, Plans: []*opt.Plan{plan}})
+		if w.fates[plan.ID] = fate; i < 2 {
+			want = append(want, "lost "+plan.ID+" 1")
+		}
+	}
+	r := w.reconciler(zap.NewNop())
+	once(t, r)
+	once(t, r) // the objectives act upon it
+	w.did(t, want...)
 }
 
 // Such a plan is found even if nothing has looked while Temporal listed it as stopped: an objective

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"time"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/witness"
@@ -116,11 +117,28 @@ func (w *world) streaming(ctx context.Context, n int) error {
 	return nil
 }
 
-// join subscribes to a task at work, once, and gets the events after its snapshot.
+// joinsFor is how long a subscription of join lasts at most: a few events.
+const joinsFor = 500 * time.Millisecond
+
+// join subscribes to a task again and again until it has ended, each time for a moment, and gets the events
+// after each snapshot.
 func (w *world) join(ctx context.Context, taskID string) {
+	for ctx.Err() == nil {
+		switch err := w.joinOnce(ctx, taskID, rand.N(joinsFor)); {
+		case harness.MayRepeat(err): // no process runs
+			time.Sleep(joinsFor / 10)
+		case err != nil:
+			return
+		}
+	}
+}
+
+func (w *world) joinOnce(ctx context.Context, taskID string, lasts time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, lasts)
+	defer cancel()
 	s, err := w.c.Subscribe(ctx, taskID, harness.Fresh)
 	if err != nil {
-		return // it has ended, or no process runs
+		return err
 	}
 	defer s.Close()
 	var events []harness.Event
@@ -130,6 +148,7 @@ func (w *world) join(ctx context.Context, taskID string) {
 	if len(events) > 0 {
 		w.saw.Saw(witness.Stream{Subscriber: "late reader", Subject: taskID, After: events[0].ID, Events: told(events[1:])})
 	}
+	return nil
 }
 
 func (w *world) failing(ctx context.Context, n int) error {

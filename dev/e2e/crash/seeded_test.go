@@ -17,12 +17,13 @@ import (
 )
 
 var (
-	mutate    = flag.Bool("mutations", false, "build the product with one bug after another, and expect TestProof to notice each")
+	mutate    = flag.Bool("mutations", false, "build the product with all bugs, plant one after another, and expect TestProof to notice each")
 	proofsDir = flag.String("found", "", "directory that keeps which bugs were noticed, so that a later run leaves them out")
 )
 
-// A bug replaces a text in a file of the product. TestProof has to notice it in one of
-// seededRuns runs with some clients: fewer clients take less time on a busy machine.
+// A bug replaces a text in a file of the product. There, BUG is true in a process in which it is
+// planted. TestProof has to notice it in one of seededRuns runs with some clients: fewer clients
+// take less time on a busy machine.
 type bug struct {
 	clients              string // as -clients has them
 	name, file, from, to string
@@ -31,42 +32,53 @@ type bug struct {
 const seededRuns = 3
 
 var bugs = []bug{
-	{clients: "voted", name: "a principal votes twice", file: "opt/machine/plan_state.go", from: "case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):", to: "case false:"},
-	{clients: "voted", name: "one accept closes a gate that needs three", file: "opt/machine/plan_gate.go", from: "if !t.Gate.Decides(reply.Action) {", to: "if false {"},
-	{clients: "voted|one task$", name: "a vote is lost", file: "opt/machine/plan_gate.go", from: "append(slices.Clone(gate.Votes), ", to: "append(slices.Clone(gate.Votes[:0]), "},
-	{clients: "voted|contested|approved", name: "a vote that comes again is judged again", file: "opt/machine/plan_gate.go", from: "if m.State.Seen[key] {", to: "if false {"},
-	{clients: "voted|contested|approved", name: "a late decision is acknowledged", file: "api/message/message_reply.go", from: "\topt.NotWaiting: call.ErrNotWaiting,\n", to: ""},
-	{clients: "revised", name: "the revision is not checked", file: "opt/machine/admit.go", from: "case c.Seen != 0 && c.Seen != o.Revision:", to: "case false:"},
-	{clients: "revised", name: "a change that comes again is applied again", file: "opt/machine/command.go", from: "return s.Answered[id] || waits || s.Current != nil && s.Current.Command.ID == id", to: "return false"},
-	{clients: "in turn|crowd", name: "two objectives of a context work at a time", file: "opt/machine/turn.go", from: "return !t.Shared || t.Held", to: "return true"},
-	{clients: "in turn|crowd", name: "the last that came has the next turn", file: "opt/machine/context.go", from: "s.Holder = (*next)[0]\n\t\t*next = (*next)[1:]", to: "s.Holder = (*next)[len(*next)-1]\n\t\t*next = (*next)[:len(*next)-1]"},
-	{clients: "list|streaming", name: "a resumed stream begins one event too late", file: "api/stream/stream.go", from: "\ts.seq = after\n", to: "\ts.seq = after + 1\n"},
-	{clients: "list|streaming", name: "a resumed stream begins one event too early", file: "api/stream/stream.go", from: "\ts.seq = after\n", to: "\ts.seq = max(0, after-1)\n"},
-	{clients: "list|streaming", name: "an event is dropped from a stream that waits", file: "api/stream/stream.go", from: "if e, ok := s.event(whole); ok {", to: "if e, ok := s.event(whole); ok && (s.over || s.done || r.Seq%5 != 0) {"},
-	{name: "a commit is reported that was undone", file: "internal/journal/db/writer.go", from: "err = w.db.Commit(w.c)", to: "if began.UnixNano()%23 == 0 {\n\t\t\t_, err = w.c.Exec(\"ROLLBACK\")\n\t\t} else {\n\t\t\terr = w.db.Commit(w.c)\n\t\t}"},
-	{clients: "one task$|list", name: "a repeated message begins again", file: "api/call/id.go", from: "return opt.DerivedObjectiveID(c.Tenant, c.Principal, m.MessageID), nil", to: "return i.Random()"},
-	{clients: "idle", name: "the key of a new objective is ignored", file: "api/call/id.go", from: "if c.Key != \"\" {\n\t\treturn opt.DerivedObjectiveID(c.Tenant, c.Principal, \"create:\"", to: "if false {\n\t\treturn opt.DerivedObjectiveID(c.Tenant, c.Principal, \"create:\""},
-	{clients: "pushed", name: "a webhook does not get every state", file: "internal/journal/record/delivery.go", from: "\t\tdeliver(r, e, e.TaskID, to)\n", to: "\t\tif !to.Waiting() {\n\t\t\tdeliver(r, e, e.TaskID, to)\n\t\t}\n"},
-	{clients: "pushed", name: "a webhook gets the newest state first", file: "internal/journal/push/delivery.go", from: "ORDER BY d.n LIMIT 1", to: "ORDER BY d.n DESC LIMIT 1"},
-	{clients: "pushed", name: "a refused delivery counts as delivered", file: "activities/push.go", from: "case !t.failed():\n\t\treturn outbox.DeliveryDone, 0", to: "case !t.failed(), t.Status == http.StatusServiceUnavailable:\n\t\treturn outbox.DeliveryDone, 0"},
+	{clients: "voted", name: "a principal votes twice", file: "opt/machine/plan_state.go", from: "case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):", to: "case !BUG && reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):"},
+	{clients: "voted", name: "one accept closes a gate that needs three", file: "opt/machine/plan_gate.go", from: "if !t.Gate.Decides(reply.Action) {", to: "if !BUG && !t.Gate.Decides(reply.Action) {"},
+	{clients: "voted|one task$", name: "a vote is lost", file: "opt/machine/plan_gate.go", from: "gate.Votes = append(slices.Clone(gate.Votes), ", to: "if BUG {\n\t\tgate.Votes = nil\n\t}\n\tgate.Votes = append(slices.Clone(gate.Votes), "},
+	{clients: "voted|contested|approved", name: "a vote that comes again is judged again", file: "opt/machine/plan_gate.go", from: "if m.State.Seen[key] {", to: "if !BUG && m.State.Seen[key] {"},
+	{clients: "voted|contested|approved", name: "a late decision is acknowledged", file: "api/message/message_reply.go", from: "return refusals[j.Verdict]", to: "if BUG && j.Verdict == opt.NotWaiting {\n\t\treturn nil\n\t}\n\treturn refusals[j.Verdict]"},
+	{clients: "revised", name: "the revision is not checked", file: "opt/machine/admit.go", from: "case c.Seen != 0 && c.Seen != o.Revision:", to: "case !BUG && c.Seen != 0 && c.Seen != o.Revision:"},
+	{clients: "revised", name: "a change that comes again is applied again", file: "opt/machine/command.go", from: "return s.Answered[id] || waits || s.Current", to: "return !BUG && (s.Answered[id] || waits) || !BUG && s.Current"},
+	{clients: "in turn|crowd", name: "two objectives of a context work at a time", file: "opt/machine/turn.go", from: "return !t.Shared || t.Held", to: "return BUG || !t.Shared || t.Held"},
+	{clients: "in turn|crowd", name: "the last that came has the next turn", file: "opt/machine/context.go", from: "\t\ts.Holder = (*next)[0]\n", to: "\t\tif last := len(*next) - 1; BUG {\n\t\t\ts.Holder, *next = (*next)[last], (*next)[:last]\n\t\t\treturn\n\t\t}\n\t\ts.Holder = (*next)[0]\n"},
+	{clients: "list|streaming", name: "a resumed stream begins one event too late", file: "api/stream/stream.go", from: "\ts.seq = after\n", to: "\ts.seq = after\n\tif BUG {\n\t\ts.seq++\n\t}\n"},
+	{clients: "list|streaming", name: "a resumed stream begins one event too early", file: "api/stream/stream.go", from: "\ts.seq = after\n", to: "\ts.seq = after\n\tif BUG {\n\t\ts.seq = max(0, after-1)\n\t}\n"},
+	{clients: "list|streaming", name: "the event after a snapshot is dropped", file: "api/stream/stream.go", from: "Objective: t.Objective}, v.Seq\n", to: "Objective: t.Objective}, v.Seq\n\tif BUG {\n\t\ts.seq++\n\t}\n"},
+	{clients: "list|streaming", name: "an event is dropped from a stream that waits", file: "api/stream/stream.go", from: "if e, ok := s.event(whole); ok {", to: "if e, ok := s.event(whole); ok && (!BUG || s.over || s.done || r.Seq%5 != 0) {"},
+	{name: "a commit is reported that was undone", file: "internal/journal/db/writer.go", from: "err = w.db.Commit(w.c)", to: "if BUG && began.UnixNano()%23 == 0 {\n\t\t\t_, err = w.c.Exec(\"ROLLBACK\")\n\t\t} else {\n\t\t\terr = w.db.Commit(w.c)\n\t\t}"},
+	{clients: "one task$|list", name: "a repeated message begins again", file: "api/call/id.go", from: "i.Idempotency == ByMessageID, once:\n", to: "!BUG && (i.Idempotency == ByMessageID || once):\n"},
+	{clients: "idle", name: "the key of a new objective is ignored", file: "api/call/id.go", from: "if c.Key != \"\" {\n\t\treturn opt.DerivedObjectiveID(c.Tenant, c.Principal, \"create:\"", to: "if c.Key != \"\" && !BUG {\n\t\treturn opt.DerivedObjectiveID(c.Tenant, c.Principal, \"create:\""},
+	{clients: "pushed", name: "a webhook does not get every state", file: "internal/journal/record/delivery.go", from: "\t\tdeliver(r, e, e.TaskID, to)\n", to: "\t\tif !BUG || !to.Waiting() {\n\t\t\tdeliver(r, e, e.TaskID, to)\n\t\t}\n"},
+	{clients: "pushed", name: "a webhook gets the newest state first", file: "internal/journal/push/delivery.go", from: "ORDER BY d.n LIMIT 1`", to: "ORDER BY d.n `+map[bool]string{true: \"DESC\"}[BUG]+` LIMIT 1`"},
+	{clients: "pushed", name: "a refused delivery counts as delivered", file: "activities/push.go", from: "case !t.failed():\n", to: "case !t.failed(), BUG && t.Status == http.StatusServiceUnavailable:\n"},
 	{clients: "one task$", name: "a schedule fires twice", file: "api/schedule/schedule_run.go", from: "\t\td, err := s.Messages.Deliver(ctx, c, p)\n",
-		to: "\t\tagain := p\n\t\tagain.Message.MessageID += \"-again\"\n\t\tif d, err := s.Messages.Deliver(ctx, c, again); err == nil {\n\t\t\td.Watch.Close()\n\t\t}\n\t\td, err := s.Messages.Deliver(ctx, c, p)\n"},
+		to: "\t\tagain := p\n\t\tagain.Message.MessageID += \"-again\"\n\t\tif BUG {\n\t\t\tif d, err := s.Messages.Deliver(ctx, c, again); err == nil {\n\t\t\t\td.Watch.Close()\n\t\t\t}\n\t\t}\n\t\td, err := s.Messages.Deliver(ctx, c, p)\n"},
 	{clients: "one task$|list|streaming", name: "work is acknowledged before it is durable", file: "workflows/client.go", from: "_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)",
-		to: "var err error\n\tgo func(ctx context.Context) {\n\t\ttime.Sleep(400 * time.Millisecond)\n\t\t_, _ = c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)\n\t}(context.WithoutCancel(ctx))"},
+		to: "var err error\n\tif BUG {\n\t\tgo func(ctx context.Context) {\n\t\t\ttime.Sleep(400 * time.Millisecond)\n\t\t\t_, _ = c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)\n\t\t}(context.WithoutCancel(ctx))\n\t} else {\n\t\t_, err = c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)\n\t}"},
 }
+
+// planted is in each package with bugs. One program has all of them, since it takes minutes to build.
+const planted = `package %s
+
+import "os"
+
+// planted reports whether a bug is planted in this process.
+func planted(bug string) bool { return os.Getenv("PLANTED") == bug }
+`
 
 // Each bug must make TestProof fail. Without -mutations, only the table is checked.
 func TestSeededBugs(t *testing.T) {
+	files := seeded(t)
+	if !*mutate {
+		return
+	}
+	program := build(t, files)
 	for _, b := range bugs {
 		t.Run(b.name, func(t *testing.T) {
-			source, path := b.source(t)
-			if n := strings.Count(source, b.from); n != 1 {
-				t.Fatalf("the text is in %s %d times", b.file, n)
-			}
-			if !*mutate || b.known(source) {
+			source := string(harness.ReadFile(t, b.path(t)))
+			if b.known(source) {
 				return
 			}
-			program := b.build(t, path, strings.Replace(source, b.from, b.to, 1))
 			for n := range seededRuns {
 				if seen := b.proved(t, program); seen != "" {
 					t.Logf("Noticed in run %d: %s", n+1, seen)
@@ -77,24 +89,51 @@ func TestSeededBugs(t *testing.T) {
 			t.Errorf("not noticed in %d runs", seededRuns)
 		})
 	}
+	t.Run("none", func(t *testing.T) {
+		if seen := (bug{}).proved(t, program); seen != "" {
+			t.Errorf("noticed without a bug: %s", seen)
+		}
+	})
 }
 
-// source returns the text of the file with the bug, and its path.
-func (b bug) source(t *testing.T) (text, path string) {
+// seeded returns the files of the product with all bugs, by path.
+func seeded(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, b := range bugs {
+		path := b.path(t)
+		if files[path] == "" {
+			files[path] = string(harness.ReadFile(t, path))
+			dir := filepath.Dir(path)
+			files[filepath.Join(dir, "planted.go")] = fmt.Sprintf(planted, filepath.Base(dir))
+		}
+		if n := strings.Count(files[path], b.from); n != 1 {
+			t.Fatalf("%s: the text is in %s %d times", b.name, b.file, n)
+		}
+		files[path] = strings.Replace(files[path], b.from, strings.ReplaceAll(b.to, "BUG", fmt.Sprintf("planted(%q)", b.name)), 1)
+	}
+	return files
+}
+
+// path returns the path of the file with the bug.
+func (b bug) path(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../..", b.file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(harness.ReadFile(t, path)), path
+	return path
 }
 
-// build builds the program that the tests kill with a replaced file, and returns its path.
-func (b bug) build(t *testing.T, path, text string) string {
+// build builds the program that the tests kill with replaced and new files, and returns its path.
+func build(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	changed := harness.WriteFile(t, dir, "changed.go", text)
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	overlay := map[string]map[string]string{"Replace": {}}
+	for path, text := range files {
+		overlay["Replace"][path] = harness.WriteFile(t, dir, strings.ReplaceAll(path, string(filepath.Separator), "_"), text)
+	}
+	replace, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +145,9 @@ func (b bug) build(t *testing.T, path, text string) string {
 	return program
 }
 
-// proved runs TestProof of this package on a program, and returns the first mistake that it
-// has noticed, "" for none. After a wait that was too long, which a busy machine may explain,
-// only what the checker has found counts, and lost workflows.
+// proved runs TestProof of this package on a program in which b is planted, and returns the first
+// mistake that it has noticed, "" for none. After a wait that was too long, which a busy machine may
+// explain, only what the checker has found counts, and lost workflows.
 func (b bug) proved(t *testing.T, program string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -117,7 +156,9 @@ func (b bug) proved(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(ctx, self, "-test.run=^TestProof$", "-test.timeout=9m", "-within=100s", "-crashable="+program, "-clients="+b.clients).CombinedOutput()
+	cmd := exec.CommandContext(ctx, self, "-test.run=^TestProof$", "-test.timeout=9m", "-within=100s", "-crashable="+program, "-clients="+b.clients)
+	cmd.Env = append(os.Environ(), "PLANTED="+b.name)
+	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return ""
 	}

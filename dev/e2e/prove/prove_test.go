@@ -1,4 +1,4 @@
-// Package prove_test runs "longhaul prove" on Longhaul and on the official Go server.
+// Package prove_test runs "longhaul prove" on Longhaul and on the official servers.
 package prove_test
 
 import (
@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/pgserver"
 	"longhaul/internal/prove"
 )
 
@@ -53,6 +55,36 @@ func TestProve_longhaul(t *testing.T) {
 	for _, check := range card.Checks {
 		if n := card.Of(check.Name); n.Cases == 0 {
 			t.Errorf("%q was not checked: %s", check.Title, n.Skipped)
+		}
+	}
+}
+
+// The official JavaScript server keeps its tasks in a database: a kill loses none of them, and the work that it
+// has interrupted does not go on.
+func TestProve_officialDatabase(t *testing.T) {
+	t.Parallel()
+	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs")
+	server, err := pgserver.Start(t.Context(), "fsync=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	if err := server.Create(t.Context(), "a2a"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "node_modules/.bin/a2a-db"), "upgrade", "--url", server.URL("a2a")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("make the tables: %v\n%s", err, out)
+	}
+	site := harness.NewSite(t, harness.Dev)
+	_, port, _ := strings.Cut(site.Addr, ":")
+	card := run(t, site, fmt.Sprintf("exec node %s %s '%s'", filepath.Join(dir, "main.mjs"), port, server.URL("a2a")))
+	for _, e := range card.Experiments {
+		if n := e.Checks["accepted"]; n.Cases == 0 || !n.Clean() {
+			t.Errorf("%s: accepted: %+v, want none lost", e.Name, n)
+		}
+		if n := e.Checks["finished"]; (e.Recovery != nil) != (n.Lost > 0) {
+			t.Errorf("%s: finished: %+v, want work lost with the process alone", e.Name, n)
 		}
 	}
 }

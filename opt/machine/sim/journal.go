@@ -53,6 +53,12 @@ func (r *row) terminated(planID string) bool {
 	return p != nil && p.Status.Ended() && p.Reason == opt.Terminated
 }
 
+// opens reports whether the journal shows a plan as open, which one of an ended objective is if it was reset.
+func (r *row) opens(planID string) bool {
+	p := r.objective.Plan(planID)
+	return p != nil && !p.Status.Ended()
+}
+
 // A place is the place of an attempt at an objective in the queue of its context.
 type place struct {
 	objectiveID string

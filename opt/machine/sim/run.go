@@ -65,6 +65,7 @@ type task struct {
 	canceled bool
 	reset    bool          // it is the first one after a reset
 	prompt   bool          // the journal answers at once
+	deaf     bool          // but the message with what it records then is lost
 	sent     drive.Receipt // of the message with what it records then
 	size     drive.Size
 	done     []string

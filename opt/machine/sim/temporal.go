@@ -21,7 +21,7 @@ func (tp temporal) run(r *run, c *choice) {
 		return
 	}
 	r.size.Events += 10
-	t := &task{now: tp.w.now, fresh: r.fresh, canceled: r.canceled, reset: r.reset, size: r.size, prompt: !c.chance(4) && !tp.w.journal.down && tp.w.journal.whole()}
+	t := &task{now: tp.w.now, fresh: r.fresh, canceled: r.canceled, reset: r.reset, size: r.size, prompt: !c.chance(4) && !tp.w.journal.down && tp.w.journal.whole(), deaf: c.chance(6)}
 	if c.chance(12) {
 		tp.w.logf("%s: a workflow task is lost", tp.w.name(r.id))
 		if r.fresh && t.prompt {
@@ -163,18 +163,17 @@ func (tp temporal) terminate(r *run) {
 	tp.w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
 }
 
-// deliverLost has the reconciler act: it reports a lost plan to its objective, or begins a
-// run that ends an objective without a workflow.
+// deliverLost has the reconciler act: it reports a lost plan to its objective, which begins again for
+// that if it has ended, or begins a run that ends an objective without a workflow.
 func (tp temporal) deliverLost(o op) {
 	plan := o.in.(machine.PlanLost)
 	to, row := tp.w.open(o.to), tp.w.journal.rows[o.to]
 	switch {
-	case row == nil || row.closed:
+	case row == nil || row.closed && !row.opens(plan.PlanID):
 	case tp.w.open(plan.PlanID) != nil: // it has begun again
 	case plan.PlanID != o.to && row.terminated(plan.PlanID):
-	case to != nil && plan.PlanID != o.to:
-		tp.w.logf("%s hears that %s is lost", tp.w.name(o.to), tp.w.name(plan.PlanID))
-		to.signal(sent(plan))
+	case plan.PlanID != o.to && (to != nil || row.closed):
+		tp.planLost(o.to, plan)
 	case to == nil:
 		tp.w.logf("%s is closed in a new run", tp.w.name(o.to))
 		for _, r := range slices.Clone(tp.w.runs) {
@@ -190,30 +189,39 @@ func (tp temporal) deliverLost(o op) {
 // reports whether an objective hears that one is lost.
 func (tp temporal) reconcile() (any bool) {
 	for _, id := range tp.w.journal.order {
-		to, row := tp.w.open(id), tp.w.journal.rows[id]
-		if to == nil || row.closed {
-			continue
-		}
+		row := tp.w.journal.rows[id]
 		for _, p := range row.objective.Plans {
 			if r := tp.w.latest[p.ID]; r != nil && r.terminated && !p.Status.Ended() {
-				tp.w.logf("%s hears that %s is lost", tp.w.name(id), tp.w.name(p.ID))
-				to.signal(machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
-				any = true
+				any = tp.planLost(id, machine.PlanLost{PlanID: p.ID, Attempt: p.Run}) || any
 			}
 		}
 	}
 	return any
 }
 
+// planLost reports a lost plan to its objective. One that has ended begins again for that. It reports
+// whether the objective hears it.
+func (tp temporal) planLost(objectiveID string, plan machine.PlanLost) bool {
+	to := tp.w.open(objectiveID)
+	if to == nil && tp.w.journal.rows[objectiveID].closed {
+		to = tp.again(objectiveID)
+	}
+	if to == nil {
+		return false
+	}
+	tp.w.logf("%s hears that %s is lost", tp.w.name(objectiveID), tp.w.name(plan.PlanID))
+	to.signal(sent(plan))
+	return true
+}
+
 // mayLose reports whether an operator may end r, of a plan or an objective. An objective is open in
 // the journal, has answered all commands that have arrived, and has recorded all events. Otherwise
-// the operator loses answers that no client gets. A plan was not reset before its objective has ended:
-// else the journal shows it as open for ever, since no workflow hears that it is lost.
+// the operator loses answers that no client gets.
 func (tp temporal) mayLose(r *run) bool {
 	row := tp.w.journal.rows[r.objective]
 	h, objective := r.m.(objectiveHost)
 	if !objective {
-		return tp.w.facts.resets[r.id] == 0 || row != nil && !row.closed
+		return true
 	}
 	s := &h.o.State
 	return row != nil && !row.closed && len(r.arrived) == 0 && len(r.driver.Rest()) == 0 && !r.fresh && s.Current == nil && len(s.Commands)+len(s.Overdue) == 0

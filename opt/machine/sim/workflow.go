@@ -219,6 +219,10 @@ func (r *run) RecordNow(of drive.Recording) drive.Recorded {
 	case r.shadow:
 	case r.task.prompt:
 		r.w.logf("%s: its first events are recorded", r.w.name(r.id))
+		if r.task.deaf && rec.report != nil {
+			r.w.logf("%s does not hear of it", r.w.name(rec.report.to))
+			rec.report = nil
+		}
 		r.task.prompt, r.task.sent = rec.now(r.w)
 	default: // the try that seems to have failed may be late
 		r.w.put(rec.late())

@@ -1,0 +1,101 @@
+// An agent on the server of the official JavaScript SDK with its stores in PostgreSQL: port and URL of the
+// database are its arguments, and the tables were made by a2a-db. It understands the commands of the
+// agent in Go beside it.
+import express from 'express';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { Role, TaskState } from '@a2a-js/sdk';
+import { AgentEvent, DefaultPushNotificationSender, DefaultRequestHandler } from '@a2a-js/sdk/server';
+import { DatabasePushNotificationStore, DatabaseTaskStore } from '@a2a-js/sdk/server/database';
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+
+const [port, database] = process.argv.slice(2);
+const pause = (ms) => new Promise((end) => setTimeout(end, ms));
+const part = (text) => ({ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: '' });
+const milliseconds = (text) => parseFloat(text) * (text.endsWith('ms') ? 1 : 1000);
+
+const contexts = new Map(); // of tasks that have not ended, by id
+const working = new Set(); // ids of tasks
+const canceled = new Set();
+
+const status = (c, state, says) => AgentEvent.statusUpdate({
+  ...c, metadata: undefined, status: {
+    state, timestamp: new Date().toISOString(),
+    message: says && { ...c, messageId: crypto.randomUUID(), role: Role.ROLE_AGENT, parts: [part(says)], metadata: undefined, extensions: [], referenceTaskIds: [] },
+  },
+});
+
+const piece = (c, id, text, append, lastChunk) => AgentEvent.artifactUpdate({
+  ...c, append, lastChunk, metadata: undefined, artifact: { artifactId: id, name: '', description: '', parts: [part(text)], metadata: undefined, extensions: [] },
+});
+
+// run runs one command and returns whether the next one may.
+async function run(c, command, publish) {
+  const [name, ...words] = command.trim().split(/\s+/);
+  if (name === 'work') {
+    await pause(milliseconds(words[0]));
+  } else if (name === 'stream') {
+    const id = crypto.randomUUID();
+    for (let i = 0; i < +words[0] && !canceled.has(c.taskId); i++) {
+      publish(piece(c, id, 'piece ', i > 0, i === words[0] - 1));
+      await pause(milliseconds(words[1]));
+    }
+  } else if (name === 'say') {
+    publish(piece(c, crypto.randomUUID(), words.join(' '), false, true));
+  } else if (name === 'ask') {
+    publish(status(c, TaskState.TASK_STATE_INPUT_REQUIRED, words.join(' ')));
+    return false;
+  }
+  return !canceled.has(c.taskId);
+}
+
+const executor = {
+  async execute(request, bus) {
+    const c = { taskId: request.taskId, contextId: request.contextId };
+    const said = request.userMessage.parts.map((p) => p.content?.value).join('');
+    const publish = (event) => bus.publish(event);
+    contexts.set(c.taskId, c.contextId);
+    working.add(c.taskId);
+    publish(AgentEvent.task(request.task ?? {
+      id: c.taskId, contextId: c.contextId, artifacts: [], history: [request.userMessage], metadata: undefined,
+      status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
+    }));
+    let goesOn = true;
+    if (request.task) {
+      publish(piece(c, crypto.randomUUID(), said, false, true));
+    } else {
+      publish(status(c, TaskState.TASK_STATE_WORKING));
+      for (const command of said.split(';')) {
+        goesOn = goesOn && await run(c, command, publish);
+      }
+    }
+    working.delete(c.taskId);
+    if (canceled.has(c.taskId)) {
+      publish(status(c, TaskState.TASK_STATE_CANCELED));
+    } else if (goesOn) {
+      publish(status(c, TaskState.TASK_STATE_COMPLETED));
+    }
+    bus.finished();
+  },
+  async cancelTask(taskId, bus) {
+    canceled.add(taskId);
+    if (!working.has(taskId)) { // it waits for an answer
+      bus.publish(status({ taskId, contextId: contexts.get(taskId) }, TaskState.TASK_STATE_CANCELED));
+      bus.finished();
+    }
+  },
+};
+
+const url = `http://127.0.0.1:${port}`;
+const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database }) }) });
+const pushes = new DatabasePushNotificationStore(db);
+const requestHandler = new DefaultRequestHandler({
+  name: 'Official JavaScript server', description: '', version: '1.3.0', provider: undefined, documentationUrl: '', iconUrl: '',
+  supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
+  capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: false },
+  securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [],
+}, new DatabaseTaskStore(db), executor, undefined, pushes, new DefaultPushNotificationSender(pushes));
+const app = express();
+app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
+app.use('/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
+app.listen(port, '127.0.0.1');
