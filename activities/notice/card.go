@@ -74,7 +74,7 @@ func newCard(d Data, app chatapp.App) card {
 	}
 	c.buttons = buttons(g, app.Name, c.hidden)
 	if c.hidden {
-		c.add("", "This is not all that is to be decided on, so it cannot be accepted here.")
+		c.texts = append(c.texts, text{"", "This is not all that is to be decided on, so it cannot be accepted here."})
 	}
 	return c
 }
