@@ -64,7 +64,7 @@ func (m mattermost) create(ctx context.Context, by activities.Sender, body any) 
 	var out struct {
 		ID string `json:"id"`
 	}
-	err := m.app.Call(ctx, by, http.MethodPost, "/api/v4/posts", body, &out)
+	err := m.app.Call(ctx, by, "POST /api/v4/posts", body, &out)
 	if err == nil && out.ID == "" {
 		err = errNoPlace
 	}
@@ -74,7 +74,7 @@ func (m mattermost) create(ctx context.Context, by activities.Sender, body any) 
 func (m mattermost) update(ctx context.Context, by activities.Sender, at string, c card) (gone bool, err error) {
 	body := m.message(c).(object)
 	delete(body, "channel_id")
-	err = m.app.Call(ctx, by, http.MethodPut, "/api/v4/posts/"+url.PathEscape(at)+"/patch", body, nil)
+	err = m.app.Call(ctx, by, "PUT /api/v4/posts/"+url.PathEscape(at)+"/patch", body, nil)
 	if f, ok := chatapp.FailureOf(err); ok && f.Status == http.StatusNotFound {
 		return true, nil
 	}

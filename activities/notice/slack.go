@@ -2,7 +2,6 @@ package notice
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"longhaul/activities"
@@ -70,7 +69,7 @@ func (s slack) post(ctx context.Context, by activities.Sender, c card) (string, 
 		Channel string `json:"channel"`
 		TS      string `json:"ts"`
 	}
-	err := s.app.Call(ctx, by, http.MethodPost, "/api/chat.postMessage", s.message(c), &out)
+	err := s.app.Call(ctx, by, "POST /api/chat.postMessage", s.message(c), &out)
 	if err == nil && (out.Channel == "" || out.TS == "") {
 		err = errNoPlace
 	}
@@ -80,7 +79,7 @@ func (s slack) post(ctx context.Context, by activities.Sender, c card) (string, 
 func (s slack) update(ctx context.Context, by activities.Sender, at string, c card) (gone bool, err error) {
 	body := s.message(c).(object)
 	body["channel"], body["ts"], _ = strings.Cut(at, "/")
-	err = s.app.Call(ctx, by, http.MethodPost, "/api/chat.update", body, nil)
+	err = s.app.Call(ctx, by, "POST /api/chat.update", body, nil)
 	if f, ok := chatapp.FailureOf(err); ok && f.Code == "message_not_found" {
 		return true, nil
 	}
@@ -89,7 +88,7 @@ func (s slack) update(ctx context.Context, by activities.Sender, at string, c ca
 
 func (s slack) remark(ctx context.Context, by activities.Sender, at, line string) error {
 	channel, ts, _ := strings.Cut(at, "/")
-	return s.app.Call(ctx, by, http.MethodPost, "/api/chat.postMessage", object{
+	return s.app.Call(ctx, by, "POST /api/chat.postMessage", object{
 		"channel": channel, "thread_ts": ts, "reply_broadcast": true, "text": escaped(line), "mrkdwn": false,
 		"blocks": []object{{"type": "section", "text": plainText(shortened(line, slackSection))}},
 	}, nil)

@@ -77,7 +77,7 @@ func (p *Page) of(kind chatapp.Kind) []chatapp.App {
 
 const (
 	maxBody   = 1 << 20                 // bytes of a request
-	answerFor = 2500 * time.Millisecond // Slack and Mattermost give up after three seconds
+	answerFor = 2500 * time.Millisecond // Slack and Mattermost wait for three seconds
 )
 
 // Serve serves a POST request of a platform.
@@ -152,7 +152,7 @@ var (
 	mayAnswer = operation.Right("AnswerInterrupt")
 )
 
-// An outcome says what became of what was pressed.
+// An outcome is the result of a press.
 type outcome struct {
 	fault   *call.Fault // nil if it was done
 	open    gate.OpenInterrupt

@@ -132,7 +132,7 @@ func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 	s.Server = api.New(api.Config{Service: operations, Now: s.world.Now, Chat: page, Authenticate: func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(
+	r := httptest.NewRequestWithContext(t.Context(), "POST /", strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Go"}]}}}`))
 	for name, v := range map[string]string{"Content-Type": "application/json", "A2A-Version": "1.0", "Authorization": "Bearer acme/carl"} {
 		r.Header.Set(name, v)
@@ -190,8 +190,8 @@ func (s *site) send(in sent) *httptest.ResponseRecorder {
 type door struct {
 	click  func(s *site, account string, p chatapp.Press) sent
 	submit func(s *site, account string, p chatapp.Press, words map[string]string) sent
-	// told returns what the person was told after a click.
-	told func(s *site, w *httptest.ResponseRecorder) string
+	// shown returns the text for the person after a click.
+	shown func(s *site, w *httptest.ResponseRecorder) string
 }
 
 // sign signs a request as Slack does.
@@ -228,7 +228,7 @@ var doors = map[chatapp.Kind]door{
 			}
 			return s.sign(secret, text(obj{"type": "view_submission", "user": obj{"id": account}, "view": obj{"private_metadata": p.Text(), "state": obj{"values": values}}}), s.world.Now())
 		},
-		told: func(s *site, _ *httptest.ResponseRecorder) string {
+		shown: func(s *site, _ *httptest.ResponseRecorder) string {
 			if last := s.platform.last(); strings.HasPrefix(last, "/api/chat.postEphemeral ") {
 				return last
 			}
@@ -246,7 +246,7 @@ var doors = map[chatapp.Kind]door{
 			return sent{"/chat/mattermost", http.Header{"Content-Type": {"application/json"}},
 				text(obj{"type": "dialog_submission", "user_id": account, "state": s.app.Sign(p), "submission": words})}
 		},
-		told: func(_ *site, w *httptest.ResponseRecorder) string { return w.Body.String() },
+		shown: func(_ *site, w *httptest.ResponseRecorder) string { return w.Body.String() },
 	},
 }
 
@@ -262,19 +262,19 @@ func TestPage_rules(t *testing.T) {
 			responders opt.Responders
 			account    string
 			change     func(*chatapp.Press)
-			told, want string
+			text, want string
 		}{
 			"by address":             {account: "U-ann", want: "completed: accept  by ann"},
 			"by account":             {account: "U-bob", want: "completed: accept  by bob"},
 			"by domain":              {account: "U-dora", want: "completed: accept  by dora@example.net"},
-			"an address not checked": {account: "U-liar", told: "not known here", want: open},
-			"a name of another":      {account: "U-named", told: "not known here", want: open},
-			"an unknown account":     {account: "U-new", told: "not known here", want: open},
-			"the requester":          {responders: opt.Responders{NotRequester: true}, account: "U-carl", told: "Others decide here", want: open},
-			"another group":          {responders: opt.Responders{Groups: []string{"leads"}}, account: "U-ann", told: "Others decide here", want: open},
+			"an address not checked": {account: "U-liar", text: "not known here", want: open},
+			"a name of another":      {account: "U-named", text: "not known here", want: open},
+			"an unknown account":     {account: "U-new", text: "not known here", want: open},
+			"the requester":          {responders: opt.Responders{NotRequester: true}, account: "U-carl", text: "Others decide here", want: open},
+			"another group":          {responders: opt.Responders{Groups: []string{"leads"}}, account: "U-ann", text: "Others decide here", want: open},
 			"a vote":                 {responders: opt.Responders{Accepts: 2}, account: "U-ann", want: open},
-			"another object":         {account: "U-ann", change: func(p *chatapp.Press) { p.Digest = "sha256:00" }, told: "earlier state", want: open},
-			"another gate":           {account: "U-ann", change: func(p *chatapp.Press) { p.Gate = "task-none-1-0:1" }, told: "nothing to answer", want: open},
+			"another object":         {account: "U-ann", change: func(p *chatapp.Press) { p.Digest = "sha256:00" }, text: "earlier state", want: open},
+			"another gate":           {account: "U-ann", change: func(p *chatapp.Press) { p.Gate = "task-none-1-0:1" }, text: "nothing to answer", want: open},
 		} {
 			t.Run(fmt.Sprint(kind, " ", name), func(t *testing.T) {
 				gate := approval()
@@ -285,8 +285,8 @@ func TestPage_rules(t *testing.T) {
 					tt.change(&p)
 				}
 				w := s.send(d.click(s, tt.account, p))
-				if told := d.told(s, w); w.Code != http.StatusOK || !strings.Contains(told, tt.told) {
-					t.Errorf("told %d %q, want %q", w.Code, told, tt.told)
+				if text := d.shown(s, w); w.Code != http.StatusOK || !strings.Contains(text, tt.text) {
+					t.Errorf("the person reads %d %q, want %q", w.Code, text, tt.text)
 				}
 				if got := s.result(); got != tt.want {
 					t.Errorf("the task is %q, want %q", got, tt.want)
@@ -296,7 +296,7 @@ func TestPage_rules(t *testing.T) {
 	}
 }
 
-// The first valid answer wins, whoever is second is told who was first, and the same request
+// The first valid answer wins, the second person sees who was first, and the same request
 // again is refused.
 func TestPage_firstWins(t *testing.T) {
 	for kind, d := range doors {
@@ -312,8 +312,8 @@ func TestPage_firstWins(t *testing.T) {
 				t.Errorf("the same request again: %d", w.Code)
 			}
 			p.Action = "accept"
-			if told := d.told(s, s.send(d.click(s, "U-bob", p))); !strings.Contains(told, "Rejected by ann") {
-				t.Errorf("the second one was told %q", told)
+			if text := d.shown(s, s.send(d.click(s, "U-bob", p))); !strings.Contains(text, "Rejected by ann") {
+				t.Errorf("the second one reads %q", text)
 			}
 		})
 	}
@@ -377,7 +377,7 @@ func TestPage_forged(t *testing.T) {
 	}
 }
 
-// A tenant's people cannot press what is on a card of another tenant: the secret of the app of
+// A tenant's people cannot press buttons of another tenant's cards: the secret of the app of
 // one does not open the channel of the other, and the gate is none of theirs.
 func TestPage_otherTenant(t *testing.T) {
 	s := begin(t, chatapp.Slack, approval())
@@ -389,11 +389,11 @@ func TestPage_otherTenant(t *testing.T) {
 	p.Channel = "others"
 	s.send(s.sign(strings.Repeat("x", 32), payload(), s.world.Now()))
 	if got := s.result(); got != "input-required" || !strings.Contains(s.platform.last(), "nothing to answer") {
-		t.Errorf("the task is %q, and the person was told %q", got, s.platform.last())
+		t.Errorf("the task is %q, and the person reads %q", got, s.platform.last())
 	}
 }
 
-// A dialog asks for words or for typed answers, and says what is wrong with them.
+// A dialog asks for words or for typed answers, and shows mistakes in them.
 func TestPage_dialog(t *testing.T) {
 	questions := opt.Gate{Kind: opt.Clarification, Title: "Details", Questions: []opt.Question{
 		{ID: "audience", Question: "For whom?"},
@@ -444,12 +444,12 @@ func TestPage_dialogRefused(t *testing.T) {
 		gate.Responders = &opt.Responders{Groups: []string{"editors"}}
 		s := begin(t, kind, gate)
 		p := s.press("refine")
-		if told := d.told(s, s.send(d.click(s, "U-carl", p))); !strings.Contains(told, "Others decide here") {
-			t.Errorf("%s: told %q", kind, told)
+		if text := d.shown(s, s.send(d.click(s, "U-carl", p))); !strings.Contains(text, "Others decide here") {
+			t.Errorf("%s: the person reads %q", kind, text)
 		}
 		p.Digest = "sha256:00"
-		if told := d.told(s, s.send(d.click(s, "U-ann", p))); !strings.Contains(told, "earlier state") {
-			t.Errorf("%s: told %q", kind, told)
+		if text := d.shown(s, s.send(d.click(s, "U-ann", p))); !strings.Contains(text, "earlier state") {
+			t.Errorf("%s: the person reads %q", kind, text)
 		}
 		if bytes.Contains([]byte(strings.Join(s.platform.requests, " ")), []byte("open ")) {
 			t.Errorf("%s: a dialog was opened: %q", kind, s.platform.requests)

@@ -69,7 +69,7 @@ func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.Respons
 	}
 }
 
-// mattermostPressed returns what was pressed; ok is false if the token is none of ours.
+// mattermostPressed returns the press in a request; ok is false if the token is none of ours.
 func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
 	token := in.Context.Token
 	if in.Type == dialogSubmission {
@@ -99,7 +99,7 @@ func (p *Page) openMattermost(ctx context.Context, c *call.Call, b pressed, trig
 	for _, in := range d.inputs {
 		elements = append(elements, mattermostElement(in))
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, http.MethodPost, "/api/v4/actions/dialogs/open", map[string]any{
+	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/v4/actions/dialogs/open", map[string]any{
 		"trigger_id": trigger, "url": p.cfg.PublicURL + chatapp.Path + string(chatapp.Mattermost),
 		"dialog": map[string]any{
 			"callback_id": "longhaul", "title": d.title, "submit_label": "Send", "elements": elements, "state": b.app.Sign(b.Press), "notify_on_cancel": false,

@@ -73,12 +73,12 @@ func (p *Page) serveSlack(ctx context.Context, c *call.Call, w http.ResponseWrit
 	default:
 		b.form = fields(b.Action, nil)
 		if out := p.answer(ctx, c, b); out.fault != nil || out.pending {
-			p.tellSlack(b, out.text())
+			p.showSlack(b, out.text())
 		}
 	}
 }
 
-// pressed returns what was pressed; ok is false if it is not ours.
+// pressed returns the press in a request; ok is false if it is not ours.
 func (in slackRequest) pressed(apps []chatapp.App) (b pressed, ok bool) {
 	text := in.View.Data
 	if in.Type == "block_actions" && len(in.Actions) == 1 {
@@ -105,17 +105,17 @@ func (p *Page) openSlack(ctx context.Context, c *call.Call, b pressed, trigger s
 	}
 	if out.fault != nil || err != nil {
 		out.fault = cmp.Or(out.fault, call.ErrNotWaiting)
-		p.tellSlack(b, out.text())
+		p.showSlack(b, out.text())
 		return
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, http.MethodPost, "/api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
+	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
 	if err != nil {
 		p.cfg.Log.Warn("Cannot open a dialog at Slack", zap.String("channel", b.app.Name), zap.Error(err))
-		p.tellSlack(b, "The dialog cannot be opened. Try again in a moment.")
+		p.showSlack(b, "The dialog cannot be opened. Try again in a moment.")
 	}
 }
 
-// submitSlack takes a dialog. What is wrong with an input is shown beside it.
+// submitSlack takes a dialog. A mistake in an input is shown beside it.
 func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWriter, b pressed) {
 	out := p.answer(ctx, c, b)
 	if out.fault == nil && !out.pending {
@@ -133,15 +133,15 @@ func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWri
 	writeJSON(w, raw)
 }
 
-// tellSlack tells the person who has pressed, and no one else.
-func (p *Page) tellSlack(b pressed, text string) {
+// showSlack shows a text to the person who has pressed, and to no one else.
+func (p *Page) showSlack(b pressed, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerFor) // the time for the answer may be over
 	defer cancel()
-	err := b.app.Call(ctx, p.cfg.Sender, http.MethodPost, "/api/chat.postEphemeral", map[string]any{
+	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/chat.postEphemeral", map[string]any{
 		"channel": b.Room, "user": b.by, "text": text, "blocks": []any{map[string]any{"type": "section", "text": plain(text)}},
 	}, nil)
 	if err != nil {
-		p.cfg.Log.Warn("Cannot tell a person at Slack what became of an answer", zap.String("channel", b.app.Name), zap.Error(err))
+		p.cfg.Log.Warn("Cannot show a person at Slack the result of an answer", zap.String("channel", b.app.Name), zap.Error(err))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -97,9 +98,11 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("the platform answered %d %q", f.Status, f.Code) }
 
-// Call sends body as JSON to a path of the platform, and reads the answer into into unless
-// that is nil. The error is a [*Failure], or that of the sender.
-func (a App) Call(ctx context.Context, by Sender, method, path string, body, into any) error {
+// Call sends body as JSON to the platform, and reads the answer into into unless that is nil. What
+// to call is a method and a path, such as "POST /api/views.open". The error is a [*Failure], or
+// that of the sender.
+func (a App) Call(ctx context.Context, by Sender, what string, body, into any) error {
+	method, path, _ := strings.Cut(what, " ")
 	var content io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -171,4 +174,22 @@ func (a App) Account(ctx context.Context, by Sender, id string) (Account, error)
 		return a.mattermostAccount(ctx, by, id)
 	}
 	return a.slackAccount(ctx, by, id)
+}
+
+// mattermostAccount returns a person of Mattermost.
+func (a App) mattermostAccount(ctx context.Context, by Sender, id string) (Account, error) {
+	var u struct {
+		ID        string `json:"id"`
+		Email     string `json:"email"`
+		Verified  bool   `json:"email_verified"`
+		DeletedAt int64  `json:"delete_at"`
+		Bot       bool   `json:"is_bot"`
+	}
+	if err := a.Call(ctx, by, "GET /api/v4/users/"+url.PathEscape(id), nil, &u); err != nil {
+		return Account{}, err
+	}
+	if u.ID != id || u.DeletedAt != 0 || u.Bot || !u.Verified {
+		return Account{ID: id}, nil
+	}
+	return Account{ID: id, Email: u.Email}, nil
 }

@@ -56,7 +56,7 @@ func (a App) Verify(token string) (Press, bool) {
 	return p, ok && p.Channel == a.Name
 }
 
-// mac returns the signature of a text. What is signed is no message of another protocol.
+// mac returns the signature of a text. The prefix keeps it apart from messages of other protocols.
 func (a App) mac(text string) string {
 	h := hmac.New(sha256.New, []byte(a.Secret))
 	h.Write([]byte("longhaul press " + text))

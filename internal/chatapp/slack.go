@@ -53,7 +53,7 @@ func (a App) slackAccount(ctx context.Context, by Sender, id string) (Account, e
 			} `json:"profile"`
 		} `json:"user"`
 	}
-	if err := a.Call(ctx, by, http.MethodGet, "/api/users.info?user="+url.QueryEscape(id), nil, &out); err != nil {
+	if err := a.Call(ctx, by, "GET /api/users.info?user="+url.QueryEscape(id), nil, &out); err != nil {
 		return Account{}, err
 	}
 	u := out.User
