@@ -157,6 +157,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	}
 	a := outbox.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.Status, Error: tried.Class}
 	verdict, wait := tried.nextStatus(r, d)
+	d.Card = cmp.Or(tried.Card, d.Card)
 	out.Outcome = tried.outcome()
 	out.Status, err = p.Journal.NoteDelivery(ctx, c, d, a, verdict)
 	if out.Status == outbox.DeliveryDue {
@@ -291,6 +292,7 @@ type Tried struct {
 	RetryAfter time.Duration
 	Rule       string // that denied the address, for logs; "" for none
 	Private    bool   // flags would allow the address
+	Card       string // where the receiver shows the gate, if it has said so now
 }
 
 // failed reports whether the delivery was not accepted.

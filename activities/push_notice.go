@@ -34,6 +34,7 @@ type NoticeAttempt struct {
 	Channel string // its name
 	ID      string // of the delivery: the same for every attempt
 	N       int    // 1, 2, 3 …
+	Card    string // where the channel shows the gate; "" for nowhere
 }
 
 // NoChannel is the class of error of a notice to a channel that the worker does not
@@ -47,7 +48,7 @@ func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel strin
 		if p.To == nil {
 			return Tried{Class: NoChannel}
 		}
-		return p.To.Notify(ctx, NoticeAttempt{Notice: n, Channel: channel, ID: deliveryID(d), N: d.Tries + 1})
+		return p.To.Notify(ctx, NoticeAttempt{Notice: n, Channel: channel, ID: deliveryID(d), N: d.Tries + 1, Card: d.Card})
 	}
 	next = dueDelivery{d, outbox.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send, n.Tenant}
 	if p.To != nil {

@@ -81,6 +81,9 @@ func (s *Server) routes() {
 	if s.cfg.Callbacks != nil {
 		s.echo.POST(CallbackPath+":token", byToken(s.cfg.Callbacks))
 	}
+	if s.cfg.Chat != nil {
+		s.echo.POST(chatPath+":token", byToken(s.cfg.Chat))
+	}
 	if s.cfg.Console != nil {
 		s.echo.Any(ConsolePath, s.serveConsole)
 		s.echo.Any(ConsolePath+"/*", s.serveConsole)
@@ -136,6 +139,9 @@ func (s *Server) serveConsoleEvents(e echo.Context) error {
 	e.SetRequest(r)
 	return s.serveREST(e)
 }
+
+// chatPath is the path of chat platforms, before the name of one.
+const chatPath = "/chat/"
 
 // answerPath is the path of answer links, before their tokens.
 const answerPath = "/answer/"

@@ -46,6 +46,15 @@ func Actions() string {
 // Valid reports whether a is an action.
 func (a Action) Valid() bool { return slices.Contains(actions, a) }
 
+// outcomes say how an action closes a gate.
+var outcomes = map[Action]string{
+	Accept: "Accepted", Reject: "Rejected", Refine: "Sent back to be made better", EditAccept: "Accepted with changes", "": "Answered",
+}
+
+// Outcome returns how a closes its gate, in words at the beginning of a sentence; "" is the
+// answer to questions.
+func (a Action) Outcome() string { return outcomes[a] }
+
 // A Gate is a question at which a task waits for a person. Clients see what
 // [Gate.Shown] returns, under metadata.openwop.interrupt.
 type Gate struct {

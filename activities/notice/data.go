@@ -31,13 +31,15 @@ type Data struct {
 
 	Interrupt *opt.Gate `json:"interrupt"` // as clients see it
 	AnswerURL string    `json:"answerUrl,omitempty"`
+
+	Decided *opt.Decided `json:"decided,omitempty"` // how the gate was closed
 }
 
 func newData(n outbox.Notice, deliveryID string) Data {
 	return Data{
 		Notice: n.Kind, DeliveryID: deliveryID, At: n.Since, Tenant: n.Tenant,
 		ObjectiveID: n.ObjectiveID, Objective: n.Objective, ContextID: n.ContextID, TaskID: n.TaskID, Task: n.TaskName, RequestedBy: n.Principal,
-		Interrupt: n.Gate.Shown(),
+		Interrupt: n.Gate.Shown(), Decided: n.Decided,
 	}
 }
 
@@ -58,16 +60,19 @@ func (d Data) visible() Data {
 // headlines begin the titles of notices, by kind.
 var headlines = map[outbox.NoticeKind]string{
 	outbox.NoticeKind(opt.Remind): "Reminder: ", outbox.NoticeKind(opt.Escalate): "Escalated: ", outbox.NoticeKind(opt.Reassign): "Reassigned: ",
-	outbox.NoticeKind(opt.Expire): "Expired: ",
+	outbox.NoticeKind(opt.Expire): "Expired: ", outbox.Changed: "Changed: ", outbox.Decided: "Closed: ",
 }
 
 // Headline returns the notice in one line.
-func (d Data) Headline() string {
+func (d Data) Headline() string { return headlines[d.Notice] + d.title() }
+
+// title returns what the gate asks, in one line.
+func (d Data) title() string {
 	title := strings.Join(strings.Fields(d.Interrupt.Title), " ")
 	if title == "" {
 		title = d.Task + " waits for an answer"
 	}
-	return headlines[d.Notice] + title + d.Interrupt.Again()
+	return title + d.Interrupt.Again()
 }
 
 // Object returns the object of the gate as text, "" if it is large or has several
@@ -80,7 +85,7 @@ func (d Data) Messages() int { return d.Interrupt.Omitted + len(d.Interrupt.Exch
 // Next returns what happens if the gate stays open, and when; "" if nothing does.
 func (d Data) Next() string {
 	next, ok := d.Interrupt.NextStep()
-	if !ok || d.Notice == outbox.NoticeKind(opt.Expire) {
+	if !ok || d.Notice.Closes() {
 		return ""
 	}
 	kind := string(next.Kind)
@@ -99,12 +104,7 @@ var functions = template.FuncMap{
 		err := enc.Encode(v)
 		return a2a.Visible(strings.TrimSuffix(b.String(), "\n")), err
 	},
-	"cut": func(most int, text string) string { // at most so many characters
-		if r := []rune(text); len(r) > most {
-			return string(r[:max(most-1, 0)]) + "…"
-		}
-		return text
-	},
+	"cut": func(most int, text string) string { return shortened(text, most) },
 }
 
 func parseTemplate(name, text string) (*template.Template, error) {
@@ -142,7 +142,7 @@ func examples() []Data {
 				Principal: "ann",
 			}}
 			d := newData(n, g.TaskID+"/notice:example/12")
-			if kind != outbox.NoticeKind(opt.Expire) && g.Kind != opt.Credential {
+			if !kind.Closes() && g.Kind != opt.Credential {
 				d.AnswerURL = "https://agent.example.com/answer/example"
 			}
 			list = append(list, d)

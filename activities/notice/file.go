@@ -3,6 +3,7 @@ package notice
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/mail"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/http/httpguts"
 
+	"longhaul/internal/chatapp"
 	"longhaul/internal/opfile"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
@@ -24,17 +26,33 @@ import (
 // all. The error lists everything that is wrong, by line, and has no value of a
 // variable, except what allowed says.
 func Load(path string, env func(name string) (string, bool), allowed func(rawURL string) error) ([]Channel, error) {
+	return load(path, &file{env: env, allowed: allowed})
+}
+
+// LoadChats is Load for the channels of chat platforms alone, of which the API takes answers:
+// it needs no variables of others.
+func LoadChats(path string, env func(name string) (string, bool), allowed func(rawURL string) error) ([]Channel, error) {
+	return load(path, &file{env: env, allowed: allowed, chats: true})
+}
+
+func load(path string, f *file) ([]Channel, error) {
 	var form struct {
 		Channels []yaml.Node `yaml:"channels"`
 	}
 	if err := opfile.Read(path, "channels for notices", &form); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, env: env, allowed: allowed}
+	f.path = path
 	if len(form.Channels) == 0 {
 		f.fail(1, "the file needs channels: a list with at least one")
 	}
 	for _, n := range form.Channels {
+		var kind struct {
+			Kind chatapp.Kind `yaml:"kind"`
+		}
+		if _ = n.Decode(&kind); f.chats && !slices.Contains(chatapp.Kinds(), kind.Kind) { // others read it
+			continue
+		}
 		f.channel(&n)
 	}
 	return f.channels, errors.Join(f.wrong...)
@@ -46,6 +64,7 @@ type file struct {
 	path     string
 	env      opfile.Env
 	allowed  func(string) error // nil allows all
+	chats    bool               // only channels of chat platforms are read
 	channels []Channel
 	wrong    []error
 }
@@ -77,6 +96,12 @@ type channelForm struct {
 	To       []string `yaml:"to"`
 	Subject  string   `yaml:"subject"`
 	Text     string   `yaml:"text"`
+
+	Token   string           `yaml:"token"`
+	Secret  string           `yaml:"secret"`
+	Channel string           `yaml:"channel"`
+	People  []chatapp.Person `yaml:"people"`
+	Domains []string         `yaml:"domains"`
 }
 
 // The members of channels: of every channel, and of each kind.
@@ -85,6 +110,9 @@ var (
 	kindMembers   = map[string][]string{
 		"webhook": {"url", "headers", "contentType", "template"},
 		"smtp":    {"server", "tls", "insecure", "user", "password", "from", "to", "subject", "text"},
+
+		string(chatapp.Slack):      {"url", "token", "secret", "channel", "people", "domains"},
+		string(chatapp.Mattermost): {"url", "token", "secret", "channel", "people", "domains"},
 	}
 )
 
@@ -125,7 +153,7 @@ func (f *file) channel(n *yaml.Node) {
 		r.lines[member] = pair[0].Line
 		switch {
 		case slices.Contains(commonMembers, member), slices.Contains(of, member), !known:
-		case slices.Contains(slices.Concat(kindMembers["webhook"], kindMembers["smtp"]), member):
+		case slices.ContainsFunc(slices.Collect(maps.Values(kindMembers)), func(of []string) bool { return slices.Contains(of, member) }):
 			r.fail(member, "is no member of a channel of kind %s", r.Kind)
 		default:
 			all := slices.Concat(commonMembers, of)
@@ -133,14 +161,17 @@ func (f *file) channel(n *yaml.Node) {
 		}
 	}
 	if !known {
-		r.fail("kind", "must be webhook or smtp")
+		r.fail("kind", "must be webhook, smtp, slack or mattermost")
 		return
 	}
 	c := r.channel()
-	if r.Kind == "webhook" {
+	switch r.Kind {
+	case "webhook":
 		c.to = r.webhook()
-	} else {
+	case "smtp":
 		c.to = r.mailbox()
+	default:
+		c.to, c.Cards = r.chat(), true
 	}
 	if len(f.wrong) == mistakes {
 		r.try(c)
@@ -162,7 +193,7 @@ func (r *channelReader) channel() Channel {
 	for _, when := range r.When {
 		kind := outbox.NoticeKind(when)
 		if !slices.Contains(outbox.NoticeKinds(), kind) {
-			r.fail("when", "%q is no kind of notice: use opened, remind, escalate, reassign, expire", when)
+			r.fail("when", "%q is no kind of notice: use opened, remind, escalate, reassign, expire, changed, decided", when)
 		}
 		c.When = append(c.When, kind)
 	}

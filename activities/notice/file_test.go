@@ -16,12 +16,12 @@ func TestLoad_mistakes(t *testing.T) {
 		{"another member", "channel: []", `notices.yaml:1: member "channel" is unknown (did you mean channels?); the members are channels`},
 		{"no object", "channels:\n- mail", "notices.yaml:2: a channel must be an object"},
 		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: name: must be a text"},
-		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook or smtp"},
+		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook, smtp, slack or mattermost"},
 		{"a member of the other kind", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  to: [a@example.com]", "notices.yaml:5: to: is no member of a channel of kind webhook"},
 		{"an unknown member", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  uri: x", "notices.yaml:5: uri: is no member of a channel (did you mean url?): those are name, kind, when, tenants, principal, groups, url, headers, contentType, template"},
 		{"a name", "channels:\n- name: A b\n  kind: webhook\n  url: https://example.com", "notices.yaml:2: name: must be 1 to 63 of a-z, 0-9 and -, as in ops-mail"},
 		{"a name twice", "channels:\n- {name: a, kind: webhook, url: https://example.com}\n- {name: a, kind: webhook, url: https://example.com}", "notices.yaml:3: name: another channel has this name"},
-		{"a kind of notice", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  when: [closed]", `notices.yaml:5: when: "closed" is no kind of notice: use opened, remind, escalate, reassign, expire`},
+		{"a kind of notice", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  when: [closed]", `notices.yaml:5: when: "closed" is no kind of notice: use opened, remind, escalate, reassign, expire, changed, decided`},
 		{"a principal of any tenant", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  principal: ann", "notices.yaml:2: tenants: is required beside principal or groups, which belong to a tenant; without other settings the tenant is default"},
 		{"a principal of the server", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  tenants: [acme]\n  principal: longhaul:timer", "notices.yaml:6: principal: names that begin with longhaul: are the server's own"},
 		{"a URL", "channels:\n- name: a\n  kind: webhook\n  url: example.com", "notices.yaml:4: url: must be the URL of a webhook, such as https://hooks.example.com/x"},
@@ -37,6 +37,10 @@ func TestLoad_mistakes(t *testing.T) {
 		{"no recipient", "channels:\n- name: a\n  kind: smtp\n  server: localhost:25\n  from: a@example.com", "notices.yaml:2: to: is required: a list of addresses"},
 		{"unencrypted", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  tls: none\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: tls: none sends everything readable over the network: use starttls or tls, or insecure: true if the network is protected"},
 		{"an encryption", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  tls: yes\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: tls: must be starttls, tls or none"},
+		{"a channel without people", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  tenants: [acme]", "notices.yaml:2: people: is required, or domains: without both no one can answer"},
+		{"people of no tenant", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  domains: [example.com]", "notices.yaml:2: tenants: must name one: people who press are principals of it; without other settings the tenant is default"},
+		{"two people with an address", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  tenants: [acme]\n  people:\n  - {principal: a, email: A@example.com}\n  - {principal: b, email: a@example.com}", "notices.yaml:8: people: two have the email a@example.com"},
+		{"a short secret", "channels:\n- name: a\n  kind: mattermost\n  url: https://example.com\n  channel: C1\n  token: x\n  secret: short\n  tenants: [acme]\n  domains: [example.com]", "notices.yaml:7: secret: has 5 characters and needs at least 16"},
 		{"no password", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  user: ann\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: user: user and password belong together: set both or none"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -58,12 +62,17 @@ func TestLoad_documentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	doors, err := os.ReadFile("../../docs/doors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, doors...)
 	found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(found) < 3 {
 		t.Fatalf("%d examples", len(found))
 	}
 	for _, m := range found {
-		list, err := load(t, string(m[1]), "SLACK_WEBHOOK=https://hooks.example.com/a", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
+		list, err := load(t, string(m[1]), "SLACK_BOT_TOKEN=x", "SLACK_SIGNING_SECRET=0123456789abcdef", "MATTERMOST_BOT_TOKEN=x", "MATTERMOST_SECRET=0123456789abcdef", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
 		if err != nil || len(list) == 0 || strings.Contains(string(m[1]), "\t") {
 			t.Errorf("%v in\n%s", err, m[1])
 		}

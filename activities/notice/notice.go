@@ -17,7 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
+	"longhaul/internal/chatapp"
 	"longhaul/opt/outbox"
 )
 
@@ -35,6 +35,9 @@ type Config struct {
 	LinksFor time.Duration     // how long an answer link is valid; zero: 7 days
 	Roots    *x509.CertPool    // of the certificates of SMTP servers; nil means the system's
 	Log      *zap.Logger       // nil discards logs
+
+	PublicURL string // of the API, without a slash at the end; needed by cards with buttons that name it
+	GatesPath string // of the gates in the console, before an id; "" for cards without links there
 }
 
 // Channels send notices. They are safe for concurrent use.
@@ -67,6 +70,12 @@ func (c *Channels) Replace(list []Channel) {
 type Channel struct {
 	outbox.Channel
 	to target
+}
+
+// App returns the app that shows the cards of c; ok is false for a channel without cards.
+func (c Channel) App() (app chatapp.App, ok bool) {
+	t, ok := c.to.(chat)
+	return t.app, ok
 }
 
 // A target sends notices to the recipients of one channel.
@@ -112,7 +121,7 @@ func (c *Channels) Host(channel string) string {
 // link returns the answer link for a notice: none without a principal who answers,
 // and none if there is nothing to answer.
 func (c *Channels) link(to Channel, n activities.NoticeAttempt) (outbox.AnswerLink, bool) {
-	if c.cfg.Links == nil || to.Principal == "" || n.Kind == outbox.NoticeKind(opt.Expire) || len(n.Gate.Actions)+len(n.Gate.Questions) == 0 {
+	if c.cfg.Links == nil || to.Principal == "" || n.Kind.Closes() || len(n.Gate.Actions)+len(n.Gate.Questions) == 0 {
 		return outbox.AnswerLink{}, false
 	}
 	sum := sha256.Sum256([]byte(n.ID))

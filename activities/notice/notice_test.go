@@ -259,7 +259,7 @@ func mailTo(s *noticetest.MailServer, more string) string {
 func TestChannels_Notify_mail(t *testing.T) {
 	s := noticetest.NewMailServer(t)
 	c := open(t, notice.Config{Links: linker{}}, mailTo(s, "tls: none, principal: ann, tenants: [acme]"))
-	for _, kind := range outbox.NoticeKinds() {
+	for _, kind := range outbox.CallingKinds() {
 		n := attempt("mail")
 		n.Kind = kind
 		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {

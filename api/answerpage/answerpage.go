@@ -10,12 +10,10 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +26,6 @@ import (
 	"longhaul/api/letter"
 	"longhaul/api/operation"
 	"longhaul/opt"
-	"longhaul/opt/access"
 	"longhaul/opt/outbox"
 )
 
@@ -43,11 +40,6 @@ type Verifier interface {
 	Verify(token string) (outbox.AnswerLink, error)
 }
 
-// A KeyLister lists all API keys, also those that were revoked.
-type KeyLister interface {
-	APIKeys(ctx context.Context) ([]access.APIKey, error)
-}
-
 // A Config has the parts and settings of a Page.
 type Config struct {
 	Calls   *call.Calls
@@ -55,7 +47,7 @@ type Config struct {
 	Links   Verifier
 	Console string           // path of the gates in the console, before an id; "" without a console
 	Expired error            // that Links returns about a link that has expired
-	Keys    KeyLister        // what the principals of links may do still; nil: all that their links say
+	Keys    gateform.Keys    // what the principals of links may do still; nil: all that their links say
 	Wrong   call.Quota       // of addresses that send links which are not valid; nil: no limits
 	Now     func() time.Time // nil: time.Now
 	Log     *zap.Logger      // nil discards logs
@@ -113,43 +105,14 @@ func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token
 		p.write(w, http.StatusForbidden, content{Title: "Not sent from this page", Text: "Open the link again and answer there."})
 		return
 	}
-	authenticate := func() (call.Caller, error) { return p.caller(r.Context(), link) }
+	authenticate := func() (call.Caller, error) {
+		return gateform.Caller(r.Context(), p.cfg.Keys, call.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups}, p.cfg.Now())
+	}
 	if r.Method == http.MethodPost {
 		p.answer(c, w, r, link, authenticate)
 	} else {
 		p.show(c, w, r, link, authenticate)
 	}
-}
-
-var errRevoked = errors.New("no API key of the principal of the link may answer any more")
-
-// caller returns who uses a link. A principal with API keys has the rights that its valid
-// keys have now: the link ends with the last key that may answer, and its groups are those
-// that a key still has.
-func (p *Page) caller(ctx context.Context, link outbox.AnswerLink) (call.Caller, error) {
-	out := call.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []call.Scope{call.RespondApprovals}}
-	if p.cfg.Keys == nil {
-		return out, nil
-	}
-	keys, err := p.cfg.Keys.APIKeys(ctx)
-	if err != nil {
-		return call.Caller{}, fmt.Errorf("%w: read the API keys of the principal of a link: %w", opt.ErrUnavailable, err)
-	}
-	keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Tenant != link.Tenant || k.Principal != link.Principal })
-	if len(keys) == 0 {
-		return out, nil
-	}
-	now := a2a.At(p.cfg.Now())
-	keys = slices.DeleteFunc(keys, func(k access.APIKey) bool {
-		return !k.Valid(now) || !slices.Contains(k.Scopes, string(call.RespondApprovals))
-	})
-	if len(keys) == 0 {
-		return call.Caller{}, errRevoked
-	}
-	out.Groups = slices.DeleteFunc(slices.Clone(link.Groups), func(g string) bool {
-		return !slices.ContainsFunc(keys, func(k access.APIKey) bool { return slices.Contains(k.Groups, g) })
-	})
-	return out, nil
 }
 
 // refuseLink answers a request with a token that is not valid. An address that sends many

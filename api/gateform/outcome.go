@@ -55,17 +55,12 @@ func Ahead(g *opt.Gate) (list []Consequence) {
 	return append(list, Consequence{g.ExpiresAt, effect})
 }
 
-// outcomeWords say how an action closes a gate.
-var outcomeWords = map[opt.Action]string{
-	opt.Accept: "Accepted", opt.Reject: "Rejected", opt.Refine: "Sent back to be made better", opt.EditAccept: "Accepted with changes", "": "Answered",
-}
-
 // Word returns how a decision has closed its gate, in words at the beginning of a sentence.
 func Word(d opt.Decision) string {
 	if d.ByHand {
 		return "Closed by hand"
 	}
-	return outcomeWords[d.Action]
+	return d.Action.Outcome()
 }
 
 // Outcome returns how and when a gate was closed: not by whom and with which words, since
@@ -74,7 +69,7 @@ func Outcome(d opt.Decision) string {
 	text := Word(d)
 	if d.DecidedBy == opt.ByTimer {
 		if text = "Closed"; d.Action != "" {
-			text = outcomeWords[d.Action]
+			text = d.Action.Outcome()
 		}
 		text += ", since no answer came in time"
 	}

@@ -37,7 +37,8 @@ var rooms = []room{
 	},
 	{name: "activities/notice/noticetest"}, // a mail server for tests
 	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
-		"internal/opfile"}, // the file of channels
+		"internal/opfile",   // the file of channels
+		"internal/chatapp"}, // those at chat platforms
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
@@ -100,7 +101,10 @@ var rooms = []room{
 	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
 		tests: []string{"api", "opt/shown", // which serves it; what its notices contain
 			"internal/journal", "internal/signing"}}, // which makes the links
-	{name: "api/gateform", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)}, // for both pages with forms for gates
+	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...)}, // for all that answers gates with forms
+	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
+		"internal/chatapp"}, subjects...), // whose requests these are
+		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal"}},
 	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
@@ -123,6 +127,7 @@ var rooms = []room{
 	{name: "internal/child"},                                                              // runs these servers
 	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                                               // encrypts stored secrets
+	{name: "internal/chatapp", imports: []string{"internal/egress"}},                      // bots at chat platforms, for those who post and those who are answered
 	{name: "internal/schema"},                                                             // answers of people
 	{name: "internal/egress", imports: []string{"internal/tracing"}},                      // requests carry their trace
 	{name: "internal/metrics"},                                                            // for Prometheus
@@ -147,7 +152,7 @@ var rooms = []room{
 	{name: "internal/serve", imports: []string{ // puts processes together
 		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease", "internal/opfile",
 		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
-		"internal/metrics", "internal/tracing"}},
+		"internal/metrics", "internal/tracing", "internal/chatapp"}},
 	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",
 		"internal/serve", // where the journal is
 		"internal/rebuild", "internal/reconcile",

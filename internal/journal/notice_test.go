@@ -150,3 +150,37 @@ func TestJournal_NextNotice(t *testing.T) {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
 	}
 }
+
+// A channel of cards gets every change of a gate that it shows, also once others answer there,
+// and how the gate was closed. It does not get a gate that it has never shown.
+func TestJournal_Record_cards(t *testing.T) {
+	t.Parallel()
+	j := openChannels(t, newClock(), outbox.Channel{Name: "cards", Groups: []string{"editors"}, Cards: true}, outbox.Channel{Name: "board", Groups: []string{"board"}, Cards: true},
+		outbox.Channel{Name: "ends", When: []outbox.NoticeKind{outbox.Decided}})
+	s := begin(t, j, newObjective())
+	task := s.task(0, 0)
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	list := s.ladder()
+	list[len(list)-1].Step = ""
+	for i := range list {
+		list[i].From = string(opt.TaskInputRequired)
+	}
+	s.record(list...)
+	equal(t, "notices", []string{
+		"notice:cards opened g1 due", "notice:cards changed g1 due", "notice:cards remind g1 due", "notice:cards escalate g1 due",
+		"notice:board reassign g1 due", "notice:cards reassign g1 due", "notice:board decided g1 due", "notice:cards decided g1 due", "notice:ends decided g1 due",
+	}, notices(t, j, task))
+	_, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "cards")
+	if err != nil || !ok || d.Card != "" {
+		t.Fatalf("the first notice: %+v, %v, %v", d, ok, err)
+	}
+	d.Card = "C1/17.1"
+	config := outbox.PushConfig{TaskID: task, ID: d.ConfigID}
+	value(j.Pushes.NoteDelivery(t.Context(), config, d, outbox.DeliveryAttempt{N: 1, At: d.At}, outbox.DeliveryDone))(t)
+	if _, d, ok, err = j.Pushes.NextNotice(t.Context(), task, "cards"); err != nil || !ok || d.Card != "C1/17.1" || d.Notice != outbox.Changed {
+		t.Errorf("the second notice: %+v, %v, %v", d, ok, err)
+	}
+	if _, d, _, _ = j.Pushes.NextNotice(t.Context(), task, "board"); d.Card != "" {
+		t.Errorf("the card of another channel: %+v", d)
+	}
+}

@@ -11,9 +11,12 @@ import (
 	"longhaul/activities/notice"
 	"longhaul/api"
 	"longhaul/api/answerpage"
+	"longhaul/api/chat"
 	"longhaul/api/console"
+	"longhaul/api/gateform"
 	"longhaul/api/quota"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/chatapp"
 	"longhaul/internal/process"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
@@ -72,6 +75,7 @@ func (l *answerLinks) URL(a outbox.AnswerLink) (string, error) {
 type notices struct {
 	stopper
 	file     string // with the channels; "" for none
+	answers  bool   // this process only takes answers of chat platforms
 	settings linkSettings
 	reach    *reach
 	store    *store
@@ -80,6 +84,7 @@ type notices struct {
 	channels []notice.Channel
 	links    *answerLinks     // nil for none
 	to       *notice.Channels // the sender; nil in a process that sends no notices
+	chats    *chat.Page       // nil in a process that takes no answers of chat platforms
 }
 
 // base returns the base of the URLs of the API, "" if it is not set.
@@ -93,8 +98,25 @@ func (n *notices) Start(context.Context) (err error) {
 	if n.links != nil && !secureIssuer(n.settings.PublicURL) {
 		n.log.Warn("Answer links cross the network unencrypted: they are credentials. Set --public-url to an https URL", zap.String("publicUrl", n.settings.PublicURL))
 	}
-	n.channels, err = n.read()
-	return err
+	if n.channels, err = n.read(); err != nil {
+		return err
+	}
+	for _, app := range n.apps() {
+		if app.Kind == chatapp.Mattermost && !process.IsServer(n.settings.PublicURL) {
+			return process.Usagef("the channel %s of %s needs --public-url: its buttons name the URL of this server", app.Name, n.file)
+		}
+	}
+	return nil
+}
+
+// apps returns the apps of the channels at chat platforms.
+func (n *notices) apps() (list []chatapp.App) {
+	for _, c := range n.channels {
+		if app, ok := c.App(); ok {
+			list = append(list, app)
+		}
+	}
+	return list
 }
 
 // read reads the file with the channels.
@@ -102,7 +124,11 @@ func (n *notices) read() ([]notice.Channel, error) {
 	if n.file == "" {
 		return nil, nil
 	}
-	return notice.Load(n.file, os.LookupEnv, func(rawURL string) error { return ownURL(n.reach.channels, rawURL) })
+	load := notice.Load
+	if n.answers {
+		load = notice.LoadChats
+	}
+	return load(n.file, os.LookupEnv, func(rawURL string) error { return ownURL(n.reach.channels, rawURL) })
 }
 
 // Reload reads the file with the channels again. Notices that were made go to the channels of
@@ -119,6 +145,9 @@ func (n *notices) Reload() {
 	n.channels = list
 	if n.to != nil { // first, since the journal makes notices for new ones at once
 		n.to.Replace(list)
+	}
+	if n.chats != nil {
+		n.chats.Replace(n.apps())
 	}
 	n.store.journal.SetChannels(n.forJournal())
 	n.log.Info("Read the channels for notices again", zap.Int("channels", len(list)))
@@ -139,7 +168,7 @@ const (
 )
 
 // page returns what serves answer links, nil for none.
-func (n *notices) page(operations *apiservice.Service, keys answerpage.KeyLister, withConsole bool) api.TokenPage {
+func (n *notices) page(operations *apiservice.Service, keys gateform.Keys, withConsole bool) api.TokenPage {
 	if n.links == nil {
 		return nil
 	}
@@ -153,9 +182,24 @@ func (n *notices) page(operations *apiservice.Service, keys answerpage.KeyLister
 	})
 }
 
+// chatPage returns what takes answers of chat platforms, nil without a file of channels.
+func (n *notices) chatPage(operations *apiservice.Service, keys gateform.Keys) api.TokenPage {
+	if n.file == "" {
+		return nil
+	}
+	n.chats = chat.New(chat.Config{
+		Calls: operations.Calls, Gates: operations.Gates, Apps: n.apps(), Keys: keys, Sender: n.reach.channels, PublicURL: n.base(), Log: n.log,
+		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}),
+	})
+	return n.chats
+}
+
 // sender returns what sends notices, signed with keys unless that is nil.
 func (n *notices) sender(keys *signing.Keeper) *notice.Channels {
-	cfg := notice.Config{Channels: n.channels, Sender: n.reach.channels, LinksFor: n.settings.AnswerLinkTTL, Log: n.log}
+	cfg := notice.Config{Channels: n.channels, Sender: n.reach.channels, LinksFor: n.settings.AnswerLinkTTL, Log: n.log, PublicURL: n.base()}
+	if cfg.PublicURL != "" {
+		cfg.GatesPath = console.GatesPath
+	}
 	if n.links != nil {
 		cfg.Links = n.links
 	}

@@ -26,6 +26,7 @@ import (
 // API is "longhaul api".
 type API struct {
 	API       apiSettings         `embed:"" group:"API"`
+	Notices   noticeSettings      `embed:"" group:"Notices"`
 	Elsewhere namespace.Elsewhere `embed:"" group:"Temporal"`
 	Shared    Shared              `embed:""`
 }
@@ -38,7 +39,7 @@ func (c *API) Run(p *process.Process, b Build) error {
 	}
 	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return target })
-		g.planning.api = &c.API
+		g.planning.api, g.notices.file, g.notices.answers = &c.API, c.Notices.Notices, true
 		check := &namespaceCheck{temporal: g.temporal}
 		a := &apiServer{ground: g, settings: c.API, plain: check.lacksAttributes.Load}
 		return append([]part{g.reach, g.notices, g.planning, g.store, g.temporal, check}, append(a.parts(),

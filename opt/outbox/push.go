@@ -70,6 +70,7 @@ type Delivery struct {
 	GateKind    string   // of the gate that waits; "" for none
 	GateID      string
 	Notice      NoticeKind // of a notice, which goes to a channel; "" for a state
+	Card        string     // where the receiver shows the gate of a notice, in its own words; "" for nowhere yet
 
 	Status   DeliveryStatus
 	Since    a2a.Time          // it is due; later than At for one that a client has asked to repeat

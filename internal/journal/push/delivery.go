@@ -94,8 +94,8 @@ func (w *deliveryNote) run(c *db.Conn) error {
 		to, gone = outbox.DeliveryDue, false
 	}
 	s := db.Steps{C: c}
-	n := s.Do(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
-		WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, w.d.Tries+1, string(to))...)
+	n := s.Do(`UPDATE deliveries SET tries = $5, card = $7, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
+		WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, w.d.Tries+1, string(to), w.d.Card)...)
 	if n > 0 {
 		w.attempt(&s, key)
 	}

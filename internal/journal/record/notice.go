@@ -6,37 +6,53 @@ import (
 	"longhaul/opt/outbox"
 )
 
-// noticeMove makes notices about the gate of a plan task if e opens it or takes one of
-// its steps, before e is applied.
+// noticeMove makes notices about the gate of a plan task if e opens, changes or closes it,
+// before e is applied.
 func noticeMove(r *rows, e *entry) {
-	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && e.Step == "" {
+	waited := opt.TaskState(e.From).Waiting()
+	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && !waited {
 		return
 	}
-	var doc, shapers db.Content
+	var doc, decided db.Content
 	var before opt.Gate
 	n := outbox.Notice{Kind: outbox.NoticeKind(e.Step), Tenant: r.o.tenant}
-	r.Get("SELECT t.gate, o.principal, o.shapers FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
-		db.Args{e.TaskID}, &doc, &n.Principal, &shapers)
+	r.Get("SELECT gate, decided FROM tasks WHERE id = $1", db.Args{e.TaskID}, &doc, &decided)
 	r.Decode(doc, &before)
-	r.Decode(shapers, &n.Shapers)
-	switch {
-	case e.Step != "" && e.Gate == nil: // it has closed the gate
-		n.Gate = before
-	case e.Step != "":
+	if n.Gate = before; e.Gate != nil {
 		n.Gate = *e.Gate
-	case e.Gate.ID == before.ID: // a vote or an exchange
+	} else if n.Decided = e.Decided(); n.Decided == nil { // the answer was recorded before
+		r.Decode(decided, &n.Decided)
+	}
+	if n.Decided != nil && n.Decided.GateID != before.ID {
+		n.Decided = nil
+	}
+	switch {
+	case n.Gate.ID == "":
 		return
+	case e.Step != "":
+	case e.Gate == nil:
+		n.Kind = outbox.Decided
+	case e.Gate.ID == before.ID:
+		n.Kind = outbox.Changed
 	default:
-		n.Gate, n.Kind = *e.Gate, outbox.Opened
+		n.Kind = outbox.Opened
 	}
 	addNotice(r, e, n)
 }
 
 // addNotice makes a delivery of n to each channel that takes it.
 func addNotice(r *rows, e *entry, n outbox.Notice) {
+	var shapers db.Content
 	some := false
 	for _, c := range r.channels {
-		if !c.Takes(n) {
+		if !c.Handles(n) {
+			continue
+		}
+		if n.Principal == "" {
+			r.Get("SELECT principal, shapers FROM objectives WHERE id = $1", db.Args{r.objectiveID}, &n.Principal, &shapers)
+			r.Decode(shapers, &n.Shapers)
+		}
+		if !c.Takes(n) && !hasCard(r, e, c, n) {
 			continue
 		}
 		some = true
@@ -47,6 +63,14 @@ func addNotice(r *rows, e *entry, n outbox.Notice) {
 	}
 	if some {
 		r.C.Changes.Due = true
-		r.Do("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), r.Encode(true, n.Gate.Shown()))
+		r.Do("INSERT INTO notices (objective_id, n, gate, decided) VALUES ($1, $2, $3, $4)",
+			r.objectiveID, r.seq(), r.Encode(true, n.Gate.Shown()), r.Encode(n.Decided != nil, n.Decided))
 	}
+}
+
+// hasCard reports whether c shows the gate of n as a card, or is about to.
+func hasCard(r *rows, e *entry, c outbox.Channel, n outbox.Notice) bool {
+	var one int
+	return c.Cards && r.Get("SELECT 1 FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND gate_id = $4 LIMIT 1",
+		db.Args{r.objectiveID, e.TaskID, c.ConfigID(), n.Gate.ID}, &one)
 }

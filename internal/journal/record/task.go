@@ -4,6 +4,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
+	"longhaul/opt/outbox"
 )
 
 const insertTask = `INSERT INTO tasks
@@ -96,6 +97,9 @@ func extendGate(r *rows, e *entry) {
 	r.Get("SELECT gate FROM tasks WHERE id = $1", db.Args{e.TaskID}, &doc)
 	if r.Decode(doc, &g); g != nil && g.ID == e.Gate.ID {
 		g = g.Extended(*e.Gate)
+		n := outbox.Notice{Kind: outbox.Changed, Tenant: r.o.tenant}
+		n.Gate = *g
+		addNotice(r, e, n)
 		r.Do("UPDATE tasks SET gate = $2, said = $3 WHERE id = $1", e.TaskID, r.Encode(true, g), r.Encode(true, g.Message(r.o.contextID, e.TaskID)))
 	}
 }

@@ -1,0 +1,290 @@
+// Package chat takes what people press at chat platforms, on the cards that package notice
+// posts: it verifies that a request is from the platform, finds the principal that presses, and
+// answers by the operations of gates. It has no rules about gates of its own.
+package chat
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/api/gateform"
+	"longhaul/api/operation"
+	"longhaul/internal/chatapp"
+	"longhaul/opt"
+)
+
+// Gates shows and answers gates. [gate.Gates] does.
+type Gates interface {
+	ShowInterrupt(ctx context.Context, c *call.Call, id string) (gate.OpenInterrupt, error)
+	AnswerInterrupt(ctx context.Context, c *call.Call, p gate.AnswerParams) (gate.Answered, error)
+}
+
+// A Config has the parts and settings of a Page.
+type Config struct {
+	Calls     *call.Calls
+	Gates     Gates
+	Apps      []chatapp.App
+	Keys      gateform.Keys // what principals may do still; nil: all that the apps say
+	Sender    chatapp.Sender
+	PublicURL string           // of this server, without a slash at the end; needed by dialogs that name it
+	Wrong     call.Quota       // of addresses that send requests which are not signed; nil: no limits
+	Now       func() time.Time // nil: time.Now
+	Log       *zap.Logger      // nil discards logs
+}
+
+// A Page takes what people press. It is safe for concurrent use.
+type Page struct {
+	cfg  Config
+	apps atomic.Pointer[[]chatapp.App]
+	seen replays
+}
+
+// New returns a page.
+func New(cfg Config) *Page {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	p := &Page{cfg: cfg, seen: replays{since: map[[sha256.Size]byte]time.Time{}}}
+	p.Replace(cfg.Apps)
+	return p
+}
+
+// Replace replaces the apps.
+func (p *Page) Replace(list []chatapp.App) { p.apps.Store(&list) }
+
+// of returns the apps of a kind.
+func (p *Page) of(kind chatapp.Kind) []chatapp.App {
+	return slices.DeleteFunc(slices.Clone(*p.apps.Load()), func(a chatapp.App) bool { return a.Kind != kind })
+}
+
+const (
+	maxBody   = 1 << 20                 // bytes of a request
+	answerFor = 2500 * time.Millisecond // Slack and Mattermost wait for three seconds
+)
+
+// Serve serves a POST request of a platform.
+func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, platform string) {
+	w.Header().Set("Cache-Control", "no-store")
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), answerFor)
+	defer cancel()
+	switch chatapp.Kind(platform) {
+	case chatapp.Slack:
+		p.serveSlack(ctx, c, w, r, body)
+	case chatapp.Mattermost:
+		p.serveMattermost(ctx, c, w, r, body)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+var errNotSigned = errors.New("the request of a chat platform is not signed, or is too old")
+
+// refuseRequest answers a request that no platform has sent.
+func (p *Page) refuseRequest(c *call.Call, w http.ResponseWriter, r *http.Request) {
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: func() (call.Caller, error) {
+		if p.cfg.Wrong == nil {
+			return call.Caller{}, errNotSigned
+		}
+		addr, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero value is counted, too
+		release, err := p.cfg.Wrong.Call(call.Caller{Principal: addr.Addr().String()})
+		if err != nil {
+			return call.Caller{}, err
+		}
+		release()
+		return call.Caller{}, errNotSigned
+	}})
+	status := http.StatusUnauthorized
+	if fault.Kind == call.RateLimited {
+		status = http.StatusTooManyRequests
+	}
+	w.WriteHeader(status)
+}
+
+// A pressed is a button that a person has pressed, or a dialog that a person has sent.
+type pressed struct {
+	chatapp.Press
+	app  chatapp.App
+	by   string     // the account
+	form url.Values // of an answer, as [gateform.Read] reads it
+}
+
+var errStranger = errors.New("the account is no principal here")
+
+// caller returns who has pressed.
+func (p *Page) caller(ctx context.Context, b pressed) (call.Caller, error) {
+	account, err := b.app.Account(ctx, p.cfg.Sender, b.by)
+	if err != nil {
+		return call.Caller{}, fmt.Errorf("%w: ask the platform for an account: %w", opt.ErrUnavailable, err)
+	}
+	who, ok := b.app.Find(account)
+	if !ok {
+		return call.Caller{}, errStranger
+	}
+	return gateform.Caller(ctx, p.cfg.Keys, call.Caller{Tenant: b.app.Tenant, Principal: who.Principal, Groups: who.Groups}, p.cfg.Now())
+}
+
+// The rights that a button needs.
+var (
+	mayShow   = operation.Right("ShowInterrupt")
+	mayAnswer = operation.Right("AnswerInterrupt")
+)
+
+// An outcome is the result of a press.
+type outcome struct {
+	fault   *call.Fault // nil if it was done
+	open    gate.OpenInterrupt
+	pending bool
+}
+
+// show reads the gate of a button that opens a dialog.
+func (p *Page) show(ctx context.Context, c *call.Call, b pressed) (out outcome) {
+	out.fault = p.cfg.Calls.Serve(c, call.Steps{
+		Authenticate: func() (call.Caller, error) { return p.caller(ctx, b) },
+		Read:         func() (call.Right, error) { c.Method = mayShow.Operation; return mayShow, nil },
+		Handle: func() (err error) {
+			out.open, err = p.cfg.Gates.ShowInterrupt(ctx, c, b.Gate)
+			if err == nil && out.open.Gate.ObjectDigest != b.Digest {
+				return call.ErrOtherObject
+			}
+			return err
+		},
+	})
+	return out
+}
+
+// answer delivers an answer.
+func (p *Page) answer(ctx context.Context, c *call.Call, b pressed) (out outcome) {
+	var params gate.AnswerParams
+	out.fault = p.cfg.Calls.Serve(c, call.Steps{
+		Authenticate: func() (call.Caller, error) { return p.caller(ctx, b) },
+		Read: func() (_ call.Right, err error) {
+			c.Method = mayAnswer.Operation
+			params, err = gateform.Read(b.form, b.Gate, b.Digest)
+			return mayAnswer, err
+		},
+		Handle: func() error {
+			taskID, _ := opt.TaskOfGate(b.Gate)
+			c.Answer = &call.Answering{TaskID: taskID, GateID: b.Gate}
+			result, err := p.cfg.Gates.AnswerInterrupt(ctx, c, params)
+			if out.pending = result.Pending; call.Is(err, call.Unsupported) {
+				out.open, _ = p.cfg.Gates.ShowInterrupt(ctx, c, b.Gate) // for who was first
+			}
+			return err
+		},
+	})
+	return out
+}
+
+// text returns the outcome for the person who has pressed.
+func (o outcome) text() string {
+	if o.fault == nil {
+		if o.pending {
+			return "Your answer is stored. It counts as soon as the work continues, unless another answer was first."
+		}
+		return "Your answer was recorded."
+	}
+	switch o.fault.Kind {
+	case call.InvalidParams:
+		if o.fault.Reason == call.ErrOtherObject.Reason {
+			return "This card shows an earlier state: look at it again, and answer then."
+		}
+		return "The answer cannot be used: " + o.fault.Violations[0].Description + "."
+	case call.Unsupported:
+		return closed(o.open.Decided, o.fault)
+	case call.Unauthenticated:
+		return "Your account is not known here as one that may answer. Ask the operator to add it."
+	case call.Forbidden:
+		return "Others decide here. Your answer was not accepted."
+	case call.NotFound, call.TaskNotFound:
+		return "There is nothing to answer here any more: the work was removed, or it is not yours."
+	case call.RateLimited:
+		return "Too many requests. Try again in a moment."
+	case call.Unavailable:
+		return "It is not known whether your answer was recorded. The card changes if it was; if not, try again."
+	}
+	return "Something went wrong. Try again later."
+}
+
+// closed says how a gate was closed.
+func closed(d *opt.Decision, f *call.Fault) string {
+	switch {
+	case d == nil && f == call.ErrHasVoted:
+		return "You have decided here already. Others have to decide, too."
+	case d == nil:
+		return "There is nothing to answer here any more."
+	case d.DecidedBy == opt.ByTimer:
+		return gateform.Outcome(*d)
+	}
+	return fmt.Sprintf("%s by %s: %s.", gateform.Word(*d), d.DecidedBy, gateform.Clock(d.DecidedAt))
+}
+
+// replayFor is how long a request is known, which is longer than signatures are valid.
+const replayFor = 11 * time.Minute
+
+// replays are the requests that were served.
+type replays struct {
+	mu    sync.Mutex
+	since map[[sha256.Size]byte]time.Time
+}
+
+// begin reports whether a request with a key is the first one.
+func (r *replays) begin(now time.Time, key string) bool {
+	sum := sha256.Sum256([]byte(key))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, at := range r.since {
+		if now.Sub(at) > replayFor {
+			delete(r.since, k)
+		}
+	}
+	if _, known := r.since[sum]; known {
+		return false
+	}
+	r.since[sum] = now
+	return true
+}
+
+// forget lets a request with a key be sent again.
+func (r *replays) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.since, sha256.Sum256([]byte(key)))
+}
+
+// fields returns the fields of a form that names an action, and those that it has besides.
+func fields(action string, more map[string]string) url.Values {
+	form := url.Values{"action": {action}}
+	for name, value := range more {
+		form.Set(name, value)
+	}
+	return form
+}
+
+// writeJSON writes an answer of 200.
+func writeJSON(w http.ResponseWriter, raw []byte) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = io.Copy(w, bytes.NewReader(raw)) // fails only if the platform has disconnected
+}
