@@ -132,7 +132,7 @@ func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 	s.Server = api.New(api.Config{Service: operations, Now: s.world.Now, Chat: page, Authenticate: func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}})
-	r := httptest.NewRequestWithContext(t.Context(), "POST /", strings.NewReader(
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Go"}]}}}`))
 	for name, v := range map[string]string{"Content-Type": "application/json", "A2A-Version": "1.0", "Authorization": "Bearer acme/carl"} {
 		r.Header.Set(name, v)

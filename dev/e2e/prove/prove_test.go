@@ -60,7 +60,7 @@ func TestProve_longhaul(t *testing.T) {
 }
 
 // The official JavaScript server keeps its tasks in a database: a kill loses none of them, and the work that it
-// has interrupted does not go on.
+// has interrupted does not continue.
 func TestProve_officialDatabase(t *testing.T) {
 	t.Parallel()
 	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs")

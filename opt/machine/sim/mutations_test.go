@@ -61,7 +61,7 @@ var mutations = []mutation{
 	{"later tasks get what a person has replaced", "plan_object.go", "if e := r.editOf(b); e != nil {", "if e := r.editOf(b); e != nil && false {"},
 	{"a step that is late does not move those after it", "../gate_step.go", "out.Late += max(0, at.Millis()-g.after(s).Millis())", "_ = at"},
 	{"anyone decides at a gate", "plan_state.go", "reply.Action != opt.Ask && !t.Gate.Responders.Allow", "false && !t.Gate.Responders.Allow"},
-	{"a lost plan stays open", "objective_plans.go", "case !p.Over():\n\t\t\tm.lost(l)", "case !p.Over():"},
+	{"a lost plan stays open", "objective_plans.go", "case !p.Over():\n\t\t\ts.Kept = nil // a retry needs it as it is after this\n\t\t\tm.lost(l)", "case !p.Over():"},
 	{"a plan that was reset after its end and then lost stays open", "objective_plans.go", "case p.Reason != opt.Terminated:", "case false:"},
 	{"a machine gets signals that it cannot handle", "input.go", "ok && !in.complete()", "ok && !in.complete() && false"},
 	{"an objective with work by hand cannot be closed", "objective.go", "case p.Started, p.Status == opt.PlanWorking:", "case p.Started:"},
