@@ -140,7 +140,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 // A platform shows cards. Its errors are those of [chatapp.App.Call].
 type platform interface {
 	// message returns a card in the form of the platform.
-	message(c card) any
+	message(c card) object
 	// post shows a card, and returns where.
 	post(ctx context.Context, by activities.Sender, c card) (at string, err error)
 	// update changes the card at a place. gone is set if people have removed it.

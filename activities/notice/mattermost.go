@@ -14,7 +14,7 @@ import (
 // platforms are served by a bridge that speaks these few requests.
 type mattermost struct{ app chatapp.App }
 
-func (m mattermost) message(c card) any {
+func (m mattermost) message(c card) object {
 	var lines []string
 	for _, t := range c.texts {
 		whole := quoted(t.text)
@@ -72,7 +72,7 @@ func (m mattermost) create(ctx context.Context, by activities.Sender, body any) 
 }
 
 func (m mattermost) update(ctx context.Context, by activities.Sender, at string, c card) (gone bool, err error) {
-	body := m.message(c).(object)
+	body := m.message(c)
 	delete(body, "channel_id")
 	err = m.app.Call(ctx, by, "PUT /api/v4/posts/"+url.PathEscape(at)+"/patch", body, nil)
 	if f, ok := chatapp.FailureOf(err); ok && f.Status == http.StatusNotFound {

@@ -27,7 +27,7 @@ func escaped(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(shortened(text, slackSection))
 }
 
-func (s slack) message(c card) any {
+func (s slack) message(c card) object {
 	blocks := []object{{"type": "header", "text": plainText(shortened(c.title, slackHeader))}}
 	if len(c.facts) > 0 {
 		blocks = append(blocks, object{"type": "section", "text": plainText(shortened(strings.Join(c.facts, "\n"), slackSection))})
@@ -47,7 +47,7 @@ func (s slack) message(c card) any {
 	if elements := slackButtons(c); len(elements) > 0 {
 		blocks = append(blocks, object{"type": "actions", "elements": elements})
 	}
-	return object{"channel": s.app.Room, "text": escaped(c.title), "blocks": blocks, "unfurl_links": false, "unfurl_media": false}
+	return object{"channel": s.app.Room, "text": escaped(c.title), "blocks": blocks}
 }
 
 func slackButtons(c card) (list []object) {
@@ -69,7 +69,9 @@ func (s slack) post(ctx context.Context, by activities.Sender, c card) (string, 
 		Channel string `json:"channel"`
 		TS      string `json:"ts"`
 	}
-	err := s.app.Call(ctx, by, "POST /api/chat.postMessage", s.message(c), &out)
+	body := s.message(c)
+	body["unfurl_links"], body["unfurl_media"] = false, false
+	err := s.app.Call(ctx, by, "POST /api/chat.postMessage", body, &out)
 	if err == nil && (out.Channel == "" || out.TS == "") {
 		err = errNoPlace
 	}
@@ -77,7 +79,7 @@ func (s slack) post(ctx context.Context, by activities.Sender, c card) (string, 
 }
 
 func (s slack) update(ctx context.Context, by activities.Sender, at string, c card) (gone bool, err error) {
-	body := s.message(c).(object)
+	body := s.message(c)
 	body["channel"], body["ts"], _ = strings.Cut(at, "/")
 	err = s.app.Call(ctx, by, "POST /api/chat.update", body, nil)
 	if f, ok := chatapp.FailureOf(err); ok && f.Code == "message_not_found" {

@@ -18,3 +18,6 @@ func Slow(p *Postgres) *Postgres {
 	p.freeFor, p.relockWithin = 5*time.Second, 4*time.Second
 	return p
 }
+
+// Patient has tasks wait for their lease as long as a busy machine needs.
+func (t *Taken) Patient() { t.within = time.Minute }

@@ -24,14 +24,12 @@ type Taken struct {
 	latest  int           // change
 	written int           // the latest change that a lease has; all while none is held
 	news    chan struct{} // closed, and replaced, when written rises
+	within  time.Duration // how long a task waits for its lease. Afterwards it begins without
 }
-
-// writtenWithin is how long a task waits for its lease. Afterwards it begins without.
-const writtenWithin = 100 * time.Millisecond
 
 // NewTaken returns that of a process that has taken nothing yet.
 func NewTaken() *Taken {
-	return &Taken{all: map[Entry]time.Time{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{})}
+	return &Taken{all: map[Entry]time.Time{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{}), within: 100 * time.Millisecond}
 }
 
 // Calls sees what the calls to Temporal take and answer.
@@ -73,7 +71,7 @@ func (t *Taken) addTasks(reply any) (tasks bool) {
 
 // awaitWritten waits until the lease has all changes until now.
 func (t *Taken) awaitWritten(ctx context.Context) {
-	timer := time.NewTimer(writtenWithin)
+	timer := time.NewTimer(t.within)
 	defer timer.Stop()
 	t.mu.Lock()
 	latest := t.latest

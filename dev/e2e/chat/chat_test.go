@@ -157,10 +157,10 @@ plans:
 - name: P
   tasks:
   - name: Ask
-    human: {approve: Go on?, responders: {principals: [ann]}, wait: [{after: 2s, do: remind}]}
+    human: {approve: "Go on?", responders: {principals: [ann]}, wait: [{after: 2s, do: remind}]}
   - name: Details
     human:
-      ask: [{id: n, question: How many?, schema: {type: integer, minimum: 1}}, {id: tone, question: Which tone?, schema: {enum: [plain, formal]}}]
+      questions: [{id: n, question: "How many?", schema: {type: integer, minimum: 1}}, {id: tone, question: "Which tone?", schema: {enum: [plain, formal]}}]
 `)
 	channels := harness.WriteFile(t, dir, "notices.yaml", fmt.Sprintf(
 		"channels:\n- {name: team, kind: slack, url: %q, tenants: [default], channel: C0123456789, token: xoxb-bot, secret: %s, people: [{principal: ann, email: ann@example.com}, {principal: bob, account: UBOB}]}\n", s.URL, secret))

@@ -121,35 +121,3 @@ func failures(t *testing.T) (url string, delivered func(taskID string) error) {
 		return errors.New("there is none: " + strings.Join(all, "\n"))
 	}
 }
-
-// A plan that was reset after its objective has ended works again. If it is terminated then, the journal does not
-// show it as open for ever.
-func TestOperator_terminatedAfterAReset(t *testing.T) {
-	w := newWorld(t)
-	w.site.Start(harness.AllInOne)
-	w.connect()
-	task := w.c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "approve Go on?")})
-	w.c.AwaitGate(t, within, task.ID)
-	w.change("objectives/update", task.ID, "failed")
-	w.c.AwaitEnd(t, within, task.ID)
-	plan := func(want string) {
-		t.Helper()
-		harness.Eventually(t, within, "the plan is "+want, func() error {
-			o, err := w.c.Objective(t.Context(), task.ID)
-			if err == nil && o.Plans[0].Status != want {
-				err = fmt.Errorf("it is %s", o.Plans[0].Status)
-			}
-			return err
-		})
-	}
-	plan("failed")
-
-	if err := w.operator.Reset(t.Context(), planOf(task.ID), false); err != nil {
-		t.Fatal(err)
-	}
-	plan("blocked") // it asks again
-	if err := w.operator.Terminate(t.Context(), planOf(task.ID)); err != nil {
-		t.Fatal(err)
-	}
-	plan("failed")
-}
