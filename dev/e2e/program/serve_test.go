@@ -16,6 +16,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/program/writer"
+	"longhaul/opt"
 )
 
 // A conversation is what a client sees of the agent of package writer.
@@ -42,7 +43,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A cancellation reaches the agent, whose words are the last of the task.
+// A cancellation reaches the agent, whose words are the last of the task of the plan.
 func TestServe_cancels(t *testing.T) {
 	t.Parallel()
 	site, _ := newServed(t)
@@ -50,8 +51,9 @@ func TestServe_cancels(t *testing.T) {
 	task := c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: words})
 	c.AwaitText(t, within, task.ID, " of 8")
 	c.MustCancel(t.Context(), t, task.ID)
-	if done := c.AwaitEnd(t, within, task.ID); done.State != "CANCELED" || !strings.Contains(string(done.Raw), "The draft is thrown away.") {
-		t.Errorf("the task is %s", done.Raw)
+	c.AwaitState(t, within, task.ID, "CANCELED")
+	if done := c.AwaitEnd(t, within, opt.TaskID(planOf(t, task.ID), 0)); done.State != "CANCELED" || done.Message != "The draft is thrown away." {
+		t.Errorf("the task of the plan is %s", done.Raw)
 	}
 }
 
