@@ -28,10 +28,14 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/activities/served"
 	"longhaul/api/card"
 	"longhaul/api/message"
 	"longhaul/internal/cli"
@@ -44,11 +48,13 @@ type Program struct {
 	Version     string // of the program and on the agent card; "" means Longhaul's
 	Description string // of the agent, on its card; "" describes Longhaul
 
-	Executors map[string]Executor // added to shell and the others of every program, or in place of those; by the name for playbooks
-	Default   string              // name of the executor of tasks that name none; "" means echo where that is on (dev, --echo), and elsewhere such tasks are refused
-	Playbooks fs.FS               // whose *.yaml files replace the bundled playbook, unless --playbooks is given; nil for none
-	Planners  map[string]Planner  // plan messages that no playbook takes, if --planner names one of them
-	Agents    map[string]Agent    // decide about messages in place of playbooks, if --agent names one of them
+	Executors map[string]Executor  // added to shell and the others of every program, or in place of those; by the name for playbooks
+	Serves    a2asrv.AgentExecutor // an agent for the server of the official Go SDK: does all messages that no playbook takes, as the executor "served"; nil for none
+	Skills    []Skill              // of Serves, for the card; nil for one skill that takes every message
+	Default   string               // name of the executor of tasks that name none; "" means echo where that is on (dev, --echo), and elsewhere such tasks are refused
+	Playbooks fs.FS                // whose *.yaml files replace the bundled playbook, unless --playbooks is given; nil for none
+	Planners  map[string]Planner   // plan messages that no playbook takes, if --planner names one of them
+	Agents    map[string]Agent     // decide about messages in place of playbooks, if --agent names one of them
 
 	Embed Embed // starts a Temporal server in the process, for the commands dev and temporal; nil for a program without them
 }
@@ -82,6 +88,10 @@ type (
 	Embedded    = serve.Embedded
 )
 
+// Serve runs an agent that was written for the server of the official Go SDK of A2A, as it is: it is
+// Main for a program with nothing else. See docs/handoffs.md.
+func Serve(agent a2asrv.AgentExecutor) { Main(Program{Serves: agent}) }
+
 // Main runs the program with the arguments of the process and ends the process with its
 // exit code. SIGINT and SIGTERM stop it in order, a second one at once; SIGHUP reloads the
 // files of --playbooks.
@@ -107,9 +117,14 @@ func (p Program) build() serve.Build {
 	for name, agent := range p.Agents {
 		agents[name] = agent
 	}
+	executors := p.Executors
+	if p.Serves != nil {
+		executors = map[string]Executor{served.Kind: served.Executor{Agent: p.Serves}}
+		maps.Copy(executors, p.Executors)
+	}
 	return serve.Build{
-		Name: p.Name, Version: p.Version, Description: p.Description,
-		Executors: p.Executors, Default: p.Default, Playbooks: p.Playbooks, Planners: p.Planners, Agents: agents,
+		Name: p.Name, Version: p.Version, Description: p.Description, Skills: p.Skills,
+		Executors: executors, Default: p.Default, Playbooks: p.Playbooks, Planners: p.Planners, Agents: agents,
 		Embed: p.Embed,
 	}
 }

@@ -126,4 +126,14 @@ type Stream interface {
 	// the end of the attempt writes the rest. A completed outcome includes the streamed
 	// pieces and need not repeat them.
 	Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
+
+	// Replace is Chunk for a piece that replaces the artifact, though the attempt has pieces of it.
+	Replace(ctx context.Context, piece a2a.Artifact, last bool) error
+
+	// Progress shows clients what the task does now, and how much of it is done: up to 1, or 0
+	// if that is not known. It returns at once and costs the workflow nothing, so it may be
+	// called often. Of texts that come fast the latest is shown, after a pause that grows up to
+	// half a minute. It stays when the attempt fails or its worker is lost, until there is
+	// another one.
+	Progress(text string, fraction float64)
 }

@@ -1,10 +1,12 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +20,7 @@ const (
 	streamMost  = 64                    // pieces held back at most
 )
 
-// A stream is the [Stream] of one attempt. It numbers the pieces, writes them to
+// A stream is the [Stream] of one attempt. It numbers pieces and progress, writes them to
 // the journal a few at a time, and keeps the artifacts that they form.
 type stream struct {
 	recorder Recorder
@@ -34,8 +36,19 @@ type stream struct {
 	n         int64
 	pending   []opt.Event
 	artifacts []a2a.Artifact // assembled, in the order they began
+	progress  *a2a.Message   // waits for its time; a later one takes its place
+	shown     progressed     // the latest progress
 	err       error          // of the last write; the next Chunk reports it
 	refused   bool           // the journal has other events of this try: the outcome brings the artifacts
+}
+
+// A progressed value is the latest progress of a stream, and the pace of it.
+type progressed struct {
+	text    string
+	percent int
+	times   int       // that progress was shown
+	next    time.Time // when it may be shown again
+	timer   *time.Timer
 }
 
 // newStream returns a stream that writes until it is stopped or ctx, the context
@@ -67,18 +80,28 @@ func (s *stream) begin(ctx context.Context) error {
 func (s *stream) pieces() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	n := s.n - int64(s.shown.times)
 	if s.try > 1 {
-		return s.n - 1 // the first event says that the work begins again
+		n-- // the first event says that the work begins again
 	}
-	return s.n
+	return n
 }
 
 // Chunk implements [Stream].
 func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error {
+	return s.put(ctx, piece, last, false)
+}
+
+// Replace implements [Stream].
+func (s *stream) Replace(ctx context.Context, piece a2a.Artifact, last bool) error {
+	return s.put(ctx, piece, last, true)
+}
+
+func (s *stream) put(ctx context.Context, piece a2a.Artifact, last, replaces bool) error {
 	piece.ArtifactID = opt.ArtifactID(s.work.TaskID, piece.ArtifactID)
 	s.mu.Lock()
 	err := s.err
-	s.add(piece, last)
+	s.add(piece, last, replaces)
 	full := len(s.pending) >= streamMost
 	s.start()
 	s.wakeWriter()
@@ -89,22 +112,67 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 	return err
 }
 
-// add appends piece to its artifact and queues the event that says so.
-func (s *stream) add(piece a2a.Artifact, last bool) {
+// Progress implements [Stream].
+func (s *stream) Progress(text string, fraction float64) {
+	percent := 0
+	if fraction > 0 { // and not NaN
+		percent = int(100 * min(fraction, 1))
+	}
+	text = cmp.Or(strings.ToValidUTF8(text[:min(len(text), opt.MaxProgress)], ""), fmt.Sprintf("%d %%", percent))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == s.shown.text && percent == s.shown.percent {
+		return
+	}
+	s.shown.text, s.shown.percent = text, percent
+	waits := s.progress != nil
+	m := a2a.AgentMessage(s.work.ContextID, s.work.TaskID, "", text)
+	m.Metadata = m.Metadata.WithIf(percent > 0, opt.KeyProgress, percent)
+	if s.progress = m; !waits {
+		s.shown.timer = time.AfterFunc(time.Until(s.shown.next), s.queueProgress)
+	}
+}
+
+// queueProgress queues the event for the progress that waits, if any does.
+func (s *stream) queueProgress() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.progress == nil {
+		return
+	}
+	s.n++
+	s.shown.times++
+	s.shown.next = time.Now().Add(opt.ProgressPause(s.shown.times))
+	s.progress.MessageID = fmt.Sprintf("%s:progress-%d", SourceOf(s.work), s.n)
+	s.pending = append(s.pending, opt.Event{
+		N: s.n, Kind: opt.TaskProgressed, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
+		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
+		Status: s.progress,
+	})
+	s.progress = nil
+	s.start()
+	s.wakeWriter()
+}
+
+// add appends piece to its artifact, or puts it in its place, and queues the event that says so.
+func (s *stream) add(piece a2a.Artifact, last, replaces bool) {
 	piece.Parts = slices.Clone(piece.Parts) // the executor may reuse its slice
 	i := slices.IndexFunc(s.artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == piece.ArtifactID })
-	if i < 0 {
-		whole := piece
-		whole.Parts = slices.Clone(piece.Parts)
+	whole := piece
+	whole.Parts = slices.Clone(piece.Parts)
+	switch {
+	case i < 0:
 		s.artifacts = append(s.artifacts, whole)
-	} else {
+	case replaces:
+		s.artifacts[i] = whole
+	default:
 		s.artifacts[i].Parts = a2a.AppendParts(s.artifacts[i].Parts, piece.Parts...)
 	}
 	s.n++
 	s.pending = append(s.pending, opt.Event{
 		N: s.n, Kind: opt.ArtifactAdded, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
 		RootID: s.work.RootID, Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
-		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0, Last: last},
+		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0 && !replaces, Last: last},
 	})
 }
 
@@ -199,6 +267,11 @@ func (s *stream) record(ctx context.Context) error {
 
 // stop ends the writer. It may be called more than once.
 func (s *stream) stop() {
+	s.mu.Lock()
+	if s.shown.timer != nil {
+		s.shown.timer.Stop()
+	}
+	s.mu.Unlock()
 	s.quit()
 	s.writer.Wait()
 }
@@ -207,7 +280,8 @@ func (s *stream) stop() {
 // out; every id becomes unique within the objective.
 func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	s.stop()
-	if err := s.flush(ctx); err != nil {
+	s.queueProgress() // so that what a parked task said last is shown
+	if err := s.flush(ctx); err != nil && !s.onlyProgress() {
 		return Outcome{}, err
 	}
 	artifacts := slices.Clone(s.artifacts) // the slice in out belongs to the executor
@@ -228,6 +302,14 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	}
 	out.Artifacts, err = s.contents.detachAll(ctx, artifacts)
 	return out, err
+}
+
+// onlyProgress reports whether all that could not be written is progress, for which no work is
+// repeated.
+func (s *stream) onlyProgress() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !slices.ContainsFunc(s.pending, func(e opt.Event) bool { return e.Kind != opt.TaskProgressed })
 }
 
 // gate returns a gate of the executor with references in the place of large

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -245,4 +247,112 @@ func lines(batches []opt.Batch) []string {
 		out = append(out, "batch "+b.Source)
 	}
 	return out
+}
+
+// Of texts that come fast few are written, the first at once and the last at the end. Their events
+// have the numbers of one sequence with those of pieces.
+func TestStream_progress(t *testing.T) {
+	r := &recorder{}
+	const texts = 5000
+	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		for i := range texts {
+			s.Progress(fmt.Sprint("text ", i), float64(i)/texts)
+			if i == texts/2 {
+				chunk(t, s, "a", "1", true)
+			}
+			if err := activities.Sleep(ctx, 4*time.Millisecond); err != nil {
+				return activities.Outcome{}, err
+			}
+			if i == 100 && r.count() == 0 {
+				t.Error("the first text was not written at once")
+			}
+		}
+		return activities.ParkFor(time.Hour, nil, ""), nil
+	})
+	if err != nil || len(out.Streamed) != 1 {
+		t.Fatalf("got %+v, error %v", out, err)
+	}
+	shown, pieces, ids := map[string]int{}, 0, map[string]bool{}
+	for n, e := range recorded(r.batches) {
+		if e.N != int64(n+1) || e.Round != 1 || e.Attempt != 1 || e.Try != 1 || e.TaskID != work.TaskID || e.PlanID != work.PlanID {
+			t.Errorf("event %d: got %+v", n+1, e)
+		}
+		if e.Kind == opt.ArtifactAdded {
+			pieces++
+			continue
+		}
+		shown[e.Said()], ids[e.Status.MessageID] = opt.PercentIn(e.Status), true
+	}
+	first, begun := shown["text 0"]
+	if len(shown) < 10 || len(shown) > 30 || len(ids) != len(shown) || pieces != 1 || !begun || first != 0 || shown["text 4999"] != 99 {
+		t.Errorf("%d texts with %d ids and %d pieces were written: %v", len(shown), len(ids), pieces, shown)
+	}
+}
+
+// Texts that say nothing new are not written, and long and odd ones are made fit.
+func TestStream_progressTexts(t *testing.T) {
+	r := &recorder{}
+	_, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		for _, of := range []struct {
+			text     string
+			fraction float64
+		}{{"half", 0.5}, {"half", 0.5}, {"", 7}, {"unknown", math.NaN()}, {"less", -1}, {strings.Repeat("é", opt.MaxProgress), 0}} {
+			s.Progress(of.text, of.fraction)
+			if err := activities.Sleep(ctx, time.Minute); err != nil {
+				return activities.Outcome{}, err
+			}
+		}
+		return activities.Completed(), nil
+	})
+	var got []string
+	for _, e := range recorded(r.batches) {
+		got = append(got, fmt.Sprintf("%.7s %d %d", e.Said(), len(e.Said()), opt.PercentIn(e.Status)))
+	}
+	want := []string{"half 4 50", "100 % 5 100", "unknown 7 0", "less 4 0", "ééééééé 4096 0"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("progress mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+}
+
+// Work that only showed progress is not repeated because the journal does not take that.
+func TestStream_progressIsNoReasonToRepeat(t *testing.T) {
+	out, err := run(t, &recorder{refuse: 1 << 30}, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		s.Progress("half", 0.5)
+		if err := activities.Sleep(ctx, time.Second); err != nil {
+			return activities.Outcome{}, err
+		}
+		return activities.Completed(artifact("a", "1")), nil
+	})
+	if err != nil || len(out.Artifacts) != 1 {
+		t.Errorf("got %+v, error %v", out, err)
+	}
+}
+
+// recorded returns the events of batches.
+func recorded(batches []opt.Batch) (events []opt.Event) {
+	for _, b := range batches {
+		events = append(events, b.Events...)
+	}
+	return events
+}
+
+// An artifact can be replaced while it is made.
+func TestStream_replaces(t *testing.T) {
+	r := &recorder{}
+	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		chunk(t, s, "a", "1", false)
+		chunk(t, s, "a", "2", false)
+		if err := s.Replace(ctx, artifact("a", "3"), false); err != nil {
+			return activities.Outcome{}, err
+		}
+		chunk(t, s, "a", "4", true)
+		return activities.Completed(), nil
+	})
+	want := []string{"1-2-a+1", "1-2-a+2 append", "1-2-a+3", "1-2-a+4 append last", "batch " + taskID + "#1.1.1"}
+	if diff := cmp.Diff(want, lines(r.batches)); err != nil || diff != "" {
+		t.Errorf("recorded mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "34")}, out.Artifacts); diff != "" {
+		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
+	}
 }

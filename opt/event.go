@@ -35,6 +35,7 @@ const (
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
+	TaskProgressed    EventKind = "task-progressed"    // attempt: PlanID, TaskID, From, To, Round, Attempt, Status: how far the work is; changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
 	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict, Decision, Reason
 	CommandAnswered   EventKind = "command-answered"   // objective: Answer, Principal, Reason: the kind of the command
@@ -135,6 +136,14 @@ func (e Event) Said() string {
 		return ""
 	}
 	return e.Status.Text()
+}
+
+// PercentIn returns how much of a task is done by the status m of the agent, 0 if it does not say it.
+func PercentIn(m *a2a.Message) (percent int) {
+	if m == nil || m.Metadata.Decode(KeyProgress, &percent) != nil {
+		return 0
+	}
+	return percent
 }
 
 // An ObjectiveHead is the part of an objective that changes during the work.

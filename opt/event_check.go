@@ -33,6 +33,7 @@ var needs = func() map[EventKind][]need {
 	taskID := need{"taskId", func(e *Event) bool { return e.TaskID != "" }}
 	link := need{"link", func(e *Event) bool { return e.Link != "" }}
 	exchanges := need{"exchange at a gate", func(e *Event) bool { return e.Gate != nil && len(e.Gate.Exchanges) > 0 }}
+	status := need{"status", func(e *Event) bool { return e.Status != nil }}
 	chunk := need{"chunk", func(e *Event) bool { return e.Chunk != nil }}
 	message := need{"message", func(e *Event) bool { return e.Message != nil }}
 	answer := need{"answer to a command", func(e *Event) bool { return e.Answer != nil && e.Answer.CommandID != "" }}
@@ -65,6 +66,7 @@ var needs = func() map[EventKind][]need {
 		TaskMoved:         {taskID, to},
 		ExchangeAdded:     {taskID, to, exchanges},
 		TaskTried:         {taskID, to, anotherGo},
+		TaskProgressed:    {taskID, to, status},
 		ArtifactAdded:     {taskID, chunk},
 		MessageAdded:      {taskID, message},
 		SourceRewound:     {epoch, state},

@@ -213,6 +213,23 @@ type Refinement struct {
 	Text        string          `json:"text,omitempty"`
 }
 
+// Words returns an answer in the form in which a person gave it: as texts, data and files.
+func (r Reply) Words() (out []a2a.Part) {
+	for _, a := range r.Answers {
+		var plain string
+		switch text := json.Unmarshal(a.Answer, &plain) == nil; {
+		case !text:
+			out = append(out, a2a.Part{Data: a.Answer})
+		case plain != "" || len(r.Attached) == 0:
+			out = append(out, a2a.TextPart(plain))
+		}
+	}
+	if r.Feedback != "" {
+		out = append(out, a2a.TextPart(r.Feedback))
+	}
+	return append(out, r.Attached...)
+}
+
 // Remark returns the words with which an object was sent back.
 func (r Reply) Remark() string {
 	if r.Refine != nil && r.Refine.Text != "" {

@@ -45,7 +45,7 @@ const (
 	KeyPlanner         = "longhaul/v1/planner"
 	KeyReason          = "longhaul/v1/reason"        // the reason of the planner for its plans, for people
 	KeyQueuePosition   = "longhaul/v1/queuePosition" // of a task that waits for its turn in its context: 1 is next
-	KeyProgress        = "longhaul/v1/progress"      // of a root task whose plans have tasks, while it works or waits: how much is done, in percent
+	KeyProgress        = "longhaul/v1/progress"      // of a root task whose plans have tasks, while it works or waits, and of a status message about a task: how much is done, in percent
 	KeyPaused          = "longhaul/v1/paused"
 	KeyStuck           = "longhaul/v1/stuck"        // why what happens is not recorded at the moment, and since when
 	KeyRewound         = "longhaul/v1/rewound"      // of an objective, or of a status: it was set back in Temporal and has continued from there

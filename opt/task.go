@@ -38,7 +38,8 @@ type Task struct {
 	Failure   string         `json:"failure,omitempty"` // text for clients if it failed or was rejected
 	Reason    string         `json:"reason,omitempty"`  // the same as a code
 
-	Said string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
+	Said    string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
+	Percent int    `json:"-"` // how much of it is done by that text; 0 if it does not say
 }
 
 // String returns t on one line, for people.

@@ -3,6 +3,7 @@ package opt
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 )
@@ -155,6 +156,15 @@ type Memo struct {
 // Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cost + v.Cost}
+}
+
+// MaxProgress is the most that a text about progress has, in bytes.
+const MaxProgress = 4 << 10
+
+// ProgressPause returns how long the next text about the progress of a task waits after the n-th, so
+// that thousands of them fit into journals and histories: longer and longer.
+func ProgressPause(n int) time.Duration {
+	return min(time.Duration(n)*100*time.Millisecond, 30*time.Second)
 }
 
 // A Callback is a request to the [Work.CallbackURL] of a task: progress, a chunk of an

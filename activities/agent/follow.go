@@ -291,6 +291,7 @@ func (h *handoff) onLost() activities.Outcome {
 			ID: "lost", Question: fmt.Sprintf("Agent %s has lost the task: %s, or %s?", h.agent.name, sendAgain, stopIt),
 			Schema: mustJSON(map[string]any{"type": "string", "enum": []string{sendAgain, stopIt}}),
 		}},
+		Responders: h.messages().lostResponders(h.agent.Operators),
 	}), *m)
 }
 

@@ -34,6 +34,7 @@ type Agent struct {
 	Poll      time.Duration     `yaml:"poll"`      // longest time between two polls of the remote task; 0 means 1 min
 	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be unreachable before an attempt fails; 0 means 1 h
 	OnLost    OnLost            `yaml:"on-lost"`   // when it does not know a task any more; "" means resend for conversations that are handed over whole, else ask
+	Operators []string          `yaml:"operators"` // groups that may say what happens to a lost task, beside those who asked for it
 	Artifacts int               `yaml:"artifacts"` // of one remote task at most; 0 means 100
 	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at most; 0 means 8 MiB
 

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,6 +47,19 @@ func (s messages) id(own, author, made string) string {
 		return own
 	}
 	return made
+}
+
+// lostResponders returns who may say what happens to a lost task, since work may be done twice: who
+// asked for it, and the operators; nil for everyone where callers are not known.
+func (s messages) lostResponders(operators []string) *opt.Responders {
+	r := &opt.Responders{Groups: operators}
+	for _, m := range s.request() {
+		r.Principals = append(r.Principals, authorOf(m))
+	}
+	if slices.Contains(r.Principals, opt.Anonymous) || slices.Contains(r.Principals, "") || len(r.Principals)+len(r.Groups) == 0 {
+		return nil
+	}
+	return r
 }
 
 func authorOf(m a2a.Message) string {
@@ -172,17 +184,5 @@ func (q question) answerParts(r opt.Reply) []a2a.Part {
 	if q.Kind == opt.Credential && !words {
 		out = append(out, a2a.TextPart("The authorization was given."))
 	}
-	for _, a := range r.Answers {
-		var plain string
-		switch text := json.Unmarshal(a.Answer, &plain) == nil; {
-		case !text:
-			out = append(out, a2a.Part{Data: a.Answer})
-		case plain != "" || len(r.Attached) == 0:
-			out = append(out, a2a.TextPart(plain))
-		}
-	}
-	if r.Feedback != "" {
-		out = append(out, a2a.TextPart(r.Feedback))
-	}
-	return append(out, r.Attached...)
+	return append(out, r.Words()...)
 }

@@ -211,6 +211,23 @@ func TestExecutor_lostOfOlderProgram(t *testing.T) {
 	}
 }
 
+// Who asked for the work says what happens to a lost task, or an operator; where callers are not known,
+// everyone may.
+func TestExecutor_lostResponders(t *testing.T) {
+	for author, want := range map[string]*opt.Responders{"ann": {Principals: []string{"ann"}, Groups: []string{"ops"}}, opt.Anonymous: nil} {
+		f := newFake(t, "1.0", false)
+		w := whole("go")
+		w.Messages[0].Metadata = w.Messages[0].Metadata.With(opt.KeyAuthor, author)
+		p, got := loses(t, f, executor(t, f, ", no-push: true, on-lost: ask, operators: [ops]"), w, 3)
+		if !strings.HasPrefix(got, asksLost) {
+			t.Fatalf("%s: got %s, want %s", author, got, asksLost)
+		}
+		if diff := cmp.Diff(want, p.Outcome.Gate.Responders); diff != "" {
+			t.Errorf("%s: responders (-want +got):\n%s", author, diff)
+		}
+	}
+}
+
 // After a question a person decides; the agent gets the task again with the exchange.
 func TestExecutor_lostAfterQuestion(t *testing.T) {
 	for answer, want := range map[string]string{

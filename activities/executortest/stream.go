@@ -15,21 +15,46 @@ type Stream struct {
 
 	mu     sync.Mutex
 	pieces []Piece
+	texts  []string
 }
 
-// A Piece is one call of Chunk.
+// A Piece is one call of Chunk or Replace.
 type Piece struct {
 	Artifact a2a.Artifact
 	Last     bool
+	Replaces bool
 }
 
 // Chunk implements [activities.Stream].
 func (s *Stream) Chunk(_ context.Context, piece a2a.Artifact, last bool) error {
+	return s.put(Piece{piece, last, false})
+}
+
+// Replace implements [activities.Stream].
+func (s *Stream) Replace(_ context.Context, piece a2a.Artifact, last bool) error {
+	return s.put(Piece{piece, last, true})
+}
+
+func (s *Stream) put(p Piece) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	piece.Parts = slices.Clone(piece.Parts)
-	s.pieces = append(s.pieces, Piece{piece, last})
+	p.Artifact.Parts = slices.Clone(p.Artifact.Parts)
+	s.pieces = append(s.pieces, p)
 	return s.Err
+}
+
+// Progress implements [activities.Stream].
+func (s *Stream) Progress(text string, _ float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts = append(s.texts, text)
+}
+
+// Texts lists the texts of all calls of Progress so far, in order.
+func (s *Stream) Texts() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.texts)
 }
 
 // Pieces lists the pieces that were streamed so far, in order.
@@ -45,8 +70,12 @@ func (s *Stream) Artifacts() []a2a.Artifact {
 	var out []a2a.Artifact
 	for _, p := range s.Pieces() {
 		i := slices.IndexFunc(out, func(a a2a.Artifact) bool { return a.ArtifactID == p.Artifact.ArtifactID })
-		if i < 0 {
+		switch {
+		case i < 0:
 			out = append(out, p.Artifact)
+			continue
+		case p.Replaces:
+			out[i] = p.Artifact
 			continue
 		}
 		out[i].Parts = slices.Concat(out[i].Parts, p.Artifact.Parts)

@@ -3,13 +3,17 @@ package planner
 // agentExecutor is the kind of the executor that hands tasks over to agents.
 const agentExecutor = "agent"
 
-// frontPlans returns the plan of a playbook that hands whole conversations over to an agent: one
-// task, named after the message.
+// frontPlans returns the plan of a playbook that hands whole conversations over to an agent.
 func frontPlans(agent text) []*plan {
+	return wholePlans(&task{at: agent.line, executor: agentExecutor, input: map[string]any{"agent": agent, "whole": true}})
+}
+
+// wholePlans returns a plan whose one task, which is named after the message, is all of the work.
+func wholePlans(t *task) []*plan {
 	name, err := parseText("{{short 60 .Message}}", false)
 	if err != nil {
-		panic("planner: the name of a task in front of an agent: " + err.Error())
+		panic("planner: the name of a task for a whole message: " + err.Error())
 	}
-	handover := &task{step: step{name: name}, at: agent.line, executor: agentExecutor, input: map[string]any{"agent": agent, "whole": true}}
-	return []*plan{{step: step{name: text{raw: "Work"}}, tasks: []*task{handover}}}
+	t.step = step{name: name}
+	return []*plan{{step: step{name: text{raw: "Work"}}, tasks: []*task{t}}}
 }

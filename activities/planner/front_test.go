@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/activities/planner"
 	"longhaul/opt"
 )
 
 // Messages that no playbook takes go to the agent, whichever skill they ask for, and those of a
 // playbook with front to another one.
 func TestPlaybooks_WithFront(t *testing.T) {
-	books := load(t, "name: legal\nfront: lawyers\nmatch: {keywords: [contract]}\n", "name: tea\nskills: [{id: brew, name: B, description: D, tags: [x]}]\nplans: [{name: P, tasks: [{name: Boil}]}]\n").WithFront("writers").With(planner.Fallback{Takes: planner.Nothing})
+	books := load(t, "name: legal\nfront: lawyers\nmatch: {keywords: [contract]}\n", "name: tea\nskills: [{id: brew, name: B, description: D, tags: [x]}]\nplans: [{name: P, tasks: [{name: Boil}]}]\n").WithFront("writers")
 	for text, want := range map[string]struct{ skill, book, input string }{
 		"Check this contract":     {"", "legal", `{"agent":"lawyers","whole":true}`},
 		"A letter":                {"", "front", `{"agent":"writers","whole":true}`},
@@ -34,6 +33,18 @@ func TestPlaybooks_WithFront(t *testing.T) {
 	}
 	if err := books.CheckExecutors("echo", "echo"); err == nil {
 		t.Error("the executor agent is not missed")
+	}
+}
+
+// Messages that no playbook takes, also trivial ones, are the work of one executor.
+func TestPlaybooks_WithExecutor(t *testing.T) {
+	books := load(t, "name: legal\nfront: lawyers\nmatch: {keywords: [contract]}\n").WithExecutor("served")
+	for text, want := range map[string]string{"Check this contract": "agent", "hello": "served"} {
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+		_, plans, _, err := books.Match(m)
+		if err != nil || len(plans) != 1 || plans[0].Tasks[0].Executor != want || plans[0].Tasks[0].Name != text || books.Refusal(m) != "" {
+			t.Errorf("%s: %+v, error %v", text, plans, err)
+		}
 	}
 }
 

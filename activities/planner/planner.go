@@ -45,8 +45,19 @@ func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} 
 // WithFront returns playbooks that hand over to an agent what none of them takes, whichever skill
 // it asks for.
 func (p *Playbooks) WithFront(agent string) *Playbooks {
-	front := &playbook{file: "--front", name: "front", rules: rules{fallback: true, anySkill: true}, plans: frontPlans(text{raw: agent})}
-	return &Playbooks{append(slices.Clone(p.list), front), p.fallback}
+	return p.withLast(&playbook{file: "--front", name: "front", plans: frontPlans(text{raw: agent})})
+}
+
+// WithExecutor is WithFront for an executor that does the whole work of a message.
+func (p *Playbooks) WithExecutor(kind string) *Playbooks {
+	return p.withLast(&playbook{file: "the program", name: kind, plans: wholePlans(&task{executor: kind})})
+}
+
+// withLast returns playbooks of which b takes every message that no other takes, and rejects none.
+func (p *Playbooks) withLast(b *playbook) *Playbooks {
+	b.rules = rules{fallback: true, anySkill: true}
+	nothing := Fallback{Takes: Nothing}
+	return &Playbooks{append(slices.Clone(p.list), b), &nothing}
 }
 
 // None reports whether every request is rejected, since there are neither playbooks nor a

@@ -110,7 +110,7 @@ func isForPeople(e opt.Event) bool {
 		return e.Chunk != nil && !e.Chunk.Append && e.PlanID != ""
 	case opt.TaskMoved:
 		return e.PlanID != ""
-	case opt.ExchangeAdded: // the message is an event, too
+	case opt.ExchangeAdded, opt.TaskProgressed: // the message is an event, too, and the task shows its progress
 		return false
 	case opt.CommandAnswered:
 		return e.Answer != nil && e.Answer.Refusal != nil

@@ -15,7 +15,7 @@ import (
 
 // A pacer delivers callbacks that are only progress, or only wake a task. Each becomes a
 // signal in the history of a plan, and a program may send thousands. The first of a round
-// are delivered at once, later ones after pauses that grow up to paceMost. One that
+// are delivered at once, later ones after pauses that grow, as [opt.ProgressPause] says. One that
 // arrives during a pause waits in memory for its end, and takes the place of the one that
 // waits already: the latest state wins. Callbacks with an outcome or a piece of an
 // artifact are not paced.
@@ -38,8 +38,6 @@ type pacer struct {
 
 // Limits of a pacer.
 const (
-	paceStep   = 100 * time.Millisecond // by which each delivery makes the next pause longer
-	paceMost   = 30 * time.Second
 	paceRetry  = 5 * time.Second // after a delivery that failed
 	paceForget = 2 * time.Minute // after which a round without callbacks counts from the beginning
 )
@@ -215,7 +213,7 @@ const maxReceivedIDs = 100
 // countDelivery counts a delivery, and sets when the next one may follow.
 func (e *pace) countDelivery(now time.Time) {
 	e.sent++
-	e.next = now.Add(min(time.Duration(e.sent)*paceStep, paceMost))
+	e.next = now.Add(opt.ProgressPause(e.sent))
 }
 
 // startTimer starts the timer after which the waiting callback is delivered. p.mu is held.

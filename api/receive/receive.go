@@ -13,10 +13,7 @@ import (
 
 // Limits for callback contents that are stored in the history of a plan. Outcomes may be
 // larger: large parts of them are stored outside the history.
-const (
-	maxChunk    = 64 << 10 // bytes of a piece of an artifact, as JSON
-	maxProgress = 4 << 10  // bytes of a text
-)
+const maxChunk = 64 << 10 // bytes of a piece of an artifact, as JSON
 
 // Callbacks receives callbacks for plan tasks. Its zero value cannot be used.
 type Callbacks struct {
@@ -62,8 +59,8 @@ func (s Callbacks) ReceiveCallback(ctx context.Context, c *call.Call, in opt.Cal
 
 // checkCallback returns a fault for a callback that a plan cannot store.
 func checkCallback(in opt.Callback) error {
-	if len(in.Text) > maxProgress {
-		return call.InvalidField("text", fmt.Sprintf("must have at most %d bytes: send more as a piece of an artifact", maxProgress))
+	if len(in.Text) > opt.MaxProgress {
+		return call.InvalidField("text", fmt.Sprintf("must have at most %d bytes: send more as a piece of an artifact", opt.MaxProgress))
 	}
 	if in.Chunk != nil {
 		if problem := in.Chunk.Returns(); problem != "" {

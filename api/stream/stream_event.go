@@ -17,7 +17,7 @@ import (
 // a plan only if its event does, which is at a gate.
 func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
 	switch {
-	case (e.Kind == opt.TaskMoved || e.Kind == opt.ExchangeAdded || e.Kind == opt.TaskTried) && e.TaskID == s.taskID:
+	case (e.Kind == opt.TaskMoved || e.Kind == opt.ExchangeAdded || e.Kind == opt.TaskTried || e.Kind == opt.TaskProgressed) && e.TaskID == s.taskID:
 		return a2a.Event{Status: s.status(e)}, true
 	case e.Kind == opt.SourceRewound:
 		return s.rewound(e)

@@ -204,7 +204,7 @@ func (h *hierarchy) apply(e opt.Event) (ch change, at read.Place, ok bool) {
 	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		at.PlanID = e.PlanID
 		ch = h.plan(e)
-	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked:
+	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked, opt.TaskProgressed:
 		ref, _ := opt.ParseID(e.TaskID)
 		if ref.TaskID == "" {
 			return ch, at, false // the root task of an earlier attempt
@@ -275,7 +275,7 @@ func (w planStates) add(planID string, tasks []*opt.Task) {
 		return
 	}
 	for _, t := range tasks {
-		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1), Said: t.Said}
+		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1), Said: t.Said, Percent: t.Percent}
 		i := slices.IndexFunc(p.Tasks, func(old *opt.Task) bool { return old.ID == t.ID })
 		switch {
 		case i < 0:
@@ -293,9 +293,9 @@ func (w planStates) after(e opt.Event) planStates {
 		return append(w, newWork([]*opt.Plan{e.Plan})...)
 	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		w.add(e.PlanID, e.Tasks)
-	case opt.TaskMoved:
+	case opt.TaskMoved, opt.TaskProgressed:
 		if ref, ok := opt.ParseID(e.TaskID); ok && ref.TaskID != "" {
-			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt, Said: e.Said()}})
+			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt, Said: e.Said(), Percent: opt.PercentIn(e.Status)}})
 		}
 	}
 	if p := w.plan(e.PlanID); p != nil {

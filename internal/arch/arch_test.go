@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 		{"api/send.go", `import "github.com/labstack/echo/v4"`, ""},
 		{"client/send.go", `import "github.com/labstack/echo/v4"`, "belongs to [api]"},
 		{"api/grpc/operation.go", `import "github.com/a2aproject/a2a-go/v2/a2apb/v1"`, ""},
-		{"api/grpc/operation.go", `import "github.com/a2aproject/a2a-go/v2/a2asrv"`, "belongs to [dev/e2e dev/e2e/*]"},
+		{"api/grpc/operation.go", `import "github.com/a2aproject/a2a-go/v2/a2asrv"`, "belongs to [. activities/served dev/e2e dev/e2e/*]"},
 		{"api/send.go", `import "google.golang.org/grpc/status"`, "belongs to [api/grpc"},
 		{"workflows/plan.go", `import "go.temporal.io/sdk/workflow"`, ""},
 		{"api/send.go", `import sdk "go.temporal.io/sdk/client"`, "belongs to"},

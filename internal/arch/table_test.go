@@ -54,6 +54,9 @@ var rooms = []room{
 		"a2a/codec", // what agents send
 		"opt/wire"}, // answers to their gates
 		tests: append([]string{"api/service"}, subjects...)},
+	{name: "activities/served", imports: []string{"a2a", "opt", "activities",
+		"a2a/codec",   // events of the SDK are what its server sends
+		"opt/shown"}}, // what the journal has of the task
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",  // files with commands, endpoints and agents
 		"internal/tracing", // programs that tasks start continue their trace
@@ -167,7 +170,8 @@ var rooms = []room{
 		"internal/opfile"}}, // mistakes in the configuration file
 
 	{name: ".", imports: []string{"internal/cli", "internal/serve", // the public API for custom programs, on their seam
-		"a2a", "activities", "api/card", "api/message"}}, // whose types are in it
+		"a2a", "activities", "api/card", "api/message", // whose types are in it
+		"activities/served"}}, // runs an agent of the official SDK
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
 	{name: "docs/schemas", tests: []string{"a2a", "opt", "opt/wire"}},           // made from these types
@@ -246,6 +250,8 @@ var owners = map[string][]string{
 	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"},                 // the generated service: we use only its messages
 	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // in api/identity in tests; in workflows and internal/lease for the connection to Temporal
 	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // of Temporal's answers, not all of which have their own error
+	"github.com/a2aproject/a2a-go/v2/a2asrv":   {".", "activities/served", "dev/e2e", "dev/e2e/*"},                   // agents that are written for it
+	"github.com/a2aproject/a2a-go/v2/a2a":      {"activities/served", "dev/e2e", "dev/e2e/*"},                        // their types
 	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                   {"dev/temporald"},
 	"github.com/wneessen/go-mail":              {"activities/notice"}, // messages over SMTP

@@ -2,10 +2,13 @@ package journal_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // The latest attempt is shown. An event from an earlier attempt, or after the end
@@ -60,5 +63,51 @@ func TestTask_attempts(t *testing.T) {
 		s.record(s.moved(0, 0, opt.TaskFailed))
 		try(2, 3, 0)
 		check("it has failed", opt.TaskFailed, 0, 1)
+	})
+}
+
+// The progress of an attempt is the status of its task, and those before it are its history. It stays
+// while later attempts say nothing, and changes nothing where it comes late or the task waits.
+func TestTask_progress(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		say := func(text string, percent, attempt, try int) {
+			t.Helper()
+			e := opt.Event{Kind: opt.TaskProgressed, PlanID: s.plan(0), TaskID: s.task(0, 0), From: "working", To: "working", Round: 1, Attempt: attempt, Try: try}
+			e.Status = a2a.AgentMessage("", s.task(0, 0), ":progress-"+text, text)
+			e.Status.Metadata = e.Status.Metadata.With(opt.KeyProgress, percent)
+			s.as(fmt.Sprintf("%s#1.%d.%d-%s", s.task(0, 0), attempt, try, text), s.j).record(e)
+		}
+		check := func(want string, percent int, history ...string) {
+			t.Helper()
+			v := value(s.j.Task(t.Context(), s.objective.Tenant, s.task(0, 0), shown.TaskWant{History: -1}))(t)
+			var before []string
+			for _, m := range v.Task.History {
+				before = append(before, m.Text())
+			}
+			root := s.view(s.objective.RootID()).Progress
+			if m := v.Task.Status.Message; m == nil || m.Text() != want || opt.PercentIn(m) != percent || !slices.Equal(before, history) {
+				t.Errorf("the status is %v after %q, want %q, %d %%, after %q", v.Task.Status.Message, before, want, percent, history)
+			}
+			if v.State == opt.TaskWorking && (root.Said != want || root.Percent != percent) {
+				t.Errorf("the root task shows %+v, want %q, %d %%", root, want, percent)
+			}
+		}
+		working := s.moved(0, 0, opt.TaskWorking)
+		working.Round, working.Attempt = 1, 1
+		s.record(planAdded(s.objective, 0, 1), s.rootMoved(opt.TaskWorking), working)
+		say("one", 10, 1, 1)
+		say("two", 20, 1, 1)
+		check("two", 20, "one")
+		s.as(s.task(0, 0)+"#1.2.1", s.j).record(opt.Event{Kind: opt.TaskTried, PlanID: s.plan(0), TaskID: s.task(0, 0), From: "working", To: "working", Round: 1, Attempt: 2, Try: 1})
+		check("two", 20, "one")
+		say("late", 30, 1, 2)
+		check("two", 20, "one")
+		say("three", 30, 2, 1)
+		check("three", 30, "one", "two")
+		g := gate(s.task(0, 0), opt.Approval, 1)
+		s.record(s.waits(0, 0, g))
+		say("waits", 40, 2, 1)
+		check(g.Message("", "").Text(), 0, "one", "two", "three")
 	})
 }

@@ -13,7 +13,7 @@ func TestJournal_Depth(t *testing.T) {
 		j := open()
 		want := func(when string, want journal.Depth) {
 			t.Helper()
-			equal(t, when+": depth", want, value(j.Depth(t.Context()))(t))
+			equal(t, when+": depth", want, value(j.Depth(t.Context(), at(100).Time()))(t))
 		}
 		want("at first", journal.Depth{Tasks: map[string]int64{}})
 		queued := newObjective()
@@ -22,13 +22,19 @@ func TestJournal_Depth(t *testing.T) {
 		s := begin(t, j, newObjective())
 		want("two objectives", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{}})
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, planAdded(s.objective, 0, 3))
-		s.as(s.plan(0), j).record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskWorking), s.moved(0, 0, opt.TaskInputRequired))
+		plan := s.as(s.plan(0), j)
+		plan.record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskWorking), s.moved(0, 0, opt.TaskInputRequired))
 		want("tasks have begun", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
+		plan.record(s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)))
+		want("one waits with a question", journal.Depth{Queued: 1, Working: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
+		if early := value(j.Depth(t.Context(), at(1).Time()))(t); early.Questions != 0 {
+			t.Errorf("%d questions are from before the first event", early.Questions)
+		}
 		if err := j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}); err != nil {
 			t.Error(err)
 		}
-		want("one is stuck", journal.Depth{Queued: 1, Working: 1, Stuck: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
+		want("one is stuck", journal.Depth{Queued: 1, Working: 1, Stuck: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Reason: "failed"})
-		want("one has ended", journal.Depth{Queued: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
+		want("one has ended", journal.Depth{Queued: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
 	})
 }

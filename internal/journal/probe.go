@@ -66,10 +66,12 @@ type Depth struct {
 	Working    int64            // objectives that have begun, have not ended and do not wait for their turn
 	Tasks      map[string]int64 // tasks of plans that have begun and not ended, by state
 	Deliveries int64            // that are due
+	Questions  int64            // of Tasks, that have waited for a person since before a time
 }
 
-// Depth counts the work that there is. Each count reads only rows of open work.
-func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
+// Depth counts the work that there is, and the questions from before since. Each count reads only
+// rows of open work.
+func (p *probe) Depth(ctx context.Context, since time.Time) (d Depth, err error) {
 	d.Tasks = map[string]int64{}
 	err = p.db.Read(ctx, func(c *db.Conn) error {
 		s := db.Steps{C: c}
@@ -81,6 +83,7 @@ func (p *probe) Depth(ctx context.Context) (d Depth, err error) {
 		} {
 			s.Get(query, nil, to)
 		}
+		s.Get("SELECT COUNT(*) FROM tasks WHERE gate <> '' AND plan_id <> '' AND status_at < $1", db.Args{since.UnixMilli()}, &d.Questions)
 		s.Each("SELECT state, COUNT(*) FROM tasks WHERE active = 1 GROUP BY state", nil, func(row db.Scanner) error {
 			var state string
 			var n int64

@@ -102,7 +102,7 @@ func progressOf(s *db.Steps, objectiveID string) *shown.Progress {
 				if err := db.Decode(status, &m); err != nil {
 					return err
 				}
-				t.Said = m.Text()
+				t.Said, t.Percent = m.Text(), opt.PercentIn(&m)
 			}
 			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {
 				plans = append(plans, &p)

@@ -53,6 +53,7 @@ type Build struct {
 	Executors map[string]activities.Executor // added to those of every program, or replacing them; by kind
 	Default   string                         // kind of tasks that name no executor; "" means echo if it is on, else they are refused
 	Planners  map[string]activities.Planner  // by the names for --planner
+	Skills    []card.Skill                   // of the agent that the executor served runs; nil for one that takes every message
 	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
 	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has the executors that they need
 

@@ -10,6 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/served"
 	"longhaul/api/card"
 	"longhaul/opt"
 )
@@ -52,6 +54,30 @@ func TestFront(t *testing.T) {
 	d, err := agent.Decide(t.Context(), m)
 	if err != nil || len(d.Plans) != 1 || d.Plans[0].Tasks[0].Executor != "agent" {
 		t.Errorf("it decided %+v, error %v", d, err)
+	}
+}
+
+// A program with an agent has its skills, or one that takes every message, and the agent gets every
+// message that no playbook takes, also with the demo on.
+func TestServed(t *testing.T) {
+	own := []card.Skill{{ID: "write", Name: "Write", Description: "Writes", Tags: []string{"x"}}}
+	for _, skills := range [][]card.Skill{nil, own} {
+		b := Build{Name: "press", Executors: map[string]activities.Executor{served.Kind: served.Executor{}}, Skills: skills}.withEcho()
+		p := &planning{host: newHost(zap.NewNop(), b), api: &apiSettings{Agent: playbooksAgent}}
+		if err := p.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		agent, err := p.agent(playbooksAgent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := agent.Skills(); len(got) != 1 || skills != nil && got[0].ID != "write" || skills == nil && got[0].Name != "press" {
+			t.Errorf("the skills are %+v", got)
+		}
+		d, err := agent.Decide(t.Context(), a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("hello")}})
+		if err != nil || len(d.Plans) != 1 || d.Plans[0].Tasks[0].Executor != served.Kind {
+			t.Errorf("it decided %+v, error %v", d, err)
+		}
 	}
 }
 

@@ -87,9 +87,10 @@ func addDepthMetrics(m *metrics.Metrics, j *journal.Journal) {
 		Name: "open_work", Help: "Open work of all tenants in the journal: objectives that are queued or working, plan tasks by state, deliveries that are due.",
 		Label: "kind", Every: depthEvery,
 		Read: func(ctx context.Context) (map[string]float64, error) {
-			depth, err := j.Depth(ctx)
+			depth, err := j.Depth(ctx, time.Now().Add(-24*time.Hour))
 			out := map[string]float64{
 				"objectives-queued": float64(depth.Queued), "objectives-stuck": float64(depth.Stuck), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
+				"questions-day-old": float64(depth.Questions),
 			}
 			for state, n := range depth.Tasks {
 				out["tasks-"+state] = float64(n)

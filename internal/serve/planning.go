@@ -21,6 +21,7 @@ import (
 	"longhaul/activities/llm"
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
+	"longhaul/activities/served"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
 	"longhaul/api/card"
@@ -163,7 +164,7 @@ const playbooksAgent = "playbooks"
 // agent returns the agent with a name.
 func (p *planning) agent(name string) (Agent, error) {
 	if name == playbooksAgent {
-		return playbooks{p.playbooks, p.front}, nil
+		return playbooks{p.playbooks, p.front, p.host.build.servedSkills()}, nil
 	}
 	if a := p.host.build.Agents[name]; a != nil && p.front == nil {
 		return a, nil
@@ -176,8 +177,9 @@ func (p *planning) agent(name string) (Agent, error) {
 
 // playbooks is the agent that decides with the current playbooks.
 type playbooks struct {
-	set   *planner.PlaybookSet
-	front *front // nil for none
+	set    *planner.PlaybookSet
+	front  *front       // nil for none
+	served []card.Skill // of the agent in the program
 }
 
 // Decide implements [message.Agent]. If no playbook matches a message and it
@@ -205,7 +207,7 @@ func (p playbooks) Skills() []card.Skill {
 	for _, s := range p.set.Books().Skills() {
 		skills = append(skills, card.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
-	for _, s := range p.front.Skills() {
+	for _, s := range slices.Concat(p.front.Skills(), p.served) {
 		if !slices.ContainsFunc(skills, func(own card.Skill) bool { return own.ID == s.ID }) {
 			skills = append(skills, s)
 		}
@@ -238,6 +240,8 @@ func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Plan
 		return books.With(fallback), err
 	}
 	switch {
+	case b.serves() && s.Fallback != echoKind:
+		return books.WithExecutor(served.Kind), nil
 	case s.Fallback == echoKind && b.defaultExecutor() == "":
 		return nil, process.Usagef("--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers")
 	case s.Fallback == echoKind:
@@ -257,7 +261,7 @@ func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
 		return planner.LoadFiles(s.Playbooks...)
 	case b.Playbooks != nil:
 		return planner.LoadAll(b.Playbooks)
-	case b.Executors[echoKind] != nil && s.Front == "":
+	case b.Executors[echoKind] != nil && s.Front == "" && !b.serves():
 		return planner.Bundled()
 	}
 	return &planner.Playbooks{}, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"longhaul/activities"
+	"longhaul/activities/served"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -21,6 +22,10 @@ type workerPart struct {
 
 func (w *workerPart) Start(context.Context) error {
 	h := w.host
+	if agent, ok := w.planning.executors[served.Kind].(served.Executor); ok {
+		agent.Journal = w.store.journal
+		w.planning.executors[served.Kind] = agent
+	}
 	made := worker.New(worker.Config{
 		Temporal: w.temporal.client,
 		Version:  w.version,

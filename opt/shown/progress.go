@@ -14,7 +14,7 @@ const maxSaid = 200
 type Progress struct {
 	Text    string // such as "Writing, task 2 of 4"; "" while no task has begun
 	Said    string // the progress text of a task of that plan, cut to a line; "" for none
-	Percent int    // of tasks that have ended
+	Percent int    // of tasks that have ended, with the parts of those that run
 	Steps   int    // tasks that have begun and tasks that have ended, together
 }
 
@@ -24,7 +24,7 @@ type Progress struct {
 // Skipped plans do not count.
 func ProgressOf(plans []*opt.Plan) *Progress {
 	var p Progress
-	ended, all, runs := 0, 0, false
+	ended, done, all, runs := 0, 0, 0, false
 	for _, plan := range plans {
 		if plan.Status == opt.PlanSkipped {
 			continue
@@ -32,6 +32,7 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 		begun, active, said := 0, false, ""
 		for _, t := range plan.Tasks {
 			all++
+			done += doneOf(plan, t)
 			if t.State.Ended() || plan.Status.Ended() {
 				ended++
 			}
@@ -52,8 +53,19 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 	if all == 0 {
 		return nil
 	}
-	p.Percent, p.Steps = 100*ended/all, p.Steps+ended
+	p.Percent, p.Steps = done/all, p.Steps+ended
 	return &p
+}
+
+// doneOf returns how much of a task is done, in percent: all of it only when it has ended.
+func doneOf(p *opt.Plan, t *opt.Task) int {
+	switch {
+	case t.State.Ended() || p.Status.Ended():
+		return 100
+	case t.State == opt.TaskWorking:
+		return min(max(t.Percent, 0), 99)
+	}
+	return 0
 }
 
 // inLine returns text on one line, cut to maxSaid.

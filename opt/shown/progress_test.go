@@ -24,6 +24,13 @@ func TestProgressOf(t *testing.T) {
 		p.Tasks[0].Said = text
 		return p
 	}
+	part := func(states ...opt.TaskState) *opt.Plan {
+		p := plan("A", opt.PlanWorking, states...)
+		for _, t := range p.Tasks {
+			t.Percent = 100
+		}
+		return p
+	}
 	tests := []struct {
 		name  string
 		plans []*opt.Plan
@@ -36,6 +43,7 @@ func TestProgressOf(t *testing.T) {
 		{"the second", []*opt.Plan{plan("A", opt.PlanWorking, done, waiting), plan("B", opt.PlanPending, pending)}, &shown.Progress{Text: "A, task 2 of 2", Percent: 33, Steps: 3}},
 		{"a text", []*opt.Plan{saying("Half\nof it.")}, &shown.Progress{Text: "A, task 1 of 2", Said: "Half of it.", Steps: 1}},
 		{"a long text", []*opt.Plan{saying(strings.Repeat("é", 300))}, &shown.Progress{Text: "A, task 1 of 2", Said: strings.Repeat("é", 199) + "…", Steps: 1}},
+		{"parts of tasks", []*opt.Plan{part(done, working, pending, waiting)}, &shown.Progress{Text: "A, task 3 of 4", Percent: 49, Steps: 4}},
 		{"between two plans", []*opt.Plan{plan("A", opt.PlanCompleted, done, done), plan("B", opt.PlanWorking, pending)}, &shown.Progress{Text: "A, task 2 of 2", Percent: 66, Steps: 4}},
 		{"two at a time", []*opt.Plan{plan("A", opt.PlanCompleted, done), plan("B", opt.PlanWorking, working, working, pending), plan("C", opt.PlanWorking, working)}, &shown.Progress{Text: "B, task 2 of 3", Percent: 20, Steps: 5}},
 		{"the later one works", []*opt.Plan{plan("A", opt.PlanWorking, done, pending), plan("B", opt.PlanWorking, working, pending)}, &shown.Progress{Text: "B, task 1 of 2", Percent: 25, Steps: 3}},

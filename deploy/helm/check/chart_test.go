@@ -97,6 +97,56 @@ type triggerAuthentication struct {
 	} `json:"spec"`
 }
 
+// custom is an object of another project, as far as the chart uses it.
+type custom[T any] struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name        string            `json:"name"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec T `json:"spec"`
+}
+
+// routeSpec is that of an HTTPRoute of the Gateway API.
+type routeSpec struct {
+	ParentRefs []struct{ Name, Namespace string } `json:"parentRefs"`
+	Hostnames  []string                           `json:"hostnames"`
+	Rules      []struct {
+		BackendRefs []struct {
+			Name string `json:"name"`
+			Port int32  `json:"port"`
+		} `json:"backendRefs"`
+		Timeouts struct {
+			Request string `json:"request"`
+		} `json:"timeouts"`
+	} `json:"rules"`
+}
+
+// monitorSpec is that of a ServiceMonitor of Prometheus's operator.
+type monitorSpec struct {
+	JobLabel string `json:"jobLabel"`
+	Selector struct {
+		MatchLabels map[string]string `json:"matchLabels"`
+	} `json:"selector"`
+	Endpoints []struct{ Port, Path, Interval string } `json:"endpoints"`
+}
+
+// ruleSpec is that of a PrometheusRule.
+type ruleSpec struct {
+	Groups []struct {
+		Name  string `json:"name"`
+		Rules []struct {
+			Alert       string            `json:"alert"`
+			Expr        string            `json:"expr"`
+			For         string            `json:"for"`
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"rules"`
+	} `json:"groups"`
+}
+
 // kinds are the types of what the chart renders.
 func kinds(kind string) any {
 	switch kind {
@@ -114,6 +164,16 @@ func kinds(kind string) any {
 		return &batchv1.Job{}
 	case "networking.k8s.io/v1 NetworkPolicy":
 		return &networkingv1.NetworkPolicy{}
+	case "v1 ConfigMap":
+		return &corev1.ConfigMap{}
+	case "networking.k8s.io/v1 Ingress":
+		return &networkingv1.Ingress{}
+	case "gateway.networking.k8s.io/v1 HTTPRoute":
+		return &custom[routeSpec]{}
+	case "monitoring.coreos.com/v1 ServiceMonitor":
+		return &custom[monitorSpec]{}
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return &custom[ruleSpec]{}
 	case "keda.sh/v1alpha1 ScaledObject":
 		return &scaledObject{}
 	case "keda.sh/v1alpha1 TriggerAuthentication":
@@ -351,6 +411,10 @@ func TestChart_refusals(t *testing.T) {
 		`journal: {password: x}`:                                            "password",
 		`temporal: {address: temporal}`:                                     "address",
 		`temporal: {tls: {mutual: true}}`:                                   "tls",
+		`playbooks: {release: "name: a"}`:                                   "playbooks",
+		`files: {channels: "x"}`:                                            "channels",
+		`worker: {queues: [{queue: pull, replicas: 1}]}`:                    "queues",
+		`httpRoute: {enabled: true}`:                                        "httpRoute.parentRefs",
 		`worker: {replica: 3}`:                                              "replica",
 		`worker: {stopAfterSeconds: 60, terminationGracePeriodSeconds: 60}`: "terminationGracePeriodSeconds",
 		`worker: {deployment: {previous: [{tag: "1", replicas: 1}]}}`:       "worker.deployment.name",
@@ -374,9 +438,126 @@ func TestChart_notes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"http://prod-longhaul-api.agents:80", "keys create", "networkPolicy.opsFrom"} {
+	for _, want := range []string{"http://prod-longhaul-api.agents:80", "-- /longhaul keys create first", "networkPolicy.opsFrom"} {
 		if !strings.Contains(files["longhaul/templates/NOTES.txt"], want) {
 			t.Errorf("the notes have no %q:\n%s", want, files["longhaul/templates/NOTES.txt"])
 		}
+	}
+}
+
+// Files in the values reach API and workers, whose pods are replaced when they change.
+func TestChart_files(t *testing.T) {
+	const files = `
+front: writers
+playbooks: {release.yaml: "name: release\n"}
+files: {agents: "agents: {}\n", models: "models: {}\n"}
+`
+	all := rendered(t, files)
+	if got := get[*corev1.ConfigMap](t, all, "ConfigMap prod-longhaul-playbooks").Data; len(got) != 1 || got["release.yaml"] != "name: release\n" {
+		t.Errorf("the playbooks are %q", got)
+	}
+	if got := get[*corev1.ConfigMap](t, all, "ConfigMap prod-longhaul-files").Data; len(got) != 2 || got["agents.yaml"] != "agents: {}\n" {
+		t.Errorf("the files are %q", got)
+	}
+	for _, name := range []string{"api", "worker"} {
+		d := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-"+name)
+		for variableName, want := range map[string]string{
+			"LONGHAUL_FRONT": "writers", "LONGHAUL_PLAYBOOKS": "/etc/longhaul/playbooks",
+			"LONGHAUL_AGENTS": "/etc/longhaul/files/agents.yaml", "LONGHAUL_MODELS": "/etc/longhaul/files/models.yaml",
+		} {
+			if got := variable(d, variableName).Value; got != want {
+				t.Errorf("%s has %s=%q, want %q", name, variableName, got, want)
+			}
+		}
+		mounts := map[string]string{}
+		for _, m := range d.Spec.Template.Spec.Containers[0].VolumeMounts {
+			mounts[m.Name] = m.MountPath
+		}
+		if mounts["playbooks"] != "/etc/longhaul/playbooks" || mounts["files"] != "/etc/longhaul/files" || len(d.Spec.Template.Spec.Volumes) != len(mounts) {
+			t.Errorf("%s mounts %v", name, mounts)
+		}
+		changed := get[*appsv1.Deployment](t, rendered(t, strings.Replace(files, "release\\n", "other\\n", 1)), "Deployment prod-longhaul-"+name)
+		before, after := d.Spec.Template.Annotations, changed.Spec.Template.Annotations
+		if before["longhaul.dev/files"] == after["longhaul.dev/files"] || before["longhaul.dev/secrets"] != after["longhaul.dev/secrets"] {
+			t.Errorf("%s has the annotations %v, and %v after a change of a playbook", name, before, after)
+		}
+	}
+}
+
+// Clients come by an Ingress or a route, at the host of the public URL.
+func TestChart_routes(t *testing.T) {
+	all := rendered(t, `
+publicURL: https://agent.example.com:8443/base
+ingress: {enabled: true, className: nginx, tlsSecret: agent-tls, annotations: {nginx.ingress.kubernetes.io/proxy-buffering: "off"}}
+httpRoute: {enabled: true, parentRefs: [{name: public, namespace: gateways}]}
+`)
+	in := get[*networkingv1.Ingress](t, all, "Ingress prod-longhaul-api")
+	backend := in.Spec.Rules[0].HTTP.Paths[0].Backend.Service
+	if in.Spec.Rules[0].Host != "agent.example.com" || in.Spec.TLS[0].Hosts[0] != "agent.example.com" || *in.Spec.IngressClassName != "nginx" || backend.Name != "prod-longhaul-api" || backend.Port.Name != "http" {
+		t.Errorf("the ingress is %+v", in.Spec)
+	}
+	route := get[*custom[routeSpec]](t, all, "HTTPRoute prod-longhaul-api").Spec
+	if route.Hostnames[0] != "agent.example.com" || route.ParentRefs[0].Name != "public" || route.Rules[0].BackendRefs[0].Port != 80 || route.Rules[0].Timeouts.Request != "0s" {
+		t.Errorf("the route is %+v", route)
+	}
+}
+
+// Prometheus finds API and workers, and gets the alerts of deploy/prometheus.
+func TestChart_monitoring(t *testing.T) {
+	all := rendered(t, "monitoring: {enabled: true, labels: {release: prometheus}}")
+	monitor, service := get[*custom[monitorSpec]](t, all, "ServiceMonitor prod-longhaul"), get[*corev1.Service](t, all, "Service prod-longhaul-ops")
+	for label, value := range monitor.Spec.Selector.MatchLabels {
+		if service.Labels[label] != value {
+			t.Errorf("the monitor does not select the service by %s=%s", label, value)
+		}
+	}
+	if service.Labels[monitor.Spec.JobLabel] != "longhaul" || monitor.Metadata.Labels["release"] != "prometheus" || monitor.Spec.Endpoints[0].Port != service.Spec.Ports[0].Name {
+		t.Errorf("the monitor is %+v", monitor)
+	}
+	for _, name := range []string{"api", "worker"} {
+		pods := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-"+name).Spec.Template.Labels
+		for label, value := range service.Spec.Selector {
+			if pods[label] != value {
+				t.Errorf("the service does not select %s by %s=%s", name, label, value)
+			}
+		}
+	}
+	var alerts []string
+	for _, r := range get[*custom[ruleSpec]](t, all, "PrometheusRule prod-longhaul").Spec.Groups[0].Rules {
+		alerts = append(alerts, r.Alert)
+	}
+	if len(alerts) < 10 || !slices.Contains(alerts, "LonghaulQuestionsWait") {
+		t.Errorf("the alerts are %v", alerts)
+	}
+}
+
+// A queue may have workers of its own. The others are served by the workers that remain, and each by
+// those of every version.
+func TestChart_queues(t *testing.T) {
+	all := rendered(t, `
+worker:
+  queues: [{queue: push, replicas: 1}]
+  deployment: {name: longhaul, previous: [{tag: 0.0.9, replicas: 3}]}
+  keda: {enabled: true}
+`)
+	selectors := map[string]bool{}
+	for name, want := range map[string]string{
+		"prod-longhaul-worker-0-1-0": "work,record", "prod-longhaul-worker-push-0-1-0": "push", "prod-longhaul-worker-0-0-9": "work,record", "prod-longhaul-worker-push-0-0-9": "push",
+	} {
+		d := get[*appsv1.Deployment](t, all, "Deployment "+name)
+		selectors[d.Spec.Selector.String()] = true
+		if got := variable(d, "LONGHAUL_QUEUES").Value; got != want {
+			t.Errorf("%s serves %q, want %q", name, got, want)
+		}
+		if n := len(get[*scaledObject](t, all, "ScaledObject "+name).Spec.Triggers); n != strings.Count(want, ",")+1 {
+			t.Errorf("%s scales by %d queues", name, n)
+		}
+	}
+	if len(selectors) != 4 {
+		t.Errorf("workers select the pods of others: %v", slices.Sorted(maps.Keys(selectors)))
+	}
+	d := get[*appsv1.Deployment](t, rendered(t, "worker: {replicas: 5, queues: [{queue: push, replicas: 1}]}"), "Deployment prod-longhaul-worker-push")
+	if *d.Spec.Replicas != 1 {
+		t.Errorf("%d workers serve the queue", *d.Spec.Replicas)
 	}
 }

@@ -220,6 +220,8 @@ func (r *Recording) apply(e *entry) (kept bool) {
 		extendGate(r.rows, e)
 	case opt.TaskTried:
 		return addTry(r.rows, e)
+	case opt.TaskProgressed:
+		return showProgress(r.rows, e)
 	case opt.ArtifactAdded:
 		return addArtifact(r.rows, e)
 	case opt.MessageAdded:

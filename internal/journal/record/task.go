@@ -41,6 +41,7 @@ func isActive(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() 
 // A taskRow is the data of a task that recording needs.
 type taskRow struct {
 	planID    string
+	state     opt.TaskState
 	ended     bool
 	statusAt  int64
 	statusSeq int64
@@ -50,8 +51,8 @@ type taskRow struct {
 
 // readTask reads a task, which has to be there.
 func readTask(r *rows, id string) (t taskRow) {
-	found := r.Get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
-		db.Args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
+	found := r.Get(`SELECT plan_id, state, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
+		db.Args{id, r.objectiveID}, &t.planID, &t.state, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
 	requireRow(r, int64(db.Flag(found)), "task", id)
 	return t
 }
@@ -61,22 +62,13 @@ func readTask(r *rows, id string) (t taskRow) {
 // attempt has no fence.
 func (t taskRow) isLate(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
 
-// moveTask moves a plan task or a root task. The replaced status message becomes
-// part of the history, at its own seq.
+// moveTask moves a plan task or a root task.
 func moveTask(r *rows, e *entry) {
 	t := readTask(r, e.TaskID)
 	deliverMove(r, e)
 	noticeMove(r, e)
 	to := opt.TaskState(e.To)
-	statusID, statusSeq := "", r.seq()
-	if e.Status != nil {
-		statusID = e.Status.MessageID
-	}
-	if statusID == t.statusID {
-		statusSeq = t.statusSeq
-	} else if t.statusID != "" {
-		insertStatus(r, e.TaskID)
-	}
+	statusID, statusSeq := replaceStatus(r, e, t)
 	at := t.statusAt
 	if e.From != e.To {
 		at = max(at, e.At.Millis()) // a clock may go back
@@ -86,6 +78,34 @@ func moveTask(r *rows, e *entry) {
 		WHERE id = $1`,
 		e.TaskID, e.To, string(to.A2A()), db.Flag(t.planID != "" && isActive(to)), db.Flag(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
 		at, statusSeq, statusID, e.status, e.gate)
+}
+
+// replaceStatus returns the id and the seq of the status message of a task after e. The message that
+// it replaces becomes part of the history, at its own seq.
+func replaceStatus(r *rows, e *entry, t taskRow) (id string, seq int64) {
+	if e.Status != nil {
+		id = e.Status.MessageID
+	}
+	if id == t.statusID {
+		return id, t.statusSeq
+	}
+	if t.statusID != "" {
+		insertStatus(r, e.TaskID)
+	}
+	return id, r.seq()
+}
+
+// showProgress shows what an attempt says about its work, unless that comes too late: the task has
+// ended, waits at a gate, or has a later attempt.
+func showProgress(r *rows, e *entry) (kept bool) {
+	t := readTask(r, e.TaskID)
+	if t.isLate(e) || t.state != opt.TaskWorking {
+		return false
+	}
+	id, seq := replaceStatus(r, e, t)
+	r.Do("UPDATE tasks SET status_seq = $2, status_id = $3, said = $4 WHERE id = $1", e.TaskID, seq, id, e.status)
+	showAttempt(r, e)
+	return true
 }
 
 // extendGate adds an exchange to the gate at which a task waits. A gate that an operator has

@@ -27,21 +27,64 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "longhaul.name" .) }}{{ else }}{{ .Values.serviceAccount.name | default "default" }}{{ end }}
 {{- end }}
 
-{{- /* The versions of workers that run side by side, the current one first: a list of tag, buildID and replicas. */}}
+{{- /* The Deployments of workers, the current version first: a list of tag, buildID, replicas, serves, which has queues,
+and suffix, which follows the name. A queue of worker.queues has workers of its own. */}}
 {{- define "longhaul.workers" -}}
 {{- $tag := include "longhaul.tag" . }}
+{{- $all := list }}
 {{- with .Values.worker }}
-{{- $all := list (dict "tag" $tag "buildID" (.deployment.buildID | default $tag) "replicas" .replicas) }}
+{{- $others := list "work" "record" "push" }}
+{{- range .queues }}
+{{- $others = without $others .queue }}
+{{- end }}
+{{- $versions := list (dict "tag" $tag "buildID" (.deployment.buildID | default $tag) "replicas" .replicas "queues" .queues) }}
 {{- range .deployment.previous }}
-{{- $all = append $all (dict "tag" .tag "buildID" (.buildID | default .tag) "replicas" .replicas) }}
+{{- $replicas := .replicas }}
+{{- $queues := list }}
+{{- range $.Values.worker.queues }}
+{{- $queues = append $queues (dict "queue" .queue "replicas" $replicas) }}
+{{- end }}
+{{- $versions = append $versions (dict "tag" .tag "buildID" (.buildID | default .tag) "replicas" .replicas "queues" $queues) }}
+{{- end }}
+{{- $named := .deployment.name }}
+{{- range $version := $versions }}
+{{- $of := "" }}
+{{- if $named }}
+{{- $of = printf "-%s" (.buildID | lower | replace "." "-" | replace "_" "-" | replace "+" "-" | trunc 16 | trimSuffix "-") }}
+{{- end }}
+{{- if $others }}
+{{- $all = append $all (dict "tag" .tag "buildID" .buildID "build" (trimPrefix "-" $of) "replicas" .replicas "serves" $others "suffix" $of) }}
+{{- end }}
+{{- range .queues }}
+{{- $all = append $all (dict "tag" $version.tag "buildID" $version.buildID "build" (trimPrefix "-" $of) "replicas" .replicas "serves" (list .queue) "suffix" (printf "-%s%s" .queue $of)) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- $all | toJson }}
 {{- end }}
+
+{{- /* What tells the pods of one Deployment of workers from those of others. */}}
+{{- define "longhaul.workerLabels" -}}
+longhaul.dev/queues: {{ join "-" .serves }}
+{{- with .build }}
+longhaul.dev/build: {{ . | quote }}
+{{- end }}
 {{- end }}
 
-{{- /* What follows the name of the workers of a version. */}}
-{{- define "longhaul.workerSuffix" -}}
-{{- if .root.Values.worker.deployment.name }}-{{ .buildID | lower | replace "." "-" | replace "_" "-" | replace "+" "-" | trunc 16 | trimSuffix "-" }}{{ end }}
+{{- /* Pods are replaced when files of the values change, and at an upgrade after a Secret has changed. */}}
+{{- define "longhaul.annotations" -}}
+{{- $root := .root }}
+{{- $secrets := list }}
+{{- range $name := list $root.Values.journal.existingSecret $root.Values.secretKeys.existingSecret $root.Values.payloadKeys.existingSecret $root.Values.temporal.apiKey.existingSecret $root.Values.temporal.tls.existingSecret }}
+{{- if $name }}
+{{- $secrets = append $secrets ((lookup "v1" "Secret" $root.Release.Namespace $name).data | default dict) }}
+{{- end }}
+{{- end }}
+longhaul.dev/secrets: {{ $secrets | toJson | sha256sum | trunc 16 | quote }}
+longhaul.dev/files: {{ list $root.Values.playbooks $root.Values.files | toJson | sha256sum | trunc 16 | quote }}
+{{- with .annotations }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "longhaul.secretEnv" -}}
@@ -85,9 +128,30 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with .Values.front }}
+- {name: LONGHAUL_FRONT, value: {{ . | quote }}}
+{{- end }}
+{{- if .Values.playbooks }}
+- {name: LONGHAUL_PLAYBOOKS, value: /etc/longhaul/playbooks}
+{{- end }}
+{{- range $name, $_ := .Values.files }}
+- {name: LONGHAUL_{{ $name | upper }}, value: /etc/longhaul/files/{{ $name }}.yaml}
+{{- end }}
 {{- range $name, $value := .Values.env }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
+{{- end }}
+
+{{- /* The files in the values, by the name of their ConfigMap: the names of files with their texts. */}}
+{{- define "longhaul.fileKinds" -}}
+{{- $kinds := dict }}
+{{- if .Values.playbooks }}
+{{- $_ := set $kinds "playbooks" .Values.playbooks }}
+{{- end }}
+{{- if .Values.files }}
+{{- $_ := set $kinds "files" .Values.files }}
+{{- end }}
+{{- $kinds | toJson }}
 {{- end }}
 
 {{- define "longhaul.volumeMounts" -}}
@@ -95,6 +159,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 - {name: tmp, mountPath: /tmp}
 {{- if and .Values.temporal.tls.enabled .Values.temporal.tls.existingSecret }}
 - {name: temporal-tls, mountPath: /etc/longhaul/temporal, readOnly: true}
+{{- end }}
+{{- range $kind, $_ := include "longhaul.fileKinds" . | fromJson }}
+- {name: {{ $kind }}, mountPath: /etc/longhaul/{{ $kind }}, readOnly: true}
 {{- end }}
 {{- with .Values.volumeMounts }}
 {{ toYaml . }}
@@ -107,6 +174,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if and .Values.temporal.tls.enabled .Values.temporal.tls.existingSecret }}
 - name: temporal-tls
   secret: {secretName: {{ .Values.temporal.tls.existingSecret | quote }}}
+{{- end }}
+{{- range $kind, $_ := include "longhaul.fileKinds" . | fromJson }}
+- name: {{ $kind }}
+  configMap: {name: {{ include "longhaul.name" $ }}-{{ $kind }}}
 {{- end }}
 {{- with .Values.volumes }}
 {{ toYaml . }}
