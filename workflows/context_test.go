@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -72,34 +71,6 @@ func (f *floor) want(t *testing.T, turns ...string) {
 }
 
 var aContext = workflows.ContextInput{Tenant: "t", ContextID: "c"}
-
-func TestContext_givesTurnsInOrder(t *testing.T) {
-	f := newFloor(t)
-	f.there("a", "b", "c")
-	minute := func(n int, do func()) { at(f.TestWorkflowEnvironment, time.Duration(n)*time.Minute, do) }
-	minute(0, func() { f.enter("b", "a") })
-	minute(1, func() { f.enter("c"); f.enter("b", "a") })
-	minute(2, func() { f.request("a", machine.WantRest) })
-	minute(3, func() { f.request("b", machine.WantLeave) })
-	minute(4, func() { f.request("a", machine.WantTurn) })
-	minute(5, func() { f.request("c", machine.WantLeave) })
-	minute(6, func() { f.request("a", machine.WantLeave) })
-	f.ExecuteWorkflow(workflows.Context, aContext)
-	f.want(t, "a true", "b true", "c true", "a true")
-}
-
-// An objective enters the queue before it is started. The queue waits for its
-// start, but not without end.
-func TestContext_waitsForTheStart(t *testing.T) {
-	f := newFloor(t)
-	f.there("c")
-	at(f.TestWorkflowEnvironment, 0, func() { f.enter("b"); f.enter("lost"); f.enter("c") })
-	at(f.TestWorkflowEnvironment, 2500*time.Millisecond, func() { f.there("b") })
-	at(f.TestWorkflowEnvironment, time.Minute, func() { f.request("b", machine.WantLeave) })
-	at(f.TestWorkflowEnvironment, 2*time.Minute, func() { f.request("c", machine.WantLeave) })
-	f.ExecuteWorkflow(workflows.Context, aContext)
-	f.want(t, slices.Concat(slices.Repeat([]string{"b true"}, 4), slices.Repeat([]string{"lost true"}, 20), []string{"c true"})...)
-}
 
 // No member is lost and the order stays, however often the workflow continues as
 // new.

@@ -60,7 +60,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}, "counter": counter{}, elsewhere.Kind: elsewhere.Executor{}}, Default: "echo", Planner: onePlan{},
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "counter": counter{}, elsewhere.Kind: elsewhere.Executor{}}, Default: "echo", Planner: onePlan{},
 		Recorder: journal, Kept: journal, Reporter: journal,
 	}))
 	journal.outside = func(id, signal string, arg any) error {
@@ -120,13 +120,6 @@ func opening(plans ...string) opt.Opening {
 		o.Plans = append(o.Plans, spec)
 	}
 	return o
-}
-
-// A proud executor rejects every task.
-type proud struct{}
-
-func (proud) Execute(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-	return activities.Rejected("beneath-me", "This task is refused."), nil
 }
 
 // onePlan plans one task that echoes the message.

@@ -20,31 +20,6 @@ import (
 	"longhaul/workflows"
 )
 
-// All inputs that arrive together are handled before anything begins: no task
-// begins in a plan that is started and paused at the same time.
-func TestObjective_pausesBeforeAnythingBegins(t *testing.T) {
-	env, log := newEnv(t)
-	plan := planOf("say one")
-	at(env, time.Hour, func() {
-		for i, c := range []opt.Command{{Kind: opt.CreatePlan, Plan: &plan, Start: true}, statusCommand(opt.ObjectiveBlocked)} {
-			c.ID, c.ObjectiveID = fmt.Sprint("c", i+1), objectiveID
-			env.SignalWorkflowSkippingWorkflowTask(workflows.CommandSignal, c)
-		}
-		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
-	})
-	at(env, 2*time.Hour, func() {
-		if log.has("task-a-1-0 working") {
-			t.Error("a task began in spite of the pause")
-		}
-		log.wantHas(t, "added plan-a-1", "answered c1", "objective-paused", "answered c2")
-	})
-	command(env, 3*time.Hour, "c3", statusCommand(opt.ObjectiveWorking))
-	run(env, unplanned())
-	finished(t, env)
-	log.wantHas(t, "objective-paused", "objective-resumed", "task-a-1-0 working", "obj-a completed")
-	log.wantHas(t, "objective-resumed", "answered c3")
-}
-
 // Commands that belong to a plan go there in directives, one at a time, and come
 // back as answers. Each is answered once, however often it is sent.
 func TestObjective_passesCommandsOn(t *testing.T) {
@@ -82,41 +57,6 @@ func TestObjective_passesCommandsOn(t *testing.T) {
 		t.Errorf("revisions (-want +got):\n%s", diff)
 	}
 	log.wantHas(t, "task-linked", "plan-started", "task-a-1-0 working by-hand", "tasks-added", "task-a-1-0 completed by-hand", "task-a-1-1 completed", "task-a-1-2 completed", "plan-a-1 completed")
-}
-
-// Metadata that a client empties stays empty in the workflow and in the journal.
-func TestObjective_emptiesMetadata(t *testing.T) {
-	env, log := newEnv(t)
-	o := unplanned()
-	o.Objective.Metadata = o.Objective.Metadata.With("team", "x")
-	command(env, time.Hour, "c1", opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Metadata: a2a.Metadata{}}})
-	command(env, 2*time.Hour, "c2", statusCommand(opt.ObjectiveCanceled))
-	run(env, o)
-	log.wantHas(t, "objective-changed", "answered c1", "objective canceled", "obj-a canceled")
-	i := slices.IndexFunc(log.events, func(e opt.Event) bool { return e.Kind == opt.ObjectiveChanged })
-	if c := log.events[i].Change; c == nil || c.Metadata == nil || len(c.Metadata) != 0 {
-		t.Errorf("the change is %+v", c)
-	}
-}
-
-// A pause is answered when every plan has confirmed it. One that does not is named
-// at the deadline.
-func TestObjective_answersAPauseAtItsDeadline(t *testing.T) {
-	env, log := newEnvWith(t, deaf)
-	pause := statusCommand(opt.ObjectiveBlocked)
-	pause.Deadline = a2a.At(began.Add(2 * time.Hour))
-	command(env, time.Hour, "c1", pause)
-	run(env, opening("say never"))
-	for _, e := range log.events {
-		if e.Kind != opt.CommandAnswered {
-			continue
-		}
-		if diff := cmp.Diff([]string{planID}, e.Answer.Waiting); diff != "" || !e.At.Time().Equal(began.Add(2*time.Hour)) {
-			t.Errorf("answered at %v, waiting for (-want +got):\n%s", e.At, diff)
-		}
-		return
-	}
-	t.Errorf("no answer in\n%v", log.lines)
 }
 
 // A run that continues as new passes outstanding work on: commands that no

@@ -45,35 +45,6 @@ func TestObjective_expires(t *testing.T) {
 	log.wantHas(t, "objective-stopping canceled", "objective canceled expired", "obj-a canceled expired")
 }
 
-// An objective that was started has no timer and does not expire.
-func TestObjective_doesNotExpireOnceStarted(t *testing.T) {
-	env, log := newEnv(t)
-	open := map[string]bool{}
-	env.SetOnTimerScheduledListener(func(id string, d time.Duration) {
-		if d > day {
-			open[id] = true
-		}
-	})
-	env.SetOnTimerCanceledListener(func(id string) { delete(open, id) })
-	at(env, 28*day, func() {
-		if len(open) != 1 {
-			t.Errorf("there are %d timers", len(open))
-		}
-	})
-	at(env, 29*day, func() { env.SignalWorkflow(workflows.LetterSignal, note("m5")) })
-	at(env, 90*day, func() {
-		if len(open) != 0 {
-			t.Error("the timer is still there")
-		}
-		_ = env.SignalWorkflowByID(planID, workflows.LetterSignal, letter("m6", opt.Reply{GateID: taskGate, Action: opt.Accept}))
-	})
-	in := idle()
-	in.Opening.Plans = opening("approve Now?; say late").Plans
-	env.ExecuteWorkflow(workflows.Objective, in)
-	finished(t, env)
-	log.wantHas(t, "obj-a m5 noted", "obj-a m6 accepted", "obj-a completed")
-}
-
 // An objective that was started and waits for its turn does not expire. It asks
 // its context for a turn, and works when it has the turn.
 func TestObjective_waitsForItsTurn(t *testing.T) {
@@ -106,28 +77,4 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 			t.Errorf("it began at %v", e.At)
 		}
 	}
-}
-
-// The next run waits for the rest of the time.
-func TestObjective_expiresInALaterRun(t *testing.T) {
-	in := idle()
-	var numbers map[string]int64
-	for passed := time.Duration(0); passed < 20*day; passed += 10 * day {
-		env, log := newEnv(t)
-		env.SetStartTime(began.Add(passed))
-		if numbers != nil {
-			log.numbers = numbers
-		}
-		at(env, 10*day, func() {
-			env.SetContinueAsNewSuggested(true)
-			env.SignalWorkflow(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, TaskID: taskID, Message: message(passed.String(), "hm"), Principal: "p"})
-		})
-		env.ExecuteWorkflow(workflows.Objective, in)
-		in, numbers = continued[workflows.ObjectiveInput](t, env), log.numbers
-	}
-	env, log := newEnv(t)
-	log.numbers = numbers
-	env.SetStartTime(began.Add(20 * day))
-	env.ExecuteWorkflow(workflows.Objective, in)
-	expired(t, env, log, began.Add(30*day))
 }

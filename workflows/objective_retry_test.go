@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.temporal.io/sdk/temporal"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -63,22 +62,6 @@ func TestObjective_retries(t *testing.T) {
 	}
 }
 
-// A retry that is refused, or that has nothing to do, does not change the
-// objective.
-func TestObjective_refusesARetry(t *testing.T) {
-	env, log := newEnv(t)
-	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20}
-	stale := statusCommand(opt.ObjectivePlanning)
-	stale.Seen = 7
-	command(env, 0, "c1", stale)
-	env.ExecuteWorkflow(workflows.Objective, again)
-	var failed *temporal.ApplicationError
-	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Type() != "ObjectiveFailed" {
-		t.Errorf("the workflow ended with %v", err)
-	}
-	log.want(t, objectiveID, "answered c1 refused stale")
-}
-
 // An objective that was removed from the journal cannot be retried. It leaves its context, also
 // when Temporal refuses to say so at first.
 func TestObjective_retriesNothing(t *testing.T) {
@@ -101,19 +84,6 @@ func TestObjective_retriesNothing(t *testing.T) {
 	if err := env.GetWorkflowError(); !env.IsWorkflowCompleted() || err == nil || len(log.lines) > 0 {
 		t.Errorf("the workflow ended with %v, and recorded %v", err, log.lines)
 	}
-}
-
-// A retried objective that is put back to submitted waits to be started, as long
-// as at the first attempt.
-func TestObjective_retryExpires(t *testing.T) {
-	env, log := newEnv(t)
-	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}
-	in := again
-	in.IdleFor = int64(30 * day / time.Second)
-	command(env, 0, "c1", statusCommand(opt.ObjectiveSubmitted))
-	env.ExecuteWorkflow(workflows.Objective, in)
-	expired(t, env, log, began.Add(30*day))
-	log.wantHas(t, "objective-retried", "answered c1", "objective canceled expired", "obj-a~2 canceled expired")
 }
 
 // A failed plan of an objective that has not ended is retried: the journal has

@@ -3,7 +3,6 @@ package workflows_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,20 +71,6 @@ func TestObjective_fails(t *testing.T) {
 	log.want(t, opt.PlanID(objectiveID, 2), "plan-stopping plan-a-2 failed", "task-a-2-0 canceled failed", "plan-a-2 skipped failed")
 }
 
-func TestObjective_isRejected(t *testing.T) {
-	env, log := newEnv(t)
-	o := opening("say first|say never")
-	o.Plans[0].Tasks[0].Executor = "proud"
-	run(env, o)
-	if env.GetWorkflowError() == nil {
-		t.Fatal("the workflow of a failed objective did not fail")
-	}
-	log.wantHas(t, "task-a-1-0 rejected beneath-me", "plan-a-1 failed rejected", "objective failed rejected", "obj-a rejected rejected")
-	if got, want := log.events[len(log.events)-1].Status.Text(), "This task is refused."; got != want {
-		t.Errorf("the root task says %q, want %q", got, want)
-	}
-}
-
 func TestObjective_makesPlansFirst(t *testing.T) {
 	env, log := newEnv(t)
 	run(env, opening())
@@ -151,29 +136,6 @@ func cancelBy(env *testsuite.TestWorkflowEnvironment, principal string) func() {
 		return env.CancelWorkflow
 	}
 	return func() { env.SignalWorkflow(workflows.CancelSignal, machine.Canceled{Principal: principal}) }
-}
-
-// A client's cancellation does not wait behind a command whose plan does not answer, a second
-// one changes nothing, and one before the first workflow task counts.
-func TestObjective_isCanceledAtOnce(t *testing.T) {
-	for name, when := range map[string]time.Duration{"before it begins": 0, "while a command waits": time.Hour} {
-		env, log := newEnv(t)
-		cancel := cancelBy(env, "ann")
-		at(env, when, func() {
-			env.SignalWorkflow(workflows.CommandSignal, opt.Command{
-				ID: "c1", ObjectiveID: objectiveID, Kind: opt.AddTasks, PlanID: planID, Tasks: []opt.TaskSpec{{Name: "later"}},
-			})
-			cancel()
-			cancel()
-		})
-		run(env, opening("approve Go?"))
-		if !temporal.IsCanceledError(env.GetWorkflowError()) {
-			t.Fatalf("%s: the workflow ended with %v", name, env.GetWorkflowError())
-		}
-		if n := strings.Count(strings.Join(log.lines, "\n"), "objective-stopping"); n != 1 {
-			t.Errorf("%s: it was stopped %d times", name, n)
-		}
-	}
 }
 
 // A cancellation is not lost if it arrives with another signal just when the run

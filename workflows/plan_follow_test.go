@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -12,7 +11,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
-	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
@@ -68,33 +66,6 @@ func TestPlan_followsALinkedTask(t *testing.T) {
 	}
 }
 
-// Following ends when the task is canceled, or when a client moves it.
-func TestPlan_followsNoMore(t *testing.T) {
-	for name, tt := range map[string]struct {
-		command opt.Command
-		want    string
-	}{
-		"canceled": {opt.Command{Kind: opt.CancelTask, PlanID: planID, TaskID: taskID}, "task-a-1-0 canceled canceled"},
-		"by hand":  {moveCommand(taskID, opt.TaskCompleted), "task-a-1-0 completed by-hand"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			env, log, in := linked(t, activities.Followed{})
-			onActivity(env, "Follow", func() {
-				tt.command.ID = "c1"
-				env.SignalWorkflow(workflows.DirectiveSignal, machine.Directed{
-					Directive: machine.Directive{N: 2, Start: true, Leaf: true, Command: "c1"}, Command: &tt.command,
-				})
-			})
-			env.ExecuteWorkflow(workflows.Plan, in)
-			report := result(t, env, log)
-			log.wantHas(t, tt.want)
-			if report.Answer == nil || report.Answer.CommandID != "c1" || report.Answer.Refusal != nil {
-				t.Errorf("the answer is %+v", report.Answer)
-			}
-		})
-	}
-}
-
 // A plan that follows a task continues as new between two waits, and then follows
 // the task further.
 func TestPlan_continuesAsNewWhileItFollows(t *testing.T) {
@@ -136,30 +107,5 @@ func TestPlan_followsAfterALostWorker(t *testing.T) {
 			result(t, env, log)
 			log.wantHas(t, tt.want)
 		})
-	}
-}
-
-// The root task shows the artifacts of a task that is linked to a task of a leaf
-// plan.
-func TestObjective_showsWhatALinkedTaskMade(t *testing.T) {
-	env, log := newEnv(t)
-	env.OnActivity("Follow", anyArg, anyArg).Return(activities.Followed{
-		State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "1-0-theirs", Parts: []a2a.Part{a2a.TextPart("theirs")}}},
-	}, nil)
-	plan := planOf("say never")
-	command(env, time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
-	command(env, 2*time.Hour, "c2", opt.Command{Kind: opt.LinkTask, PlanID: planID, TaskID: taskID, Link: otherID, Follow: true})
-	command(env, 3*time.Hour, "c3", statusCommand(opt.ObjectiveWorking))
-	run(env, unplanned())
-	finished(t, env)
-	log.want(t, planID, "task-linked", "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-theirs", "task-a-1-0 completed", "plan-a-1 completed")
-	log.wantHas(t, "answered c1", "answered c2", "answered c3")
-	for _, e := range log.events {
-		switch {
-		case e.Kind == opt.ArtifactAdded && e.RootID != objectiveID:
-			t.Errorf("it is not shown: %+v", e)
-		case e.Kind == opt.TaskLinked && (e.Link != otherID || !e.Follow):
-			t.Errorf("linked by %+v", e)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package workflows_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,26 +16,6 @@ import (
 	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
-
-// spyOnRun returns a function that returns the inputs of the Run activities so
-// far.
-func spyOnRun(env *testsuite.TestWorkflowEnvironment) func() []activities.RunInput {
-	var mu sync.Mutex
-	var seen []activities.RunInput
-	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
-		var in activities.RunInput
-		if info.ActivityType.Name == "Run" && args.Get(&in) == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			seen = append(seen, in)
-		}
-	})
-	return func() []activities.RunInput {
-		mu.Lock()
-		defer mu.Unlock()
-		return seen
-	}
-}
 
 // direct sends the plan a directive after a time.
 func direct(env *testsuite.TestWorkflowEnvironment, after time.Duration, d machine.Directive) {
