@@ -112,7 +112,7 @@ func parsePosition(id string) (p position, ok bool) {
 }
 
 // A feed collects the events for a client, and knows its position. Its methods keep the order
-// that AG-UI requires: what has started ends before the run does, and nothing starts twice.
+// that AG-UI requires: texts and steps end before the run does, and nothing starts twice.
 type feed struct {
 	at  position
 	out strings.Builder // not sent yet
@@ -127,7 +127,7 @@ func (f *feed) add(e event) error {
 	return err
 }
 
-// take returns what was added, and forgets it.
+// take returns the events that are not sent yet, and forgets them.
 func (f *feed) take() string {
 	defer f.out.Reset()
 	return f.out.String()

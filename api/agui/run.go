@@ -220,7 +220,7 @@ func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {
 	return err
 }
 
-// abandon cancels the task at a gate that nobody will answer and that cannot be rejected. A gate
+// abandon cancels the task at a gate that its person leaves open and that cannot be rejected. A gate
 // that is closed needs nothing.
 func (r *Run) abandon(ctx context.Context, g gate.ShownInterrupt) error {
 	if !g.Open {
