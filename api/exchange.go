@@ -44,6 +44,8 @@ type request struct {
 	params    *wire.Reader
 	id        json.RawMessage // of JSON-RPC; nil until it was read
 	status    int             // of HTTP, for a failure with a special status
+
+	handle func(context.Context, *call.Call) (any, error) // nil to run the operation with params
 }
 
 // isOPT reports whether the operation is one of the extension.
@@ -76,16 +78,24 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 			return needed, err
 		},
 		Handle: func() (err error) {
+			if q.handle != nil {
+				result, err = q.handle(r.Context(), c)
+				return err
+			}
 			result, err = q.operation.Run(r.Context(), s.service, c, q.params)
 			return err
 		},
 	})
 	res := response{s: s, call: c, w: w, r: r, closed: closed, binding: b, request: q}
-	switch {
-	case fault != nil:
+	if fault != nil {
 		res.refuse(fault)
-	case q.operation.Stream:
-		res.stream(result.(*stream.Stream))
+		return nil
+	}
+	switch result := result.(type) {
+	case *stream.Stream:
+		res.stream(taskStream{result, b, q})
+	case eventStream:
+		res.stream(result)
 	default:
 		res.answer(result)
 	}

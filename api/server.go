@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/api/agui"
 	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/service"
@@ -24,6 +25,7 @@ type Server struct {
 	rpc     rpc
 	rest    rest
 	page    pageBinding
+	agui    aguiBinding
 	pages   pages
 	cards
 }
@@ -37,6 +39,7 @@ func New(cfg Config) *Server {
 		rpc:   rpc{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		rest:  rest{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		page:  pageBinding{operations: table, routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
+		agui:  aguiBinding{operations: table, runs: agui.Runs{Service: cfg.Service}, maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
@@ -78,6 +81,10 @@ func (s *Server) routes() {
 		s.echo.Any("/:tenant"+path, s.serveREST)
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
+	for _, verb := range []string{http.MethodGet, http.MethodPost} {
+		s.echo.Add(verb, aguiPath, func(e echo.Context) error { return s.exchange(e, s.agui, "agui") })
+	}
+	s.echo.OPTIONS(aguiPath, func(e echo.Context) error { return s.pages.preflight(e, "GET, OPTIONS, POST") })
 	if s.cfg.Callbacks != nil {
 		s.echo.POST(CallbackPath+":token", byToken(s.cfg.Callbacks))
 	}

@@ -38,9 +38,39 @@ func (b *heartbeat) next() {
 	b.probe = min(2*b.probe, b.every)
 }
 
-// stream sends a stream as server-sent events, each of them on one line. A reader
-// that accepts no data for WriteTimeout is disconnected; it can resume.
-func (res response) stream(events *stream.Stream) {
+// An eventStream is a stream whose events are server-sent events. The errors of Next are those
+// of [stream.Stream.Next].
+type eventStream interface {
+	Next(ctx context.Context, idle <-chan time.Time) (string, error)
+	Close()
+}
+
+// A taskStream is the stream of a task, with each event on one line.
+type taskStream struct {
+	*stream.Stream
+	binding binding
+	request request
+}
+
+// Next returns the next event in the form of the binding.
+func (s taskStream) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
+	e, err := s.Stream.Next(ctx, idle)
+	if err != nil {
+		return "", err
+	}
+	body, err := s.binding.result(s.request, wire.Event(s.request.version, e))
+	switch {
+	case err != nil:
+		return "", err
+	case e.Seq == 0:
+		return fmt.Sprintf("data: %s\n\n", body), nil
+	}
+	return fmt.Sprintf("id: %d\ndata: %s\n\n", e.Seq, body), nil
+}
+
+// stream sends a stream. A reader that accepts no data for WriteTimeout is disconnected; it can
+// resume.
+func (res response) stream(events eventStream) {
 	defer events.Close()
 	timer := &heartbeat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
 	defer timer.Stop()
@@ -66,8 +96,8 @@ func (res response) stream(events *stream.Stream) {
 }
 
 // next returns the text of the next event, "" at the end of the stream.
-func (res response) next(events *stream.Stream, timer *heartbeat) (string, error) {
-	e, err := events.Next(res.r.Context(), timer.C)
+func (res response) next(events eventStream, timer *heartbeat) (string, error) {
+	text, err := events.Next(res.r.Context(), timer.C)
 	switch {
 	case errors.Is(err, stream.ErrIdle):
 		timer.next()
@@ -77,17 +107,8 @@ func (res response) next(events *stream.Stream, timer *heartbeat) (string, error
 		return "", nil
 	case errors.Is(err, io.EOF), err != nil && res.r.Context().Err() != nil:
 		return "", nil
-	case err != nil:
-		return "", err
 	}
-	body, err := res.binding.result(res.request, wire.Event(res.request.version, e))
-	switch {
-	case err != nil:
-		return "", err
-	case e.Seq == 0:
-		return fmt.Sprintf("data: %s\n\n", body), nil
-	}
-	return fmt.Sprintf("id: %d\ndata: %s\n\n", e.Seq, body), nil
+	return text, err
 }
 
 // write sends text and flushes it.

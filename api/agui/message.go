@@ -1,0 +1,150 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A chatMessage is a message of a thread.
+type chatMessage struct {
+	ID      string     `json:"id"`
+	Role    string     `json:"role"`
+	Content string     `json:"content"`
+	Calls   []toolCall `json:"toolCalls,omitempty"`
+}
+
+// A toolCall is a call that a gate is about.
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+// A function is the name and the arguments of a call.
+type function struct {
+	Name string `json:"name"`
+	Args string `json:"arguments"`
+}
+
+// messagesOf returns the messages of a root task with its history: those of clients, what the
+// agent has said at the task, and its artifacts before the last words.
+func messagesOf(t a2a.Task) (list []chatMessage) {
+	add := func(m chatMessage) {
+		if i := slices.IndexFunc(list, func(had chatMessage) bool { return had.ID == m.ID }); i >= 0 {
+			list[i] = m
+		} else {
+			list = append(list, m)
+		}
+	}
+	for _, m := range t.History {
+		switch {
+		case m.Role == a2a.RoleUser:
+			add(chatMessage{ID: clientID(m), Role: "user", Content: textOf(m.Parts)})
+		case m.TaskID == t.ID:
+			add(spoken(m))
+		}
+	}
+	for _, a := range t.Artifacts {
+		add(chatMessage{ID: artifactID(t.ID, a.ArtifactID), Role: "assistant", Content: textOf(a.Parts)})
+	}
+	if says(t.Status) {
+		add(spoken(*t.Status.Message))
+	}
+	return list
+}
+
+// says reports whether a status has words for the conversation. Those of a task that works are
+// progress, which the state shows.
+func says(s a2a.TaskStatus) bool { return s.Message != nil && s.State != a2a.Working }
+
+// clientID returns the id that the client gave to its message.
+func clientID(m a2a.Message) string {
+	if id, ok := m.Metadata.String(keyMessage); ok && id != "" {
+		return id
+	}
+	return m.MessageID
+}
+
+// artifactID returns the id of the message for an artifact.
+func artifactID(taskID, artifactID string) string { return taskID + "/" + artifactID }
+
+// spoken returns what the agent has said. At a gate that is its question.
+func spoken(m a2a.Message) chatMessage {
+	out := chatMessage{ID: m.MessageID, Role: "assistant"}
+	if g := opt.GateIn(m); g != nil {
+		out.Content = g.Prompt()
+		if f, ok := functionOf(g); ok {
+			out.Calls = []toolCall{{g.ID, "function", f}}
+		}
+		return out
+	}
+	out.Content = textOf(m.Parts)
+	return out
+}
+
+// functionOf returns the call that a gate is about, as tasks of models show it; ok is false if
+// the gate is about something else.
+func functionOf(g *opt.Gate) (f function, ok bool) {
+	var object struct {
+		Server string          `json:"server"`
+		Tool   string          `json:"tool"`
+		Args   json.RawMessage `json:"arguments"`
+	}
+	if json.Unmarshal(g.Shown().ArtifactData, &object) != nil || object.Tool == "" || object.Server == "" || object.Args == nil {
+		return f, false
+	}
+	return function{object.Tool, string(object.Args)}, true
+}
+
+// textOf returns parts as text: data as JSON, and files by their names.
+func textOf(parts []a2a.Part) string {
+	var texts []string
+	for _, p := range a2a.AppendParts(nil, parts...) {
+		switch {
+		case p.Text != nil:
+			texts = append(texts, *p.Text)
+		case p.Data != nil:
+			texts = append(texts, a2a.DataText(p.Data))
+		default:
+			texts = append(texts, "["+p.String()+"]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// joined returns the messages of a thread with those of the client that it does not know, such
+// as a greeting of the page. A client's own messages stay as it has sent them.
+func joined(sentList []json.RawMessage, thread []chatMessage) []any {
+	ids := make([]string, len(sentList))
+	for i, raw := range sentList {
+		var m sent
+		_ = json.Unmarshal(raw, &m) // without an id it stays unknown
+		ids[i] = m.ID
+	}
+	known := func(id string) bool {
+		return slices.ContainsFunc(thread, func(m chatMessage) bool { return m.ID == id })
+	}
+	out, next := []any{}, 0
+	unknownUntil := func(end int) {
+		for ; next < end; next++ {
+			if !known(ids[next]) {
+				out = append(out, sentList[next])
+			}
+		}
+	}
+	for _, m := range thread {
+		i := slices.Index(ids, m.ID)
+		unknownUntil(i)
+		if i >= 0 && m.Role == "user" {
+			out = append(out, sentList[i])
+		} else {
+			out = append(out, m)
+		}
+	}
+	unknownUntil(len(ids))
+	return out
+}

@@ -1,0 +1,276 @@
+package agui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/api/read"
+	"longhaul/api/service"
+	"longhaul/api/stream"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// Limits of what a run shows.
+const (
+	mostMessages   = 200 // of one objective, the latest
+	mostObjectives = 20  // of a thread, the latest
+	mostInterrupts = 50
+)
+
+// settleTime is for how long changes are collected before the state is read.
+const settleTime = 50 * time.Millisecond
+
+// Runs opens runs.
+type Runs struct{ Service *service.Service }
+
+// A Run sends the events of one run to one client, which may have some already. It is for one
+// goroutine.
+type Run struct {
+	service *service.Service
+	call    *call.Call
+	in      Input
+	feed    feed
+	stream  *stream.Stream // nil if there is nothing to follow
+
+	objectiveID string
+
+	known    []string         // ids of messages that the client has, of this run
+	state    map[string]any   // that the client has, nil before the first
+	dirty    <-chan time.Time // the state has changed: it is read then; nil if it has not
+	answered []string         // gates whose answers wait for their verdicts
+	ended    *a2a.TaskStatus  // in which the objective has ended
+}
+
+// Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
+// again. With a position in c.After, which is that of the client, the run continues there.
+func (s Runs) Open(ctx context.Context, c *call.Call, in Input) (_ *Run, err error) {
+	if !s.Service.Cards.Streams() {
+		return nil, call.ErrNoStreaming
+	}
+	if err := c.RequireScopes(call.ReadRuns); err != nil {
+		return nil, err
+	}
+	at, continued := parsePosition(c.After)
+	if !continued {
+		at = position{seq: before}
+	}
+	c.After, c.Key = "", "" // the run has an id
+	c.Active, c.Rules = []string{a2a.ExtensionOPT}, call.Rules{SubscribeToEnded: true}
+	r := &Run{service: s.Service, call: c, in: in, feed: feed{at: at}, known: at.Calls}
+	if at.Over {
+		return r, nil
+	}
+	task, answer, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !continued {
+		err = r.feed.add(event{Type: runStarted, ThreadID: in.ThreadID, RunID: in.RunID, Protocol: protocol})
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case task == "":
+		return r, r.showAnswer(ctx, answer)
+	case continued && at.seq != before:
+		c.After = strconv.FormatInt(at.seq, 10)
+	}
+	ref, _ := opt.ParseID(task)
+	r.objectiveID = ref.ObjectiveID
+	r.stream, err = s.Service.Streams.Subscribe(ctx, c, read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective})
+	if err != nil {
+		return nil, err
+	}
+	if continued {
+		r.dirty = time.After(0)
+	}
+	return r, nil
+}
+
+// begin sends what the input has. It returns the root task to follow, or "" and perhaps an
+// answer.
+func (r *Run) begin(ctx context.Context) (task string, answer *a2a.Message, err error) {
+	o, err := r.ofRun(ctx)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(r.in.Resume) > 0:
+		return r.resume(ctx)
+	case r.in.last != nil:
+		return r.send(ctx, o != nil)
+	case o == nil:
+		if o, err = r.latest(ctx); o == nil || err != nil {
+			r.in.RunID = cmp.Or(r.in.RunID, r.in.ThreadID)
+			return "", nil, err
+		}
+	}
+	r.in.RunID = cmp.Or(r.in.RunID, o.MessageID, o.ID)
+	return o.RootID(), nil, nil
+}
+
+// ofRun returns the objective that the message of the run began, nil if there is none.
+func (r *Run) ofRun(ctx context.Context) (*opt.Objective, error) {
+	if r.in.RunID == "" {
+		return nil, nil
+	}
+	id := opt.DerivedObjectiveID(r.call.Tenant, r.call.Principal, r.in.RunID)
+	o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: id})
+	switch {
+	case call.Is(err, call.NotFound):
+		return nil, nil
+	case err == nil && o.ContextID != r.in.ThreadID:
+		return nil, call.InvalidField("threadId", "is not that of the run")
+	}
+	return o.Objective, err
+}
+
+// objectives returns the latest objectives of the thread, the newest first.
+func (r *Run) objectives(ctx context.Context, most int) ([]*opt.Objective, error) {
+	f := shown.ObjectiveSearch{ContextID: r.in.ThreadID}
+	f.Limit = most
+	page, err := r.service.Objectives.ListObjectives(ctx, r.call, read.ListObjectivesParams{Filter: f})
+	return page.Objectives, err
+}
+
+// latest returns the newest objective of the thread, nil if there is none.
+func (r *Run) latest(ctx context.Context) (*opt.Objective, error) {
+	list, err := r.objectives(ctx, 1)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// send sends the message of the input. A thread that waits for its answers takes no other, but
+// a repeat is none.
+func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a.Message, err error) {
+	if !repeated {
+		open, err := r.interrupts(ctx, shown.InterruptFilter{ContextID: r.in.ThreadID})
+		if err != nil {
+			return "", nil, err
+		}
+		if len(open) > 0 {
+			return "", nil, &call.Fault{Kind: call.InvalidState, Reason: "INTERRUPTS_PENDING",
+				Message: "The thread waits for answers to its interrupts: send resume, not a message. The first is " + open[0].Gate.ID}
+		}
+	}
+	p, err := r.in.params(r.call)
+	if err != nil {
+		return "", nil, err
+	}
+	sent, err := r.service.Messages.SendMessage(ctx, r.call, p)
+	if err != nil || sent.Task == nil {
+		return "", sent.Message, err
+	}
+	return sent.Task.ID, nil, nil
+}
+
+// resume answers the interrupts that the input names, all of which it reads before. It returns
+// the root task above the last one.
+func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
+	var do []func() error
+	for _, e := range r.in.Resume {
+		id, digest := gateOf(e.ID)
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
+		if err != nil {
+			return "", nil, err
+		}
+		if g.ContextID != r.in.ThreadID {
+			return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
+		}
+		o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: g.ObjectiveID})
+		if err != nil {
+			return "", nil, err
+		}
+		task = o.RootID()
+		if e.Status == "cancelled" && (!g.Open || !g.Gate.Allows(opt.Reject)) {
+			do = append(do, func() error { return r.abandon(ctx, g) })
+			continue
+		}
+		p, err := answerTo(r.call, e, &g.Gate, digest)
+		if err != nil {
+			return "", nil, err
+		}
+		do = append(do, func() error { return r.answer(ctx, p) })
+	}
+	for _, f := range do {
+		if err := f(); err != nil {
+			return "", nil, err
+		}
+	}
+	return task, nil, nil
+}
+
+func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {
+	taskID, _ := opt.TaskOfGate(p.ID)
+	r.call.Answer = &call.Answering{TaskID: taskID, GateID: p.ID}
+	out, err := r.service.Gates.AnswerInterrupt(ctx, r.call, p)
+	if out.Pending {
+		r.answered = append(r.answered, p.ID)
+	}
+	return err
+}
+
+// abandon cancels the task at a gate that its person leaves open and that cannot be rejected. A gate
+// that is closed needs nothing.
+func (r *Run) abandon(ctx context.Context, g gate.ShownInterrupt) error {
+	if !g.Open {
+		return nil
+	}
+	_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
+	return err
+}
+
+// interrupts returns the gates that the caller may answer.
+func (r *Run) interrupts(ctx context.Context, f shown.InterruptFilter) ([]shown.Interrupt, error) {
+	f.Limit = mostInterrupts
+	page, err := r.service.Gates.ListInterrupts(ctx, r.call, gate.InterruptListParams{Mine: true, Filter: f})
+	return slices.DeleteFunc(page.Interrupts, func(i shown.Interrupt) bool {
+		return i.Gate.Kind == opt.Credential && len(i.Gate.Actions) == 0 || slices.Contains(r.answered, i.Gate.ID)
+	}), err
+}
+
+// Close ends the run for this client. The work continues.
+func (r *Run) Close() {
+	if r.stream != nil {
+		r.stream.Close()
+	}
+}
+
+// Next waits for the next events, as server-sent events. Its errors are those of
+// [stream.Stream.Next].
+func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
+	for {
+		if text := r.feed.take(); text != "" {
+			return text, nil
+		}
+		if r.feed.at.Over {
+			return "", io.EOF
+		}
+		wait := idle
+		if r.dirty != nil {
+			wait = r.dirty
+		}
+		e, err := r.stream.Next(ctx, wait)
+		switch {
+		case errors.Is(err, stream.ErrIdle) && r.dirty != nil:
+			err = r.refresh(ctx)
+		case errors.Is(err, io.EOF):
+			err = r.finish(ctx)
+		case err == nil:
+			err = r.on(ctx, e)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
