@@ -13,7 +13,8 @@ import (
 )
 
 // placeFor is how long a place counts while its objective does not show that it
-// has begun or waits. After that its start has failed.
+// has begun or waits. After that its start has failed. The clock is that of the
+// database: those of processes may differ by more.
 const placeFor = time.Minute
 
 // Place takes a place in the queue of a context, in one transaction, so that
@@ -34,8 +35,8 @@ func (j queues) Place(ctx context.Context, p shown.Place) (placed shown.Placed, 
 }
 
 func takePlace(s *db.Steps, p shown.Place) (placed shown.Placed) {
-	now := p.At.Millis()
-	s.Do("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds())
+	now := s.C.Dialect.Now()
+	s.Do("DELETE FROM places WHERE taken_at <= "+now+" - $1", placeFor.Milliseconds())
 	queued, known := shownPlace(s, p)
 	if known && queued == 0 {
 		return placed
@@ -43,9 +44,9 @@ func takePlace(s *db.Steps, p shown.Place) (placed shown.Placed) {
 	q := otherOpen(s, p)
 	if !known {
 		queued = ownPlace(s, p, q)
-		s.Do(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
+		s.Do(`INSERT INTO places (objective_id, attempt, tenant, context_id, queued_at, taken_at) VALUES ($1, $2, $3, $4, $5, `+now+`)
 			ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
-			p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
+			p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, queued)
 	}
 	if queued != 0 {
 		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts}

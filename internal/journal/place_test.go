@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -57,6 +58,12 @@ func idsOf(objectives []opt.Objective) (all []string) {
 	return all
 }
 
+// passes moves all places back by a time.
+func passes(t *testing.T, j *journal.Journal, d time.Duration) {
+	t.Helper()
+	must(t, j.Script(t.Context(), fmt.Sprintf("UPDATE places SET taken_at = taken_at - %d", d.Milliseconds())))
+}
+
 // TestPlace follows a context from its first objective to a full queue and back.
 func TestPlace(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
@@ -85,12 +92,29 @@ func TestPlace(t *testing.T) {
 		checkPlace(t, j, place(o[0], 1, 30), 0)
 		checkPlace(t, j, place(o[1], 1, 30), 10, o[0])
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed"})
-		checkPlace(t, j, place(o[0], 1, 40), 0)       // that attempt has begun long ago
-		checkPlace(t, j, place(o[1], 1, 40), 10)      // behind none, but not the only one
-		checkPlace(t, j, place(o[2], 1, 60_000), 11)  // it has waited the whole time
-		checkPlace(t, j, place(o[2], 1, 119_999), 11) // and was asked for again
-		checkPlace(t, j, place(o[0], 2, 120_000), 120_000)
-		checkPlace(t, j, place(o[5], 1, 200_000), 200_000) // the third and the fourth never began
+		checkPlace(t, j, place(o[0], 1, 40), 0)  // that attempt has begun long ago
+		checkPlace(t, j, place(o[1], 1, 40), 10) // behind none, but not the only one
+		passes(t, j, 40*time.Second)
+		checkPlace(t, j, place(o[2], 1, 60), 11) // it has waited the whole time
+		passes(t, j, 40*time.Second)
+		checkPlace(t, j, place(o[0], 2, 120), 120) // behind the one that was asked for again
+		passes(t, j, time.Minute)
+		checkPlace(t, j, place(o[5], 1, 200), 200) // the third and the fourth never began
+	})
+}
+
+// A place counts for processes whose clocks are minutes ahead or behind, and theirs count for
+// others.
+func TestPlace_clocks(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		o := []opt.Objective{inContext("ctx", a2a.Time{}), inContext("ctx", a2a.Time{}), inContext("ctx", a2a.Time{})}
+		minute := time.Minute.Milliseconds()
+		checkPlace(t, j, place(o[0], 1, 10*minute), 0)
+		checkStarting(t, j, place(o[1], 1, 15*minute), 15*minute, o[0])
+		checkStarting(t, j, place(o[2], 1, 5*minute), 15*minute+1, o[0])
+		checkStarting(t, j, place(o[1], 1, 20*minute), 15*minute, o[0])
+		checkPlace(t, j, place(o[0], 1, 25*minute), 0)
 	})
 }
 

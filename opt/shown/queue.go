@@ -10,7 +10,7 @@ type Place struct {
 	ContextID   string
 	ObjectiveID string
 	Attempt     int
-	At          a2a.Time // now
+	At          a2a.Time // since when it waits, unless others came later
 	Limit       int      // of objectives that may wait; a place beyond it is refused with ErrQueueFull
 }
 

@@ -11,18 +11,21 @@ type Dialect struct {
 	in     string // compares a column with the results of a query
 	row    string // a column that identifies a row
 	hint   string // has a query use an index of the table before it
+	now    string // the time of the database
 }
 
 var (
 	inSQLite = Dialect{
 		name: "sqlite", tables: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'",
 		find: "instr", in: "IN (%s)", row: "rowid", hint: " INDEXED BY %s",
+		now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 	}
 	inPostgres = Dialect{
 		name: "postgres", tables: "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
 		// With IN it would read the whole table and look for its rows among those of the query.
 		find: "strpos", in: "= ANY (ARRAY(%s))", row: "ctid",
 		hint: "%.0s", // it has no hints
+		now:  "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
 	}
 )
 
@@ -35,6 +38,9 @@ func (d Dialect) In(query string) string { return fmt.Sprintf(d.in, query) }
 
 // Row returns the name of a column that identifies the rows of a table within a statement.
 func (d Dialect) Row() string { return d.row }
+
+// Now returns the time of the database in milliseconds, which is the same for all processes.
+func (d Dialect) Now() string { return d.now }
 
 // Contains returns a condition for rows whose content in a column contains parameter n, or is
 // sealed. The code that reads them compares the opened content.
