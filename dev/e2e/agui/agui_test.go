@@ -22,9 +22,9 @@ plans:
   - {name: Draft, executor: echo, description: stream 3 10ms; say A draft}
   - {name: Slow, executor: echo, description: work 2s; say slow}
   - name: Approve
-    human: {approve: Go on?, wait: [{after: 1h, do: expire, action: reject}]}
+    human: {approve: "Go on?", wait: [{after: 1h, do: expire, action: reject}]}
   - name: Details
-    human: {ask: [{id: n, question: How many?, schema: {type: integer, minimum: 1}}]}
+    human: {questions: [{id: n, question: "How many?", schema: {type: integer, minimum: 1}}]}
   - {name: Final, executor: echo, description: say All done}
 `
 
