@@ -87,7 +87,7 @@ func TestDoor_handle(t *testing.T) {
 	if again := s.tool(h, skill, args); again.handle != first.handle || len(s.world.Openings()) != 1 {
 		t.Errorf("a repeat: %+v, %d objectives", again.handle, len(s.world.Openings()))
 	}
-	m := s.world.Openings()[0].Request
+	m := s.world.Openings()[0].Message
 	if k, _ := m.Metadata.String(opt.KeySkill); k != "write text" || len(m.Parts) != 2 {
 		t.Errorf("the message is %+v", m)
 	}

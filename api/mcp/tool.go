@@ -18,7 +18,6 @@ import (
 	"longhaul/api/stream"
 	"longhaul/api/wire"
 	"longhaul/opt"
-	optwire "longhaul/opt/wire"
 )
 
 // begin sends the message of a tool call for a skill. The work is durable when it returns.
@@ -168,44 +167,35 @@ func textResult(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: structured}
 }
 
-// A handle is what a host gets of a task beside the text.
-type handle struct {
-	TaskID     string              `json:"taskId"`
-	ContextID  string              `json:"contextId"`
-	State      a2a.TaskState       `json:"state"`
-	Final      bool                `json:"final"`
-	Link       string              `json:"link,omitempty"`
-	Interrupts []optwire.Interrupt `json:"interrupts,omitempty"`
-}
-
 // shown returns a task for the model: its results, or a handle and what it waits with.
 func (v *visit) shown(ctx context.Context, t a2a.Task) (*sdk.CallToolResult, error) {
 	ref, _ := opt.ParseID(t.ID)
-	h := handle{TaskID: t.ID, ContextID: t.ContextID, State: t.Status.State, Final: t.Status.State.Terminal(), Link: v.link(v.cfg.Objectives, ref.ObjectiveID)}
+	state, link := t.Status.State, v.link(v.cfg.Objectives, ref.ObjectiveID)
+	h := object{"taskId": t.ID, "contextId": t.ContextID, "state": state, "final": state.Terminal(), "link": link}
 	var text []string
 	switch {
-	case t.Status.State == a2a.Completed:
+	case state == a2a.Completed:
 		text = append(text, results(t)...)
-	case h.Final:
+	case state.Terminal():
 		text = append(text, statusText(t.Status))
-	case t.Status.State.Interrupted():
+	case state.Interrupted():
 		open, err := v.interrupts(ctx, t.ID, false)
 		if err != nil && !call.Is(err, call.Forbidden) {
 			return nil, err
 		}
+		h["interrupts"] = wire.InterruptPage(wire.V10, open)
 		for _, i := range open.Interrupts {
-			h.Interrupts = append(h.Interrupts, optwire.InterruptOf(i))
 			text = append(text, v.question(i), "To answer: the tool answer, with interruptId "+i.Gate.ID+".")
 		}
 		text = append(text, fmt.Sprintf("The task %s waits for a person.", t.ID))
 	default:
 		text = append(text, fmt.Sprintf("The work continues (%s). To look at it again: the tool get, with taskId %s.", statusText(t.Status), t.ID))
 	}
-	if h.Link != "" && t.Status.State != a2a.Completed {
-		text = append(text, "In a browser: "+h.Link)
+	if link != "" && state != a2a.Completed {
+		text = append(text, "In a browser: "+link)
 	}
 	out := textResult(strings.Join(text, "\n"), h)
-	out.IsError = h.Final && t.Status.State != a2a.Completed && t.Status.State != a2a.Canceled
+	out.IsError = state.Terminal() && state != a2a.Completed && state != a2a.Canceled
 	return out, nil
 }
 
