@@ -38,7 +38,7 @@ func (agent) Decide(context.Context, a2a.Message) (message.Decision, error) {
 	return message.Decision{}, nil
 }
 
-// begin returns a site. Work waits at each of the gates in turn, and says then what was decided; without
+// begin returns a site. Work waits at each of the gates in turn, and returns the decisions then; without
 // gates it runs until the test ends it.
 func begin(t *testing.T, gates []opt.Gate, change ...func(*mcp.Config)) *site {
 	t.Helper()

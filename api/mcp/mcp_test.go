@@ -103,7 +103,7 @@ func TestDoor_handle(t *testing.T) {
 	}
 }
 
-// A host without forms gets the question; it is answered by those who may, once, and who comes late learns
+// A host without forms gets the question; it is answered by those who may, once, and who comes late sees
 // who was first.
 func TestDoor_answer(t *testing.T) {
 	s := begin(t, []opt.Gate{approval()})
@@ -246,7 +246,7 @@ func TestDoor_tasks(t *testing.T) {
 		t.Errorf("at the end: %+v", end)
 	}
 	if out := s.post("acme/carl", "tasks/cancel", map[string]any{"taskId": made.Result.TaskID}); out.Error.Message != "" {
-		t.Errorf("cancel what has ended: %+v", out)
+		t.Errorf("cancel an ended task: %+v", out)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestDoor_cancelTask(t *testing.T) {
 	}
 }
 
-// Callers are those of the other doors. OAuth clients learn where they get tokens.
+// Callers are those of the other doors. OAuth clients find where they get tokens.
 func TestDoor_identity(t *testing.T) {
 	s := begin(t, nil, func(cfg *mcp.Config) { cfg.Issuer = "https://id.example.com" })
 	for _, tc := range []struct {

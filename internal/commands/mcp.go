@@ -49,7 +49,7 @@ type mcpBridge struct {
 	cancels map[string]context.CancelFunc // of calls in progress, by their ids as JSON
 }
 
-// An mcpMessage is what the bridge has to know of a message.
+// An mcpMessage is what the bridge reads of a message.
 type mcpMessage struct {
 	ID     json.RawMessage
 	Method string

@@ -115,12 +115,12 @@ func (o *office) ask(id, text string) *harness.Task {
 type try struct {
 	who    string
 	gate   *harness.Gate
-	digest string // of what was seen
+	digest string // of the object that the sender has seen
 	action string
 	id     string // of the message, at doors that have it
 }
 
-// An outcome is what the sender of a try learns.
+// An outcome is what the sender of a try sees.
 type outcome int
 
 const (
@@ -134,7 +134,7 @@ func (o outcome) String() string { return []string{"accepted", "refused", "unkno
 // A door answers a gate, and returns the words of the door.
 type door struct {
 	name   string
-	answer func(ctx context.Context, o *office, a try) (outcome, string)
+	answer func(*office, context.Context, try) (outcome, string)
 }
 
 var doors = []door{
@@ -326,7 +326,7 @@ func (o *office) decisions(root *harness.Task) (at []opt.Decision, raw string) {
 	return at, text
 }
 
-// closedBy returns who has closed a gate, "" for nobody. The test fails if there is more than one.
+// closedBy returns who has closed a gate, "" if no one has. The test fails if there is more than one.
 func closedBy(t *testing.T, at []opt.Decision) (who string) {
 	t.Helper()
 	for _, d := range at {

@@ -16,7 +16,7 @@ import (
 var races = flag.Int("races", 5, "how many gates are raced for")
 
 // Editors answer a gate at all doors at once, while the process is killed. One of them decides, each of
-// the others learns who that was, and the decisions are one chain that verifies.
+// the others sees who that was, and the decisions are one chain that verifies.
 //
 //	cd dev && go test ./e2e/doors -run Races -args -races 50
 func TestRaces(t *testing.T) {
@@ -33,7 +33,7 @@ func TestRaces(t *testing.T) {
 		at, raw := o.decisions(root)
 		winner := closedBy(t, at)
 		if winner == "" {
-			t.Fatalf("race %d: nobody has decided: %v", n, answers)
+			t.Fatalf("race %d: no decision: %v", n, answers)
 		}
 		for i, a := range answers {
 			switch {
@@ -50,7 +50,7 @@ func TestRaces(t *testing.T) {
 	t.Logf("of %d races, these doors have won: %v", *races, won)
 }
 
-// An answered is what an editor has learnt at a door.
+// An answered is what an editor has seen at a door.
 type answered struct {
 	door string
 	outcome
@@ -73,7 +73,7 @@ func (o *office) race(root *harness.Task, p **harness.Process) []answered {
 			time.Sleep(pause) // a random moment, which nothing waits for
 			out[i].door, out[i].outcome = d.name, unknown
 			for out[i].outcome == unknown && ctx.Err() == nil {
-				out[i].outcome, out[i].says = d.answer(ctx, o, a)
+				out[i].outcome, out[i].says = d.answer(o, ctx, a)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ type rule struct {
 	other             bool   // the sender has seen another object
 	want              outcome
 	says              string // the words of every door, as a regular expression
-	closedBy          string // who has decided after it; "" for nobody
+	closedBy          string // who has decided after it; "" for no one
 }
 
 // The rules of a gate that one editor decides. They are tried in order, at one gate for each door.
@@ -70,9 +70,9 @@ func (o *office) try(t *testing.T, d door, root *harness.Task, r rule) {
 		a.digest = "sha256:00"
 	}
 	before, _ := o.decisions(root)
-	got, says := d.answer(ctx, o, a)
+	got, says := d.answer(o, ctx, a)
 	for got == unknown && ctx.Err() == nil { // such as a platform that has not waited for the answer
-		got, says = d.answer(ctx, o, a)
+		got, says = d.answer(o, ctx, a)
 	}
 	if replay := r.id != "" && got == refused; got != r.want && !replay || replay && !regexp.MustCompile(`by bob|bob was first|answered here already|used before`).MatchString(says) {
 		t.Errorf("%s: %s, want %s: %s", r.name, got, r.want, says)
