@@ -47,6 +47,7 @@ type Config struct {
 	Chat      TokenPage // takes what people press at a chat platform, which the path names in place of a token: POST; nil: there are none
 
 	Console Console // serves the pages below [ConsolePath]; nil: there are none
+	MCP     Door    // serves [MCPPath] and its description for OAuth clients; nil: there is none
 
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
@@ -63,6 +64,11 @@ type Config struct {
 // sender has to prove.
 type TokenPage interface {
 	Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token string)
+}
+
+// A Door serves all requests to its paths.
+type Door interface {
+	Serve(c *call.Call, w http.ResponseWriter, r *http.Request)
 }
 
 // A Console serves pages for people.

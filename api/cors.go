@@ -15,7 +15,8 @@ import (
 var (
 	corsRequest = strings.Join([]string{
 		"Authorization", "X-API-Key", "Content-Type", wire.HeaderKey, wire.HeaderAfter, wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3,
-		"X-Namespace", // Temporal's UI sends it to a codec
+		"X-Namespace",                                    // Temporal's UI sends it to a codec
+		"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", // of MCP
 	}, ", ")
 	corsResponse = strings.Join([]string{wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3}, ", ")
 )

@@ -96,6 +96,11 @@ func (s *Server) routes() {
 		s.echo.Any(ConsolePath+"/*", s.serveConsole)
 		s.echo.GET(ConsolePath+"/events/:task", s.serveConsoleEvents)
 	}
+	if s.cfg.MCP != nil {
+		for _, path := range []string{MCPPath, resourcePath, resourcePath + MCPPath} {
+			s.echo.Any(path, s.serveMCP)
+		}
+	}
 	if s.cfg.Answers != nil {
 		for _, verb := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			s.echo.Add(verb, answerPath+":token", byToken(s.cfg.Answers))
@@ -145,6 +150,22 @@ func (s *Server) serveConsoleEvents(e echo.Context) error {
 	}
 	e.SetRequest(r)
 	return s.serveREST(e)
+}
+
+// MCPPath is the path of the door for hosts of models, and resourcePath that of its description for
+// OAuth clients.
+const (
+	MCPPath      = "/mcp"
+	resourcePath = "/.well-known/oauth-protected-resource"
+)
+
+func (s *Server) serveMCP(e echo.Context) error {
+	if e.Request().Method == http.MethodOptions && e.Path() == MCPPath {
+		return s.pages.preflight(e, "OPTIONS, POST")
+	}
+	s.pages.allowOrigin(e)
+	s.cfg.MCP.Serve(e.Get(callKey).(*call.Call), e.Response(), e.Request())
+	return nil
 }
 
 // chatPath is the path of chat platforms, before the name of one.

@@ -45,6 +45,20 @@ type Decision struct {
 	Hash     string `json:"hash"`
 }
 
+// Outcome returns how, by whom and when d has closed its gate, for people: not with which words.
+func (d Decision) Outcome() string {
+	how := d.Action.Outcome() + " by " + a2a.Visible(d.DecidedBy)
+	switch {
+	case d.ByHand:
+		how = "Closed by hand by " + a2a.Visible(d.DecidedBy)
+	case d.DecidedBy == ByTimer && d.Action == "":
+		how = "Closed, since no answer came in time"
+	case d.DecidedBy == ByTimer:
+		how = d.Action.Outcome() + ", since no answer came in time"
+	}
+	return how + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
+}
+
 // A Chain is the end of a chain of decisions. The zero value is a chain without any.
 type Chain struct {
 	N    int64  `json:"n"`

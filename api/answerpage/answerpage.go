@@ -177,8 +177,6 @@ func (p *Page) show(c *call.Call, w http.ResponseWriter, r *http.Request, link o
 		},
 	})
 	switch {
-	case fault != nil && open.Decided != nil:
-		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: gateform.Outcome(*open.Decided)})
 	case fault != nil:
 		p.refuse(w, fault)
 	default:
@@ -263,7 +261,7 @@ func (p *Page) refuse(w http.ResponseWriter, f *call.Fault) {
 		}
 		p.write(w, http.StatusBadRequest, content{Title: "The answer cannot be used", Text: "Something is missing or wrong: " + f.Violations[0].Description + ". Go back and try again."})
 	case call.Unsupported:
-		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: "It was answered, or is not asked any more."})
+		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: gateform.Closed(f)})
 	case call.Forbidden, call.Unauthenticated:
 		p.write(w, http.StatusForbidden, content{Title: "Others answer here now", Text: "The answer was not accepted."})
 	case call.NotFound, call.TaskNotFound:

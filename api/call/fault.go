@@ -70,9 +70,21 @@ type Fault struct {
 	Info       map[string]string
 	Violations []Violation
 	Retry      time.Duration // after which a repeat may succeed; 0 for never
+	Decided    *opt.Decision // how the gate was closed before the answer that is refused; nil if that is not known
 }
 
 func (f *Fault) Error() string { return f.Message }
+
+// Late returns f, which refuses an answer to a gate that is closed, with how the gate was closed.
+func (f *Fault) Late(d opt.Decision) *Fault {
+	late := *f
+	late.Decided, late.Message = &d, f.Message+". "+d.Outcome()
+	late.Info = map[string]string{"interruptId": d.GateID, "decidedBy": d.DecidedBy, "decidedAt": d.DecidedAt.String()}
+	if d.Action != "" {
+		late.Info["action"] = string(d.Action)
+	}
+	return &late
+}
 
 // Final reports whether a repeat of the call would fail in the same way.
 func (f *Fault) Final() bool {

@@ -189,9 +189,7 @@ func (p *Page) answer(ctx context.Context, c *call.Call, b pressed) (out outcome
 			taskID, _ := opt.TaskOfGate(b.Gate)
 			c.Answer = &call.Answering{TaskID: taskID, GateID: b.Gate}
 			result, err := p.cfg.Gates.AnswerInterrupt(ctx, c, params)
-			if out.pending = result.Pending; call.Is(err, call.Unsupported) {
-				out.open, _ = p.cfg.Gates.ShowInterrupt(ctx, c, b.Gate) // for who was first
-			}
+			out.pending = result.Pending
 			return err
 		},
 	})
@@ -213,7 +211,7 @@ func (o outcome) text() string {
 		}
 		return "The answer cannot be used: " + o.fault.Violations[0].Description + "."
 	case call.Unsupported:
-		return closed(o.open.Decided, o.fault)
+		return gateform.Closed(o.fault)
 	case call.Unauthenticated:
 		return "Your account is not known here as one that may answer. Ask the operator to add it."
 	case call.Forbidden:
@@ -226,19 +224,6 @@ func (o outcome) text() string {
 		return "It is not known whether your answer was recorded. The card changes if it was; if not, try again."
 	}
 	return "Something went wrong. Try again later."
-}
-
-// closed says how a gate was closed.
-func closed(d *opt.Decision, f *call.Fault) string {
-	switch {
-	case d == nil && f == call.ErrHasVoted:
-		return "You have decided here already. Others have to decide, too."
-	case d == nil:
-		return "There is nothing to answer here any more."
-	case d.DecidedBy == opt.ByTimer:
-		return gateform.Outcome(*d)
-	}
-	return fmt.Sprintf("%s by %s: %s.", gateform.Word(*d), d.DecidedBy, gateform.Clock(d.DecidedAt))
 }
 
 // replayFor is how long a request is known, which is longer than signatures are valid.

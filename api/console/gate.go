@@ -382,7 +382,7 @@ func (v gates) closedByOther(s gate.ShownInterrupt) string {
 	word := gateform.Word(d)
 	switch d.DecidedBy {
 	case opt.ByTimer:
-		return "Time was over before your answer came: " + gateform.Outcome(d) + unused
+		return "Time was over before your answer came: " + d.Outcome() + "." + unused
 	case v.call.Principal:
 		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 	}

@@ -22,6 +22,9 @@ const (
 	// SignedOutPath is the path to which it sends those that have signed out.
 	SignedOutPath = signInPath
 
+	// ObjectivesPath is the path of an objective, before its id.
+	ObjectivesPath = Path + "/objectives/"
+
 	// GatesPath is the path of a gate, before its id.
 	GatesPath = Path + "/inbox/"
 
@@ -29,7 +32,7 @@ const (
 	EventsPath = Path + "/events/"
 )
 
-func objectivePath(id string) string { return Path + "/objectives/" + url.PathEscape(id) }
+func objectivePath(id string) string { return ObjectivesPath + url.PathEscape(id) }
 
 // taskPath returns the address of the page of a task of an objective. Links have it in
 // full: a page that answers to a form is at another address.

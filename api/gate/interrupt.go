@@ -100,20 +100,16 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 }
 
 // An OpenInterrupt is an open gate that the caller may answer.
-type OpenInterrupt struct {
-	shown.Interrupt               // its object has its contents
-	Decided         *opt.Decision // how the gate was closed, beside an error; nil if that is not known
-}
+type OpenInterrupt struct{ shown.Interrupt } // its object has its contents
 
-// ShowInterrupt returns an open gate to a caller who may answer it. About one that is
-// closed, the result beside the error may say how.
+// ShowInterrupt returns an open gate to a caller who may answer it.
 func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (OpenInterrupt, error) {
 	r, err := s.record(ctx, c, id)
 	switch closed := r.Closed(); {
 	case err != nil:
 		return OpenInterrupt{}, err
 	case !r.Open && closed != nil:
-		return OpenInterrupt{Decided: &closed.Decision}, call.ErrNotWaiting
+		return OpenInterrupt{}, call.ErrNotWaiting.Late(closed.Decision)
 	case !r.Open:
 		return OpenInterrupt{}, call.ErrNotWaiting
 	case !r.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups}):
@@ -122,7 +118,7 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 		return OpenInterrupt{}, call.ErrHasVoted
 	}
 	c.SetIDs(r.ObjectiveID, r.TaskID)
-	return OpenInterrupt{Interrupt: r.Interrupt}, nil
+	return OpenInterrupt{r.Interrupt}, nil
 }
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.

@@ -2,6 +2,7 @@ package gateform
 
 import (
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/opt"
 )
 
@@ -63,15 +64,13 @@ func Word(d opt.Decision) string {
 	return d.Action.Outcome()
 }
 
-// Outcome returns how and when a gate was closed: not by whom and with which words, since
-// the bearer of a link may not be one who may read the task.
-func Outcome(d opt.Decision) string {
-	text := Word(d)
-	if d.DecidedBy == opt.ByTimer {
-		if text = "Closed"; d.Action != "" {
-			text = d.Action.Outcome()
-		}
-		text += ", since no answer came in time"
+// Closed says why a gate does not wait for an answer that was refused.
+func Closed(f *call.Fault) string {
+	switch {
+	case f.Decided != nil:
+		return f.Decided.Outcome() + "."
+	case f == call.ErrHasVoted:
+		return "You have decided here already. Others have to decide, too."
 	}
-	return text + ": " + Clock(d.DecidedAt) + "."
+	return "It was answered, or is not asked any more."
 }

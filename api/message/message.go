@@ -90,6 +90,8 @@ type Journal interface {
 	// Judgement returns the verdict on the letter for which opt.Letter.Once returns key; ok is
 	// false if there is none yet.
 	Judgement(ctx context.Context, objectiveID, principal, key string) (j shown.Judgement, ok bool, err error)
+	// Gate returns a gate, open or closed, with the replies to it.
+	Gate(ctx context.Context, tenant, gateID string) (shown.GateRecord, error)
 }
 
 // Messages delivers messages to new work and to tasks.

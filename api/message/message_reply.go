@@ -29,6 +29,42 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 	if err != nil {
 		return nil, err
 	}
+	d, err := s.deliverTo(ctx, c, v, p, forTask)
+	if err != nil {
+		return nil, s.withDecided(ctx, c, v, p, err)
+	}
+	return d, nil
+}
+
+// withDecided returns err, the error of a message to v, with who has closed the gate if the message
+// is an answer that came too late.
+func (s *Messages) withDecided(ctx context.Context, c *call.Call, v shown.TaskView, p SendParams, err error) error {
+	f, ok := errors.AsType[*call.Fault](err)
+	answers := p.Answers()
+	if !ok || answers == nil || f != call.ErrNotWaiting && f != call.ErrEnded {
+		return err
+	}
+	gateID := answers.GateID
+	if gateID == "" {
+		latest, failed := s.Journal.Task(ctx, c.Tenant, v.Task.ID, shown.TaskWant{})
+		if failed != nil || latest.Decided == nil {
+			return err
+		}
+		gateID = latest.Decided.GateID
+	}
+	if taskID, ok := opt.TaskOfGate(gateID); !ok || !call.IsValidID(taskID) {
+		return err
+	}
+	r, failed := s.Journal.Gate(ctx, c.Tenant, gateID)
+	if closed := r.Closed(); failed == nil && r.ObjectiveID == v.ObjectiveID && closed != nil {
+		return f.Late(closed.Decision)
+	}
+	return err
+}
+
+// deliverTo delivers a message to v, and to the plan task under it that the message is for, "" for
+// none.
+func (s *Messages) deliverTo(ctx context.Context, c *call.Call, v shown.TaskView, p SendParams, forTask string) (d *Receipt, err error) {
 	key := "" // the id of the message
 	if !p.Once {
 		key, err = s.IDs.Letter(c)

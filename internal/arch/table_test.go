@@ -109,6 +109,9 @@ var rooms = []room{
 	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
 		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal"}},
+	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform", // hosts of models
+		"internal/schema"}, subjects...), // of answers in forms
+		tests: []string{"api"}},
 	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
@@ -237,7 +240,7 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/process"},                                    // the size of a terminal
 	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"}, // pseudo-terminals in their tests
 
-	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin"},
+	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin", "api/mcp"},
 	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
 	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
 	"github.com/gowebpki/jcs":                  {"a2a"},                                    // the canonical form under digests

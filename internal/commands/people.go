@@ -15,5 +15,6 @@ type Commands struct {
 	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
 	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
 	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
+	MCP     mcpCommand       `cmd:"" name:"mcp" help:"Give a local host of models the tools of a server, by MCP over standard input and output."`
 	Prove   proveCommand     `cmd:"" help:"Kill, restart and cut off an A2A server, any one, and show what it keeps."`
 }

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/console"
 	"longhaul/api/grpc"
 	"longhaul/api/identity"
+	"longhaul/api/mcp"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,7 +44,7 @@ func (s *httpServer) Start(context.Context) error {
 		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
 		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal.APIKeys, !cfg.NoConsole),
-		Chat:      a.notices.chatPage(a.operations, a.store.journal.APIKeys),
+		Chat: a.notices.chatPage(a.operations, a.store.journal.APIKeys), MCP: a.mcp(),
 		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
 	})
 	a.planning.follow(func() { s.pages.SetSkills(a.agent.Skills()) })
@@ -93,6 +94,19 @@ func (s *grpcServer) Start(context.Context) error {
 	}()
 	s.onStop(shutdown(server))
 	return nil
+}
+
+// mcp returns the door for hosts of models.
+func (a *apiServer) mcp() api.Door {
+	cfg := a.settings
+	door := mcp.Config{
+		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(),
+		URL: strings.TrimSuffix(a.listeners.url, "/"), Issuer: cfg.OIDCIssuer, Wait: cfg.BlockingWait, MaxBody: cfg.MaxBody,
+	}
+	if !cfg.NoConsole {
+		door.Objectives, door.Gates = console.ObjectivesPath, console.GatesPath
+	}
+	return mcp.New(door)
 }
 
 // console returns the pages for people, nil for none.

@@ -110,6 +110,7 @@ type Gate struct {
 	Kind   string `json:"kind"`
 	TaskID string `json:"taskId"`
 	Title  string `json:"title"`
+	Digest string `json:"objectDigest"`
 	Taken  int    `json:"taken"` // steps of its ladder
 	Next   struct {
 		Kind string    `json:"kind"`

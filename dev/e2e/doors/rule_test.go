@@ -1,0 +1,90 @@
+package doors_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// A rule is an answer to a gate that ann has asked for, and what must come of it.
+type rule struct {
+	name, who, action string
+	id                string // of the answer, the same for a repeat; "" for the name
+	other             bool   // the sender has seen another object
+	want              outcome
+	says              string // the words of every door, as a regular expression
+	closedBy          string // who has decided after it; "" for no one
+}
+
+// The rules of a gate that one editor decides. They are tried in order, at one gate for each door.
+var single = []rule{
+	{name: "requester", who: "ann", action: "accept", want: refused, says: `thers (decide|answer) here`},
+	{name: "stranger", who: "mallory", action: "reject", want: refused, says: `thers (decide|answer) here`},
+	{name: "other tenant", who: "rival", action: "accept", want: refused, says: `(?i)not found|nothing to answer`},
+	{name: "other object", who: "bob", action: "accept", other: true, want: refused, says: `objectDigest is not|not the one that you have seen|earlier state|object has changed`},
+	{name: "valid", who: "bob", action: "accept", want: accepted, closedBy: "bob"},
+	{name: "replay", who: "bob", action: "accept", id: "valid", want: accepted, closedBy: "bob"},
+	{name: "late", who: "carol", action: "reject", want: refused, says: `Accepted by bob|bob was first`, closedBy: "bob"},
+}
+
+// Those of a gate that needs two.
+var quorum = []rule{
+	{name: "first vote", who: "bob", action: "accept", want: accepted},
+	{name: "again", who: "bob", action: "reject", want: refused, says: `have (decided|answered) here`},
+	{name: "requester votes", who: "ann", action: "accept", want: refused, says: `thers (decide|answer) here`},
+	{name: "second vote", who: "carol", action: "accept", want: accepted, closedBy: "carol"},
+	{name: "late vote", who: "dave", action: "accept", want: refused, says: `Accepted by carol|carol was first`, closedBy: "carol"},
+}
+
+// The same rules hold at every door.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.site.Start(harness.AllInOne)
+	for i, d := range doors {
+		for text, rules := range map[string][]rule{"Write": single, "Write twice": quorum} {
+			t.Run(d.name+", "+text, func(t *testing.T) {
+				root := o.ask(fmt.Sprintf("%d-%d", i, len(rules)), text)
+				for _, r := range rules {
+					o.try(t, d, root, r)
+				}
+			})
+		}
+	}
+}
+
+// try tries a rule at a door.
+func (o *office) try(t *testing.T, d door, root *harness.Task, r rule) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	a := try{who: r.who, gate: root.Gate, digest: root.Gate.Digest, action: r.action, id: root.ID + r.name}
+	if r.id != "" {
+		a.id = root.ID + r.id
+	}
+	if r.other {
+		a.digest = "sha256:00"
+	}
+	before, _ := o.decisions(root)
+	got, says := d.answer(o, ctx, a)
+	for got == unknown && ctx.Err() == nil { // such as a platform that has not waited for the answer
+		got, says = d.answer(o, ctx, a)
+	}
+	if replay := r.id != "" && got == refused; got != r.want && !replay || replay && !regexp.MustCompile(`by bob|bob was first|answered here already|used before`).MatchString(says) {
+		t.Errorf("%s: %s, want %s: %s", r.name, got, r.want, says)
+	}
+	if got == refused && r.says != "" && !regexp.MustCompile(r.says).MatchString(says) {
+		t.Errorf("%s: the door says %q, want %s", r.name, says, r.says)
+	}
+	after, _ := o.decisions(root)
+	if who := closedBy(t, after); who != r.closedBy {
+		t.Errorf("%s: the gate was closed by %q, want %q", r.name, who, r.closedBy)
+	}
+	if n := len(after) - len(before); r.id != "" && (n > 1 || n == 1 && after[len(after)-1].Verdict == opt.Accepted) {
+		t.Errorf("%s: it counts again: %+v", r.name, after)
+	}
+}
