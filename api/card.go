@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -53,6 +54,7 @@ const (
 // documents are the forms of a card. Each is made when it is first needed.
 type documents struct {
 	since time.Time
+	until time.Time // when the card is signed again, with the key of that time; zero for never
 	by    map[wire.Version]func() document
 }
 
@@ -64,6 +66,7 @@ type cards struct {
 	maxBody   int64
 	describer describer
 	current   atomic.Pointer[documents]
+	updating  sync.Mutex
 }
 
 // SetSkills changes the skills on the card. The new card has another tag and
@@ -73,17 +76,41 @@ func (c *cards) SetSkills(skills []card.Skill) {
 	c.update()
 }
 
+// How long a card is served before it is signed again, as clients may keep it; how long after it
+// could not be signed; and how long that may take.
+const (
+	signedFor   = 5 * time.Minute
+	unsignedFor = 10 * time.Second
+	signWithin  = 3 * time.Second
+)
+
 func (c *cards) update() {
-	card := c.service.Cards.Card()
+	c.updating.Lock()
+	defer c.updating.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), signWithin)
+	defer cancel()
+	card, err := c.service.Cards.Card(ctx)
+	before := c.current.Load()
 	now := &documents{since: c.now(), by: map[wire.Version]func() document{}}
+	if c.service.Cards.Signs() {
+		now.until = now.since.Add(signedFor)
+	}
+	if err != nil {
+		c.log.Error("Cannot sign the agent card", zap.Error(err))
+		now.until = now.since.Add(unsignedFor)
+	}
 	for v, form := range map[wire.Version]func() any{
 		wire.V03: func() any { return wire.V03.Card(card) }, wire.V10: func() any { return wire.V10.Card(card) },
 		discovery: func() any { return wire.Discovery(card, c.maxBody) }, description: func() any { return c.describer.describe(card) },
 	} {
 		now.by[v] = sync.OnceValue(func() document { return c.document(form()) })
 	}
-	if before := c.current.Load(); before != nil && before.equal(now) {
-		return
+	switch {
+	case before == nil:
+	case before.equal(now):
+		now.since = before.since
+	case err != nil && before.by[wire.V03]().etag == now.by[wire.V03]().etag: // they differ in signatures alone
+		now.since, now.by = before.since, before.by
 	}
 	c.current.Store(now)
 }
@@ -127,6 +154,10 @@ func (c *cards) serveDescription(e echo.Context) error { return c.send(e, descri
 
 func (c *cards) send(e echo.Context, v wire.Version) error {
 	now := c.current.Load()
+	if !now.until.IsZero() && !c.now().Before(now.until) {
+		c.update()
+		now = c.current.Load()
+	}
 	card := now.by[v]()
 	h := e.Response().Header()
 	if v == wire.V03 || v == wire.V10 {

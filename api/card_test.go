@@ -1,8 +1,12 @@
 package api_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,4 +129,60 @@ func TestCard_privateSkills(t *testing.T) {
 		}
 		s.SetSkills([]card.Skill{{ID: "other"}})
 	}
+}
+
+// The cards of 1.0 are signed, also the extended one, as they are; the others are not. A card is
+// signed again after five minutes, and keeps its tag and time while its signature is the same.
+func TestCard_signed(t *testing.T) {
+	now, key, fail := start, "first", error(nil)
+	s := newService(t, func(c *config) {
+		c.Now = func() time.Time { return now }
+		c.Extended = &card.Info{Name: "More"}
+		c.SignCard = func(_ context.Context, body []byte) ([]card.Signature, error) {
+			var signed struct {
+				Name       string
+				Signatures any
+			}
+			if err := json.Unmarshal(body, &signed); err != nil || signed.Signatures != nil {
+				t.Errorf("signed %s, %v", body, err)
+			}
+			return []card.Signature{{Protected: signed.Name, Signature: key}}, fail
+		}
+	})
+	const path = "/.well-known/agent-card.json"
+	signature := func(n node) string { return n.at("protected").String() + " by " + n.at("signature").String() }
+	if got := signature(s.call(t, "GetExtendedAgentCard", `{}`).at("result", "signatures", "0")); got != "More by first" {
+		t.Errorf("the extended card has %q", got)
+	}
+	for name, unsigned := range map[string]string{
+		"the union": s.get(t, path).Body.String(), "the extended card of 0.3": s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", "{}").String(),
+	} {
+		if strings.Contains(unsigned, "signature") {
+			t.Errorf("%s is signed: %s", name, unsigned)
+		}
+	}
+	check := func(when, want string, changed bool, tag string) string {
+		t.Helper()
+		w := s.get(t, path, "A2A-Version", "1.0")
+		if got := signature(parse(t, w.Body.Bytes()).at("signatures", "0")); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+		if got := w.Header().Get("ETag"); tag != "" && (got != tag) != changed {
+			t.Errorf("%s: tag %s after %s", when, got, tag)
+		}
+		if got := w.Header().Get("Last-Modified"); changed && got != now.Format(http.TimeFormat) || !changed && got != start.Format(http.TimeFormat) {
+			t.Errorf("%s: of %s", when, got)
+		}
+		return w.Header().Get("ETag")
+	}
+	tag := check("at first", "Longhaul by first", false, "")
+	now = now.Add(5 * time.Minute)
+	check("by the same key", "Longhaul by first", false, tag)
+	fail, key = errors.New("no keys"), ""
+	now = now.Add(5 * time.Minute)
+	check("without keys", "Longhaul by first", false, tag)
+	fail, key = nil, "second"
+	check("at once", "Longhaul by first", false, tag)
+	now = now.Add(10 * time.Second)
+	check("by another key", "Longhaul by second", true, tag)
 }

@@ -174,6 +174,9 @@ const chatPath = "/chat/"
 // answerPath is the path of answer links, before their tokens.
 const answerPath = "/answer/"
 
+// KeysPath is the path of the public keys.
+const KeysPath = "/.well-known/jwks.json"
+
 // CallbackPath is the path of callback URLs, before their tokens.
 const CallbackPath = "/callbacks/"
 
@@ -191,7 +194,7 @@ func (s *Server) public() []publicPage {
 		{readyPath, "Work can be accepted now", "Readiness", readiness{s.service}.serve},
 	}
 	if s.cfg.Keys != nil {
-		list = append(list, publicPage{"/.well-known/jwks.json", "The keys by which receivers verify deliveries", "Keys", keyPage{s.cfg.Keys, s.log}.serve})
+		list = append(list, publicPage{KeysPath, "The keys by which deliveries and the agent card are verified", "Keys", keyPage{s.cfg.Keys, s.log}.serve})
 	}
 	return list
 }

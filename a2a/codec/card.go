@@ -21,6 +21,13 @@ type Card struct {
 	InputModes       []string                  // media types
 	OutputModes      []string
 	Skills           []Skill
+	Signatures       []CardSignature // of the pure card of 1.0, which alone has them; not read
+}
+
+// A CardSignature is a JWS about a card, without its payload.
+type CardSignature struct {
+	Protected string `json:"protected"`
+	Signature string `json:"signature"`
 }
 
 // A Provider is the organization that runs an agent.
@@ -96,6 +103,8 @@ type cardForm struct {
 	OutputModes      []string       `json:"defaultOutputModes"`
 	Skills           []Skill        `json:"skills"`
 
+	Signatures []CardSignature `json:"signatures,omitempty"` // of 1.0
+
 	// Of 0.3.
 	ProtocolVersion    string                `json:"protocolVersion,omitempty"`
 	URL                string                `json:"url,omitempty"`
@@ -113,11 +122,12 @@ type transport struct {
 // Card returns c for a client that asked with version v: in 1.0 the pure card. A
 // client that names 0.3 or nothing may be of either version, so it gets the union
 // of both. The union leaves out securityRequirements, since no form of them is
-// read by all clients; it has only the 0.3 member.
+// read by all clients; it has only the 0.3 member. It has no signatures, since 0.3 does not
+// say what they are about, and verifiers of 1.0 differ in how they read the union.
 func (v Version) Card(c Card) any {
 	out := v.commonCard(c)
 	if v == V10 {
-		out.Requirements = requirements10(c.Requirements)
+		out.Requirements, out.Signatures = requirements10(c.Requirements), c.Signatures
 	} else {
 		out.set03(c)
 	}

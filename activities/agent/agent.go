@@ -33,6 +33,7 @@ const (
 	CodeInput     = "bad-input"               // the input does not fit
 	CodeUnknown   = "unknown-agent"           // the operator's file has no such agent
 	CodeCard      = "no-common-interface"     // the card offers no interface that is spoken here, or no allowed one
+	CodeUnproven  = "card-not-verified"       // the card is not signed as the operator demands
 	CodeHops      = "too-many-hops"           // the work was handed over too often on its way here
 	CodeLoop      = "handoff-loop"            // the work is on its way back to an agent that has handed it over
 	CodeDenied    = "remote-denied"           // the credentials are refused, or egress does not allow the address

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/a2a/codec"
+	"longhaul/internal/signing"
 )
 
 // Bindings that are spoken here: JSON-RPC in both versions, plain HTTP in 1.0.
@@ -106,9 +108,15 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	if err != nil {
 		return codec.Card{}, err
 	}
+	if len(body) > cardSize {
+		return codec.Card{}, errCard
+	}
+	if body, err = r.proven(ctx, body); err != nil {
+		return codec.Card{}, err
+	}
 	read, err := codec.ReadCard(body)
-	if err != nil || len(body) > cardSize {
-		return codec.Card{}, &callError{kind: unreachable, text: "The card is not a JSON object of up to 1 MiB."}
+	if err != nil {
+		return codec.Card{}, errCard
 	}
 	fresh := knownCard{read, c.now().Add(freshFor(res.Header))}
 	c.mu.Lock()
@@ -118,6 +126,42 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	}
 	c.known[at] = fresh
 	return fresh.card, nil
+}
+
+var errCard = &callError{kind: unreachable, text: "The card is not a JSON object of up to 1 MiB."}
+
+// proven returns the part of a card that is signed with a key that the operator trusts, or
+// the whole card if the operator demands no signature.
+func (r remote) proven(ctx context.Context, card []byte) ([]byte, error) {
+	keys := r.agent.keys
+	switch {
+	case r.agent.CardKeys == "":
+		return card, nil
+	case keys == nil:
+		var err error
+		if keys, err = r.fetchKeys(ctx); err != nil {
+			return nil, err
+		}
+	}
+	signed, err := signing.VerifyCard(keys, card)
+	if err != nil {
+		return nil, &callError{kind: unproven, text: "card-keys in the file of --agents demands a card that is signed with a known key, and " + err.Error() + "."}
+	}
+	return signed, nil
+}
+
+// fetchKeys reads the keys at a URL, without the credentials of the agent. A repeat may succeed after
+// any failure.
+func (r remote) fetchKeys(ctx context.Context) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.agent.CardKeys, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, keys, err := remote{http: r.http, agent: &Agent{name: r.agent.name}, log: r.log}.do(ctx, req)
+	if failed, ok := errors.AsType[*callError](err); ok {
+		return nil, &callError{kind: unreachable, text: "The keys of its card cannot be read. " + failed.text}
+	}
+	return keys, err
 }
 
 var maxAge = regexp.MustCompile(`(?i)\bmax-age="?(\d+)`)

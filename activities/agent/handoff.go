@@ -208,6 +208,8 @@ func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 		return h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name)), nil
 	case t.kind == tooLarge:
 		return h.end(activities.Failed(CodeTooLarge, fmt.Sprintf("The answer of agent %s is too large.", name))), nil
+	case t.kind == unproven:
+		return h.end(activities.Failed(CodeUnproven, fmt.Sprintf("Agent %s is not used: %s", name, t.text))), nil
 	case t.kind == unreachable, t.kind == denied && m.TaskID != "":
 		return h.onUnreachable(t)
 	case t.kind == denied:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/activities"
 	"longhaul/internal/opfile"
+	"longhaul/internal/signing"
 )
 
 // Agents are the agents to which tasks may be handed over.
@@ -28,6 +30,7 @@ type Agent struct {
 	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} is replaced by a variable
 	Version   codec.Version     `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
 	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host and port of the card
+	CardKeys  string            `yaml:"card-keys"` // URL or file of a JSON Web Key Set, by a key of which its card must be signed; "" for any card
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
 	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
@@ -40,6 +43,7 @@ type Agent struct {
 
 	name    string
 	card    string   // its URL
+	keys    []byte   // in the file of CardKeys
 	secrets []string // that must not be shown
 }
 
@@ -117,6 +121,9 @@ func (a *Agent) prepare(name string, r Reader) error {
 	if err := a.locate(r.Allowed); err != nil {
 		return err
 	}
+	if err := a.readKeys(r.Allowed); err != nil {
+		return opfile.Within("card-keys: ", err)
+	}
 	a.MaxWait, a.Poll, a.Patience = cmp.Or(a.MaxWait, defaultMaxWait), cmp.Or(a.Poll, defaultPoll), cmp.Or(a.Patience, defaultPatience)
 	a.Artifacts, a.Bytes = cmp.Or(a.Artifacts, defaultArtifacts), cmp.Or(a.Bytes, defaultBytes)
 	return a.headers(r.Env)
@@ -135,6 +142,26 @@ func (a *Agent) locate(allowed func(rawURL string) error) error {
 		return nil
 	}
 	return opfile.Within("url ", allowed(a.card))
+}
+
+// readKeys reads the file of the keys that sign the card, or checks their URL.
+func (a *Agent) readKeys(allowed func(rawURL string) error) (err error) {
+	switch {
+	case a.CardKeys == "":
+		return nil
+	case strings.Contains(a.CardKeys, "://"):
+		if !opfile.IsURL(a.CardKeys) {
+			return errors.New("must be a file, or a URL such as https://agent.example.com/.well-known/jwks.json")
+		}
+		if allowed != nil {
+			err = allowed(a.CardKeys)
+		}
+		return err
+	}
+	if a.keys, err = os.ReadFile(a.CardKeys); err == nil {
+		_, err = signing.ReadKeys(a.keys)
+	}
+	return err
 }
 
 // headers fills in the variables of the headers.

@@ -20,6 +20,10 @@ func TestLoad(t *testing.T) {
 		{"agents: {a: {url: 'https://a.example.com', headers: {X: '${NOT_SET}'}}}", "agent a: headers: the environment variable NOT_SET is not set"},
 		{"agents: {a: {url: 'https://a.example.com', headers: {A2A-Version: '0.1'}}}", `agent a: headers: "A2A-Version" cannot be chosen`},
 		{"agents: {a: {url: 'https://a.example.com', headers: {X: \"a\\nb\"}}}", `agent a: headers: "X" and its value cannot be a header`},
+		{"agents: {a: {url: 'https://a.example.com', card-keys: 'https://a.example.com/.well-known/jwks.json'}}", ""},
+		{"agents: {a: {url: 'https://a.example.com', card-keys: 'ftp://a.example.com'}}", "agent a: card-keys: must be a file, or a URL such as"},
+		{"agents: {a: {url: 'https://a.example.com', card-keys: no-such-file}}", "agent a: card-keys: open no-such-file"},
+		{"agents: {a: {url: 'https://a.example.com', card-keys: load_test.go}}", "agent a: card-keys: these are no public keys"},
 		{"hops: 1000\nagents: {a: {url: 'https://a.example.com'}}", "hops must be 1 to 100"},
 	} {
 		_, err := load(t, tt.file)

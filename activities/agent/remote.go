@@ -72,6 +72,7 @@ const (
 	denied                           // the credentials
 	refused                          // for good
 	tooLarge                         // the answer
+	unproven                         // the card is not signed as the operator demands
 )
 
 // Error implements error.

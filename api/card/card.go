@@ -2,6 +2,7 @@ package card
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync/atomic"
 
@@ -41,7 +42,11 @@ type (
 	Capabilities   = codec.Capabilities
 	Skill          = codec.Skill
 	SecurityScheme = codec.SecurityScheme
+	Signature      = codec.CardSignature
 )
+
+// A Signer signs a card, the JSON of A2A 1.0.
+type Signer func(ctx context.Context, card []byte) ([]Signature, error)
 
 var defaultModes = []string{"text/plain", "application/json"}
 
@@ -75,14 +80,15 @@ type Cards struct {
 	info     Info
 	extended *Info
 	limits   opt.Limits
-	push     bool // the agent delivers states to URLs
+	push     bool   // the agent delivers states to URLs
+	sign     Signer // nil leaves cards unsigned
 	skills   atomic.Pointer[[]Skill]
 }
 
 // New returns the cards of an agent. extended is for callers who are not anonymous, nil for
-// none; push is set if the agent delivers states to URLs.
-func New(info Info, extended *Info, limits opt.Limits, push bool) *Cards {
-	c := &Cards{info: info, extended: extended, limits: limits, push: push}
+// none; push is set if the agent delivers states to URLs. A nil sign leaves cards unsigned.
+func New(info Info, extended *Info, limits opt.Limits, push bool, sign Signer) *Cards {
+	c := &Cards{info: info, extended: extended, limits: limits, push: push, sign: sign}
 	c.SetSkills(info.Skills)
 	return c
 }
@@ -107,14 +113,17 @@ func (s *Cards) Skills(c *call.Call) []Skill {
 // Streams reports whether the agent supports streams.
 func (s *Cards) Streams() bool { return !s.info.NoStreaming }
 
-// Card returns the public card.
-func (s *Cards) Card() Card {
+// Signs reports whether cards are signed.
+func (s *Cards) Signs() bool { return s.sign != nil }
+
+// Card returns the public card. With an error it is not signed.
+func (s *Cards) Card(ctx context.Context) (Card, error) {
 	info := s.info
 	info.Skills = *s.skills.Load()
 	if info.PrivateSkills {
 		info.Skills = []Skill{publicSkill}
 	}
-	return s.card(info)
+	return s.signed(ctx, info)
 }
 
 // publicSkill replaces the skills that only the extended card shows.
@@ -124,7 +133,7 @@ var publicSkill = Skill{
 }
 
 // ExtendedCard returns the card for callers who are not anonymous.
-func (s *Cards) ExtendedCard(_ context.Context, c *call.Call, _ struct{}) (Card, error) {
+func (s *Cards) ExtendedCard(ctx context.Context, c *call.Call, _ struct{}) (Card, error) {
 	switch {
 	case s.extended == nil && c.Rules.CardFault:
 		return Card{}, call.ErrExtendedCard
@@ -137,7 +146,20 @@ func (s *Cards) ExtendedCard(_ context.Context, c *call.Call, _ struct{}) (Card,
 	if len(info.Skills) == 0 {
 		info.Skills = *s.skills.Load()
 	}
-	return s.card(info), nil
+	return s.signed(ctx, info)
+}
+
+// signed makes a card with its signatures.
+func (s *Cards) signed(ctx context.Context, i Info) (Card, error) {
+	c := s.card(i)
+	if s.sign == nil {
+		return c, nil
+	}
+	body, err := json.Marshal(codec.V10.PureCard(c))
+	if err == nil {
+		c.Signatures, err = s.sign(ctx, body)
+	}
+	return c, err
 }
 
 // card makes a card; only this function sets capabilities.

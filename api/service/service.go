@@ -72,6 +72,9 @@ type Config struct {
 	// unsigned.
 	SignHead func(ctx context.Context, statement []byte) (string, error)
 
+	// SignCard signs the agent card. Nil leaves it unsigned.
+	SignCard card.Signer
+
 	Links    read.Links    // zero: none
 	Observer call.Observer // nil observes nothing
 
@@ -185,7 +188,7 @@ func New(cfg Config) *Service {
 		quota = write.Quotas{Limits: cfg.Quotas, Journal: j, Observer: cfg.Observer}
 	)
 	s.Calls = call.New(call.Config{Log: cfg.Log, Rand: cfg.Rand, Extensions: cfg.Card.AllExtensions(cfg.Limits), Quota: cfg.Quota, Recheck: cfg.Recheck, Observer: cfg.Observer})
-	s.Cards = card.New(cfg.Card, cfg.Extended, cfg.Limits, cfg.CheckPush != nil)
+	s.Cards = card.New(cfg.Card, cfg.Extended, cfg.Limits, cfg.CheckPush != nil, cfg.SignCard)
 	s.Streams = stream.Streams{Journal: j, Read: reads, Wait: wait, Watch: cfg.Watch}
 	s.Pushes = &push.Pushes{Journal: cfg.Pushes, Read: reads, Out: out, IDs: ids, Pages: pages, CheckURL: cfg.CheckPush, States: cfg.PushStates, Log: cfg.Log}
 	s.Deliveries = push.Deliveries{Pushes: s.Pushes}

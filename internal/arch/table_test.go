@@ -51,8 +51,9 @@ var rooms = []room{
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/agent", imports: []string{"a2a", "opt", "activities", "internal/egress", "internal/opfile", "internal/schema",
-		"a2a/codec", // what agents send
-		"opt/wire"}, // answers to their gates
+		"a2a/codec",        // what agents send
+		"internal/signing", // who has signed their cards
+		"opt/wire"},        // answers to their gates
 		tests: append([]string{"api/service"}, subjects...)},
 	{name: "activities/served", imports: []string{"a2a", "opt", "activities",
 		"a2a/codec",   // events of the SDK are what its server sends
@@ -86,7 +87,7 @@ var rooms = []room{
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
-	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)}, // the table of all operations
+	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                   // the table of all operations
 	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/service", "api/wire"}, subjects...)}, // runs of AG-UI
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
@@ -140,7 +141,8 @@ var rooms = []room{
 	{name: "internal/metrics"},                                                            // for Prometheus
 	{name: "internal/tracing"},                                                            // OpenTelemetry
 	{name: "internal/opfile", imports: []string{"opt"}},                                   // YAML files of operators; durations in days
-	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox"}, // signs deliveries
+	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
+		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", "opt/shown", // the journal, compared with Temporal
 		"internal/journal", "workflows"}}, // whose histories contain the recorded events
@@ -251,12 +253,12 @@ var owners = map[string][]string{
 	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},
 	"github.com/prometheus/client_golang":      {"internal/metrics"},
-	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"},                 // the generated service: we use only its messages
-	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // in api/identity in tests; in workflows and internal/lease for the connection to Temporal
-	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"}, // of Temporal's answers, not all of which have their own error
-	"github.com/a2aproject/a2a-go/v2/a2asrv":   {".", "activities/served", "dev/e2e", "dev/e2e/*"},                   // agents that are written for it
-	"github.com/a2aproject/a2a-go/v2/a2a":      {"activities/served", "dev/e2e", "dev/e2e/*"},                        // their types
-	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                                             // the official clients are counterparts in tests
+	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "internal/signing", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages; a canonical card is made from one
+	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"},     // in api/identity in tests; in workflows and internal/lease for the connection to Temporal
+	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "internal/lease", "dev/*"},     // of Temporal's answers, not all of which have their own error
+	"github.com/a2aproject/a2a-go/v2/a2asrv":   {".", "activities/served", "dev/e2e", "dev/e2e/*"},                       // agents that are written for it
+	"github.com/a2aproject/a2a-go/v2/a2a":      {"activities/served", "dev/e2e", "dev/e2e/*"},                            // their types
+	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                                                 // the official clients are counterparts in tests
 	"github.com/google/uuid":                   {"dev/temporald"},
 	"github.com/wneessen/go-mail":              {"activities/notice"}, // messages over SMTP
 	"github.com/stretchr/testify":              nil,

@@ -3,11 +3,14 @@ package serve
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/api"
+	"longhaul/api/card"
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
 	"longhaul/internal/signing"
@@ -68,6 +71,16 @@ func headSigner(k *signing.Keeper) func(ctx context.Context, statement []byte) (
 		return nil
 	}
 	return k.SignStatement
+}
+
+// cardSigner returns what signs the card of the server at base, nil without keys.
+func cardSigner(k *signing.Keeper, base string) card.Signer {
+	if k == nil {
+		return nil
+	}
+	return func(ctx context.Context, card []byte) ([]card.Signature, error) {
+		return k.SignCard(ctx, card, strings.TrimSuffix(base, "/")+api.KeysPath)
+	}
 }
 
 // keyReader returns a function that reads the public keys of k, nil without keys.

@@ -16,7 +16,7 @@ import (
 type egressSettings struct {
 	EgressAllow        []string `help:"Hosts, addresses and prefixes of private networks where webhooks of clients may be, http too; *.example.com means everything below. URLs in the operator's files need no permission." env:"LONGHAUL_EGRESS_ALLOW" placeholder:"HOST"`
 	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, in the same form, beside those that never are a server of yours, such as metadata services of clouds." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
-	PushSigning        bool     `help:"Sign deliveries to webhooks; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
+	PushSigning        bool     `help:"Sign deliveries to webhooks, and the agent card; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
 	AllowPrivateEgress bool     `help:"For development: webhooks of clients may be http, on this machine and in any private network." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
 }
 

@@ -1,5 +1,5 @@
-// Package signing signs deliveries to webhooks and statements about decisions, so that
-// others can verify that they come from this installation and are unchanged. A [Keeper]
+// Package signing signs deliveries to webhooks, statements about decisions and the agent
+// card, so that others can verify that they come from this installation and are unchanged. A [Keeper]
 // signs with keys that all processes share through a [Store], and publishes their public
 // parts.
 //
@@ -27,6 +27,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"longhaul/a2a"
+	"longhaul/a2a/codec"
 	"longhaul/opt/access"
 )
 
@@ -61,6 +62,7 @@ type Keeper struct {
 	mu     sync.Mutex
 	keys   []key     // the oldest first
 	readAt time.Time // when keys were read
+	cards  map[signedCard][]codec.CardSignature
 }
 
 // A key is a key that can sign.

@@ -2,7 +2,6 @@ package signing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -42,9 +41,9 @@ func (k key) signer(typ jose.ContentType) (jose.Signer, error) {
 // Web Key Set. Keys that are published no longer have to be in a copy of the set from
 // the time of the signature.
 func Statement(publicKeys []byte, signed string) ([]byte, error) {
-	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(publicKeys, &set); err != nil || len(set.Keys) == 0 {
-		return nil, errors.New("these are no public keys: expected the content of /.well-known/jwks.json")
+	set, err := ReadKeys(publicKeys)
+	if err != nil {
+		return nil, err
 	}
 	jws, err := jose.ParseSignedCompact(signed, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {

@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,6 +30,9 @@ type args struct {
 	ID         string   `json:"id,omitempty"`
 	History    *int     `json:"history,omitempty"`
 	Hook       hook     `json:"hook"`
+
+	Keys json.RawMessage `json:"keys,omitempty"` // a JSON Web Key Set
+	Card json.RawMessage `json:"card,omitempty"`
 }
 
 // jsSDK runs the program in a directory under js, which uses one binding. All its

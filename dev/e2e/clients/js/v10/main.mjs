@@ -1,6 +1,6 @@
 // A client of @a2a-js/sdk 1.x, for A2A 1.0. The argument is the binding.
 import { randomUUID } from 'node:crypto';
-import { Role, roleToJSON, taskStateFromJSON, taskStateToJSON } from '@a2a-js/sdk';
+import { Role, roleToJSON, taskStateFromJSON, taskStateToJSON, verifyAgentCardSignature } from '@a2a-js/sdk';
 import * as sdk from '@a2a-js/sdk/client';
 import * as errors from '@a2a-js/sdk/errors';
 import { AgentEvent, InMemoryTaskStore, ResultManager, ServerCallContext } from '@a2a-js/sdk/server';
@@ -65,6 +65,7 @@ async function* events(stream) {
 drive({
   connect,
   noted,
+  verify: async ({ keys, card }) => (await verifyAgentCardSignature(async (kid) => keys.keys.find((k) => k.kid === kid))(card)) ?? null,
   send: on(async (c, a, o) => task(await c.sendMessage(request(a.message), o))),
   stream: on((c, a, o) => events(c.sendMessageStream(request(a.message), o))),
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
