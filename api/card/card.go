@@ -117,13 +117,18 @@ func (s *Cards) Streams() bool { return !s.info.NoStreaming }
 func (s *Cards) Signs() bool { return s.sign != nil }
 
 // Card returns the public card. With an error it is not signed.
-func (s *Cards) Card(ctx context.Context) (Card, error) {
+func (s *Cards) Card(ctx context.Context) (Card, error) { return s.signed(ctx, s.public()) }
+
+// Unsigned returns the public card without signatures.
+func (s *Cards) Unsigned() Card { return s.card(s.public()) }
+
+func (s *Cards) public() Info {
 	info := s.info
 	info.Skills = *s.skills.Load()
 	if info.PrivateSkills {
 		info.Skills = []Skill{publicSkill}
 	}
-	return s.signed(ctx, info)
+	return info
 }
 
 // publicSkill replaces the skills that only the extended card shows.

@@ -52,7 +52,7 @@ type Door struct {
 // New returns a door.
 func New(cfg Config) *Door {
 	d := &Door{cfg: cfg, operations: operation.Of(cfg.Service)}
-	for _, x := range cfg.Service.Cards.Card().Capabilities.Extensions {
+	for _, x := range cfg.Service.Cards.Unsigned().Capabilities.Extensions {
 		if x.Required {
 			d.required = append(d.required, x.URI)
 		}
@@ -167,7 +167,7 @@ const instructions = "Each skill is a tool that starts durable work: it continue
 
 // server returns the server for one request, with the skills that the caller sees.
 func (v *visit) server(skills []card.Skill) *sdk.Server {
-	info := v.cfg.Service.Cards.Card()
+	info := v.cfg.Service.Cards.Unsigned()
 	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
 	caps.AddExtension(tasksExtension, nil)
 	s := sdk.NewServer(&sdk.Implementation{Name: info.Name, Version: info.Version}, &sdk.ServerOptions{Instructions: instructions, Capabilities: caps})

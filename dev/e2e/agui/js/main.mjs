@@ -10,6 +10,11 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const warnings = [];
 console.warn = (...args) => warnings.push(args.join(" "));
 console.error = () => {}; // of a run whose server was killed
+process.on("uncaughtException", (err) => { // the client also leaves the end of that connection unhandled
+  if (err.cause?.code === "UND_ERR_SOCKET") return;
+  process.stderr.write(`${err.stack}\n`);
+  process.exit(1);
+});
 
 async function killServer() {
   console.log("kill");
