@@ -30,7 +30,7 @@ type function struct {
 	Args string `json:"arguments"`
 }
 
-// messagesOf returns the messages of a root task with its history: those of clients, what the
+// messagesOf returns the messages of a root task with its history: those of clients, questions, what the
 // agent has said at the task, and its artifacts before the last words.
 func messagesOf(t a2a.Task) (list []chatMessage) {
 	add := func(m chatMessage) {
@@ -44,7 +44,7 @@ func messagesOf(t a2a.Task) (list []chatMessage) {
 		switch {
 		case m.Role == a2a.RoleUser:
 			add(chatMessage{ID: clientID(m), Role: "user", Content: textOf(m.Parts)})
-		case m.TaskID == t.ID:
+		case m.TaskID == t.ID || opt.GateIn(m) != nil: // at a task of it
 			add(spoken(m))
 		}
 	}
