@@ -43,7 +43,7 @@ plans:
   tasks:
   - {name: Outline, description: say outline}
   - name: Approve
-    human: {approve: Good?, object: '{{results "Outline"}}', responders: {groups: [editors], not-requester: true, accepts: %d}}
+    human: {approve: 'Good?', object: '{{results "Outline"}}', responders: {groups: [editors], not-requester: true, accepts: %d}}
 `, name, matches, accepts)
 }
 
@@ -75,7 +75,7 @@ func newOffice(t *testing.T) *office {
 	channels := "channels:\n" + channel("team", "default", strings.Join(people, ", ")) + channel("others", "rivals", "{principal: rival, email: rival@example.com}")
 	harness.WriteFile(t, playbooks, "one.yaml", book("one", "default: true\nskills: [{id: one, name: N, description: D, tags: [t]}]", 1))
 	harness.WriteFile(t, playbooks, "two.yaml", book("two", "match: {keywords: [twice]}", 2))
-	harness.WriteFile(t, playbooks, "ask.yaml", "name: ask\nskills: [{id: ask, name: Ask, description: Asks, tags: [t]}]\nplans:\n- name: P\n  tasks:\n  - {name: Ask, human: {approve: Really?}}\n  - {name: Say, description: say done}\n")
+	harness.WriteFile(t, playbooks, "ask.yaml", "name: ask\nskills: [{id: ask, name: Ask, description: Asks, tags: [t]}]\nplans:\n- name: P\n  tasks:\n  - {name: Ask, human: {approve: 'Really?'}}\n  - {name: Say, description: say done}\n")
 	o.site = harness.NewSite(t, harness.Dev, "--auth", "keys")
 	o.site.Env = []string{
 		"LONGHAUL_PLAYBOOKS=" + playbooks, "LONGHAUL_NOTICES=" + harness.WriteFile(t, dir, "notices.yaml", channels),
