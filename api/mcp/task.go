@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,16 +33,16 @@ type taskParams struct {
 // A taskResult is a task of the extension.
 type taskResult struct {
 	sdk.ResultBase
-	ResultType    string              `json:"resultType"`
-	TaskID        string              `json:"taskId"`
-	Status        string              `json:"status"`
-	StatusMessage string              `json:"statusMessage,omitempty"`
-	CreatedAt     a2a.Time            `json:"createdAt"`
-	UpdatedAt     a2a.Time            `json:"lastUpdatedAt"`
-	TTL           *int                `json:"ttlMs"` // nil: tasks stay as long as the operator keeps ended work
-	PollEvery     int                 `json:"pollIntervalMs"`
-	InputRequests sdk.InputRequestMap `json:"inputRequests,omitempty"`
-	Result        *sdk.CallToolResult `json:"result,omitempty"`
+	ResultType    string                     `json:"resultType"`
+	TaskID        string                     `json:"taskId"`
+	Status        string                     `json:"status"`
+	StatusMessage string                     `json:"statusMessage,omitempty"`
+	CreatedAt     a2a.Time                   `json:"createdAt"`
+	UpdatedAt     a2a.Time                   `json:"lastUpdatedAt"`
+	TTL           *int                       `json:"ttlMs"` // nil: tasks stay as long as the operator keeps ended work
+	PollEvery     int                        `json:"pollIntervalMs"`
+	InputRequests sdk.InputRequestMap        `json:"inputRequests,omitempty"`
+	Result        map[string]json.RawMessage `json:"result,omitempty"`
 }
 
 // An ack is the result of a method without one.
@@ -125,7 +126,7 @@ func (v *visit) taskOf(ctx context.Context, t a2a.Task, h host) (*taskResult, er
 		out.Status = "cancelled"
 	case state.Terminal():
 		out.Status = "completed"
-		out.Result, err = v.shown(ctx, t)
+		out.Result, err = v.final(ctx, t)
 	case state.Interrupted():
 		if out.InputRequests, err = v.questions(ctx, h, t.ID, nil); len(out.InputRequests) > 0 {
 			out.Status = "input_required"
@@ -158,4 +159,20 @@ func (v *visit) cancelTask(ctx context.Context, p *taskParams) (*ack, error) {
 		err = nil
 	}
 	return &ack{ResultType: complete}, err
+}
+
+// final returns the result of a call in its task. The SDK names the type of results only outside of tasks.
+func (v *visit) final(ctx context.Context, t a2a.Task) (out map[string]json.RawMessage, err error) {
+	shown, err := v.shown(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(shown)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err == nil {
+		out["resultType"], err = json.Marshal(complete)
+	}
+	return out, err
 }

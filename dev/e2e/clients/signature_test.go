@@ -33,7 +33,7 @@ func TestSignedCard(t *testing.T) {
 			`"name":"`: `"name":"Not `, site.Addr: "127.0.0.1:1", `"streaming":true`: `"streaming":false`, `"skills":[`: `"skills":[{"id":"x"},`,
 			`"maxPlansPerObjective":`: `"maxPlansPerObjective":1`, `"signatures":[`: `"none":[`, `"signature":"`: `"signature":"AA`,
 		} {
-			changed := strings.Replace(string(card), part, with, 1)
+			changed := strings.ReplaceAll(string(card), part, with)
 			if changed == string(card) {
 				t.Errorf("%s has no %s", name, part)
 			}

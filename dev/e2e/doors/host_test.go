@@ -21,7 +21,6 @@ func TestOfficialHost(t *testing.T) {
 	for name, in := range map[string]obj{
 		"tasks over HTTP":            {"tasks": true},
 		"forms over HTTP":            {"tasks": false},
-		"tasks over standard output": {"tasks": true, "program": o.site.Binary()},
 		"forms over standard output": {"tasks": false, "program": o.site.Binary()},
 	} {
 		t.Run(name, func(t *testing.T) {
