@@ -157,7 +157,7 @@ func TestListDecisions_answers(t *testing.T) {
 	gate := " " + gateOf("m")
 	want := []string{
 		"Interrupt not found" + gate, "Permission denied: needs the scope approvals:respond <nil>", "Invalid parameters: action" + gate,
-		"This operation is not supported: the task has ended" + gate, "Invalid parameters: message.messageId <nil>",
+		"This operation is not supported: the task has ended. Accepted by ann: 2026-03-01 09:30 UTC" + gate, "Invalid parameters: message.messageId <nil>",
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)

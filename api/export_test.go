@@ -52,6 +52,7 @@ func (s *Server) Paths() (paths []string) {
 		case path == pagePath+"/*" && r.Method == http.MethodGet:
 			paths = append(paths, under(pagePath, pageRoutes())...)
 		case strings.HasSuffix(path, "/*"), path == restPath, strings.HasPrefix(path, "/:tenant"):
+		case path == aguiPath: // the protocol describes its runs
 		case slices.Contains([]string{"/message:send", "/message:stream", "/tasks", "/extendedAgentCard"}, path):
 		default:
 			paths = append(paths, r.Method+" "+path)
