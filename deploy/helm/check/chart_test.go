@@ -411,7 +411,7 @@ func TestChart_refusals(t *testing.T) {
 		`journal: {password: x}`:                                            "password",
 		`temporal: {address: temporal}`:                                     "address",
 		`temporal: {tls: {mutual: true}}`:                                   "tls",
-		`playbooks: {release: "name: a"}`:                                   "playbooks",
+		`playbooks: {release: "name: a"}`:                                   "'release'",
 		`files: {channels: "x"}`:                                            "channels",
 		`worker: {queues: [{queue: pull, replicas: 1}]}`:                    "queues",
 		`httpRoute: {enabled: true}`:                                        "httpRoute.parentRefs",
