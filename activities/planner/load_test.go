@@ -21,7 +21,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"not YAML", "name: [", "x.yaml:1: not valid YAML: close each bracket, and give each member in it a value (did not find expected node content)"},
 		{"not YAML either", "name: a\n\nplans:\n- name: b: c", "x.yaml:4: not valid YAML: put a text that has a colon and a space in quotation marks, and indent members of one object alike (mapping values are not allowed in this context)"},
 		{"nor this", "name: a\nmatch:\n- a\nb", "x.yaml:4: not valid YAML: write a colon and a space after the name of a member, and indent the lines of a text alike (could not find expected ':')"},
-		{"nor that", "name: a\nmatch: {keywords: [a}", "x.yaml:2: not valid YAML: close each bracket, and put commas between the values in it (did not find expected ',' or ']')"},
+		{"nor that", "name: a\nmatch: {keywords: [a}", "x.yaml:2: not valid YAML: close each bracket, put commas between the values in it, and quotes around texts with ? or : (did not find expected ',' or ']')"},
 		{"two documents", "name: a\n---\nname: b\n", "x.yaml:2: a file holds one playbook"},
 		{"not an object", "- a", "x.yaml:1: a playbook must be an object"},
 		{"too long", strings.Repeat("#", 1<<20+1), "x.yaml:1: the file has more than 1048576 bytes"},

@@ -131,7 +131,7 @@ var syntaxAdvice = []struct{ says, advice string }{
 	{"did not find expected key", "indent members of one object alike, and close quotation marks"},
 	{"did not find expected '-'", "begin the items of one list alike, with a dash and a space"},
 	{"did not find expected node content", "close each bracket, and give each member in it a value"},
-	{"did not find expected ',' or", "close each bracket, and put commas between the values in it"},
+	{"did not find expected ',' or", "close each bracket, put commas between the values in it, and quotes around texts with ? or :"},
 	{"found unexpected end of stream", "close each quotation mark and bracket"},
 	{"a tab character", "indent with spaces, not with tabs"},
 	{"cannot start any token", "indent with spaces, not with tabs, and put a text that begins with a special character in quotation marks"},
