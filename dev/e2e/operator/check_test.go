@@ -3,6 +3,7 @@ package operator_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,28 +27,33 @@ func (w *world) checkTemporal() {
 		}
 		return err
 	})
-	all, err := w.c.Objectives(w.Context())
-	if err != nil {
-		w.Fatal(err)
+	harness.Eventually(w.T, within, "nothing is open", func() error { // what was deleted is found once a minute
+		all, err := w.c.Objectives(w.Context())
+		return errors.Join(append(stillOpen(all), err)...)
+	})
+	for _, id := range w.roots {
+		w.checkStream(id)
 	}
+}
+
+// stillOpen lists what is open of objectives that should have ended.
+func stillOpen(all []harness.Objective) (open []error) {
 	for _, o := range all {
 		if !endedStatus[o.Status] {
-			w.Errorf("%s is %s", o.ID, o.Status)
+			open = append(open, fmt.Errorf("%s is %s", o.ID, o.Status))
 		}
 		for _, p := range o.Plans {
 			if !endedStatus[p.Status] {
-				w.Errorf("%s is %s, plan %s is %s", o.ID, o.Status, p.ID, p.Status)
+				open = append(open, fmt.Errorf("%s is %s, plan %s is %s", o.ID, o.Status, p.ID, p.Status))
 			}
 			for _, t := range p.Tasks {
 				if p.Status != "skipped" && !endedStatus[t.Status] {
-					w.Errorf("plan %s is %s, task %s is %s", p.ID, p.Status, t.ID, t.Status)
+					open = append(open, fmt.Errorf("plan %s is %s, task %s is %s", p.ID, p.Status, t.ID, t.Status))
 				}
 			}
 		}
 	}
-	for _, id := range w.roots {
-		w.checkStream(id)
-	}
+	return open
 }
 
 var endedStatus = map[string]bool{"completed": true, "failed": true, "canceled": true, "skipped": true, "rejected": true}
