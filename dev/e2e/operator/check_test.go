@@ -27,7 +27,7 @@ func (w *world) checkTemporal() {
 		}
 		return err
 	})
-	harness.Eventually(w.T, within, "nothing is open", func() error { // what was deleted is found once a minute
+	harness.Eventually(w.T, within, "nothing is open", func() error { // deleted workflows are found once a minute
 		all, err := w.c.Objectives(w.Context())
 		return errors.Join(append(stillOpen(all), err)...)
 	})
@@ -36,7 +36,7 @@ func (w *world) checkTemporal() {
 	}
 }
 
-// stillOpen lists what is open of objectives that should have ended.
+// stillOpen lists all that is open of objectives that should have ended.
 func stillOpen(all []harness.Objective) (open []error) {
 	for _, o := range all {
 		if !endedStatus[o.Status] {
