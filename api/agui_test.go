@@ -253,3 +253,18 @@ func TestAGUI_responders(t *testing.T) {
 		t.Errorf("a rejection: %+v", got)
 	}
 }
+
+// Who may answer and not cancel cannot cancel a task by leaving its question.
+func TestAGUI_cancelScope(t *testing.T) {
+	s := newService(t)
+	events := s.agui(t, aguiRun{thread: "t", run: "r", text: "count it"})
+	leave := strings.Replace(strings.Split(answerInterrupt(t, events, `1`), `,"payload"`)[0], "resolved", "cancelled", 1) + "}]"
+	body := `{"threadId":"t","runId":"r-1","messages":[],"resume":` + leave + `}`
+	got := s.aguiAnswer(t, http.MethodPost, "/agui", body, aguiRun{caller: "Bearer acme/ann runs:read approvals:respond"})
+	if got.Code != http.StatusForbidden || !strings.Contains(got.Body.String(), "runs:cancel") {
+		t.Errorf("without the scope: %d %s", got.Code, got.Body)
+	}
+	if end := lastOf(s.agui(t, aguiRun{thread: "t", run: "r-2", resume: leave})); end.Code != "failed" || !strings.Contains(end.Message, "canceled") {
+		t.Errorf("with the scope: %+v", end)
+	}
+}
