@@ -3,6 +3,7 @@
 package doors_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -114,6 +115,7 @@ func (o *office) ask(id, text string) *harness.Task {
 // A try is an answer to a gate.
 type try struct {
 	who    string
+	thread string // the context of the work
 	gate   *harness.Gate
 	digest string // of the object that the sender has seen
 	action string
@@ -305,6 +307,40 @@ func (o *office) byMCP(ctx context.Context, a try) (outcome, string) {
 		return refused, out.Result.Content[0].Text
 	}
 	return accepted, out.Result.Content[0].Text
+}
+
+// byAGUI reads only how the run begins: it stays open while others may still decide. An answer that is
+// stored begins it, too, so this door is in no race.
+func (o *office) byAGUI(ctx context.Context, a try) (outcome, string) {
+	body, _ := json.Marshal(obj{"threadId": a.thread, "runId": a.id, "messages": []any{}, "tools": []any{}, "context": []any{},
+		"resume": []any{obj{"interruptId": a.gate.ID + "#" + a.digest, "status": "resolved", "payload": obj{"action": a.action}}}})
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.site.URL()+"/agui", bytes.NewReader(body))
+	if err != nil {
+		o.t.Error(err)
+		return unknown, ""
+	}
+	for name, value := range o.with(a.who, jsonType) {
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return unknown, err.Error()
+	}
+	defer res.Body.Close()
+	var all strings.Builder
+	for lines := bufio.NewScanner(res.Body); lines.Scan() && !strings.Contains(all.String(), "data: "); {
+		all.WriteString(lines.Text() + "\n")
+	}
+	switch text := all.String(); {
+	case res.StatusCode != http.StatusOK:
+		return outcomeOf(res.StatusCode), text
+	case strings.Contains(text, `"RUN_STARTED"`):
+		return accepted, text
+	case strings.Contains(text, "UNAVAILABLE"):
+		return unknown, text
+	default:
+		return refused, text
+	}
 }
 
 // decisions returns the decisions at a gate, and all of its objective as the API has them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -45,7 +46,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.site.Start(harness.AllInOne)
-	for i, d := range doors {
+	for i, d := range append(slices.Clone(doors), door{"AG-UI", (*office).byAGUI}) {
 		for text, rules := range map[string][]rule{"Write": single, "Write twice": quorum} {
 			t.Run(d.name+", "+text, func(t *testing.T) {
 				root := o.ask(fmt.Sprintf("%d-%d", i, len(rules)), text)
@@ -62,7 +63,7 @@ func (o *office) try(t *testing.T, d door, root *harness.Task, r rule) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	a := try{who: r.who, gate: root.Gate, digest: root.Gate.Digest, action: r.action, id: root.ID + r.name}
+	a := try{who: r.who, thread: root.ContextID, gate: root.Gate, digest: root.Gate.Digest, action: r.action, id: root.ID + r.name}
 	if r.id != "" {
 		a.id = root.ID + r.id
 	}
