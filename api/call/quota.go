@@ -59,10 +59,10 @@ func (p StreamPermit) Begin() (end func(), check CallerCheck) {
 	}, c.callerCheck
 }
 
-// Refuse serves a request whose credentials are wrong, and returns the fault: cause is for the log
+// Refusal returns the authentication of a request whose credentials are wrong: cause is for the log
 // alone. addr is where it comes from. With a quota, an address that sends many has to wait.
-func (s *Calls) Refuse(c *Call, wrong Quota, addr string, cause error) *Fault {
-	return s.Serve(c, Steps{Authenticate: func() (Caller, error) {
+func Refusal(wrong Quota, addr string, cause error) func() (Caller, error) {
+	return func() (Caller, error) {
 		if wrong == nil {
 			return Caller{}, cause
 		}
@@ -72,7 +72,7 @@ func (s *Calls) Refuse(c *Call, wrong Quota, addr string, cause error) *Fault {
 		}
 		release()
 		return Caller{}, cause
-	}})
+	}
 }
 
 // network returns the network that an address is counted with: for IPv6 its /64.

@@ -144,7 +144,8 @@ var errNotSigned = errors.New("is not signed, or is too old")
 
 // refuseSender answers a request that the sender of no trigger has sent, without a reason.
 func (p *Page) refuseSender(c *call.Call, w http.ResponseWriter, r *http.Request, name string) {
-	fault := p.cfg.Calls.Refuse(c, p.cfg.Wrong, r.RemoteAddr, fmt.Errorf("a request for the trigger %q %w", name, errNotSigned))
+	cause := fmt.Errorf("a request for the trigger %q %w", name, errNotSigned)
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, cause)})
 	status, _ := wire.Status(fault)
 	w.WriteHeader(status)
 }
@@ -188,7 +189,7 @@ func (t *Trigger) message(h http.Header, body []byte) (*a2a.Message, error) {
 			return nil, nil
 		}
 	}
-	m := a2a.Message{MessageID: "trigger:" + t.Name + ":" + id, Role: a2a.RoleUser}
+	m := a2a.Message{MessageID: usable("trigger:" + t.Name + ":" + id), Role: a2a.RoleUser}
 	text, err := e.fill(t.text)
 	switch {
 	case err != nil:
@@ -200,13 +201,19 @@ func (t *Trigger) message(h http.Header, body []byte) (*a2a.Message, error) {
 		if m.ContextID, err = e.fill(t.context); err != nil {
 			return nil, call.InvalidField("context", err.Error())
 		}
-	}
-	if !call.IsValidID(m.MessageID) || !call.IsValidID(m.ContextID) {
-		return nil, call.InvalidField("context", fmt.Sprintf("must have at most %d bytes without control characters, as the id of an event", call.MaxID))
+		m.ContextID = usable(m.ContextID)
 	}
 	m.Parts = []a2a.Part{a2a.TextPart(text)}
 	m.Metadata = m.Metadata.WithIf(t.Skill != "", opt.KeySkill, t.Skill)
 	return &m, nil
+}
+
+// usable returns an id that others have chosen, or its digest if it is too long.
+func usable(id string) string {
+	if call.IsValidID(id) {
+		return id
+	}
+	return digest([]byte(id))
 }
 
 // fill returns the text that a template makes of e. Members that the body does not have are empty.

@@ -46,8 +46,25 @@ const (
 )
 
 func env(name string) (string, bool) {
-	v, ok := map[string]string{"STRIPE": stripeSecret, "OTHER": otherSecret, "SHORT": "canary"}[name]
+	v, ok := map[string]string{"GITHUB_SECRET": gitHubSecret, "STRIPE_SECRET": stripeSecret, "ALERT_SECRET": otherSecret, "FORM_SECRET": otherSecret, "STRIPE": stripeSecret, "OTHER": otherSecret, "SHORT": "canary"}[name]
 	return v, ok
+}
+
+// documented returns the example in the documentation.
+func documented(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/doors.md")
+	_, example, ok := strings.Cut(string(text), "```yaml\ntriggers:")
+	example, _, _ = strings.Cut(example, "```")
+	if err != nil || !ok {
+		t.Fatal("no example", err)
+	}
+	return "triggers:" + example
+}
+
+// inAcme puts the triggers of a file into a tenant.
+func inAcme(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "{name:", "{tenant: acme, name:"), "- name:", "- tenant: acme\n    name:")
 }
 
 func load(t *testing.T, text string) ([]hook.Trigger, error) {
@@ -96,7 +113,7 @@ func (s strict) Call(c call.Caller) (func(), error) {
 
 func (s strict) Stream(call.Caller) (func(), error) { return func() {}, nil }
 
-func begin(t *testing.T, wrong call.Quota) *site {
+func begin(t *testing.T, file string, wrong call.Quota) *site {
 	t.Helper()
 	list, err := load(t, file)
 	if err != nil {
@@ -163,7 +180,7 @@ const (
 
 // An event of each kind starts work of the principal, with the message of the template.
 func TestPage_starts(t *testing.T) {
-	s := begin(t, nil)
+	s := begin(t, file, nil)
 	basic := "Basic YTowMTIzNDU2Nzg5YWJjZGVm" // a:0123456789abcdef
 	for _, tt := range []struct {
 		name, body string
@@ -188,7 +205,7 @@ func TestPage_starts(t *testing.T) {
 // A repeat is answered with the same task, and begins nothing, also if its contents or the template
 // have changed; another event begins another task.
 func TestPage_once(t *testing.T) {
-	s := begin(t, nil)
+	s := begin(t, file, nil)
 	bearer := headers{"Authorization": "Bearer " + otherSecret}
 	later := strings.Replace(alerts, `"labels"`, `"endsAt":"2026-01-02T04:00:00Z","labels"`, 1)
 	more := strings.Replace(alerts, `"alerts":[`, `"alerts":[{"startsAt":"2026-01-02T03:05:05Z","fingerprint":"f2"},`, 1)
@@ -261,7 +278,7 @@ func (away) Deliver(context.Context, *call.Call, message.SendParams) (*message.R
 // The example of GitHub and a signature of Stripe's form that openssl has made are valid: what follows
 // is another error.
 func TestPage_golden(t *testing.T) {
-	s := begin(t, nil)
+	s := begin(t, file, nil)
 	status, _ := s.send("pulls", headers{"X-Hub-Signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"}, "Hello, World!")
 	if status != http.StatusBadRequest { // it is no JSON
 		t.Errorf("the example of GitHub: %d", status)
@@ -283,7 +300,7 @@ func TestPage_golden(t *testing.T) {
 // A request that the sender has not signed is refused without a reason, as one for a trigger that
 // does not exist. An address that sends many has to wait.
 func TestPage_forged(t *testing.T) {
-	s := begin(t, nil)
+	s := begin(t, file, nil)
 	good, old := gitHub("d", pull), s.stripe(invoice, 0)["Stripe-Signature"]
 	stamp, rest, _ := strings.Cut(old, ",")
 	for name, tt := range map[string]struct {
@@ -317,7 +334,7 @@ func TestPage_forged(t *testing.T) {
 	if s.agent.got.MessageID != "" {
 		t.Errorf("work has begun: %v", s.agent.got)
 	}
-	s = begin(t, strict{})
+	s = begin(t, file, strict{})
 	for _, want := range []int{401, 429} {
 		if status, _ := s.send("pulls", headers{}, pull); status != want {
 			t.Errorf("a wrong request: %d, want %d", status, want)
@@ -330,7 +347,7 @@ func TestPage_forged(t *testing.T) {
 
 // Events that start nothing, and those that cannot be carried out.
 func TestPage_refuses(t *testing.T) {
-	s := begin(t, nil)
+	s := begin(t, file, nil)
 	key := func(id string) headers {
 		return headers{"Authorization": "Bearer " + otherSecret, "Idempotency-Key": id}
 	}
@@ -349,7 +366,7 @@ func TestPage_refuses(t *testing.T) {
 		"a text for amount": {"paid", s.stripe(odd, 0), odd, 400, "error calling gt: incompatible types for comparison"},
 		"no JSON":           {"any", key("a"), "{", 400, "must be JSON"},
 		"two values":        {"any", key("a"), "1 2", 400, "must be JSON: there is more than one value"},
-		"a long id":         {"any", key(strings.Repeat("x", 1000)), "1", 400, "must have at most"},
+		"a long id":         {"any", key(strings.Repeat("x", 1000)), "1", 202, "taskId"},
 		"answered at once":  {"any", key("b"), `"ping"`, 400, "was answered by the agent at once"},
 		"a wide body":       {"any", key("c"), strings.Repeat("1", 4<<20+1), 413, ""},
 		"a full queue":      {"pulls", gitHub("q", queued), queued, 202, "taskId"},
@@ -394,5 +411,26 @@ func TestLoad_mistakes(t *testing.T) {
 	list, err := load(t, "triggers:\n- "+good)
 	if err != nil || list[0].Tenant != opt.DefaultTenant {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// The example in the documentation starts work for events as their senders make them.
+func TestLoad_documentation(t *testing.T) {
+	s := begin(t, inAcme(documented(t)), nil)
+	opened, bearer := `{"action":"opened","pull_request":{"html_url":"https://example.com/1"}}`, headers{"Authorization": "Bearer " + otherSecret}
+	for _, tt := range []struct {
+		name, body string
+		header     headers
+		want       string
+	}{
+		{"pulls", opened, gitHub("d", opened), "Review https://example.com/1"},
+		{"disputes", invoice, s.stripe(invoice, 0), `{"amount_paid":1999}`},
+		{"alerts", alerts, bearer, `Look at {}:{job="a"}`},
+		{"forms", `{"text":"Hello"}`, bearer, "Hello"},
+	} {
+		s.begins(tt.name, tt.header, tt.body)
+		if got := s.agent.got.Text(); got != tt.want {
+			t.Errorf("%s: the message is %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
