@@ -183,6 +183,7 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	}
 	e.PlanHead = p.Head()
 	m.record(e)
+	s.Used = s.Used.Plus(p.Report.Spent)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	s.Links[i] = &Link{
 		PlanID: planID, Start: whole, After: s.N,

@@ -222,6 +222,8 @@ func (r *Recording) apply(e *entry) (kept bool) {
 		return addTry(r.rows, e)
 	case opt.TaskProgressed:
 		return showProgress(r.rows, e)
+	case opt.UsageAdded:
+		addUsage(r.rows, e)
 	case opt.ArtifactAdded:
 		return addArtifact(r.rows, e)
 	case opt.MessageAdded:

@@ -1,0 +1,55 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"longhaul/internal/journal/db"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// sums are the columns with the sums of a usage.
+const sums = "CAST(SUM(input_tokens) AS BIGINT), CAST(SUM(cached_tokens) AS BIGINT), CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cost) AS BIGINT)"
+
+// scanSums reads them behind other columns.
+func scanSums(row db.Scanner, u *opt.Usage, before ...any) error {
+	return row.Scan(append(before, &u.Input, &u.Cached, &u.Output, &u.Cost)...)
+}
+
+// costColumns are the columns by which costs are added up.
+var costColumns = map[shown.CostBy]string{shown.ByTenant: "tenant", shown.ByContext: "context_id", shown.ByModel: "model"}
+
+// Costs returns what has cost something, the most expensive first: of a tenant, or of all. Objectives that
+// were removed cost nothing more.
+func (j objectiveFinder) Costs(ctx context.Context, tenant string, s shown.CostSearch) ([]shown.Cost, error) {
+	column, ok := costColumns[s.By]
+	if !ok {
+		return nil, fmt.Errorf("%w: no costs by %q", opt.ErrMalformed, s.By)
+	}
+	whose, until := "tenant = $1", s.Until.Millis()
+	if s.All {
+		whose = "CAST($1 AS TEXT) IS NOT NULL"
+	}
+	if s.Until.IsZero() {
+		until = 1 << 62
+	}
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) ([]shown.Cost, error) {
+		return db.All(c, "SELECT "+column+", "+sums+` FROM costs WHERE `+whose+` AND at >= $2 AND at < $3
+			GROUP BY 1 ORDER BY SUM(cost) DESC, SUM(input_tokens + output_tokens) DESC, 1`+db.LimitParam(4),
+			db.Args{tenant, s.Since.Millis(), until, s.Limit}, func(row db.Scanner) (k shown.Cost, err error) {
+				return k, scanSums(row, &k.Usage, &k.Of)
+			})
+	})
+}
+
+// addUsed adds to an objective with plans, and to these and their tasks, what all attempts have used.
+func addUsed(c *db.Conn, o *opt.Objective) error {
+	return c.Each("SELECT task_id, "+sums+" FROM costs WHERE objective_id = $1 GROUP BY task_id", db.Args{o.ID}, func(row db.Scanner) error {
+		var id string
+		var u opt.Usage
+		err := scanSums(row, &u, &id)
+		o.Use(id, u)
+		return err
+	})
+}
