@@ -3,6 +3,7 @@ package opt
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,7 @@ func (u Usage) plausible() bool {
 			return false
 		}
 	}
-	return u.Cached <= u.Input
+	return u.Cached <= u.Input && len(u.Model) <= MaxName
 }
 
 // Money is an amount in millionths of the operator's currency, so that sums are exact. As JSON it is a decimal
@@ -98,6 +99,15 @@ func (p Price) Of(u Usage) Money {
 	}
 	sum := (u.Input-u.Cached)*int64(p.Input) + u.Cached*int64(cached) + u.Output*int64(p.Output)
 	return Money((sum + million/2) / million)
+}
+
+// Grouped returns a number with commas between thousands, for people.
+func Grouped(n int64) string {
+	digits := []byte(strconv.FormatInt(n, 10))
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = slices.Insert(digits, i, ',')
+	}
+	return string(digits)
 }
 
 // A SpendLimit is how much may be spent. 0 is no limit.

@@ -184,7 +184,7 @@ func TestExecutor_text(t *testing.T) {
 	if err != nil || got.State != opt.TaskCompleted {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
-	if diff := cmp.Diff(&opt.Usage{Input: 10, Output: 5}, got.Usage); diff != "" {
+	if diff := cmp.Diff(&opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 	var pieces []string

@@ -314,7 +314,7 @@ func TestExecutor_budget(t *testing.T) {
 			opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{{Data: json.RawMessage(`{"task":{"tokens":5}}`)}}}, "", true},
 		{"own budget", `{"model":"main","prompt":"x","budget":{"tokens":100}}`, opt.Usage{Input: 10, Output: 5}, opt.Usage{}, "", opt.Reply{}, "", false},
 		{"objective", `{"model":"main","prompt":"x"}`, opt.Usage{}, opt.Usage{Input: 2000}, `{"objective":{"tokens":2000}}`, opt.Reply{Action: opt.Accept}, "", true},
-		{"cost", `{"model":"claude","prompt":"x","budget":{"cost":0.5}}`, opt.Usage{Cost: 0.5}, opt.Usage{}, `{"task":{"cost":1}}`, opt.Reply{Action: opt.Accept}, "", false},
+		{"cost", `{"model":"claude","prompt":"x","budget":{"cost":0.5}}`, opt.Usage{Cost: 500_000}, opt.Usage{}, `{"task":{"cost":1}}`, opt.Reply{Action: opt.Accept}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, llmtest.Turns(say("Done.")), operator)
@@ -355,7 +355,7 @@ func TestExecutor_budgetOfAnotherGate(t *testing.T) {
 func TestExecutor_cost(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000}))
 	p := play(t, w.player(), work(`{"model":"claude","prompt":"x"}`))
-	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Output: 200_000, Cost: 3}, p.Outcome.Usage); diff != "" {
+	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Output: 200_000, Cost: 3_000_000, Model: "claude"}, p.Outcome.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }

@@ -18,8 +18,12 @@ type overview struct {
 	Completed        int // in the last day, like the others
 	Failed, Canceled int
 	Hours            hours
-	May              bool // begin work
+	Costs            []shown.Cost // of models, in the last day
+	May              bool         // begin work
 }
+
+// costRows is how many models the overview shows.
+const costRows = 10
 
 // A statusCount is a bar with the number of objectives in a status.
 type statusCount struct {
@@ -36,6 +40,9 @@ func showOverview(v *visit) (view, error) {
 		return view{}, err
 	}
 	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), May: v.has(call.CreateRuns)}
+	if data.Costs, err = v.cfg.Service.Costs.ListCosts(v.r.Context(), v.call, shown.CostSearch{By: shown.ByModel, Since: seen.Since, Limit: costRows}); err != nil {
+		return view{}, err
+	}
 	most := 1
 	for _, n := range seen.Open {
 		most = max(most, n)

@@ -9,6 +9,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
+	"longhaul/opt/wire"
 )
 
 // project returns the form of an event for clients of the stream's task; ok is
@@ -107,6 +108,9 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 		u.Metadata = read.PlaceOf(s.objectiveID, e.Gate.TaskID).Metadata(nil).With(opt.KeyInterrupt, read.Interrupt{Interrupt: e.Gate.Shown()})
 	}
 	u.Metadata = u.Metadata.WithIf(e.Attempt > 0, opt.KeyAttempt, e.Attempt)
+	if e.Usage != nil {
+		u.Metadata = u.Metadata.With(opt.KeyUsage, wire.UsageOf(opt.Used{Usage: *e.Usage}))
+	}
 	return u
 }
 
