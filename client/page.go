@@ -148,7 +148,7 @@ type CostOptions struct {
 // A Cost is what a context, model or tenant has cost.
 type Cost = wire.Cost
 
-// Costs returns what has cost the most, on one page.
+// Costs returns the highest costs, on one page.
 func (c *Client) Costs(ctx context.Context, o CostOptions) (*Page[Cost], error) {
 	query := map[string]any{"by": o.By, "since": o.Since, "until": o.Until, "pageSize": o.PageSize}
 	return listOf[Cost](ctx, c.caller, get(pathOf("costs"), query), "costs")

@@ -128,8 +128,8 @@ type Used struct {
 	Limit SpendLimit // of the latest attempt
 }
 
-// Use adds u, of an A2A task, to what readers see of o. "" is for what belongs to no task.
-func (o *Objective) Use(taskID string, u Usage) {
+// AddUsed adds u, of an A2A task, to what readers see of o. "" is for what belongs to no task.
+func AddUsed(o *Objective, taskID string, u Usage) {
 	o.Used.Usage = o.Used.Plus(u)
 	ref, _ := ParseID(taskID)
 	if p := o.Plan(ref.PlanID); p != nil {
@@ -142,8 +142,8 @@ func (o *Objective) Use(taskID string, u Usage) {
 	}
 }
 
-// Limit sets the limits of t, a task of o, that readers see.
-func (o *Objective) Limit(t *Task, to Budgets) {
+// SetBudgets sets what readers see of the budgets of t, a task of o, and of o.
+func SetBudgets(o *Objective, t *Task, to Budgets) {
 	t.Used.Limit = to.Task
 	o.Used.Limit = SpendLimit{max(o.Used.Limit.Tokens, to.Objective.Tokens), max(o.Used.Limit.Cost, to.Objective.Cost)}
 }

@@ -75,15 +75,15 @@ func TestGrouped(t *testing.T) {
 }
 
 // An objective shows the sum of all attempts at all tasks, and of planners; plans and tasks show theirs.
-func TestObjective_Use(t *testing.T) {
+func TestAddUsed(t *testing.T) {
 	first, second := &opt.Task{ID: task(1, 0)}, &opt.Task{ID: task(1, 1), Run: 2}
 	p := &opt.Plan{ID: plan(1), Tasks: []*opt.Task{first, second}}
 	o := &opt.Objective{ID: objectiveID, Plans: []*opt.Plan{p}}
 	for _, id := range []string{"", task(1, 0), task(1, 1), opt.RootID(task(1, 1), 2), task(7, 0)} { // the last one was removed by a reset
-		o.Use(id, opt.Usage{Input: 1, Cost: 2})
+		opt.AddUsed(o, id, opt.Usage{Input: 1, Cost: 2})
 	}
-	o.Limit(first, opt.Budgets{Task: opt.SpendLimit{Tokens: 5}, Objective: opt.SpendLimit{Tokens: 10, Cost: 3}})
-	o.Limit(second, opt.Budgets{Objective: opt.SpendLimit{Tokens: 20}})
+	opt.SetBudgets(o, first, opt.Budgets{Task: opt.SpendLimit{Tokens: 5}, Objective: opt.SpendLimit{Tokens: 10, Cost: 3}})
+	opt.SetBudgets(o, second, opt.Budgets{Objective: opt.SpendLimit{Tokens: 20}})
 	for of, tt := range map[string]struct {
 		got  opt.Used
 		want int64

@@ -5,8 +5,13 @@ import (
 	"context"
 
 	"longhaul/api/call"
+	"longhaul/opt"
 	"longhaul/opt/shown"
+	"longhaul/opt/wire"
 )
+
+// UsageOf returns a usage as clients see it, without budgets.
+func UsageOf(u opt.Usage) *wire.Usage { return wire.UsageOf(opt.Used{Usage: u}) }
 
 // A CostReader adds costs up, the highest first: of a tenant, or of all if s says so.
 type CostReader interface {

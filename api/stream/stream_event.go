@@ -9,7 +9,6 @@ import (
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
-	"longhaul/opt/wire"
 )
 
 // project returns the form of an event for clients of the stream's task; ok is
@@ -109,7 +108,7 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 	}
 	u.Metadata = u.Metadata.WithIf(e.Attempt > 0, opt.KeyAttempt, e.Attempt)
 	if e.Usage != nil {
-		u.Metadata = u.Metadata.With(opt.KeyUsage, wire.UsageOf(opt.Used{Usage: *e.Usage}))
+		u.Metadata = u.Metadata.With(opt.KeyUsage, read.UsageOf(*e.Usage))
 	}
 	return u
 }

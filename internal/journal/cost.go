@@ -20,9 +20,12 @@ func scanSums(row db.Scanner, u *opt.Usage, before ...any) error {
 // costColumns are the columns by which costs are added up.
 var costColumns = map[shown.CostBy]string{shown.ByTenant: "tenant", shown.ByContext: "context_id", shown.ByModel: "model"}
 
-// Costs returns what has cost something, the most expensive first: of a tenant, or of all. Objectives that
-// were removed cost nothing more.
-func (j objectiveFinder) Costs(ctx context.Context, tenant string, s shown.CostSearch) ([]shown.Cost, error) {
+// A costReader is the part of a Journal that adds costs up.
+type costReader struct{ db *db.Engine }
+
+// Costs returns the costs of contexts, models or tenants, the highest first: of a tenant, or of all. Objectives
+// that were removed cost nothing more.
+func (j costReader) Costs(ctx context.Context, tenant string, s shown.CostSearch) ([]shown.Cost, error) {
 	column, ok := costColumns[s.By]
 	if !ok {
 		return nil, fmt.Errorf("%w: no costs by %q", opt.ErrMalformed, s.By)
@@ -49,7 +52,7 @@ func addUsed(c *db.Conn, o *opt.Objective) error {
 		var id string
 		var u opt.Usage
 		err := scanSums(row, &u, &id)
-		o.Use(id, u)
+		opt.AddUsed(o, id, u)
 		return err
 	})
 }

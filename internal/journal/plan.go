@@ -61,7 +61,7 @@ func addTasks(c *db.Conn, o *opt.Objective) error {
 				if err != nil {
 					return err
 				}
-				o.Limit(t, budgets)
+				opt.SetBudgets(o, t, budgets)
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
 				}

@@ -195,7 +195,7 @@ func (m *Objective) apply(e opt.Event) {
 	case opt.PlanMoved:
 		e.PlanHead = o.Plan(e.PlanID).Head()
 	case opt.TaskMoved:
-		if u := m.State.used(); opt.TaskState(e.To).Ended() && !u.IsZero() && m.State.Rules >= rulesUsage {
+		if u := usedBy(&m.State); opt.TaskState(e.To).Ended() && !u.IsZero() && m.State.Rules >= rulesUsage {
 			e.Usage = &u
 		}
 	}

@@ -233,8 +233,8 @@ func approvals(p *opt.Plan) *opt.Approved {
 	return nil
 }
 
-// used returns the usage of all work on the objective so far.
-func (s *ObjectiveState) used() opt.Usage { return s.Used.Plus(spentBeside(&s.Objective, nil)) }
+// usedBy returns the usage of all work on an objective so far.
+func usedBy(s *ObjectiveState) opt.Usage { return s.Used.Plus(spentBeside(&s.Objective, nil)) }
 
 // spentBeside returns the usage of the plans other than p.
 func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {

@@ -1,9 +1,13 @@
 package record
 
-// addUsage adds what a leg or a planner has used. It counts also if the leg comes too late to change
-// its task: it was used.
+import "longhaul/opt"
+
+// addUsage adds what a leg or a planner has used.
 func addUsage(r *rows, e *entry) {
 	u := e.Usage
+	if e.Kind != opt.UsageAdded {
+		return
+	}
 	r.Do(`INSERT INTO costs (objective_id, seq, tenant, context_id, plan_id, task_id, model, at, input_tokens, cached_tokens, output_tokens, cost)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		r.objectiveID, r.seq(), r.o.tenant, r.o.contextID, e.PlanID, e.TaskID, u.Model, e.At.Millis(), u.Input, u.Cached, u.Output, int64(u.Cost))

@@ -152,6 +152,7 @@ func (r *Recording) recordEvent(e *entry) {
 		return
 	}
 	addDecision(r.rows, e)
+	addUsage(r.rows, e)
 	stored, err := r.C.Contents.ToStored(string(e.doc))
 	r.Fail(err)
 	r.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)
@@ -222,8 +223,6 @@ func (r *Recording) apply(e *entry) (kept bool) {
 		return addTry(r.rows, e)
 	case opt.TaskProgressed:
 		return showProgress(r.rows, e)
-	case opt.UsageAdded:
-		addUsage(r.rows, e)
 	case opt.ArtifactAdded:
 		return addArtifact(r.rows, e)
 	case opt.MessageAdded:
