@@ -42,6 +42,9 @@ func TestListCosts(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
 	}
+	if got := s.must(t, "GetTask", `{"id":"`+opt.RootID(objectiveID, 1)+`"}`).at("metadata", opt.KeyUsage).String(); got != `{"budget":{"cost":"5.00"},`+counts+`}` {
+		t.Errorf("the root task shows %s", got)
+	}
 	for query, want := range map[string]string{
 		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1}]`,
 		"?by=model&pageSize=1":                  `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400}]`,

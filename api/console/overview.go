@@ -22,9 +22,6 @@ type overview struct {
 	May              bool         // begin work
 }
 
-// costRows is how many models the overview shows.
-const costRows = 10
-
 // A statusCount is a bar with the number of objectives in a status.
 type statusCount struct {
 	shown.Look
@@ -39,10 +36,7 @@ func showOverview(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), May: v.has(call.CreateRuns)}
-	if data.Costs, err = v.cfg.Service.Costs.ListCosts(v.r.Context(), v.call, shown.CostSearch{By: shown.ByModel, Since: seen.Since, Limit: costRows}); err != nil {
-		return view{}, err
-	}
+	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), Costs: seen.Costs, May: v.has(call.CreateRuns)}
 	most := 1
 	for _, n := range seen.Open {
 		most = max(most, n)

@@ -58,7 +58,7 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 	show.showTimes = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.showWaiting(func() []*opt.Gate { return nil })
-	if used := usageText(p.Ctx, r.noRepeat, t); used != "" {
+	if used := client.UsageIn(t.Metadata); used != "" {
 		show.printLines("Used: %s", show.sanitize(used))
 	}
 	if at, ok := t.Metadata.String("longhaul/v1/workflowUrl"); ok {
@@ -70,29 +70,6 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", r.command("get"), id)
 	}
 	return nil
-}
-
-// usageText returns what t has used of models in words, "" for nothing: a root task that of its objective.
-func usageText(ctx context.Context, agent *client.Client, t *a2a.Task) string {
-	ref, ok := opt.ParseID(t.ID)
-	if !ok {
-		return ""
-	}
-	o, err := agent.GetObjective(ctx, ref.ObjectiveID)
-	if err != nil {
-		return ""
-	}
-	if ref.TaskID == "" {
-		return client.UsageIn(o.Metadata)
-	}
-	for _, plan := range o.Plans {
-		for _, task := range plan.Tasks {
-			if task.ID == ref.TaskID {
-				return client.UsageIn(task.Metadata)
-			}
-		}
-	}
-	return ""
 }
 
 // laterAttempt returns the root task of the latest attempt at the objective of t, "" if t is

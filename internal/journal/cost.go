@@ -56,3 +56,33 @@ func addUsed(c *db.Conn, o *opt.Objective) error {
 		return err
 	})
 }
+
+// usedBy returns what a task has used in all its attempts, or the objective of a root task.
+func usedBy(c *db.Conn, v shown.TaskView) (opt.Used, error) {
+	ref, _ := opt.ParseID(v.Task.ID)
+	t := &opt.Task{ID: ref.TaskID}
+	o := &opt.Objective{ID: v.ObjectiveID, Plans: []*opt.Plan{{ID: ref.PlanID, Tasks: []*opt.Task{t}}}}
+	err := addUsed(c, o)
+	if err != nil || o.Used.IsZero() {
+		return opt.Used{}, err
+	}
+	err = c.Each("SELECT id, budgets FROM tasks WHERE objective_id = $1 AND budgets <> '' ORDER BY length(id), id", db.Args{o.ID}, func(row db.Scanner) error {
+		var id string
+		var doc db.Content
+		var limits opt.Budgets
+		if err := row.Scan(&id, &doc); err != nil {
+			return err
+		}
+		limited := &opt.Task{}
+		if of, _ := opt.ParseID(id); of.TaskID == t.ID {
+			limited = t
+		}
+		err := db.Decode(doc, &limits)
+		opt.SetBudgets(o, limited, limits)
+		return err
+	})
+	if v.IsRoot {
+		return o.Used, err
+	}
+	return t.Used, err
+}

@@ -38,6 +38,8 @@ func TestJournal_Costs(t *testing.T) {
 		equal(t, "the objective", opt.Used{Usage: opt.Usage{Input: 310, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Cost: 7}}, got.Used)
 		equal(t, "the plan", opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, p.Used.Usage)
 		equal(t, "the first task", opt.Used{Usage: opt.Usage{Input: 30, Cached: 2, Output: 4, Cost: 30}, Limit: opt.SpendLimit{Tokens: 100}}, p.Tasks[0].Used)
+		equal(t, "its view", p.Tasks[0].Used, s.view(s.task(0, 0)).Used)
+		equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
 		kept, err := j.Kept(t.Context(), o.Tenant, o.ID)
 		must(t, err)
 		equal(t, "for a retry", got.Used.Usage, kept.Used)
