@@ -16,7 +16,7 @@ import (
 func (s *fixture) spend(t *testing.T, source string, u opt.Usage, b *opt.Budgets) {
 	t.Helper()
 	e := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.AtMillis(1_000_000), PlanID: planID, TaskID: taskID, Usage: &u, Budgets: b}
-	if err := s.Journal().Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: source, Events: []opt.Event{e}}); err != nil {
+	if err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: source, Events: []opt.Event{e}}); err != nil {
 		t.Fatal(err)
 	}
 }
