@@ -11,7 +11,7 @@ import (
 // A Usage counts the tokens and the cost of models. Costs are worked out once, when they arise.
 type Usage struct {
 	Input  int64  `json:"inputTokens,omitempty"`
-	Cached int64  `json:"cachedTokens,omitempty"` // of Input: read from a cache of the provider
+	Cached int64  `json:"cachedTokens,omitempty"` // of the input tokens: read from a cache of the provider
 	Output int64  `json:"outputTokens,omitempty"`
 	Cost   Money  `json:"cost,omitempty"`  // in the currency of the operator's prices
 	Model  string `json:"model,omitempty"` // that was used; "" for a sum

@@ -41,7 +41,7 @@ const key = "sk-very-secret"
 const file = `
 models:
   main: {provider: openai, url: MODEL/v1, model: m1, key: KEY, timeout: 2s}
-  claude: {provider: anthropic, url: MODEL, model: m2, key: KEY, price: {input: 1, output: 10}}
+  claude: {provider: anthropic, url: MODEL, model: m2, key: KEY, price: {input: 1, cached: 0.1, output: 10}}
 servers:
   desk:
     url: TOOLS

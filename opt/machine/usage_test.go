@@ -52,3 +52,56 @@ func TestPlan_Handle_usage(t *testing.T) {
 		t.Errorf("under earlier rules: events with %v, report of %+v", used, m.State.Report.Spent)
 	}
 }
+
+// lastUsage handles inputs and returns what planners have used by their events, and the sum at the last end
+// of the root task.
+func lastUsage(m *machine.Objective, inputs ...machine.Input) (planners []opt.Usage, end *opt.Usage) {
+	for i, in := range inputs {
+		for _, e := range m.Handle(a2a.AtMillis(int64(i+1)), in) {
+			switch {
+			case e.Kind == opt.UsageAdded:
+				planners = append(planners, *e.Usage)
+			case e.Kind == opt.TaskMoved && opt.TaskState(e.To).Ended():
+				end = e.Usage
+			}
+		}
+	}
+	return planners, end
+}
+
+// The end of an objective says what planners and plans have used, those of earlier attempts included.
+func TestObjective_Handle_usage(t *testing.T) {
+	spent := func(attempt int, status opt.PlanStatus) machine.Reported {
+		return machine.Reported{PlanID: plan(1), Report: opt.Report{N: 5, Attempt: attempt, Directive: 1, Status: status, Started: true, Spent: opt.Usage{Input: 4, Cost: 2}}}
+	}
+	for rules, counts := range map[int]bool{machine.Rules: true, 6: false} {
+		m := machine.NewObjective(opt.Opening{
+			Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}, Message: &a2a.Message{MessageID: "m"},
+		}, 0, rules)
+		lastUsage(m, machine.Opened{})
+		made := machine.Made{Key: m.State.Making.Key, Plans: []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}}}}, Usage: &opt.Usage{Input: 3, Cost: 1, Model: "main"}}
+		planners, end := lastUsage(m, made, machine.ChildStarted{PlanID: plan(1), N: 1}, spent(0, opt.PlanCompleted))
+		switch {
+		case m.State.Objective.Status != opt.ObjectiveCompleted:
+			t.Errorf("rules %d: it is %s", rules, m.State.Objective.Status)
+		case !counts && (planners != nil || end != nil):
+			t.Errorf("rules %d: planners %v, the end %+v", rules, planners, end)
+		case counts && (len(planners) != 1 || planners[0] != *made.Usage || end == nil || *end != opt.Usage{Input: 7, Cost: 3}):
+			t.Errorf("rules %d: planners %v, the end %+v", rules, planners, end)
+		}
+	}
+
+	kept := opt.Kept{Objective: *objective("failed"), Used: opt.Usage{Input: 10}}
+	kept.Objective.Status, kept.Objective.Root = opt.ObjectiveFailed, opt.TaskFailed
+	m := machine.RestoreObjective(kept, 0, machine.Rules)
+	change := func(id, status string) machine.Command {
+		return machine.Command{Command: opt.Command{ID: id, Kind: opt.UpdateObjective, Status: status}}
+	}
+	lastUsage(m, change("c", "submitted"), change("d", "working"))
+	run := m.State.Objective.Plan(plan(1)).Run
+	end := spent(run, opt.PlanCompleted)
+	end.Report.Directive = m.State.Links[0].Directive.N
+	if _, sum := lastUsage(m, machine.ChildStarted{PlanID: plan(1), Attempt: run, N: 1}, end); sum == nil || *sum != (opt.Usage{Input: 14, Cost: 2}) {
+		t.Errorf("after a retry: %+v, the objective is %s", sum, m.State.Objective.Status)
+	}
+}
