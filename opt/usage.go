@@ -22,14 +22,11 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost}
 }
 
-// Tokens returns the number of tokens, of input and output together.
-func (u Usage) Tokens() int64 { return u.Input + u.Output }
-
 // IsZero reports whether nothing was used.
 func (u Usage) IsZero() bool { return u.Plus(Usage{}) == Usage{} }
 
-// most is the largest number of tokens, and of millionths, that one report may have: sums of very many fit an int64.
-const most = 1 << 50
+// most is the largest number of tokens, and of millionths, that one report may have: the sum of millions fits an int64.
+const most = 1 << 40
 
 // plausible reports whether a usage from outside the server can be added up.
 func (u Usage) plausible() bool {
