@@ -45,6 +45,9 @@ func TestListCosts(t *testing.T) {
 	if got := s.must(t, "GetTask", `{"id":"`+opt.RootID(objectiveID, 1)+`"}`).at("metadata", opt.KeyUsage).String(); got != `{"budget":{"cost":"5.00"},`+counts+`}` {
 		t.Errorf("the root task shows %s", got)
 	}
+	if _, run := s.page(t, http.MethodGet, "/v1/runs/"+objectiveID, ""); run.at("usage", "cost").String() != "0.420001" {
+		t.Errorf("the run is %v", run)
+	}
 	for query, want := range map[string]string{
 		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1}]`,
 		"?by=model&pageSize=1":                  `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400}]`,
