@@ -19,6 +19,7 @@ type Planned struct {
 	Plans   []opt.PlanSpec `json:"plans"`
 	Planner string         `json:"planner,omitempty"` // who made them, such as "playbook research"
 	Reason  string         `json:"reason,omitempty"`  // why it made these plans, for people
+	Usage   *opt.Usage     `json:"usage,omitempty"`   // of the models that it has asked
 }
 
 // A Request is what a planner is asked to plan.

@@ -3,6 +3,7 @@ package client
 import (
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // Gate returns the gate that a waiting task shows, given its metadata or that of
@@ -28,6 +29,10 @@ func Decided(m a2a.Metadata) (d *opt.Decided, ok bool) {
 	}
 	return inner.Decision, true
 }
+
+// UsageIn returns what an objective, a plan or a plan task has used of models in words, given its
+// metadata; "" for nothing.
+func UsageIn(m a2a.Metadata) string { return wire.UsageIn(m) }
 
 // ReplyPending reports whether a reply to the task is stored and not judged yet,
 // because no worker was available.

@@ -138,6 +138,22 @@ func (c *Client) Interrupts(ctx context.Context, o InterruptOptions) (*Page[Inte
 	}), "interrupts")
 }
 
+// CostOptions select costs. Zero members select everything, by context.
+type CostOptions struct {
+	By           string // context, model or tenant
+	Since, Until a2a.Time
+	PageSize     int // zero: the agent's default
+}
+
+// A Cost is what a context, model or tenant has cost.
+type Cost = wire.Cost
+
+// Costs returns the highest costs, on one page.
+func (c *Client) Costs(ctx context.Context, o CostOptions) (*Page[Cost], error) {
+	query := map[string]any{"by": o.By, "since": o.Since, "until": o.Until, "pageSize": o.PageSize}
+	return listOf[Cost](ctx, c.caller, get(pathOf("costs"), query), "costs")
+}
+
 // DecisionOptions select a page of decisions.
 type DecisionOptions struct {
 	PageSize  int    // zero: the agent's default

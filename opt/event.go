@@ -36,6 +36,7 @@ const (
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	TaskProgressed    EventKind = "task-progressed"    // attempt: PlanID, TaskID, From, To, Round, Attempt, Status: how far the work is; changes no state
+	UsageAdded        EventKind = "usage"              // plan: PlanID, TaskID, Round, Attempt, Leg, Usage, Budgets: what a leg has used; objective: Usage: of its planner. Changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
 	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict, Decision, Reason
 	CommandAnswered   EventKind = "command-answered"   // objective: Answer, Principal, Reason: the kind of the command
@@ -91,6 +92,8 @@ type Event struct {
 	Decision  *Decision      `json:"decision,omitempty"` // the record of Reply
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 	Epoch     int            `json:"epoch,omitempty"`    // that SourceRewound begins
+	Usage     *Usage         `json:"usage,omitempty"`    // with TaskMoved: at the end of a root task, of all work on the objective so far
+	Budgets   *Budgets       `json:"budgets,omitempty"`  // that limit the usage now; nil if it is not known
 }
 
 // String returns e on one line, for people: its number and kind, and what moved where.

@@ -37,6 +37,7 @@ var needs = func() map[EventKind][]need {
 	chunk := need{"chunk", func(e *Event) bool { return e.Chunk != nil }}
 	message := need{"message", func(e *Event) bool { return e.Message != nil }}
 	answer := need{"answer to a command", func(e *Event) bool { return e.Answer != nil && e.Answer.CommandID != "" }}
+	usage := need{"usage", func(e *Event) bool { return e.Usage != nil }}
 	state := need{"plan and planHead, or objective, head and text", func(e *Event) bool {
 		if e.PlanID != "" {
 			return planHead.met(e) && planTasks.met(e)
@@ -67,6 +68,7 @@ var needs = func() map[EventKind][]need {
 		ExchangeAdded:     {taskID, to, exchanges},
 		TaskTried:         {taskID, to, anotherGo},
 		TaskProgressed:    {taskID, to, status},
+		UsageAdded:        {usage},
 		ArtifactAdded:     {taskID, chunk},
 		MessageAdded:      {taskID, message},
 		SourceRewound:     {epoch, state},

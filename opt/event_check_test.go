@@ -40,6 +40,7 @@ var checked = map[opt.EventKind]struct {
 	opt.ExchangeAdded:     {opt.Event{TaskID: task(1, 0), To: "input-required", Gate: (&opt.Gate{}).With(opt.Exchange{})}, []string{"TaskID", "To", "Gate"}},
 	opt.TaskTried:         {opt.Event{TaskID: task(1, 0), To: "working", Attempt: 2}, []string{"TaskID", "To", "Attempt"}},
 	opt.TaskProgressed:    {opt.Event{TaskID: task(1, 0), To: "working", Status: &a2a.Message{}}, []string{"TaskID", "To", "Status"}},
+	opt.UsageAdded:        {opt.Event{Usage: &opt.Usage{}}, []string{"Usage"}},
 	opt.ArtifactAdded:     {opt.Event{TaskID: task(1, 0), Chunk: &opt.Chunk{}}, []string{"TaskID", "Chunk"}},
 	opt.MessageAdded:      {opt.Event{TaskID: task(1, 0), Message: &a2a.Message{}}, []string{"TaskID", "Message"}},
 	opt.CommandAnswered:   {opt.Event{Answer: &opt.CommandAnswer{CommandID: "c"}}, []string{"Answer"}},

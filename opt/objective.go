@@ -42,6 +42,7 @@ type Objective struct {
 	Loose   bool   `json:"loose,omitempty"`   // dependencies of one of a list free all of it, as they did before version 3 of the rules
 	Rewound bool   `json:"rewound,omitempty"` // as the journal has it: the objective or a plan has begun another epoch
 	Stuck   *Stuck `json:"stuck,omitempty"`   // likewise
+	Used    Used   `json:"-"`                 // likewise; with plans alone
 }
 
 // Kept is an objective as the journal has it once an attempt has ended: its plans
@@ -53,6 +54,7 @@ type Kept struct {
 	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
 	Epochs    map[string]int   `json:"epochs,omitempty"`   // the latest epoch, by the name of a source that has begun another one
 	Answered  []string         `json:"answered,omitempty"` // ids of the commands that were answered
+	Used      Usage            `json:"used,omitzero"`      // by all work on it so far
 	Heard     []string         `json:"heard,omitempty"`    // ids of the letters that the objective itself has judged, as Letter.ID returns them
 }
 

@@ -47,6 +47,7 @@ const (
 	KeyQueuePosition   = "longhaul/v1/queuePosition" // of a task that waits for its turn in its context: 1 is next
 	KeyProgress        = "longhaul/v1/progress"      // of a root task whose plans have tasks, while it works or waits, and of a status message about a task: how much is done, in percent
 	KeyPaused          = "longhaul/v1/paused"
+	KeyUsage           = "longhaul/v1/usage"        // what work has used of models, in all its attempts
 	KeyStuck           = "longhaul/v1/stuck"        // why what happens is not recorded at the moment, and since when
 	KeyRewound         = "longhaul/v1/rewound"      // of an objective, or of a status: it was set back in Temporal and has continued from there
 	KeySchedule        = "longhaul/v1/schedule"     // of an objective: the id of the schedule that has started it

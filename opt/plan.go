@@ -34,6 +34,8 @@ type Plan struct {
 
 	// The latest report of the plan. Only in an Objective, which does not hold tasks.
 	Report *Report `json:"report,omitempty"`
+
+	Used Used `json:"-"` // as the journal has it
 }
 
 // String returns p on one line, for people.

@@ -40,6 +40,7 @@ type Task struct {
 
 	Said    string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
 	Percent int    `json:"-"` // how much of it is done by that text; 0 if it does not say
+	Used    Used   `json:"-"` // as the journal has it
 }
 
 // String returns t on one line, for people.

@@ -102,6 +102,7 @@ type Outcome struct {
 	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
 	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs again, with Work.Cancel
 	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
+	Budgets  *Budgets        `json:"budgets,omitempty"`  // that limit the usage; only an executor of this server says it
 }
 
 // A Park is the wait of a task between two legs of an attempt, without a worker. The next
@@ -121,13 +122,6 @@ type Elsewhere struct {
 	Activity  string          `json:"activity"`            // the type
 	Input     json.RawMessage `json:"input"`               // its one argument
 	Heartbeat int             `json:"heartbeat,omitempty"` // seconds without a heartbeat after which its worker counts as lost; 0 for no heartbeats
-}
-
-// A Usage counts the tokens and the cost of models.
-type Usage struct {
-	Input  int64   `json:"inputTokens,omitempty"`
-	Output int64   `json:"outputTokens,omitempty"`
-	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
 }
 
 // A Beat is the part of a heartbeat of an activity elsewhere that is for clients.
@@ -151,11 +145,6 @@ type CallbackRef struct {
 type Memo struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	OnCancel bool            `json:"onCancel,omitempty"` // the executor runs again if the task is canceled
-}
-
-// Plus returns the sum of u and v.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cost + v.Cost}
 }
 
 // MaxProgress is the most that a text about progress has, in bytes.

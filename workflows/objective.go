@@ -118,7 +118,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 			in.Failure = explain(err).Message
 			return in
 		}
-		in.Plans, in.Planner, in.Reason = planned.Plans, planned.Planner, planned.Reason
+		in.Plans, in.Planner, in.Reason, in.Usage = planned.Plans, planned.Planner, planned.Reason, planned.Usage
 		return in
 	}
 }

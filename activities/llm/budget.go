@@ -13,8 +13,8 @@ import (
 
 // A Budget limits tokens and costs. 0 is no limit.
 type Budget struct {
-	Tokens int64   `yaml:"tokens" json:"tokens,omitempty"` // of input and output together
-	Cost   float64 `yaml:"cost" json:"cost,omitempty"`     // by the prices of the models
+	Tokens int64     `yaml:"tokens" json:"tokens,omitempty"` // of input and output together
+	Cost   opt.Money `yaml:"cost" json:"cost,omitempty"`     // by the prices of the models
 }
 
 // Budgets are the budgets of one task and of all tasks of its objective.
@@ -127,7 +127,15 @@ func costText(u opt.Usage) string {
 	if u.Cost == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (cost %.2f)", u.Cost)
+	return fmt.Sprintf(" (cost %s)", u.Cost)
+}
+
+// shown returns b for people, nil for no limits.
+func (b Budgets) shown() *opt.Budgets {
+	if b == (Budgets{}) {
+		return nil
+	}
+	return &opt.Budgets{Task: opt.SpendLimit(b.Task), Objective: opt.SpendLimit(b.Objective)}
 }
 
 // doubled returns the budgets that are proposed once b is spent.

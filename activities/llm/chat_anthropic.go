@@ -130,7 +130,7 @@ func (b *claudeBlock) add(e claudeEvent) (text string) {
 
 func (a *claudeAnswer) reply() reply {
 	u := a.usage
-	out := reply{usage: opt.Usage{Input: u.Input + u.CacheCreated + u.CacheRead, Output: u.Output}}
+	out := reply{usage: opt.Usage{Input: u.Input + u.CacheCreated + u.CacheRead, Cached: u.CacheRead, Output: u.Output}}
 	switch a.stop {
 	case "max_tokens":
 		out.end = endedLong

@@ -25,6 +25,9 @@ type openAIChunk struct {
 		Prompt     int64 `json:"prompt_tokens"`
 		Completion int64 `json:"completion_tokens"`
 		Total      int64 `json:"total_tokens"`
+		Details    struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
 }
 
@@ -52,7 +55,7 @@ func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (
 			return err
 		}
 		if u := chunk.Usage; u.Total > 0 || u.Prompt > 0 {
-			out.usage = opt.Usage{Input: u.Prompt, Output: u.Completion}
+			out.usage = opt.Usage{Input: u.Prompt, Cached: min(u.Details.Cached, u.Prompt), Output: u.Completion}
 		}
 		for _, c := range chunk.Choices {
 			out.text += c.Delta.Content

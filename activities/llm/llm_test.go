@@ -41,7 +41,7 @@ const key = "sk-very-secret"
 const file = `
 models:
   main: {provider: openai, url: MODEL/v1, model: m1, key: KEY, timeout: 2s}
-  claude: {provider: anthropic, url: MODEL, model: m2, key: KEY, price: {input: 1, output: 10}}
+  claude: {provider: anthropic, url: MODEL, model: m2, key: KEY, price: {input: 1, cached: 0.1, output: 10}}
 servers:
   desk:
     url: TOOLS
@@ -184,7 +184,7 @@ func TestExecutor_text(t *testing.T) {
 	if err != nil || got.State != opt.TaskCompleted {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
-	if diff := cmp.Diff(&opt.Usage{Input: 10, Output: 5}, got.Usage); diff != "" {
+	if diff := cmp.Diff(&opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 	var pieces []string

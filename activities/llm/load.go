@@ -35,7 +35,7 @@ func Load(path string, env func(name string) (string, bool)) (*Models, error) {
 		return nil, err
 	}
 	wrong := errors.Join(
-		opfile.Each("model", m.Models, func(one *Model, _ string) error { return one.prepare(env) }),
+		opfile.Each("model", m.Models, func(one *Model, name string) error { return one.prepare(name, env) }),
 		opfile.Each("server", m.Servers, func(one *Server, name string) error { return one.prepare(name, env) }),
 		opfile.Within("budget: task: ", m.Budget.Task.check()), opfile.Within("budget: objective: ", m.Budget.Objective.check()),
 	)
@@ -62,7 +62,7 @@ func (m *Models) checkCost() error {
 }
 
 // prepare checks m, sets its defaults and makes its chat.
-func (m *Model) prepare(env opfile.Env) error {
+func (m *Model) prepare(name string, env opfile.Env) error {
 	if m == nil || m.Model == "" {
 		return errors.New("needs model: its id at the server")
 	}
@@ -72,7 +72,7 @@ func (m *Model) prepare(env opfile.Env) error {
 		m.key, err = env.Value(m.Key)
 		wrong = errors.Join(wrong, err)
 	}
-	m.MaxOutput, m.Timeout = cmp.Or(m.MaxOutput, defaultMaxOutput), cmp.Or(m.Timeout, defaultTurnTimeout)
+	m.name, m.MaxOutput, m.Timeout = name, cmp.Or(m.MaxOutput, defaultMaxOutput), cmp.Or(m.Timeout, defaultTurnTimeout)
 	m.client = newClient(nil)
 	m.chat = &openAI{m}
 	if m.Provider == "anthropic" {
@@ -89,7 +89,7 @@ func (m *Model) check() error {
 		return errors.New("url must be that of an API, such as https://api.example.com/v1")
 	case m.URL == "" && m.Key == "":
 		return errors.New("needs key: the name of the variable that has the API key")
-	case m.MaxOutput < 0 || m.Timeout < 0 || m.Price.Input < 0 || m.Price.Output < 0:
+	case m.MaxOutput < 0 || m.Timeout < 0 || min(m.Price.Input, m.Price.Cached, m.Price.Output) < 0:
 		return errors.New("has a limit or a price below 0")
 	}
 	return nil

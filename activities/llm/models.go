@@ -32,16 +32,14 @@ type Model struct {
 	MaxOutput int64         `yaml:"maxOutput"` // tokens of one turn at most; 0 means 4096
 	Timeout   time.Duration `yaml:"timeout"`   // of one turn; 0 means 5 minutes
 
+	name   string // in the file
 	key    string
 	client *http.Client
 	chat   chat
 }
 
 // A Price is the price of a million tokens, in the operator's currency.
-type Price struct {
-	Input  float64 `yaml:"input"`
-	Output float64 `yaml:"output"`
-}
+type Price = opt.Price
 
 // A Server is an MCP server with tools: a program, or one at a URL.
 type Server struct {
@@ -57,11 +55,6 @@ type Server struct {
 	policies map[string]policy
 	env      []string
 	client   *http.Client
-}
-
-// cost returns what u costs with m.
-func (m *Model) cost(u opt.Usage) float64 {
-	return (float64(u.Input)*m.Price.Input + float64(u.Output)*m.Price.Output) / 1e6
 }
 
 // policy returns the policy of a tool.

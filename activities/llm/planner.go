@@ -60,14 +60,18 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 	if err != nil {
 		return activities.Planned{}, fmt.Errorf("schema of plans: %w", err)
 	}
+	var used opt.Usage
 	for try := 1; ; try++ {
 		got, err := p.ask(ctx, &q)
 		if err != nil {
 			return activities.Planned{}, err
 		}
-		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", got.usage.Input), zap.Int64("outputTokens", got.usage.Output), zap.Float64("cost", got.usage.Cost))
+		used = used.Plus(got.usage)
 		made, err := p.parsePlans(ctx, r, d, checked, got.text)
 		if err == nil || try == maxTries {
+			p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", used.Input), zap.Int64("outputTokens", used.Output), zap.Stringer("cost", used.Cost))
+			used.Model = got.usage.Model
+			made.Usage = &used
 			return made, err
 		}
 		q.messages = append(q.messages, message{By: byModel, Text: got.text}, message{By: byUser, Text: fmt.Sprintf(

@@ -314,7 +314,7 @@ func TestExecutor_budget(t *testing.T) {
 			opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{{Data: json.RawMessage(`{"task":{"tokens":5}}`)}}}, "", true},
 		{"own budget", `{"model":"main","prompt":"x","budget":{"tokens":100}}`, opt.Usage{Input: 10, Output: 5}, opt.Usage{}, "", opt.Reply{}, "", false},
 		{"objective", `{"model":"main","prompt":"x"}`, opt.Usage{}, opt.Usage{Input: 2000}, `{"objective":{"tokens":2000}}`, opt.Reply{Action: opt.Accept}, "", true},
-		{"cost", `{"model":"claude","prompt":"x","budget":{"cost":0.5}}`, opt.Usage{Cost: 0.5}, opt.Usage{}, `{"task":{"cost":1}}`, opt.Reply{Action: opt.Accept}, "", false},
+		{"cost", `{"model":"claude","prompt":"x","budget":{"cost":0.5}}`, opt.Usage{Cost: 500_000}, opt.Usage{}, `{"task":{"cost":1}}`, opt.Reply{Action: opt.Accept}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, llmtest.Turns(say("Done.")), operator)
@@ -351,11 +351,19 @@ func TestExecutor_budgetOfAnotherGate(t *testing.T) {
 	}
 }
 
-// The outcome of a turn has its cost.
+// The outcome of a turn has its cost, with less for input from a cache, and the budgets.
 func TestExecutor_cost(t *testing.T) {
-	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000}))
-	p := play(t, w.player(), work(`{"model":"claude","prompt":"x"}`))
-	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Output: 200_000, Cost: 3}, p.Outcome.Usage); diff != "" {
+	turn := llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000, Cached: 500_000}
+	w := newWorld(t, llmtest.Turns(turn, turn), "budget: {objective: {tokens: 5000000}}")
+	p := play(t, w.player(), work(`{"model":"main","prompt":"x"}`))
+	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Model: "main"}, p.Outcome.Usage); diff != "" {
+		t.Errorf("usage without a price (-want +got):\n%s", diff)
+	}
+	p = play(t, w.player(), work(`{"model":"claude","prompt":"x","budget":{"cost":7}}`))
+	if diff := cmp.Diff(&opt.Budgets{Task: opt.SpendLimit{Cost: 7_000_000}, Objective: opt.SpendLimit{Tokens: 5_000_000}}, p.Outcome.Budgets); diff != "" {
+		t.Errorf("budgets (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Cost: 2_550_000, Model: "claude"}, p.Outcome.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }

@@ -47,7 +47,7 @@ func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
 	t.memo.Turns++
 	t.memo.Waits = 0
 	o, err := t.afterReply(r)
-	o.Usage = &r.usage
+	o.Usage, o.Budgets = &r.usage, t.memo.budgets(t.in.budgets(t.Models.Budget)).shown()
 	return o, err
 }
 
@@ -182,7 +182,7 @@ func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string
 		activities.Log(ctx, log).Warn("A turn of a model failed", zap.String("model", of.Model), zap.String("error", of.masked(err.Error())), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
 		return out, explain(limited, err, r.schema != nil && !r.unforced)
 	}
-	out.usage.Cost = of.cost(out.usage)
+	out.usage.Cost, out.usage.Model = of.Price.Of(out.usage), of.name
 	return out, nil
 }
 

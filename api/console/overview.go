@@ -18,7 +18,8 @@ type overview struct {
 	Completed        int // in the last day, like the others
 	Failed, Canceled int
 	Hours            hours
-	May              bool // begin work
+	Costs            []shown.Cost // of models, in the last day
+	May              bool         // begin work
 }
 
 // A statusCount is a bar with the number of objectives in a status.
@@ -35,7 +36,7 @@ func showOverview(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), May: v.has(call.CreateRuns)}
+	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), Costs: seen.Costs, May: v.has(call.CreateRuns)}
 	most := 1
 	for _, n := range seen.Open {
 		most = max(most, n)

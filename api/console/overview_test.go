@@ -31,7 +31,7 @@ func TestOverview(t *testing.T) {
 	}
 	s.later()
 	p := b.get("/console/")
-	for _, part := range []string{"1 waits for an answer the longest since", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0"} {
+	for _, part := range []string{"1 waits for an answer the longest since", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0", "main 4,800 136 0.20"} {
 		if !strings.Contains(p.text, part) {
 			t.Errorf("the overview does not show %q: %s", part, p.text)
 		}
@@ -43,6 +43,9 @@ func TestOverview(t *testing.T) {
 	if len(bars) != 3 {
 		t.Fatalf("the picture has the bars %v", bars)
 	}
+	if one := b.get("/console/objectives/" + opt.NewObjectiveID([16]byte{2, 1})); !strings.Contains(one.text, "Used of models 1,234 tokens, cost 0.05") {
+		t.Errorf("the objective does not show what it has used: %s", one.text)
+	}
 	if again := b.get("/console/"); again.html != p.html {
 		t.Error("the page differs though nothing has happened")
 	}
@@ -53,7 +56,7 @@ func TestOverview_isOfOneTenant(t *testing.T) {
 	s.send(t, "umbrella/eve", "Approve it")
 	s.end(t, "umbrella", opt.TaskCompleted, time.Hour)
 	s.signedIn(t, "umbrella/eve").get("/console/")
-	if p := s.signedIn(t, "acme/ann").get("/console/"); !strings.Contains(p.text, "0 wait for") || !strings.Contains(p.text, "0 completed in") || !strings.Contains(p.text, "waiting or paused 0") {
+	if p := s.signedIn(t, "acme/ann").get("/console/"); !strings.Contains(p.text, "0 wait for") || !strings.Contains(p.text, "0 completed in") || !strings.Contains(p.text, "waiting or paused 0") || strings.Contains(p.text, "main 1,200") {
 		t.Errorf("the overview counts the work of others: %s", p.text)
 	}
 }
@@ -73,7 +76,8 @@ func (s *workplace) end(t *testing.T, tenant string, as opt.TaskState, ago time.
 	head.Status = opt.ObjectiveStatus(as)
 	moved := opt.Event{N: 2, Kind: opt.ObjectiveMoved, At: at, To: string(as), Head: &head}
 	root := opt.Event{N: 3, Kind: opt.TaskMoved, At: at, TaskID: id, From: string(opt.TaskSubmitted), To: string(as)}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root}}); err != nil {
+	used := opt.Event{N: 4, Kind: opt.UsageAdded, At: at, Usage: &opt.Usage{Input: 1200, Output: 34, Cost: 50_000, Model: "main"}}
+	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/opt/shown"
+	"longhaul/opt/wire"
 )
 
 // A view is a page that is to be shown, or a redirect.
@@ -82,12 +83,22 @@ func functions(a assets) template.FuncMap {
 		"visible": a2a.Visible,
 		"shorten": shorten,
 		"excerpt": beginningText,
+		"grouped": opt.Grouped,
+		"used":    usedText,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,
 		"states":  func() []shown.Kind { return shown.Kinds },
 		"gate":    func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
+}
+
+// usedText returns a usage in words, "" for none.
+func usedText(u opt.Used) string {
+	if u.IsZero() {
+		return ""
+	}
+	return wire.UsageOf(u).String()
 }
 
 // A shownTime is a time for the template _time, which the script shows in the time zone

@@ -90,6 +90,9 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
 			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.Read, p.Decisions.ListDecisions, wire.Same)},
 
+		&Operation{ID: "ListCosts", Scopes: may(call.ReadRuns, call.ReadCosts), Routes: []string{get + "costs"}, Text: "List what contexts or models of the tenant have cost, or all tenants, the highest first",
+			Query: words("by since until pageSize"), Gives: "CostList", Body: reply(wire.Read, p.Costs.ListCosts, wire.CostList)},
+
 		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
 			Gives: "ScheduleList", Body: reply(wire.Read, p.Schedules.ListSchedules, wire.ScheduleList)},
 		&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",

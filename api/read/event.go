@@ -112,6 +112,8 @@ func isForPeople(e opt.Event) bool {
 		return e.PlanID != ""
 	case opt.ExchangeAdded, opt.TaskProgressed: // the message is an event, too, and the task shows its progress
 		return false
+	case opt.UsageAdded: // the objective and its tasks show the sum
+		return false
 	case opt.CommandAnswered:
 		return e.Answer != nil && e.Answer.Refusal != nil
 	case opt.ObjectiveChanged:

@@ -13,6 +13,9 @@ import (
 // overviewHours is how far an overview looks back, the present hour included.
 const overviewHours = 24
 
+// overviewModels is how many models an overview has.
+const overviewModels = 10
+
 // overviewAge is for how long an overview is kept: many pages show the one of a tenant,
 // and each asks for it every few seconds.
 const overviewAge = time.Second
@@ -20,13 +23,15 @@ const overviewAge = time.Second
 // OverviewOf is what the work of a tenant looks like.
 type OverviewOf struct {
 	shown.Overview
-	At    a2a.Time // when it was so
-	Since a2a.Time // the hour with which Ended begins
+	At    a2a.Time     // when it was so
+	Since a2a.Time     // the hour with which Ended and Costs begin
+	Costs []shown.Cost // of models, the highest
 }
 
 // An OverviewReader counts the work of a tenant; Ended begins with the hour of since.
 type OverviewReader interface {
 	Overview(ctx context.Context, tenant string, since a2a.Time) (shown.Overview, error)
+	CostReader
 }
 
 // Overviews makes overviews, and keeps each for a moment.
@@ -53,7 +58,11 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 	if err != nil {
 		return OverviewOf{}, err
 	}
-	out := OverviewOf{v, a2a.At(now), since}
+	costs, err := s.journal.Costs(ctx, c.Tenant, shown.CostSearch{By: shown.ByModel, Since: since, Limit: overviewModels})
+	if err != nil {
+		return OverviewOf{}, err
+	}
+	out := OverviewOf{v, a2a.At(now), since, costs}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[c.Tenant] = out

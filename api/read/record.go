@@ -91,7 +91,7 @@ func (s Records) GetRun(ctx context.Context, c *call.Call, p IDParams) (wire.Run
 	case err != nil:
 		return wire.Run{}, err
 	}
-	r := wire.Run{RunID: v.ObjectiveID, WorkflowID: v.ObjectiveID, Status: runStatus(v), WorkflowURL: s.Links.Workflow(v.ObjectiveID)}
+	r := wire.Run{RunID: v.ObjectiveID, WorkflowID: v.ObjectiveID, Status: runStatus(v), WorkflowURL: s.Links.Workflow(v.ObjectiveID), Usage: wire.UsageOf(v.Used)}
 	if v.PlanID != "" {
 		r.NodeID = opt.TaskID(v.PlanID, v.Index)
 	}

@@ -39,6 +39,7 @@ func ToTask(v shown.TaskView) a2a.Task {
 		WithIf(v.Stuck != nil, opt.KeyStuck, v.Stuck).
 		WithIf(v.RetriedBy != "", keyRetriedBy, v.RetriedBy).
 		WithIf(v.Paused, opt.KeyPaused, true).
+		WithIf(!v.Used.IsZero(), opt.KeyUsage, wire.UsageOf(v.Used)).
 		WithIf(!v.QueuedAt.IsZero(), wire.KeyQueuedAt, v.QueuedAt).
 		WithIf(!v.QueuedAt.IsZero(), opt.KeyQueuePosition, v.Position)
 	t.Metadata, t.Status = WithProgress(m, t.Status, v.Progress, t)

@@ -115,6 +115,7 @@ type Journal interface {
 	read.TaskLister
 	read.ObjectiveFinder
 	read.OverviewReader
+	read.CostReader
 	read.DecisionReader
 	write.Journal
 	write.Usage
@@ -148,6 +149,7 @@ type Service struct {
 	Objectives *read.Objectives   // objectives and plans: get and list
 	Maker      *work.Maker        // objectives/create
 	Overviews  *read.Overviews    // of all objectives of a tenant
+	Costs      read.Costs         // of models
 	Work       work.Objectives    // changes of objectives and plans
 	TaskWork   work.Tasks         // changes of plan tasks, and tasks/cancel
 	Pushes     *push.Pushes       // push configs
@@ -218,6 +220,7 @@ func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
 	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
 	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Now)
+	s.Costs = read.Costs{Journal: j}
 	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }
 

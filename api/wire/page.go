@@ -3,6 +3,7 @@ package wire
 import (
 	"longhaul/api/gate"
 	"longhaul/opt/outbox"
+	"longhaul/opt/shown"
 	"longhaul/opt/timetable"
 	optwire "longhaul/opt/wire"
 )
@@ -23,6 +24,11 @@ func Delivery(_ Version, d outbox.Delivery) any { return optwire.DeliveryOf(d) }
 // InterruptPage returns a page of open gates.
 func InterruptPage(_ Version, p gate.InterruptPage) any {
 	return optwire.InterruptPage{Interrupts: optwire.Each(p.Interrupts, optwire.InterruptOf), NextPageToken: p.Next, PageSize: p.Size, TotalSize: p.Total}
+}
+
+// CostList returns what some have cost.
+func CostList(_ Version, list []shown.Cost) any {
+	return optwire.CostList{Costs: optwire.Each(list, optwire.CostOf)}
 }
 
 // Schedule returns a schedule.

@@ -43,6 +43,7 @@ var readings = []reading{
 	by("", readOneOf(opt.ObjectiveStatuses)),
 	by("", readOneOf(opt.PlanStatuses)),
 	by("", readOneOf(timetable.Overlaps())),
+	by("", readOneOf(shown.CostBys)),
 	by("", readOneOf([]opt.GateKind{opt.Approval, opt.Clarification, opt.Credential})),
 	by("", planTaskState),
 	by("", clientMetadata),

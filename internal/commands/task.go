@@ -58,6 +58,9 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 	show.showTimes = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.showWaiting(func() []*opt.Gate { return nil })
+	if used := client.UsageIn(t.Metadata); used != "" {
+		show.printLines("Used: %s", show.sanitize(used))
+	}
 	if at, ok := t.Metadata.String("longhaul/v1/workflowUrl"); ok {
 		show.blankLine = true
 		show.printLines("Workflow: %s", show.sanitize(at))

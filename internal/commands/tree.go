@@ -57,7 +57,7 @@ func (b branch) right() string {
 func (t tree) lines(o *client.Objective) []string {
 	title := process.OneLine(o.Name, t.columns-1)
 	look := lookOf(o)
-	state := t.paint(look.Kind, oneLineKept(o.ID+"  "+look.Word, t.columns-1))
+	state := t.paint(look.Kind, oneLineKept(strings.TrimSpace(o.ID+"  "+look.Word+"  "+client.UsageIn(o.Metadata)), t.columns-1))
 	room := t.rows - 5 // title, state, bar, the count of omitted lines, and the line of the cursor
 	branches, left := t.branches(o, func(client.Plan, client.PlanTask) bool { return true }), 0
 	if len(branches) > room {

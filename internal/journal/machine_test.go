@@ -15,9 +15,9 @@ import (
 // keep, and numbers and epochs, which it has of all objectives.
 var notCompared = cmp.Options{
 	cmpopts.IgnoreFields(opt.Kept{}, "Recorded", "Epochs"),
-	cmpopts.IgnoreFields(opt.Objective{}, "Planning", "Cause", "UpdatedAt", "RootGate", "Rewound"),
-	cmpopts.IgnoreFields(opt.Plan{}, "Report", "Kept", "ObjectivePaused", "UpdatedAt"),
-	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure"),
+	cmpopts.IgnoreFields(opt.Objective{}, "Planning", "Cause", "UpdatedAt", "RootGate", "Rewound", "Used"),
+	cmpopts.IgnoreFields(opt.Plan{}, "Report", "Kept", "ObjectivePaused", "UpdatedAt", "Used"),
+	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure", "Used"),
 	cmpopts.EquateEmpty(),
 }
 
@@ -58,7 +58,7 @@ func TestMachines(t *testing.T) {
 	}
 	for _, kind := range []opt.EventKind{
 		opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued, opt.PlanChanged, opt.PlanRetried, opt.PlanPaused, opt.PlanResumed,
-		opt.PlanStopping, opt.TasksAdded, opt.TaskLinked, opt.TaskTried, opt.ArtifactAdded, opt.CommandAnswered, opt.SourceRewound,
+		opt.PlanStopping, opt.TasksAdded, opt.TaskLinked, opt.TaskTried, opt.UsageAdded, opt.ArtifactAdded, opt.CommandAnswered, opt.SourceRewound,
 	} {
 		if happened[kind] == 0 {
 			t.Errorf("no %s has happened", kind)

@@ -12,7 +12,10 @@ import (
 func addPlans(c *db.Conn, list ...*opt.Objective) (err error) {
 	for _, o := range list {
 		if o.Plans, err = plans(c, "p.objective_id = $1", o.ID); err == nil {
-			err = addTasks(c, o.ID, o.Plans)
+			err = addTasks(c, o)
+		}
+		if err == nil {
+			err = addUsed(c, o)
 		}
 		if err != nil {
 			return err
@@ -47,17 +50,18 @@ func scanPlan(row db.Scanner) (*opt.Plan, error) {
 	return p, nil
 }
 
-// addTasks adds their tasks to plans of one objective, each in its latest
+// addTasks adds their tasks to the plans of an objective, each in its latest
 // attempt. A plan's time of update is at least the time of its latest task.
-func addTasks(c *db.Conn, objectiveID string, to []*opt.Plan) error {
-	for _, p := range to {
-		err := c.Each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
-			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, db.Args{objectiveID, p.ID},
+func addTasks(c *db.Conn, o *opt.Objective) error {
+	for _, p := range o.Plans {
+		err := c.Each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate, t.budgets FROM tasks t
+			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, db.Args{o.ID, p.ID},
 			func(row db.Scanner) error {
-				t, at, err := scanTask(row)
+				t, budgets, at, err := scanTask(row)
 				if err != nil {
 					return err
 				}
+				opt.SetBudgets(o, t, budgets)
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
 				}
@@ -79,24 +83,24 @@ func addLatest(p *opt.Plan, t *opt.Task) {
 	p.Tasks = append(p.Tasks, t)
 }
 
-// scanTask reads a task of a plan, and when its state changed.
-func scanTask(row db.Scanner) (t *opt.Task, at int64, err error) {
-	var doc, metadata, dependencies, statusDoc, gate db.Content
+// scanTask reads a task of a plan, the budgets that limit it, and when its state changed.
+func scanTask(row db.Scanner) (t *opt.Task, budgets opt.Budgets, at int64, err error) {
+	var doc, metadata, dependencies, statusDoc, gate, limits db.Content
 	var now opt.Task
-	err = row.Scan(&doc, (*db.Content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &statusDoc, &gate)
+	err = row.Scan(&doc, (*db.Content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &statusDoc, &gate, &limits)
 	if err != nil {
-		return nil, 0, err
+		return nil, budgets, 0, err
 	}
 	t = new(opt.Task)
 	var status a2a.Message
-	err = errors.Join(db.Decode(doc, t), db.Decode(metadata, &t.Metadata), db.Decode(dependencies, &t.Dependencies), db.Decode(statusDoc, &status), db.Decode(gate, &t.Gate))
+	err = errors.Join(db.Decode(doc, t), db.Decode(metadata, &t.Metadata), db.Decode(dependencies, &t.Dependencies), db.Decode(statusDoc, &status), db.Decode(gate, &t.Gate), db.Decode(limits, &budgets))
 	if err != nil {
-		return nil, 0, err
+		return nil, budgets, 0, err
 	}
 	t.Name, t.Link, t.Follow, t.State, t.Reason = now.Name, now.Link, now.Follow, now.State, now.Reason
 	t.ByHand = now.Reason == opt.ByHand
 	if t.State == opt.TaskFailed || t.State == opt.TaskRejected {
 		t.Failure = status.Text()
 	}
-	return t, at, nil
+	return t, budgets, at, nil
 }

@@ -196,6 +196,7 @@ var small = []string{
 	"purges", "probes", "leftovers", "sqlite_schema", "pragma_", "migrations", "sessions", "_keys", "tall",
 	"deliveries", "places", "AS found", "GROUP BY 1, 2", "p.started = 1", "active = 1", "queued_at", "stuck <> ''",
 	"gate <> '' AND plan_id <> '' AND status_at",
+	"ORDER BY SUM(cost)", // sums of what it selects
 }
 
 // plans are the statements at whose plans a test has looked.

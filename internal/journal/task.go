@@ -47,6 +47,9 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want shown.Task
 		if v, err = db.One(tasks(c, "tasks t", where("t.id = ? AND t.tenant = ?", id, tenant), want))("task", id); err == nil {
 			at, err = momentOf(c, v.ObjectiveID)
 		}
+		if err == nil {
+			v.Used, err = usedBy(c, v)
+		}
 		return err
 	})
 	if err == nil {

@@ -116,6 +116,7 @@ func served(t *testing.T) []string {
 	m.Running("echo", 1)
 	m.Waiting("echo", 1)
 	m.Moved("working")
+	m.Used("main", 10, 5, 1)
 	m.Recorded(time.Second, nil)
 	m.Committed(1, time.Second, nil)
 	m.Notified()

@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +27,9 @@ type Metrics struct {
 	running      *prometheus.GaugeVec
 	waiting      *prometheus.GaugeVec
 	moves        *prometheus.CounterVec
+	tokens       *prometheus.CounterVec
+	cost         *prometheus.CounterVec
+	models       modelNames
 	recorded     *prometheus.HistogramVec
 
 	commits       *prometheus.HistogramVec
@@ -60,6 +64,8 @@ func New(version string, quotas ...string) *Metrics {
 		running:         gauges("executor_running", "Tasks that executors run.", "executor"),
 		waiting:         gauges("executor_waiting", "Tasks that wait for the limit of their executor.", "executor"),
 		moves:           counters("task_moves_total", "Moves of tasks that this worker has recorded, by the new state.", "state"),
+		tokens:          counters("model_tokens_total", "Tokens of models whose use this process has recorded.", "model", "kind"),
+		cost:            counters("model_cost_total", "Costs of models whose use this process has recorded, in the currency of the prices.", "model"),
 		recorded:        histograms("record_seconds", "Durations of the recording of events in the journal.", fast, "outcome"),
 		commits:         histograms("journal_commit_seconds", "Durations of the journal's transactions that write, with their wait for locks.", fast, "outcome"),
 		commitWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -83,7 +89,7 @@ func New(version string, quotas ...string) *Metrics {
 		m.exceeded.WithLabelValues(quota)
 	}
 	m.registry.MustRegister(
-		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.exceeded, m.taskDuration, m.running, m.waiting, m.moves, m.recorded,
+		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.exceeded, m.taskDuration, m.running, m.waiting, m.moves, m.tokens, m.cost, m.recorded,
 		m.commits, m.commitWrites, m.notifications, m.looks, m.pushes, m.pushDuration,
 		m.temporal, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -147,6 +153,37 @@ func (m *Metrics) Waiting(executor string, change int) {
 
 // Moved counts a move of a task. One that is recorded again is counted again.
 func (m *Metrics) Moved(state string) { m.moves.WithLabelValues(state).Inc() }
+
+// mostModels is how many models have labels of their own: programs that work elsewhere name theirs.
+const mostModels = 50
+
+// modelNames are the models that have labels.
+type modelNames struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// label returns the label of a model, "other" for those after the first ones.
+func (n *modelNames) label(model string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	if !n.known[model] && len(n.known) == mostModels {
+		return "other"
+	}
+	n.known[model] = true
+	return model
+}
+
+// Used counts the use of a model; the cost is in millionths.
+func (m *Metrics) Used(model string, input, output, cost int64) {
+	model = m.models.label(model)
+	m.tokens.WithLabelValues(model, "input").Add(float64(input))
+	m.tokens.WithLabelValues(model, "output").Add(float64(output))
+	m.cost.WithLabelValues(model).Add(float64(cost) / 1e6)
+}
 
 // Recorded notes a recording of events, and whether it failed.
 func (m *Metrics) Recorded(took time.Duration, err error) {

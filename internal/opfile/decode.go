@@ -151,7 +151,12 @@ func members(t reflect.Type) (names []string, types map[string]reflect.Type) {
 	return names, types
 }
 
-func isInt(t reflect.Type) bool { return t.Kind() == reflect.Int || t.Kind() == reflect.Int64 }
+// amounts are integers that have a fraction as a text.
+var amounts = reflect.TypeFor[opt.Money]()
+
+func isInt(t reflect.Type) bool {
+	return t.Kind() == reflect.Int || t.Kind() == reflect.Int64 && t != amounts
+}
 
 // hasFraction reports whether a node is a number that is not whole. The parser cuts the
 // fraction off for an integer.
@@ -167,7 +172,7 @@ func form(t reflect.Type) string {
 		return "a text"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
-	case t.Kind() == reflect.Float64:
+	case t.Kind() == reflect.Float64, t == amounts:
 		return "a number"
 	}
 	return "a whole number"

@@ -38,6 +38,16 @@ func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) erro
 	return nil
 }
 
+// countUsage counts the usage of models in new events of the journal: each at most once, in the process
+// that recorded it.
+func countUsage(m *metrics.Metrics, r journal.Recorded) {
+	for _, e := range r.Events {
+		if e.Kind == opt.UsageAdded {
+			m.Used(e.Usage.Model, e.Usage.Input, e.Usage.Output, int64(e.Usage.Cost))
+		}
+	}
+}
+
 // runningCounter is an observer of executors that counts the tasks that run.
 type runningCounter struct {
 	activities.Observer

@@ -128,7 +128,11 @@ func (s *store) Start(ctx context.Context) error {
 	}
 	h := s.host
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = s.box, s.notices.forJournal(), h.log, s.migrates
-	cfg.Observer, cfg.Recorded, cfg.Now = h.metrics, workLog{h.log}.logRecorded, h.build.Now
+	cfg.Observer, cfg.Now = h.metrics, h.build.Now
+	cfg.Recorded = func(r journal.Recorded) {
+		workLog{h.log}.logRecorded(r)
+		countUsage(h.metrics, r)
+	}
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}

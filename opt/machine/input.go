@@ -104,6 +104,7 @@ type Made struct {
 	Planner string
 	Reason  string // for people
 	Failure string // why there are no plans, for clients; "" if there are
+	Usage   *opt.Usage
 }
 
 // Loaded is an objective as the journal has it, whose former attempt has ended.

@@ -67,6 +67,7 @@ type facts struct {
 	now               a2a.Time
 	n                 int64 // of the latest event
 	contextID, rootID string
+	rules             int
 }
 
 // The defaults for tasks.
@@ -283,7 +284,7 @@ func (j job) ended(in Ended) {
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
 	if w.Elsewhere == nil && !answered {
-		j.remember(out)
+		j.remember(out, e)
 	}
 	switch {
 	case w.Canceling && !t.State.Ended():

@@ -39,8 +39,8 @@ func (w *Work) wake() {
 	}
 }
 
-// remember stores the memo and the usage in an outcome.
-func (j job) remember(out opt.Outcome) {
+// remember stores the memo and the usage in an outcome. e has the leg.
+func (j job) remember(out opt.Outcome, e opt.Event) {
 	k, id := j.kept, j.task.ID
 	if out.Memo != nil {
 		k.Memos = made(k.Memos)
@@ -49,6 +49,10 @@ func (j job) remember(out opt.Outcome) {
 	if out.Usage != nil {
 		k.Spent = made(k.Spent)
 		k.Spent[id] = k.Spent[id].Plus(*out.Usage)
+	}
+	if out.Usage != nil && !out.Usage.IsZero() && j.plan.facts().rules >= rulesUsage {
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), out.Usage, out.Budgets
+		j.plan.record(e)
 	}
 }
 

@@ -39,7 +39,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 		o.Root = opt.TaskState(o.Status)
 	}
 	m := &Objective{State: ObjectiveState{
-		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
+		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept, Used: kept.Used,
 	}}
 	m.State.N = kept.Recorded[m.State.Source()]
 	s := &m.State
@@ -67,7 +67,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 6
+const Rules = 7
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -91,6 +91,10 @@ const rulesCanceled = 5
 // rulesGates is the version of the rules from which on a plan of which nothing but gates begins opens
 // these with its first events, and what records events of a plan sends its report, too.
 const rulesGates = 6
+
+// rulesUsage is the version of the rules from which on the usage of models has events, and the end of
+// an objective has their sum.
+const rulesUsage = 7
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -190,8 +194,20 @@ func (m *Objective) apply(e opt.Event) {
 		e.Text = o.Plan(e.PlanID).Text()
 	case opt.PlanMoved:
 		e.PlanHead = o.Plan(e.PlanID).Head()
+	case opt.TaskMoved:
+		if u := usedBy(&m.State); opt.TaskState(e.To).Ended() && !u.IsZero() && m.State.Rules >= rulesUsage {
+			e.Usage = &u
+		}
 	}
 	m.record(e)
+}
+
+// use records the usage of a planner; nil for none.
+func (m *Objective) use(u *opt.Usage) {
+	if u != nil && !u.IsZero() && m.State.Rules >= rulesUsage {
+		m.State.Used = m.State.Used.Plus(*u)
+		m.record(opt.Event{Kind: opt.UsageAdded, At: m.now, Usage: u})
+	}
 }
 
 // record keeps an event for the journal that changes nothing here.

@@ -168,6 +168,7 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	if a := p.Report.Approved; a != nil { // it stands
 		covered = max(covered, a.Notes+1)
 	}
+	s.Used = s.Used.Plus(p.Report.Spent)
 	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only failed and skipped plans are retried

@@ -29,6 +29,7 @@ func (m *Objective) onMade(in Made) {
 	if o.Closed() {
 		return
 	}
+	m.use(in.Usage)
 	if in.Failure == "" && !(keep && len(in.Plans) == 0) {
 		m.explainPlans(in.Planner, in.Reason)
 	}

@@ -43,6 +43,7 @@ type ObjectiveState struct {
 	Ended     int64     `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
 	Turn      TurnState `json:"turn,omitzero"`
 	Leaving   bool      `json:"leaving,omitempty"`   // the run is about to continue as new
+	Used      opt.Usage `json:"used,omitzero"`       // by planners, and by earlier attempts at plans
 	Forgotten bool      `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
 }
 
@@ -231,6 +232,9 @@ func approvals(p *opt.Plan) *opt.Approved {
 	}
 	return nil
 }
+
+// usedBy returns the usage of all work on an objective so far.
+func usedBy(s *ObjectiveState) opt.Usage { return s.Used.Plus(spentBeside(&s.Objective, nil)) }
 
 // spentBeside returns the usage of the plans other than p.
 func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {

@@ -104,6 +104,7 @@ func ObjectiveOf(o *opt.Objective, plans, tasks bool) Objective {
 		WithIf(o.Paused && !o.Status.Ended(), opt.KeyPaused, true).
 		WithIf(o.Stuck != nil, opt.KeyStuck, o.Stuck).
 		WithIf(o.Rewound, opt.KeyRewound, true).
+		WithIf(!o.Used.IsZero(), opt.KeyUsage, UsageOf(o.Used)).
 		WithIf(by != nil, keyBlockedBy, by).
 		WithIf(!o.QueuedAt.IsZero(), KeyQueuedAt, o.QueuedAt).
 		WithIf(o.Stopping != "" && !o.Status.Ended(), KeyStopping, o.Stopping)
@@ -121,7 +122,7 @@ func PlanOf(p *opt.Plan, tasks bool) Plan {
 		Metadata:     ordered(withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason), p.Dependencies),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
-	out.Metadata = out.Metadata.WithIf(p.Paused && !p.Status.Ended(), opt.KeyPaused, true)
+	out.Metadata = out.Metadata.WithIf(p.Paused && !p.Status.Ended(), opt.KeyPaused, true).WithIf(!p.Used.IsZero(), opt.KeyUsage, UsageOf(p.Used))
 	if tasks {
 		out.Tasks = Each(p.Tasks, func(t *opt.Task) PlanTask { return PlanTaskOf(p, t) })
 	}
@@ -138,7 +139,7 @@ func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 	if t.State == opt.TaskFailed {
 		reason = t.Reason
 	}
-	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies)
+	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies).WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used))
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link

@@ -49,6 +49,7 @@ type Run struct {
 	NodeID      string    `json:"currentNodeId,omitempty"` // the plan task that is being worked on
 	CompletedAt a2a.Time  `json:"completedAt,omitzero"`
 	Error       *RunError `json:"error,omitempty"` // of a failed run
+	Usage       *Usage    `json:"usage,omitempty"` // of models, in all attempts
 }
 
 // A RunError says why a run has failed.

@@ -18,6 +18,7 @@ type Turn struct {
 	Text          []string // pieces, in order
 	Calls         []Call   // of tools
 	Input, Output int64    // tokens; 0 means 10 and 5
+	Cached        int64    // tokens of Input from a cache
 	End           string   // why the model stops, as the API says; "" for the usual reason
 
 	Status     int         // of an error; 0 for an answer
@@ -244,13 +245,13 @@ func (e *events) openAI() {
 	}
 	chunk(object{}, e.t.end("tool_calls", "stop"))
 	e.send("", object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []object{},
-		"usage": object{"prompt_tokens": e.t.Input, "completion_tokens": e.t.Output, "total_tokens": e.t.Input + e.t.Output}})
+		"usage": object{"prompt_tokens": e.t.Input, "prompt_tokens_details": object{"cached_tokens": e.t.Cached}, "completion_tokens": e.t.Output, "total_tokens": e.t.Input + e.t.Output}})
 	_, _ = io.WriteString(e.w, "data: [DONE]\n\n")
 }
 
 func (e *events) claude() {
 	e.send("message_start", object{"type": "message_start", "message": object{"id": "m", "type": "message", "role": "assistant", "model": "m",
-		"content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": e.t.Input, "output_tokens": 1}}})
+		"content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": e.t.Input - e.t.Cached, "cache_read_input_tokens": e.t.Cached, "output_tokens": 1}}})
 	index := 0
 	block := func(start object, deltas ...object) {
 		e.send("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})

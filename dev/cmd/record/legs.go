@@ -21,6 +21,7 @@ import (
 var inLegs = []shape{
 	{name: "legs", specs: legged("go on 3")},
 	{name: "legs-failed", specs: legged("go on 2; fail")},
+	{name: "legs-used", specs: legged("go on 2 using; fail"), steps: []step{retry(opt.ObjectiveSubmitted), start}},
 	{name: "legs-continued", long: true, specs: legged("go on 40")},
 	{name: "parked-reported", specs: legged("park"), steps: []step{
 		parked, callback(opt.Callback{ID: "c1", Text: "Half of it."}),
@@ -48,7 +49,15 @@ func legged(script string) []opt.PlanSpec {
 // legs does tasks in legs, as their descriptions say.
 type legs struct{}
 
-func (legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+func (l legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	o, err := l.leg(w)
+	if strings.Contains(w.Description, "using") {
+		o.Usage = &opt.Usage{Input: 10, Output: 5, Cost: 100, Model: "main"}
+	}
+	return o, err
+}
+
+func (legs) leg(w activities.Work) (activities.Outcome, error) {
 	var most int
 	if n, _ := fmt.Sscanf(w.Description, "go on %d", &most); n == 1 {
 		switch {

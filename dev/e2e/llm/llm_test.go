@@ -4,6 +4,7 @@ package llm_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 // models is the file of the program under test.
 const models = `
 models:
-  main: {provider: openai, url: "%s/v1", model: scripted, key: LLM_E2E_KEY}
+  main: {provider: openai, url: "%s/v1", model: scripted, key: LLM_E2E_KEY, price: {input: 1, output: 1}}
 servers:
   desk:
     run: [%q]
@@ -142,8 +143,26 @@ func work(tool string, after func() llmtest.Turn) func(int, llmtest.Request) llm
 	}
 }
 
+// used returns what the task shows as used of models.
+func (w *world) used() string {
+	task, err := w.c.Get(w.t.Context(), w.task)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var has struct {
+		Metadata struct {
+			Usage json.RawMessage `json:"longhaul/v1/usage"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(task.Raw, &has); err != nil {
+		w.t.Fatal(err)
+	}
+	return string(has.Metadata.Usage)
+}
+
 // The program is killed after a call of a tool, while the model takes its next turn. The
-// call is not made again.
+// call is not made again, and what the model has used is counted once: by the planner, before the call and
+// after it.
 func TestKilledAfterCall(t *testing.T) {
 	t.Parallel()
 	turns := make(chan bool, 10) // that follow the call
@@ -175,6 +194,9 @@ func TestKilledAfterCall(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"note:x"}, w.made()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if used := w.used(); used != `{"inputTokens":30,"outputTokens":15,"cost":"0.000045"}` {
+		t.Errorf("it has used %s", used)
 	}
 }
 

@@ -152,6 +152,7 @@ func (r *Recording) recordEvent(e *entry) {
 		return
 	}
 	addDecision(r.rows, e)
+	addUsage(r.rows, e)
 	stored, err := r.C.Contents.ToStored(string(e.doc))
 	r.Fail(err)
 	r.Do("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), stored)

@@ -108,14 +108,14 @@ func (r *recorder) batches() []opt.Batch {
 }
 
 // ride returns the events that may ride in an activity, or nil: moves of plans
-// and tasks and artifacts, if nothing waits for them.
+// and tasks, usage and artifacts, if nothing waits for them.
 func (r *recorder) ride() []opt.Batch {
 	if r.writing || r.rewound || r.riding >= r.last || r.needed > r.done || len(r.carried) > 0 {
 		return nil
 	}
 	for _, e := range r.pending {
 		switch {
-		case e.Kind == opt.TaskMoved && e.Gate == nil && e.Status == nil, e.Kind == opt.ArtifactAdded, e.Kind == opt.TaskTried:
+		case e.Kind == opt.TaskMoved && e.Gate == nil && e.Status == nil, e.Kind == opt.ArtifactAdded, e.Kind == opt.TaskTried, e.Kind == opt.UsageAdded:
 		case e.Kind == opt.PlanMoved || e.Kind == opt.PlanStarted:
 		default:
 			return nil

@@ -155,6 +155,9 @@ func ran(a *activity, c *choice) machine.Input {
 		text := fmt.Sprintf("made by %s", a.Key)
 		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
 	}
+	if in.Failed == nil {
+		in.Outcome.Usage = &opt.Usage{Input: 1}
+	}
 	return in
 }
 

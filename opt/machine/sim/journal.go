@@ -41,6 +41,7 @@ type row struct {
 	request   *a2a.Message
 	given     []opt.PlanSpec
 	answered  map[string]bool // commands
+	used      opt.Usage       // by all work on the objective
 	heard     []string        // letters that the objective has judged
 	closed    bool            // its latest attempt has ended
 	changed   int64           // when
@@ -188,7 +189,7 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
-	k.Heard = r.heard
+	k.Heard, k.Used = r.heard, r.used
 	k.Epochs = maps.Clone(j.epochs)
 	for source, n := range j.last {
 		k.Recorded[source] = n

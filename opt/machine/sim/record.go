@@ -158,6 +158,8 @@ func (j *journal) storeKind(source string, r *row, e opt.Event) {
 		o.Cause = ""
 	case opt.ObjectiveStopping:
 		o.Cause = e.Cause
+	case opt.UsageAdded:
+		r.used = r.used.Plus(*e.Usage)
 	case opt.CommandAnswered:
 		j.answers[e.Answer.CommandID] = *e.Answer
 		r.answered[e.Answer.CommandID] = true

@@ -28,9 +28,31 @@ func checkRest(w *world) {
 			w.fail("rest", "%s cannot record its events", w.name(r.id))
 		}
 	}
+	for _, r := range w.latest {
+		if h, ok := r.m.(planHost); ok && !r.terminated {
+			usedOnce(w, r, &h.p.State)
+		}
+	}
 	rowsEqualStates(w)
 	allAnswered(w)
 	allJudged(w)
+}
+
+// usedOnce: the journal has all that the tasks of a plan have used in an attempt, once. An epoch that a
+// reset has ended has used something, too.
+func usedOnce(w *world, r *run, s *machine.PlanState) {
+	var spent, recorded int64
+	for _, u := range s.Spent {
+		spent += u.Input
+	}
+	for _, content := range w.journal.sources[s.Source()] {
+		if e := event(content); e.Kind == opt.UsageAdded {
+			recorded += e.Usage.Input
+		}
+	}
+	if records := s.Rules >= 7 && s.Epoch <= 1 && !s.Forgotten; records && spent != recorded && w.facts.resets[r.id] == 0 {
+		w.fail("costs", "%s has used %d, and the journal has %d", w.name(r.id), spent, recorded)
+	}
 }
 
 // restsForReason: an open objective waits for a person, a plan, a client or a

@@ -1,0 +1,39 @@
+package commands
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The list has the highest costs, as a table or as the agent has them.
+func TestCosts(t *testing.T) {
+	const one = `{"of":"main","inputTokens":12000,"outputTokens":400,"cost":"0.42"}`
+	page := func(w http.ResponseWriter) { fmt.Fprintf(w, `{"costs":[%s]}`, one) }
+	f := newFakeAgent(t, page)
+	f.want(f.run(&costsCommand{By: "model", Limit: 50}), 0, "OF    INPUT   OUTPUT  COST\nmain  12,000  400     0.42\n")
+	f = newFakeAgent(t, page)
+	f.want(f.run(&costsCommand{By: "model", Since: "7d", Limit: 50, JSON: true}), 0, one+"\n")
+	if len(f.calls) != 1 || !strings.Contains(f.calls[0], "since=20") {
+		t.Errorf("called %v", f.calls)
+	}
+	f = newFakeAgent(t)
+	for _, wrong := range []*costsCommand{{Limit: 0}, {Limit: 101}, {Limit: 1, Since: "soon"}} {
+		if r := f.run(wrong); r.err == nil || len(f.calls) > 0 {
+			t.Errorf("%+v: called %v, error %v", wrong, f.calls, r.err)
+		}
+	}
+}
+
+// A task says what it has used beside its budget, and nothing if it has used nothing.
+func TestGet_usage(t *testing.T) {
+	f := newFakeAgent(t, sendResult(bareTask(rootID, `"longhaul/v1/usage":{"inputTokens":12000,"outputTokens":400,"cost":"0.42","budget":{"tokens":50000}}`)))
+	if out := f.run(&getCommand{Task: rootID}).stdout.String(); !strings.Contains(out, "Used: 12,400 of 50,000 tokens, cost 0.42\n") {
+		t.Errorf("printed %s", out)
+	}
+	f = newFakeAgent(t, sendResult(bareTask(rootID, `"a":1`)))
+	if out := f.run(&getCommand{Task: rootID}).stdout.String(); strings.Contains(out, "Used") {
+		t.Errorf("printed %s", out)
+	}
+}

@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// A Usage is what all attempts at some work have used of models, under [opt.KeyUsage] in metadata.
+type Usage struct {
+	InputTokens  int64  `json:"inputTokens"`
+	CachedTokens int64  `json:"cachedTokens,omitempty"` // of the input: read from a cache of the provider
+	OutputTokens int64  `json:"outputTokens"`
+	Cost         string `json:"cost,omitempty"`   // a decimal, in the currency of the operator's prices, as of the time of use
+	Limit        *Limit `json:"budget,omitempty"` // of the latest attempt
+}
+
+// A Limit is how much some work may use.
+type Limit struct {
+	Tokens int64  `json:"tokens,omitempty"` // of input and output together
+	Cost   string `json:"cost,omitempty"`
+}
+
+// A CostList says what contexts, models or tenants have cost, the most expensive first.
+type CostList struct {
+	Costs []Cost `json:"costs"`
+}
+
+// A Cost is what one of them has cost.
+type Cost struct {
+	Of string `json:"of"` // the context, model or tenant; "" for work that names no model
+	Usage
+}
+
+// UsageOf returns u, nil if nothing was used.
+func UsageOf(u opt.Used) *Usage {
+	if u.IsZero() {
+		return nil
+	}
+	out := &Usage{InputTokens: u.Input, CachedTokens: u.Cached, OutputTokens: u.Output, Cost: amount(u.Cost)}
+	if u.Limit != (opt.SpendLimit{}) {
+		out.Limit = &Limit{u.Limit.Tokens, amount(u.Limit.Cost)}
+	}
+	return out
+}
+
+func amount(m opt.Money) string {
+	if m == 0 {
+		return ""
+	}
+	return m.String()
+}
+
+// CostOf returns c.
+func CostOf(c shown.Cost) Cost { return Cost{c.Of, *UsageOf(opt.Used{Usage: c.Usage})} }
+
+// UsageIn returns the usage in the metadata of an objective, a plan or a task, in words; "" if there is none.
+func UsageIn(m a2a.Metadata) string {
+	var u *Usage
+	if m.Decode(opt.KeyUsage, &u) != nil || u == nil {
+		return ""
+	}
+	return u.String()
+}
+
+// String returns u in words, with its limits.
+func (u Usage) String() string {
+	var limit Limit
+	if u.Limit != nil {
+		limit = *u.Limit
+	}
+	text := opt.Grouped(u.InputTokens + u.OutputTokens)
+	if limit.Tokens > 0 {
+		text += " of " + opt.Grouped(limit.Tokens)
+	}
+	text += " tokens"
+	if u.Cost != "" {
+		text += ", cost " + u.Cost
+		if limit.Cost != "" {
+			text += " of " + limit.Cost
+		}
+	}
+	return text
+}
