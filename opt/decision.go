@@ -41,6 +41,8 @@ type Decision struct {
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
+	Checks []Finding `json:"checks,omitempty"` // of a decision [ByChecks]
+
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`
 }

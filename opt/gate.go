@@ -78,6 +78,7 @@ type Gate struct {
 	Object  []a2a.Part `json:"object,omitempty"`  // the parts to be decided on, as they are stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
+	Checks  []Finding  `json:"checks,omitempty"`  // what was found about the object before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first

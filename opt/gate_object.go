@@ -11,6 +11,7 @@ type GateForm struct {
 	Title       []Piece  `json:"title,omitempty"`
 	Description []Piece  `json:"description,omitempty"`
 	Object      []string `json:"object,omitempty"` // whose results are to be decided on, as in Piece.Results
+	Checks      *Checks  `json:"checks,omitempty"` // before people are asked; nil for none
 }
 
 // A Piece is a part of a text that includes results of tasks.

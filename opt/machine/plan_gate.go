@@ -26,7 +26,12 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate) {
 	gate.ID, gate.TaskID = opt.GateIDIn(m.State.Epoch, t.A2AID(), t.Gates+1), t.A2AID()
 	gate.ObjectDigest = gate.Digest()
 	gate = m.State.atOpening(&m.State.Plan, t, gate)
-	m.job(t).move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+	var opening opt.Event
+	if asked == nil && m.check(t, &gate, &opening) {
+		return
+	}
+	opening.Gate, opening.Status = &gate, gate.Message(m.State.ContextID, t.A2AID())
+	m.job(t).move(gate.State(), opening)
 }
 
 // onLetter judges a message. The first valid decision at a gate counts; a

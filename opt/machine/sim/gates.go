@@ -37,6 +37,9 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 	if f.gates[e.TaskID].isPassedAlone(e) {
 		f.notesAt[e.TaskID] = notesNow(&h.p.State)
 	}
+	if d := e.Decision; d != nil && d.DecidedBy == opt.ByChecks && d.Closed {
+		decidedByChecks(w, f, &h.p.State, e)
+	}
 	t := h.p.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
 	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
@@ -49,6 +52,56 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 		f.notesAt[t.A2AID()] = notesNow(&h.p.State)
 	}
 	open.takes(w, f, t, *e.Reply)
+}
+
+// decidedByChecks: checks decide without a person only as a group, about results that no client has
+// made and notes that no client has written, until a person was asked; they send an object back only
+// as often as they may.
+func decidedByChecks(w *world, f *planFacts, s *machine.PlanState, e opt.Event) {
+	t, d := s.Plan.Task(e.TaskID), e.Decision
+	checks, count := t.Ask.Form.Checks, map[opt.Action]int{}
+	for _, found := range d.Checks {
+		if c := s.Plan.Task(found.TaskID); d.Action == opt.Accept && (c == nil || c.State != opt.TaskCompleted || c.ByHand || c.Link != "") {
+			w.fail("checks", "%s counts, which has found nothing", w.name(found.TaskID))
+		}
+		count[found.Verdict]++
+	}
+	verdict := d.Action
+	if verdict == opt.Refine {
+		verdict = opt.Reject
+		f.rounds[e.TaskID]++
+	} else {
+		f.notesAt[e.TaskID] = map[string]bool{}
+	}
+	switch {
+	case len(d.Checks) != len(checks.Places()) || count[verdict] < checks.Groups[0].Need:
+		w.fail("checks", "%d checks of %s say %s", count[verdict], w.name(e.TaskID), verdict)
+	case f.rounds[e.TaskID] > checks.Rounds:
+		w.fail("checks", "%s is sent back %d times", w.name(e.TaskID), f.rounds[e.TaskID])
+	case f.asked[e.TaskID]:
+		w.fail("checks", "%s is decided by checks after people were asked", w.name(e.TaskID))
+	case hasUnchecked(s, t):
+		w.fail("checks", "%s is decided by checks that have not seen a note", w.name(e.TaskID))
+	}
+	for _, b := range s.Plan.Inputs(t) {
+		if b.ByHand || b.Link != "" {
+			w.fail("checks", "%s is about %s, which a client has made", w.name(e.TaskID), w.name(b.ID))
+		}
+	}
+}
+
+// hasUnchecked reports whether clients have written notes that an approval at t would cover.
+func hasUnchecked(s *machine.PlanState, t *opt.Task) bool {
+	notes := slices.Concat(s.Notes, t.Notes)
+	for _, of := range s.Plan.Tasks {
+		if of.Ask == nil {
+			notes = append(notes, of.Notes...)
+		}
+	}
+	return slices.ContainsFunc(notes, func(m a2a.Message) bool {
+		author, _ := m.Metadata.String(opt.KeyAuthor)
+		return author != opt.ByChecks
+	})
 }
 
 // takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
@@ -144,6 +197,7 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 	case e.Gate == nil:
 		delete(f.gates, e.TaskID)
 	case g == nil || g.ID != e.Gate.ID:
+		f.asked[e.TaskID] = true
 		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
 	default:
