@@ -19,7 +19,7 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 		want  []string // ids that tasks use, one after the other
 		field string
 	}{
-		{"list", []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Check: true, Uses: []string{"task-0", task(1, 1), "task-0"}}}, []string{task(1, 0), task(1, 1)}, ""},
+		{"list", []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Uses: []string{"task-0", task(1, 1), "task-0"}}}, []string{task(1, 0), task(1, 1)}, ""},
 		{"later in the list", []opt.TaskSpec{{Name: "a", Uses: []string{"task-1"}}, {Name: "b"}}, nil, "tasks[0].uses[0]"},
 		{"itself", []opt.TaskSpec{{Name: "a"}, {Name: "b", Uses: []string{"task-0", "task-1"}}}, nil, "tasks[1].uses[1]"},
 		{"nothing there", []opt.TaskSpec{{Name: "a"}, {Name: "b", Uses: []string{"task-2"}}}, nil, "tasks[1].uses[0]"},
@@ -74,7 +74,7 @@ func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 	spec := opt.TaskSpec{
 		Name: "t", Description: "d", Dependencies: []string{"task-0"}, Metadata: a2a.Metadata{}.With("k", 1), Executor: "e", Input: []byte(`1`),
-		Ask: &opt.Gate{Kind: opt.Approval}, Attempts: 2, Timeout: 3, Retry: opt.Retry{Wait: 4, Except: []string{"x"}}, Uses: []string{"task-0"},
+		Ask: &opt.Gate{Kind: opt.Approval}, Attempts: 2, Timeout: 3, Retry: opt.Retry{Wait: 4, Except: []string{"x"}}, Uses: []string{"task-0"}, Check: true,
 	}
 	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}})
 	if err != nil {
