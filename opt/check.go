@@ -33,6 +33,7 @@ type Finding struct {
 	TaskID  string `json:"taskId"`
 	Verdict Action `json:"verdict"`          // accept or reject; ask: people should decide
 	Reason  string `json:"reason,omitempty"` // in words
+	Asked   string `json:"asked,omitempty"`  // digest of the executor and the input of the check
 	Digest  string `json:"digest,omitempty"` // of all that the check has returned, made as [Gate.Digest] is
 }
 
@@ -51,7 +52,7 @@ const maxReason = 500
 // Finding returns what t, which checks an object, has found. A task that has not checked it by
 // itself has found nothing, so that people decide: it has failed, or a client has ended or linked it.
 func (t *Task) Finding() Finding {
-	f := Finding{Check: t.Name, TaskID: t.A2AID(), Verdict: Ask}
+	f := Finding{Check: t.Name, TaskID: t.A2AID(), Verdict: Ask, Asked: digestOf([]any{t.Executor, t.Input})}
 	if t.State != TaskCompleted || t.ByHand || t.Link != "" {
 		f.Reason = strings.TrimSpace("It has not been checked. " + t.Failure)
 		return f

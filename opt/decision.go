@@ -53,6 +53,8 @@ func (d Decision) Outcome() string {
 	switch {
 	case d.ByHand:
 		how = "Closed by hand by " + a2a.Visible(d.DecidedBy)
+	case d.DecidedBy == ByChecks:
+		how = d.Action.Outcome() + " by checks"
 	case d.DecidedBy == ByTimer && d.Action == "":
 		how = "Closed, since no answer came in time"
 	case d.DecidedBy == ByTimer:

@@ -268,8 +268,20 @@ func (g *Gate) Prompt() string {
 	for _, q := range g.Questions {
 		lines = append(lines, q.Question)
 	}
-	lines = append(lines, g.Description)
+	lines = append(lines, g.About())
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
+// About returns the description of g, and what was found about its object.
+func (g *Gate) About() string {
+	var lines []string
+	if g.Description != "" {
+		lines = append(lines, g.Description)
+	}
+	for _, f := range g.Checks {
+		lines = append(lines, "Checked, "+f.String())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Again returns " (2nd time)" for an approval that is the second gate of its task, as after

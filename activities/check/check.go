@@ -122,7 +122,10 @@ func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
 // objectOf returns the parts of the results that a check is about.
 func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
 	for _, r := range w.Results {
-		named := func(place string) bool { return place == opt.AllResults || w.Placed(place) == r.TaskID }
+		named := func(place string) bool {
+			id, _ := opt.TaskPlaced(w.PlanID, place)
+			return place == opt.AllResults || id == r.TaskID
+		}
 		if len(w.Results) > 1 && !slices.ContainsFunc(of, named) {
 			continue
 		}

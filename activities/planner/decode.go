@@ -183,7 +183,16 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
 		"questions":  func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
 		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
+		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
+		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
+		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
 	})
+	if len(f.checks) == 0 && f.rounds > 0 {
+		s.fail(n, `"rounds" is for checks`)
+	}
+	for i := range f.checks {
+		s.judged(&f.checks[i], f)
+	}
 	return f, s.uses
 }
 

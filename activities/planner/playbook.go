@@ -52,6 +52,7 @@ type task struct {
 	attempts int
 	timeout  int // seconds
 	retry    opt.Retry
+	check    bool // see [checkForm]
 }
 
 // A form is a [human.Form] of texts.
@@ -63,6 +64,9 @@ type form struct {
 	responders           *opt.Responders // nil for everyone
 	questions            []question
 	wait                 []waitStep
+	checks               []checkForm
+	rounds               int
+	groups               []opt.CheckGroup // of the tasks of checks, when they are in the plan
 }
 
 // A waitStep is what happens while a human task waits.
@@ -114,7 +118,7 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	spec := opt.TaskSpec{
 		Name: name, Description: description, Dependencies: t.dependencies, Metadata: t.metadata(),
 		Executor: t.executor, Attempts: t.attempts, Timeout: t.timeout, Retry: t.retry,
-		Uses: t.usedTasks(),
+		Uses: t.usedTasks(), Check: t.check,
 	}
 	if t.form != nil {
 		spec.Executor = human.Executor
@@ -177,6 +181,9 @@ func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
 	}
 	if h.Results.Object, err = f.object.objects(facts, places); err != nil {
 		return nil, err
+	}
+	if len(f.groups) > 0 {
+		h.Results.Checks = &opt.Checks{Groups: f.groups, Rounds: f.rounds}
 	}
 	for _, q := range f.questions {
 		asked := human.QuestionForm{ID: q.id, Schema: q.schema}

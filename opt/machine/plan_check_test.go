@@ -170,10 +170,10 @@ func TestPlan_checks_clients(t *testing.T) {
 			check := c.State.Plan.Tasks[1]
 			check.State, check.ByHand, check.Artifacts = opt.TaskCompleted, true, c.outcome(check).Artifacts
 		},
-		"a check that stands for another":     func(c *checkedPlan) { c.State.Plan.Tasks[1].Link = "elsewhere" },
-		"an object made by hand":              func(c *checkedPlan) { c.State.Plan.Tasks[0].ByHand = true },
-		"a check of nothing":                  func(c *checkedPlan) { c.State.Plan.Tasks[1].Dependencies = []string{} },
-		"a check that does not come before":   func(c *checkedPlan) { c.State.Plan.Tasks[2].Dependencies = []string{c.State.Plan.Tasks[0].ID} },
+		"a check that stands for another":   func(c *checkedPlan) { c.State.Plan.Tasks[1].Link = "elsewhere" },
+		"an object made by hand":            func(c *checkedPlan) { c.State.Plan.Tasks[0].ByHand = true },
+		"a check of nothing":                func(c *checkedPlan) { c.State.Plan.Tasks[1].Dependencies = []string{} },
+		"a check that does not come before": func(c *checkedPlan) { c.State.Plan.Tasks[2].Dependencies = []string{c.State.Plan.Tasks[0].ID} },
 		"a note": func(c *checkedPlan) {
 			c.do(machine.Letter{Letter: opt.Letter{TaskID: objectiveID, Principal: "mallory", Message: a2a.Message{MessageID: "n", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("To all.")}}}})
 		},

@@ -61,7 +61,7 @@ func decidedByChecks(w *world, f *planFacts, s *machine.PlanState, e opt.Event) 
 	t, d := s.Plan.Task(e.TaskID), e.Decision
 	checks, count := t.Ask.Form.Checks, map[opt.Action]int{}
 	for _, found := range d.Checks {
-		if c := s.Plan.Task(found.TaskID); d.Action == opt.Accept && (c == nil || c.State != opt.TaskCompleted || c.ByHand || c.Link != "") {
+		if c := s.Plan.Task(found.TaskID); found.Verdict == opt.Accept && d.Action == opt.Accept && (c == nil || c.State != opt.TaskCompleted || c.ByHand || c.Link != "") {
 			w.fail("checks", "%s counts, which has found nothing", w.name(found.TaskID))
 		}
 		count[found.Verdict]++
