@@ -15,6 +15,10 @@ const OwnNames = "longhaul:"
 // was over. Such a decision has no MessageID.
 const ByTimer = OwnNames + "timer"
 
+// ByChecks is in [Decision.DecidedBy] in place of a principal when tasks that check an object have
+// decided about it. Such a decision has no MessageID; it has the findings instead.
+const ByChecks = OwnNames + "checks"
+
 // A Decision is the record of one reply to a gate, accepted or refused, or of a gate
 // that expired. The decisions of one attempt at a plan form a chain: each has the hash
 // of the one before it, so none can be changed, removed or added later without

@@ -78,7 +78,7 @@ type Gate struct {
 	Object  []a2a.Part `json:"object,omitempty"`  // the parts to be decided on, as they are stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
-	Checks  []Finding  `json:"checks,omitempty"`  // what was found about the object before people were asked
+	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
@@ -272,7 +272,7 @@ func (g *Gate) Prompt() string {
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
-// About returns the description of g, and what was found about its object.
+// About returns the description of g, and the findings about its object.
 func (g *Gate) About() string {
 	var lines []string
 	if g.Description != "" {

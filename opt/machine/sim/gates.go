@@ -37,9 +37,6 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 	if f.gates[e.TaskID].isPassedAlone(e) {
 		f.notesAt[e.TaskID] = notesNow(&h.p.State)
 	}
-	if d := e.Decision; d != nil && d.DecidedBy == opt.ByChecks && d.Closed {
-		decidedByChecks(w, f, &h.p.State, e)
-	}
 	t := h.p.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
 	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
@@ -57,25 +54,21 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 // decidedByChecks: checks decide without a person only as a group, about results that no client has
 // made and notes that no client has written, until a person was asked; they send an object back only
 // as often as they may.
-func decidedByChecks(w *world, f *planFacts, s *machine.PlanState, e opt.Event) {
-	t, d := s.Plan.Task(e.TaskID), e.Decision
-	checks, count := t.Ask.Form.Checks, map[opt.Action]int{}
-	for _, found := range d.Checks {
-		if c := s.Plan.Task(found.TaskID); found.Verdict == opt.Accept && d.Action == opt.Accept && (c == nil || c.State != opt.TaskCompleted || c.ByHand || c.Link != "") {
-			w.fail("checks", "%s counts, which has found nothing", w.name(found.TaskID))
-		}
-		count[found.Verdict]++
+func decidedByChecks(w *world, r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if d := e.Decision; !ok || d == nil || d.DecidedBy != opt.ByChecks || !d.Closed {
+		return
 	}
-	verdict := d.Action
-	if verdict == opt.Refine {
-		verdict = opt.Reject
+	s, f := &h.p.State, w.facts.plan(r.id)
+	t := s.Plan.Task(e.TaskID)
+	checks := t.Ask.Form.Checks
+	if e.Decision.Action == opt.Refine {
 		f.rounds[e.TaskID]++
 	} else {
 		f.notesAt[e.TaskID] = map[string]bool{}
 	}
+	agreed(w, s, checks, e)
 	switch {
-	case len(d.Checks) != len(checks.Places()) || count[verdict] < checks.Groups[0].Need:
-		w.fail("checks", "%d checks of %s say %s", count[verdict], w.name(e.TaskID), verdict)
 	case f.rounds[e.TaskID] > checks.Rounds:
 		w.fail("checks", "%s is sent back %d times", w.name(e.TaskID), f.rounds[e.TaskID])
 	case f.asked[e.TaskID]:
@@ -87,6 +80,24 @@ func decidedByChecks(w *world, f *planFacts, s *machine.PlanState, e opt.Event) 
 		if b.ByHand || b.Link != "" {
 			w.fail("checks", "%s is about %s, which a client has made", w.name(e.TaskID), w.name(b.ID))
 		}
+	}
+}
+
+// agreed: as many checks as are needed give the verdict, of those that have run.
+func agreed(w *world, s *machine.PlanState, checks *opt.Checks, e opt.Event) {
+	verdict, n := e.Decision.Action, 0
+	if verdict == opt.Refine {
+		verdict = opt.Reject
+	}
+	for _, found := range e.Decision.Checks {
+		c := s.Plan.Task(found.TaskID)
+		ran := verdict == opt.Reject || c != nil && c.State == opt.TaskCompleted && !c.ByHand && c.Link == "" // after a reject it is made again
+		if found.Verdict == verdict && ran {
+			n++
+		}
+	}
+	if n < checks.Groups[0].Need || len(e.Decision.Checks) != len(checks.Places()) {
+		w.fail("checks", "%d checks of %s say %s", n, w.name(e.TaskID), verdict)
 	}
 }
 
