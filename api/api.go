@@ -45,6 +45,7 @@ type Config struct {
 	Callbacks TokenPage // serves callback URLs below [CallbackPath]: POST; nil: there are none
 	Answers   TokenPage // serves answer links below /answer/: GET, HEAD and POST; nil: there are none
 	Chat      TokenPage // takes what people press at a chat platform, which the path names in place of a token: POST; nil: there are none
+	Hooks     TokenPage // takes events for triggers, which the path names in place of a token: POST; nil: there are none
 
 	Console Console // serves the pages below [ConsolePath]; nil: there are none
 	MCP     Door    // serves [MCPPath] and its description for OAuth clients; nil: there is none

@@ -91,6 +91,9 @@ func (s *Server) routes() {
 	if s.cfg.Chat != nil {
 		s.echo.POST(chatPath+":token", byToken(s.cfg.Chat))
 	}
+	if s.cfg.Hooks != nil {
+		s.echo.POST(hookPath+":token", byToken(s.cfg.Hooks))
+	}
 	if s.cfg.Console != nil {
 		s.echo.Any(ConsolePath, s.serveConsole)
 		s.echo.Any(ConsolePath+"/*", s.serveConsole)
@@ -170,6 +173,9 @@ func (s *Server) serveMCP(e echo.Context) error {
 
 // chatPath is the path of chat platforms, before the name of one.
 const chatPath = "/chat/"
+
+// hookPath is the path of triggers, before the name of one.
+const hookPath = "/hooks/"
 
 // answerPath is the path of answer links, before their tokens.
 const answerPath = "/answer/"

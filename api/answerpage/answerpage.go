@@ -12,7 +12,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"time"
@@ -118,17 +117,7 @@ func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token
 // refuseLink answers a request with a token that is not valid. An address that sends many
 // of them has to wait.
 func (p *Page) refuseLink(c *call.Call, w http.ResponseWriter, r *http.Request, cause error) {
-	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: func() (call.Caller, error) {
-		if p.cfg.Wrong == nil {
-			return call.Caller{}, cause
-		}
-		release, err := p.cfg.Wrong.Call(call.Caller{Principal: network(r.RemoteAddr)})
-		if err != nil {
-			return call.Caller{}, err
-		}
-		release()
-		return call.Caller{}, cause
-	}})
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, cause)})
 	switch {
 	case fault.Kind == call.RateLimited:
 		p.refuse(w, fault)
@@ -137,20 +126,6 @@ func (p *Page) refuseLink(c *call.Call, w http.ResponseWriter, r *http.Request, 
 	default:
 		p.write(w, http.StatusNotFound, content{Title: "This link is not valid", Text: "Check that the whole link was copied."})
 	}
-}
-
-// network returns the network that an address is counted with: for IPv6 its /64.
-func network(addr string) string {
-	from, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return ""
-	}
-	ip := from.Addr().Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	prefix, _ := ip.Prefix(64) // the length is valid
-	return prefix.String()
 }
 
 // sameOrigin reports whether a form was sent by the page itself. Only that page has the

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"sync"
@@ -104,18 +103,7 @@ var errNotSigned = errors.New("the request of a chat platform is not signed, or 
 
 // refuseRequest answers a request that no platform has sent.
 func (p *Page) refuseRequest(c *call.Call, w http.ResponseWriter, r *http.Request) {
-	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: func() (call.Caller, error) {
-		if p.cfg.Wrong == nil {
-			return call.Caller{}, errNotSigned
-		}
-		addr, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero value is counted, too
-		release, err := p.cfg.Wrong.Call(call.Caller{Principal: addr.Addr().String()})
-		if err != nil {
-			return call.Caller{}, err
-		}
-		release()
-		return call.Caller{}, errNotSigned
-	}})
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, errNotSigned)})
 	status := http.StatusUnauthorized
 	if fault.Kind == call.RateLimited {
 		status = http.StatusTooManyRequests

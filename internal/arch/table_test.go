@@ -112,6 +112,9 @@ var rooms = []room{
 	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
 		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal"}},
+	{name: "api/hook", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", // events of other systems
+		"internal/opfile"}, subjects...), // the file of triggers
+		tests: []string{"api"}},
 	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform", // hosts of models
 		"internal/schema"}, subjects...), // of answers in forms
 		tests: []string{"api"}},

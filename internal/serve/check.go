@@ -16,7 +16,7 @@ import (
 // Check is "longhaul check": the files and settings are read as at the start of a process that
 // serves and works, by the same parts, and nothing is started.
 type Check struct {
-	Files    []string `arg:"" optional:"" help:"Playbooks, directories of playbooks, and files with commands, endpoints, agents, models or channels for notices, in place of those of the settings." type:"path"`
+	Files    []string `arg:"" optional:"" help:"Playbooks, directories of playbooks, and files with commands, endpoints, agents, models, triggers or channels for notices, in place of those of the settings." type:"path"`
 	As       string   `help:"Process that is to start with them: dev, where the executor echo is on, or worker." enum:",dev,worker" default:"" placeholder:"PROCESS"`
 	Settings Settings `embed:""`
 }
@@ -35,7 +35,7 @@ func (c *Check) Run(p *process.Process, b Build) error {
 	if wrong := h.start(p.Ctx, g.reach); wrong != nil {
 		return errors.Join(err, wrong)
 	}
-	if err := errors.Join(err, h.start(p.Ctx, g.notices), h.start(p.Ctx, g.planning)); err != nil {
+	if err := errors.Join(err, h.start(p.Ctx, g.notices), h.start(p.Ctx, g.triggers), h.start(p.Ctx, g.planning)); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.Stdout, "No mistakes.")
@@ -49,7 +49,7 @@ func (c *Check) Run(p *process.Process, b Build) error {
 func (c *Check) places() map[string]*string {
 	s := &c.Settings
 	return map[string]*string{
-		"commands": &s.Worker.Commands, "endpoints": &s.Worker.Endpoints, "agents": &s.Shared.Work.Agents, "models": &s.Shared.Work.Models, "channels": &s.Notices.Notices,
+		"commands": &s.Worker.Commands, "endpoints": &s.Worker.Endpoints, "agents": &s.Shared.Work.Agents, "models": &s.Shared.Work.Models, "channels": &s.Notices.Notices, "triggers": &s.API.Triggers,
 	}
 }
 

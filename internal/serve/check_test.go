@@ -65,11 +65,15 @@ func TestCheck(t *testing.T) {
 	book := write(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T, executor: echo}]}]\n")
 	commands := write(t, "commands.yaml", commandsFile)
 	agents := write(t, "agents.yaml", "agents: {one: {url: 'https://agent.example.com'}}\n")
-	if said, want := checkFiles(t, 0, "--as", "dev", book, agents, commands), "No mistakes.\n"; !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 4 {
+	triggers := write(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Body.a}}'}]\n")
+	if said, want := checkFiles(t, 0, "--as", "dev", book, agents, commands, triggers), "No mistakes.\n"; !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 5 {
 		t.Errorf("it says\n%s", said)
 	}
 	if said := checkFiles(t, 1, "--as", "worker", book); !strings.Contains(said, "the executor echo is off: turn it on with --echo") {
 		t.Errorf("a worker: it says\n%s", said)
+	}
+	if said := checkFiles(t, 1, write(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Bdy}}'}]\n")); !strings.Contains(said, "trigger a: message: ") {
+		t.Errorf("a mistake in a template: it says\n%s", said)
 	}
 	if said := checkFiles(t, 2, commands, commands); !strings.Contains(said, "both have commands") {
 		t.Errorf("two files of a kind: it says\n%s", said)

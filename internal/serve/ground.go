@@ -30,6 +30,7 @@ type ground struct {
 	host     *host
 	reach    *reach
 	notices  *notices
+	triggers *triggers
 	planning *planning
 	store    *store
 	temporal *connection
@@ -44,7 +45,7 @@ func (s Shared) newGround(h *host, links linkSettings, quotas access.Quotas, tar
 	p := &planning{host: h, settings: s.Work, reach: r}
 	st := &store{host: h, settings: s.Store, signs: s.Egress.PushSigning, notices: n}
 	n.store = st
-	return &ground{h, r, n, p, st, &connection{host: h, store: st, find: target, payloads: s.Payloads, maxEvents: s.Work.MaxEvents}, quotas}
+	return &ground{h, r, n, &triggers{log: h.log}, p, st, &connection{host: h, store: st, find: target, payloads: s.Payloads, maxEvents: s.Work.MaxEvents}, quotas}
 }
 
 // A connection is that to Temporal.

@@ -40,9 +40,10 @@ func (c *API) Run(p *process.Process, b Build) error {
 	return run(p.Ctx, c.Shared.Work.executorsOf(b), c.Shared.Log, c.Shared.Ops, func(h *host) []part {
 		g := c.Shared.newGround(h, c.API.linkSettings, quotas, func() namespace.Target { return target })
 		g.planning.api, g.notices.file, g.notices.answers = &c.API, c.Notices.Notices, true
+		g.triggers.file = c.API.Triggers
 		check := &namespaceCheck{temporal: g.temporal}
 		a := &apiServer{ground: g, settings: c.API, plain: check.lacksAttributes.Load}
-		return append([]part{g.reach, g.notices, g.planning, g.store, g.temporal, check}, append(a.parts(),
+		return append([]part{g.reach, g.notices, g.triggers, g.planning, g.store, g.temporal, check}, append(a.parts(),
 			step(func(context.Context) error {
 				h.log.Info("Serving A2A", zap.String("url", a.listeners.url))
 				return nil
@@ -125,7 +126,7 @@ func (s Settings) check() (quotas access.Quotas, memory int64, err error) {
 // ground returns the ground of a process that serves and works.
 func (s *Settings) ground(h *host, quotas access.Quotas, target func() namespace.Target) *ground {
 	g := s.Shared.newGround(h, s.API.linkSettings, quotas, target)
-	g.notices.file = s.Notices.Notices
+	g.notices.file, g.triggers.file = s.Notices.Notices, s.API.Triggers
 	g.planning.api, g.planning.worker, g.planning.env = &s.API, &s.Worker, os.LookupEnv
 	return g
 }
@@ -161,7 +162,7 @@ func (d *Dev) serve(p *process.Process, b Build) error {
 		w := &workerPart{ground: g, settings: c.Worker, lease: l}
 		a := &apiServer{ground: g, settings: c.API, temporalUI: inside.uiURL}
 		parts := []part{
-			g.reach, g.notices, g.planning, inside, g.store, g.temporal,
+			g.reach, g.notices, g.triggers, g.planning, inside, g.store, g.temporal,
 			step(func(ctx context.Context) error { return g.temporal.namespace().CheckKeys(ctx) }),
 			l, w, w.dispatcher(),
 		}

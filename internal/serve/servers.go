@@ -44,7 +44,7 @@ func (s *httpServer) Start(context.Context) error {
 		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
 		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal.APIKeys, !cfg.NoConsole),
-		Chat: a.notices.chatPage(a.operations, a.store.journal.APIKeys), MCP: a.mcp(),
+		Chat: a.notices.chatPage(a.operations, a.store.journal.APIKeys), Hooks: a.triggers.door(a.operations), MCP: a.mcp(),
 		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
 	})
 	a.planning.follow(func() { s.pages.SetSkills(a.agent.Skills()) })
