@@ -5,6 +5,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,8 +28,9 @@ const Kind = "check"
 type Input struct {
 	Of     []string        `json:"of"` // whose results are the object, as in [opt.Piece.Results]
 	Schema json.RawMessage `json:"schema,omitempty"`
-	Holds  string          `json:"holds,omitempty"` // a condition
-	Else   opt.Action      `json:"else,omitempty"`  // the verdict if it does not hold; "" for reject
+	Holds  string          `json:"holds,omitempty"`  // a condition
+	Else   opt.Action      `json:"else,omitempty"`   // the verdict if it does not hold; "" for reject
+	Reason string          `json:"reason,omitempty"` // for that verdict; "" names the condition
 }
 
 // mostCost bounds the work of one condition, in steps of CEL.
@@ -113,10 +115,8 @@ func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
 		return opt.Ask, fmt.Sprintf("%s could not be worked out: %v", in.Holds, err)
 	case result.Value() == true:
 		return opt.Accept, ""
-	case in.Else != "":
-		return in.Else, "It is not so that " + in.Holds
 	}
-	return opt.Reject, "It is not so that " + in.Holds
+	return cmp.Or(in.Else, opt.Reject), cmp.Or(in.Reason, "It is not so that "+in.Holds)
 }
 
 // objectOf returns the parts of the results that a check is about.

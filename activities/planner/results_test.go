@@ -156,7 +156,7 @@ plans:
 	}
 	want := []string{
 		` "Order" false [] [] `,
-		`check "Whether to ask" true [task-0] [task-0 task-0] {"of":["task-0"],"holds":"!(object.amount \u003e 500)","else":"ask"}`,
+		`check "Whether to ask" true [task-0] [task-0 task-0] {"of":["task-0"],"holds":"!(object.amount \u003e 500)","else":"ask","reason":"It is so that object.amount \u003e 500"}`,
 		`check "Form" true [task-0] [task-0 task-0] {"of":["task-0"],"schema":{"required":["amount"]}}`,
 		"judge", "judge", "judge",
 		`shell "Tests" true [task-0] [task-0 task-0] {"command":{"longhaul/v1/text":[{"results":"task-0"}]}}`,
