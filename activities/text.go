@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"longhaul/opt"
@@ -133,16 +131,14 @@ func (f *filler) text(object map[string]any, pieces any) (string, error) {
 	return b.String(), nil
 }
 
-var placeForm = regexp.MustCompile(`^task-(\d{1,6})$`)
-
 // results returns the text of the results that a piece names, cut to the room
 // that is left.
 func (f *filler) results(name string) (string, error) {
-	taskID := ""
-	if m := placeForm.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		taskID = opt.TaskID(f.work.PlanID, n)
-	} else if name != AllResults {
+	taskID, ok := opt.TaskPlaced(f.work.PlanID, name)
+	switch {
+	case name == AllResults:
+		taskID = ""
+	case !ok:
 		return "", fmt.Errorf("%q names no task", name)
 	}
 	text := f.work.ResultsText(taskID)

@@ -15,6 +15,10 @@ const OwnNames = "longhaul:"
 // was over. Such a decision has no MessageID.
 const ByTimer = OwnNames + "timer"
 
+// ByChecks is in [Decision.DecidedBy] in place of a principal when tasks that check an object have
+// decided about it. Such a decision has no MessageID; it has the findings instead.
+const ByChecks = OwnNames + "checks"
+
 // A Decision is the record of one reply to a gate, accepted or refused, or of a gate
 // that expired. The decisions of one attempt at a plan form a chain: each has the hash
 // of the one before it, so none can be changed, removed or added later without
@@ -41,6 +45,8 @@ type Decision struct {
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
+	Checks []Finding `json:"checks,omitempty"` // of a decision [ByChecks]
+
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`
 }
@@ -51,6 +57,8 @@ func (d Decision) Outcome() string {
 	switch {
 	case d.ByHand:
 		how = "Closed by hand by " + a2a.Visible(d.DecidedBy)
+	case d.DecidedBy == ByChecks:
+		how = d.Action.Outcome() + " by checks"
 	case d.DecidedBy == ByTimer && d.Action == "":
 		how = "Closed, since no answer came in time"
 	case d.DecidedBy == ByTimer:

@@ -78,6 +78,7 @@ type Gate struct {
 	Object  []a2a.Part `json:"object,omitempty"`  // the parts to be decided on, as they are stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
+	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
@@ -267,8 +268,20 @@ func (g *Gate) Prompt() string {
 	for _, q := range g.Questions {
 		lines = append(lines, q.Question)
 	}
-	lines = append(lines, g.Description)
+	lines = append(lines, g.About())
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
+// About returns the description of g, and the findings about its object.
+func (g *Gate) About() string {
+	var lines []string
+	if g.Description != "" {
+		lines = append(lines, g.Description)
+	}
+	for _, f := range g.Checks {
+		lines = append(lines, "Checked, "+f.String())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Again returns " (2nd time)" for an approval that is the second gate of its task, as after

@@ -53,6 +53,13 @@ func TaskID(planID string, m int) string {
 // TaskPlace returns the name of the task with an index for tasks of the same plan.
 func TaskPlace(index int) string { return "task-" + strconv.Itoa(index) }
 
+// TaskPlaced returns the id of the task of a plan with such a name; ok is false for other names.
+func TaskPlaced(planID, place string) (id string, ok bool) {
+	digits, is := strings.CutPrefix(place, "task-")
+	n, err := strconv.Atoi(digits)
+	return TaskID(planID, n), is && err == nil && TaskPlace(n) == place && n >= 0
+}
+
 // RootID returns the id of the root task of an attempt at an objective: the
 // objective's own id for the first attempt.
 func RootID(objectiveID string, attempt int) string {

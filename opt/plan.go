@@ -187,8 +187,8 @@ func (p *Plan) Results() []a2a.Artifact {
 	return out
 }
 
-// makersAmong returns the tasks in from, each task without artifacts replaced by the
-// tasks before it. It visits each task once: the number of paths through a plan is
+// makersAmong returns the tasks in from, each task without artifacts, or that checks those of others,
+// replaced by the tasks before it. It visits each task once: the number of paths through a plan is
 // exponential.
 func makersAmong(p *Plan, from []*Task) []*Task {
 	var out []*Task
@@ -198,7 +198,7 @@ func makersAmong(p *Plan, from []*Task) []*Task {
 		for _, t := range tasks {
 			switch {
 			case seen[t]:
-			case len(t.Artifacts) > 0:
+			case len(t.Artifacts) > 0 && !t.Check:
 				out = append(out, t)
 			default:
 				visit(p.Before(t))

@@ -24,6 +24,7 @@ type Task struct {
 	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may take; 0 for the default
 	Retry    Retry           `json:"retry,omitzero"`     // when to make another attempt
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
+	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -62,7 +63,7 @@ func (t *Task) reset(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
-		Retry: t.Retry, Uses: t.Uses,
+		Retry: t.Retry, Uses: t.Uses, Check: t.Check,
 		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
@@ -165,6 +166,7 @@ type TaskSpec struct {
 	Timeout      int             `json:"timeout,omitempty"`
 	Retry        Retry           `json:"retry,omitzero"`
 	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
+	Check        bool            `json:"check,omitempty"`
 }
 
 // A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,

@@ -8,6 +8,7 @@ package human
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -123,7 +124,21 @@ func (f Form) approval() (*opt.Gate, error) {
 		return nil, fmt.Errorf("an approval must offer accept")
 	}
 	g.Form = f.form()
-	return g, nil
+	return g, f.checkChecks(g)
+}
+
+// checkChecks returns why g cannot have the checks of f.
+func (f Form) checkChecks(g *opt.Gate) error {
+	switch checks := f.Results.Checks; {
+	case checks == nil:
+		return nil
+	case len(f.Results.Object) == 0:
+		return errors.New("checks need an object")
+	case checks.Rounds > 0 && !g.Allows(opt.Refine):
+		return errors.New("rounds send the object back: the approval must offer refine")
+	default:
+		return checks.Valid()
+	}
 }
 
 // form returns the templates of f that use results, nil if there are none.

@@ -53,7 +53,7 @@ func newCard(d Data, app chatapp.App) card {
 		}
 	}
 	object := d.Object()
-	c.add("", g.Description)
+	c.add("", g.About())
 	c.add("To be decided on", object)
 	c.hidden = c.hidden || g.ObjectDigest != "" && object == "" && g.Kind == opt.Approval
 	for _, q := range g.Questions {

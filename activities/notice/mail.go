@@ -51,7 +51,7 @@ const (
 
 Objective: {{.Objective}}
 Task: {{.Task}}
-{{with .Interrupt.Description}}
+{{with .Interrupt.About}}
 {{.}}
 {{end}}{{range .Interrupt.Questions}}
 - {{.Question}}

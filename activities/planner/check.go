@@ -52,6 +52,7 @@ func (c *checks) plan(p *plan) {
 		tasks = append(tasks, &t.step)
 	}
 	c.resolveUses(p, c.resolve("task", p.line, tasks))
+	p.addChecks()
 	for _, t := range p.tasks {
 		if t.form == nil {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"longhaul/activities/check"
 	"longhaul/activities/human"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
@@ -183,7 +184,16 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
 		"questions":  func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
 		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
+		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
+		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
+		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
 	})
+	if len(f.checks) == 0 && f.rounds > 0 {
+		s.fail(n, `"rounds" is for checks`)
+	}
+	for i := range f.checks {
+		s.judged(&f.checks[i], f)
+	}
 	return f, s.uses
 }
 
@@ -282,4 +292,74 @@ func (s *source) span(n *yaml.Node) int64 {
 		s.unfit(n, "be a duration of whole seconds, such as 90s, 2h or 7d")
 	}
 	return int64(d / time.Second)
+}
+
+// check reads a check.
+func (s *source) check(n *yaml.Node) checkForm {
+	t := &task{step: step{line: n.Line, optional: true}, at: n.Line, check: true}
+	c, in := checkForm{line: n.Line, task: t, of: 1}, check.Input{}
+	s.object(n, "a check", table{
+		"name":     func(n *yaml.Node) { t.name = text{raw: s.str(n)} },
+		"schema":   func(n *yaml.Node) { in.Schema = s.json(n) },
+		"holds":    func(n *yaml.Node) { in.Holds = s.str(n) },
+		"judge":    func(n *yaml.Node) { c.criteria = s.str(n) },
+		"model":    func(n *yaml.Node) { c.model = s.str(n) },
+		"executor": func(n *yaml.Node) { t.executor, t.at = s.str(n), n.Line },
+		"input":    func(n *yaml.Node) { t.input = s.value(n) },
+		"timeout":  func(n *yaml.Node) { t.timeout = s.seconds(n) },
+		"of":       func(n *yaml.Node) { c.of = s.number(n, 1, maxJudges) },
+		"need":     func(n *yaml.Node) { c.need = s.number(n, 1, maxJudges) },
+	})
+	kinds := 0
+	for _, is := range []bool{in.Schema != nil || in.Holds != "", c.criteria != "", t.executor != ""} {
+		if is {
+			kinds++
+		}
+	}
+	switch {
+	case t.name.raw == "":
+		s.fail(n, "a check needs a name")
+	case kinds != 1:
+		s.fail(n, "a check has one of schema, holds, judge and executor")
+	case in.Schema != nil || in.Holds != "":
+		c.schema = &in
+		if err := in.Valid(); err != nil {
+			s.fail(n, "%v", err)
+		}
+	}
+	if c.need == 0 {
+		c.need = c.of/2 + 1
+	}
+	return c
+}
+
+// onlyIf reads a condition: without it, no one is asked.
+func (s *source) onlyIf(n *yaml.Node) checkForm {
+	condition := s.str(n)
+	in := &check.Input{Holds: condition}
+	if err := in.Valid(); err != nil {
+		s.fail(n, "%v", err)
+	}
+	in.Holds, in.Else, in.Reason = "!("+condition+")", opt.Ask, "It is so that "+condition
+	t := &task{step: step{line: n.Line, optional: true, name: text{raw: "Whether to ask"}}, at: n.Line, check: true}
+	return checkForm{line: n.Line, task: t, of: 1, need: 1, schema: in}
+}
+
+// judged gives the task of c its executor and its input, for the object of f.
+func (s *source) judged(c *checkForm, f *form) {
+	t := c.task
+	switch {
+	case c.schema != nil:
+		t.executor = check.Kind
+	case c.criteria != "":
+		prompt, err := parseText("Criteria:\n"+c.criteria+"\n\nThe object:\n"+f.object.raw, true)
+		if err != nil {
+			s.wrong.add(s.file, c.line, "%v", err)
+		}
+		input := map[string]any{"system": judgeSystem, "prompt": prompt, "schema": verdictSchema}
+		if c.model != "" {
+			input["model"] = c.model
+		}
+		t.executor, t.input = judgeExecutor, input
+	}
 }

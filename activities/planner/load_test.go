@@ -53,6 +53,13 @@ func TestLoad_refuses(t *testing.T) {
 		{"plan depends on task", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [task-0]", `x.yaml:9: there is no plan "task-0" here`},
 		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", `x.yaml:1: the dependencies form a cycle: "plan-0" waits for "plan-1", "plan-1" waits for "plan-0"`},
 
+		{"checks without an object", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true'}]", "x.yaml:9: checks need an object"},
+		{"rounds without checks", "…\n  - name: U\n    human:\n      approve: a\n      rounds: 2", `x.yaml:9: "rounds" is for checks`},
+		{"rounds without refine", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      actions: [accept, reject]\n      checks: [{name: c, holds: 'true'}]\n      rounds: 2", "x.yaml:9: rounds send the object back: the approval must offer refine"},
+		{"a condition", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      only-if: object.amount >", "x.yaml:11: the condition is not CEL: 1:16: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"},
+		{"two kinds of check", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true', executor: e}]", "x.yaml:10: a check has one of schema, holds, judge and executor"},
+		{"too few judges", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      checks: [{name: c, judge: a, of: 3, need: 1}]", "x.yaml:9: of 3 checks more than half must agree, and at most all: not 1"},
+
 		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor" (did you mean executor?)`},
 		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
 		{"same task", "…\n  - name: T", `x.yaml:7: another task has the name "T"`},

@@ -3,12 +3,14 @@ package planner_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/activities/planner"
+	"longhaul/opt"
 )
 
 // An input with results has an object in place of a string. The text of a client
@@ -111,4 +113,64 @@ func FuzzPlaybooks_Plan_results(f *testing.F) {
 			t.Errorf("%q became %q and %v", said, first, input.Text[1])
 		}
 	})
+}
+
+// The checks of an approval are tasks before it, and dependencies mean the same tasks as in the file.
+func TestPlaybooks_Plan_checks(t *testing.T) {
+	books := load(t, `
+name: a
+default: true
+plans:
+- name: P
+  tasks:
+  - name: Order
+  - name: Approve
+    human:
+      approve: Pay?
+      object: '{{results "Order"}}'
+      only-if: object.amount > 500
+      checks:
+      - {name: Form, schema: {required: [amount]}}
+      - {name: Judge, judge: It is about tea., model: main, of: 3}
+      - {name: Tests, executor: shell, input: {command: '{{results "Order"}}'}}
+      rounds: 2
+  - name: Pay
+    input: '{{results "Order"}}'
+  - name: Report
+    dependencies: [Pay, task-0]
+`)
+	_, specs, _, err := books.Match(message("tea"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range specs[0].Tasks {
+		got = append(got, fmt.Sprintf("%s %q %v %v %v %s", s.Executor, s.Name, s.Check, s.Dependencies, s.Uses, s.Input))
+	}
+	judge := `{"model":"main","prompt":{"longhaul/v1/text":["Criteria:\nIt is about tea.\n\nThe object:\n",{"results":"task-0"}]},"schema":{"additionalProperties":false,` +
+		`"properties":{"reason":{"type":"string"},"verdict":{"enum":["accept","reject","ask"]}},"required":["verdict","reason"],"type":"object"},"system":"`
+	for i := range got {
+		if rest, ok := strings.CutPrefix(got[i], fmt.Sprintf(`llm "Judge %d" true [task-0] [task-0 task-0] %s`, i-2, judge)); ok && len(rest) > 100 {
+			got[i] = "judge"
+		}
+	}
+	want := []string{
+		` "Order" false [] [] `,
+		`check "Whether to ask" true [task-0] [task-0 task-0] {"of":["task-0"],"holds":"!(object.amount \u003e 500)","else":"ask","reason":"It is so that object.amount \u003e 500"}`,
+		`check "Form" true [task-0] [task-0 task-0] {"of":["task-0"],"schema":{"required":["amount"]}}`,
+		"judge", "judge", "judge",
+		`shell "Tests" true [task-0] [task-0 task-0] {"command":{"longhaul/v1/text":[{"results":"task-0"}]}}`,
+		`human "Approve" false [task-0 task-1 task-2 task-3 task-4 task-5 task-6] [task-0 task-0] `,
+		` "Pay" false [] [task-0] {"longhaul/v1/text":[{"results":"task-0"}]}`,
+		` "Report" false [task-8 task-0] [] `,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+	checks := specs[0].Tasks[7].Ask.Form.Checks
+	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},
+		{Tasks: []string{"task-3", "task-4", "task-5"}, Need: 2}, {Tasks: []string{"task-6"}, Need: 1}}}, checks); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	checkPlans(t, books, "tea")
 }

@@ -49,7 +49,7 @@ func newContent(open gate.OpenInterrupt, link outbox.AnswerLink, console string)
 	g := open.Gate
 	out := &openGate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
-		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
+		Next: gateform.Unanswered(&g), Description: g.About(), Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
 	}
 	if g.Kind == opt.Approval {
 		out.Unshown = g.Unshown()

@@ -94,7 +94,7 @@ func (v gates) read() (gate.ShownInterrupt, error) {
 func (v gates) view(s gate.ShownInterrupt, w written) view {
 	g := &s.Gate
 	p := gatePage{
-		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.Description),
+		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.About()),
 		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
 		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
 		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,

@@ -263,8 +263,8 @@ func (v *visit) question(i shown.Interrupt) string {
 	g, lines := &i.Gate, []string{}
 	add := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
 	add("%s", cmp.Or(a2a.Visible(g.Title), "A task waits for an answer")+g.Again())
-	if g.Description != "" {
-		add("%s", a2a.Visible(g.Description))
+	if about := g.About(); about != "" {
+		add("%s", a2a.Visible(about))
 	}
 	add("For: %s, requested by %s.", a2a.VisibleLine(cmp.Or(i.Objective, i.ObjectiveID)), a2a.VisibleLine(i.Principal))
 	text, whole := objectOf(g)

@@ -33,9 +33,11 @@ var rooms = []room{
 	{name: "activities/planner", imports: []string{"a2a", "opt", "opt/timetable", "activities", "internal/egress",
 		"internal/opfile",    // playbooks are YAML files, too
 		"activities/human",   // playbooks contain its tasks
+		"activities/check",   // and checks of their results
 		"activities/refuse"}, // the plan for requests that no skill takes
 	},
-	{name: "activities/notice/noticetest"}, // a mail server for tests
+	{name: "activities/check", imports: []string{"a2a", "opt", "activities", "internal/schema"}}, // checks of objects
+	{name: "activities/notice/noticetest"},                                                       // a mail server for tests
 	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
 		"internal/opfile",   // the file of channels
 		"internal/chatapp"}, // those at chat platforms

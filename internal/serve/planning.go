@@ -16,6 +16,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/agent"
+	"longhaul/activities/check"
 	"longhaul/activities/echo"
 	"longhaul/activities/elsewhere"
 	"longhaul/activities/llm"
@@ -322,7 +323,7 @@ func (s workSettings) fallback(name string, planners map[string]activities.Plann
 
 // loadExecutors returns the executors of a worker by kind.
 func (p *planning) loadExecutors(cfg workerSettings) (map[string]activities.Executor, error) {
-	all := map[string]activities.Executor{elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
+	all := map[string]activities.Executor{check.Kind: check.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
 	var errs []error
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)

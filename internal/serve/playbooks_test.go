@@ -25,8 +25,8 @@ import (
 	"longhaul/workflows"
 )
 
-// The example of the documentation is a valid playbook, has every member that a
-// playbook may have, but front, which takes the place of plans, and does what the text says.
+// The example of the documentation is a valid playbook and does what the text says. It and those
+// of checks have every member that a playbook may have, but front, which takes the place of plans.
 func TestDocs_playbook(t *testing.T) {
 	docs := readFile(t, "../../docs/playbooks.md")
 	_, rest, _ := strings.Cut(docs, "```yaml\n")
@@ -34,11 +34,13 @@ func TestDocs_playbook(t *testing.T) {
 	if !found {
 		t.Fatal("there is no example")
 	}
+	docs += readFile(t, "../../docs/decide.md")
+	all := strings.Join(regexp.MustCompile("(?s)```yaml\n.*?```").FindAllString(docs, -1), "")
 	for _, name := range members(t) {
 		if !strings.Contains(docs, "`"+name+"`") {
 			t.Errorf("the text does not mention %s", name)
 		}
-		if name != "front" && !regexp.MustCompile(`(?m)(^|[{, -])`+name+`:`).MatchString(example) {
+		if name != "front" && !regexp.MustCompile(`(?m)(^|[{, -])`+name+`:`).MatchString(all) {
 			t.Errorf("the example has no %s", name)
 		}
 	}

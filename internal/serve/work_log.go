@@ -72,6 +72,8 @@ func (l workLog) logDecision(d opt.Decision) {
 		fields = append(fields, zap.String("action", string(d.Action)))
 	}
 	switch {
+	case d.DecidedBy == opt.ByChecks:
+		l.log.Info("Checked", append(fields, zap.Bool("decided", d.Closed))...)
 	case d.Verdict != opt.Accepted:
 		l.log.Info("Decision refused", append(fields, zap.String("verdict", string(d.Verdict)))...)
 	case !d.Closed:

@@ -26,7 +26,64 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate) {
 	gate.ID, gate.TaskID = opt.GateIDIn(m.State.Epoch, t.A2AID(), t.Gates+1), t.A2AID()
 	gate.ObjectDigest = gate.Digest()
 	gate = m.State.atOpening(&m.State.Plan, t, gate)
-	m.job(t).move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+	var opening opt.Event
+	if asked == nil && m.check(t, &gate, &opening) {
+		return
+	}
+	opening.Gate, opening.Status = &gate, gate.Message(m.State.ContextID, t.A2AID())
+	m.job(t).move(gate.State(), opening)
+}
+
+// Checks of an object are tasks like others, between those that made it and the gate. When the gate
+// is about to open, their findings may decide in place of people, as far as its playbook says so:
+// only about what they have seen, and only until people were asked.
+
+// check judges the object of an approval that is about to open at t by its checks. If people have
+// to decide, the event that opens the gate gets the record of the findings.
+func (m *Plan) check(t *opt.Task, gate *opt.Gate, opening *opt.Event) (settled bool) {
+	if t.Ask == nil || t.Ask.Form == nil || t.Ask.Form.Checks == nil {
+		return false
+	}
+	checks, r := t.Ask.Form.Checks, m.State.results()
+	for _, place := range checks.Places() {
+		gate.Checks = append(gate.Checks, r.finding(t, place))
+	}
+	action := checks.Decide(func(place string) opt.Finding { return r.finding(t, place) })
+	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
+		action = opt.Refine
+	}
+	if decides := action == opt.Accept || action == opt.Refine; !decides || t.Gates > 0 || r.changed(t, *gate) {
+		action = opt.Ask
+	}
+	reply := opt.Reply{GateID: gate.ID, Action: action, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now}
+	if action == opt.Ask {
+		reply.Action = ""
+		opening.Decision = m.State.found(t, *gate, reply, opt.Noted)
+		return false
+	}
+	m.byChecks(t, *gate, reply)
+	return true
+}
+
+// byChecks carries out what checks have decided at a gate, which does not open: t, which only asks, is
+// completed, or the tasks that made its object make it again.
+func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
+	j, s := m.job(t), &m.State
+	record := s.found(t, gate, reply, opt.Accepted)
+	if reply.Action == opt.Accept {
+		s.Approved = made(s.Approved)
+		s.Approved[t.ID], s.Accepted = s.Shows[t.ID], m.now
+		delete(s.Shows, t.ID)
+		j.complete(nil, nil, opt.Event{Status: j.say(":checked", "Accepted by checks: "+names(gate.Checks)+"."), Decision: record})
+		return
+	}
+	message := a2a.Message{
+		MessageID: t.A2AID() + ":checks-" + gate.Checks[0].TaskID, ContextID: s.ContextID, TaskID: t.A2AID(), Role: a2a.RoleUser,
+		Parts: []a2a.Part{a2a.TextPart(reply.Feedback)},
+	}
+	again := opt.Reopened(&s.Plan, t, gate.Sources, reply, authored(message, opt.ByChecks))
+	m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
+	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
 }
 
 // onLetter judges a message. The first valid decision at a gate counts; a
@@ -225,4 +282,24 @@ func answersArtifact(t *opt.Task, reply opt.Reply) a2a.Artifact {
 		data[a.ID] = a.Answer
 	}
 	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "answers"), Name: t.Name, Parts: append([]a2a.Part{a2a.DataPart(data)}, reply.Attached...)}
+}
+
+// rejections returns the reasons of the checks that have rejected an object, for those who make it.
+func rejections(found []opt.Finding) string {
+	var lines []string
+	for _, f := range found {
+		if f.Verdict == opt.Reject {
+			lines = append(lines, f.Check+": "+f.Reason)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// names lists the checks that have found something.
+func names(found []opt.Finding) string {
+	var list []string
+	for _, f := range found {
+		list = append(list, f.Check)
+	}
+	return strings.Join(list, ", ")
 }

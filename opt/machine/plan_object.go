@@ -201,3 +201,44 @@ func (r results) editOf(b *opt.Task) *opt.Task {
 func editedArtifact(t *opt.Task, reply opt.Reply) a2a.Artifact {
 	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "edited"), Name: t.Name, Parts: reply.Edited}
 }
+
+// finding returns what the task at a place has found about the object of t. It must come before t.
+func (r results) finding(t *opt.Task, place string) opt.Finding {
+	c := r.plan.Task(r.placed(place))
+	if c == nil || !slices.Contains(r.plan.Before(t), c) {
+		return opt.Finding{Check: place, Verdict: opt.Ask, Reason: "There is no such check any more."}
+	}
+	return c.Finding()
+}
+
+// sentBack returns how often checks have sent back what tasks made.
+func (r results) sentBack(sources []string) (most int) {
+	for _, id := range sources {
+		n := 0
+		for _, reply := range r.plan.Task(id).Refined {
+			if reply.DecidedBy == opt.ByChecks {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// changed reports whether a client has a part in what a gate is about, which no check has seen: notes
+// that the approval would cover, an object made by hand or elsewhere, or checks that do not come after
+// the tasks that made it.
+func (r results) changed(t *opt.Task, gate opt.Gate) bool {
+	checked := func(b *opt.Task) bool {
+		return !slices.ContainsFunc(t.Ask.Form.Checks.Places(), func(place string) bool {
+			return !slices.Contains(r.plan.Inputs(r.plan.Task(r.placed(place))), b)
+		})
+	}
+	for _, b := range r.plan.Inputs(t) {
+		if b.ByHand || b.Link != "" || r.editOf(b) != nil || !checked(b) {
+			return true
+		}
+	}
+	byOthers := func(e opt.Exchange) bool { return e.AskedBy != opt.ByChecks }
+	return gate.Omitted > 0 || slices.ContainsFunc(gate.Exchanges, byOthers)
+}

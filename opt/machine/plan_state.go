@@ -273,6 +273,16 @@ func (s *PlanState) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt
 	return s.Chain.Add(d)
 }
 
+// found is decided for the findings about the object of a gate, which is not open.
+func (s *PlanState) found(t *opt.Task, gate opt.Gate, reply opt.Reply, v opt.Verdict) *opt.Decision {
+	if v == opt.Accepted {
+		reply.GateID = "" // no gate opens
+	}
+	return s.decided(t.A2AID(), reply, v, opt.Decision{
+		Kind: gate.Kind, ObjectDigest: gate.ObjectDigest, Closed: v == opt.Accepted, Checks: gate.Checks,
+	})
+}
+
 // canceledBy returns what the event that cancels t for a client has beside the move: the decision of
 // the client on a gate that is open. A gate at which work elsewhere is watched closes when that has
 // stopped, without one.

@@ -153,6 +153,9 @@ func ran(a *activity, c *choice) machine.Input {
 	default:
 		id := opt.ArtifactID(a.Of, "out")
 		text := fmt.Sprintf("made by %s", a.Key)
+		if a.work.Executor == checkExecutor {
+			text = fmt.Sprintf(`{"verdict": %q}`, []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Ask}[c.pick(4)])
+		}
 		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
 	}
 	if in.Failed == nil {

@@ -80,6 +80,7 @@ var eventChecks = []struct {
 }{
 	{opt.TaskMoved, gateIsNew},
 	{"", decidedBySome},
+	{opt.TaskMoved, decidedByChecks},
 	{"", chained},
 	{opt.TaskMoved, stepsInOrder},
 	{opt.TaskMoved, cancelsElsewhere},

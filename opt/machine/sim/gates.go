@@ -51,6 +51,70 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 	open.takes(w, f, t, *e.Reply)
 }
 
+// decidedByChecks: checks decide without a person only as a group, about results that no client has
+// made and notes that no client has written, until a person was asked; they send an object back only
+// as often as they may.
+func decidedByChecks(w *world, r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if d := e.Decision; !ok || d == nil || d.DecidedBy != opt.ByChecks || !d.Closed {
+		return
+	}
+	s, f := &h.p.State, w.facts.plan(r.id)
+	t := s.Plan.Task(e.TaskID)
+	checks := t.Ask.Form.Checks
+	if e.Decision.Action == opt.Refine {
+		f.rounds[e.TaskID]++
+	} else {
+		f.notesAt[e.TaskID] = map[string]bool{}
+	}
+	agreed(w, s, checks, e)
+	switch {
+	case f.rounds[e.TaskID] > checks.Rounds:
+		w.fail("checks", "%s is sent back %d times", w.name(e.TaskID), f.rounds[e.TaskID])
+	case f.asked[e.TaskID]:
+		w.fail("checks", "%s is decided by checks after people were asked", w.name(e.TaskID))
+	case hasUnchecked(s, t):
+		w.fail("checks", "%s is decided by checks that have not seen a note", w.name(e.TaskID))
+	}
+	for _, b := range s.Plan.Inputs(t) {
+		if b.ByHand || b.Link != "" {
+			w.fail("checks", "%s is about %s, which a client has made", w.name(e.TaskID), w.name(b.ID))
+		}
+	}
+}
+
+// agreed: as many checks as are needed give the verdict, of those that have run.
+func agreed(w *world, s *machine.PlanState, checks *opt.Checks, e opt.Event) {
+	verdict, n := e.Decision.Action, 0
+	if verdict == opt.Refine {
+		verdict = opt.Reject
+	}
+	for _, found := range e.Decision.Checks {
+		c := s.Plan.Task(found.TaskID)
+		ran := verdict == opt.Reject || c != nil && c.State == opt.TaskCompleted && !c.ByHand && c.Link == "" // after a reject it is made again
+		if found.Verdict == verdict && ran {
+			n++
+		}
+	}
+	if n < checks.Groups[0].Need || len(e.Decision.Checks) != len(checks.Places()) {
+		w.fail("checks", "%d checks of %s say %s", n, w.name(e.TaskID), verdict)
+	}
+}
+
+// hasUnchecked reports whether clients have written notes that an approval at t would cover.
+func hasUnchecked(s *machine.PlanState, t *opt.Task) bool {
+	notes := slices.Concat(s.Notes, t.Notes)
+	for _, of := range s.Plan.Tasks {
+		if of.Ask == nil {
+			notes = append(notes, of.Notes...)
+		}
+	}
+	return slices.ContainsFunc(notes, func(m a2a.Message) bool {
+		author, _ := m.Metadata.String(opt.KeyAuthor)
+		return author != opt.ByChecks
+	})
+}
+
 // takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
 func (g *openGate) takes(w *world, f *planFacts, t *opt.Task, reply opt.Reply) {
 	if g == nil || g.ID != reply.GateID || !g.may(reply.DecidedBy) {
@@ -144,6 +208,7 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 	case e.Gate == nil:
 		delete(f.gates, e.TaskID)
 	case g == nil || g.ID != e.Gate.ID:
+		f.asked[e.TaskID] = true
 		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
 	default:

@@ -166,6 +166,13 @@ var mutations = []mutation{
 	{"an objective is removed while a client retries it", "sim/call.go", "r.kept, cs.w.facts.asked[o.ID] = cs.w.now, cs.w.now", "cs.w.facts.asked[o.ID] = cs.w.now"},
 	{"a rebuild leaves out an event", "sim/rebuild.go", "\tj.recordAgain(lost)", "\tj.recordAgain(lost[1:])"},
 	{"a former attempt is read from a journal that has lost it", "sim/activity.go", "a.Kind == machine.LoadKept && ws.w.journal.early", "false && ws.w.journal.early"},
+	{"checks decide after people were asked", "plan_gate.go", "!decides || t.Gates > 0 ||", "!decides ||"},
+	{"checks send an object back for ever", "plan_gate.go", "< checks.Rounds", "< 100*checks.Rounds"},
+	{"checks decide about a note that none has seen", "plan_object.go", "gate.Omitted > 0 || slices.ContainsFunc(gate.Exchanges, byOthers)", "gate.Omitted > 0 && byOthers(opt.Exchange{})"},
+	{"checks decide about what a client has made", "plan_object.go", "b.ByHand || b.Link != \"\" || ", ""},
+	{"a check counts that a client has ended", "../gate_object.go", "t.State != TaskCompleted || t.ByHand || t.Link != \"\"", "t.State != TaskCompleted"},
+	{"one check decides for several", "../gate_object.go", "count[Accept] >= g.Need", "count[Accept] >= 1"},
+	{"a verdict is an input of the tasks behind the gate", "../plan.go", "len(t.Artifacts) > 0 && !t.Check", "len(t.Artifacts) > 0"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 

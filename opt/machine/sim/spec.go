@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -45,6 +46,9 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 			if i > 0 {
 				t.Ask = aboutResults("Good?", opt.AllResults)
 				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
+				if w.specs%2 == 0 {
+					out = append(out, drawChecks(&t, len(out), shape)...)
+				}
 			}
 			t.Ask.Ladder = ladders[shape/3%len(ladders)]
 		case 6:
@@ -52,11 +56,31 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		case 7:
 			t.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
 		}
-		if i > 0 && shape>>6 == 3 {
+		if i > 0 && shape>>6 == 3 && t.Dependencies == nil {
 			t.Dependencies = [][]string{{fmt.Sprintf("task-%d", i/2)}, nil, {}}[(shape/5+i)%3]
 		}
 		out = append(out, t)
 	}
+	return out
+}
+
+// checkExecutor is the executor of tasks that check an object.
+const checkExecutor = "check"
+
+// drawChecks returns the checks of the object of t, whose place is n without them.
+func drawChecks(t *opt.TaskSpec, n, shape int) (out []opt.TaskSpec) {
+	before := []string{opt.TaskPlace(n - 1)}
+	group := opt.CheckGroup{Need: shape%2 + 1}
+	t.Dependencies = slices.Clone(before)
+	for i := range 2*group.Need - 1 {
+		out = append(out, opt.TaskSpec{
+			Name: fmt.Sprintf("check %d of %s", i, t.Name), Executor: checkExecutor, Check: true, Dependencies: before, Attempts: 1,
+			Metadata: a2a.Metadata{}.With(opt.KeyOptional, true),
+		})
+		group.Tasks = append(group.Tasks, opt.TaskPlace(n+i))
+	}
+	t.Dependencies = append(t.Dependencies, group.Tasks...)
+	t.Ask.Form.Checks = &opt.Checks{Groups: []opt.CheckGroup{group}, Rounds: shape % 3}
 	return out
 }
 

@@ -1,0 +1,155 @@
+// Package check has the checks of objects that need no program of their own: a JSON Schema and
+// conditions in CEL, the Common Expression Language. A check returns a verdict, which the approval
+// after it counts ([opt.Finding]).
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// Kind is the kind of tasks that the executor runs.
+const Kind = "check"
+
+// An Input is the input of a task: a schema or a condition.
+type Input struct {
+	Of     []string        `json:"of"` // whose results are the object, as in [opt.Piece.Results]
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Holds  string          `json:"holds,omitempty"`  // a condition
+	Else   opt.Action      `json:"else,omitempty"`   // the verdict if it does not hold; "" for reject
+	Reason string          `json:"reason,omitempty"` // for that verdict; "" names the condition
+}
+
+// mostCost bounds the work of one condition, in steps of CEL.
+const mostCost = 1_000_000
+
+// language has the names that a condition may use: the object as data, and its texts.
+var language = func() *cel.Env {
+	env, err := cel.NewEnv(cel.Variable("object", cel.DynType), cel.Variable("text", cel.StringType))
+	if err != nil {
+		panic("check: " + err.Error())
+	}
+	return env
+}()
+
+// Valid returns why no task can have in as its input, nil if one can.
+func (in Input) Valid() error {
+	switch {
+	case (in.Schema == nil) == (in.Holds == ""):
+		return errors.New("a check has either a schema or a condition that holds")
+	case in.Schema != nil:
+		_, err := schema.Parse(in.Schema)
+		return err
+	}
+	_, err := compile(in.Holds)
+	return err
+}
+
+// compile returns the program of a condition.
+func compile(condition string) (cel.Program, error) {
+	tree, issues := language.Compile(condition)
+	if err := issues.Err(); err != nil {
+		problem, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "ERROR: <input>:"), "\n")
+		return nil, fmt.Errorf("the condition is not CEL: %s", problem)
+	}
+	if kind := tree.OutputType(); !kind.IsExactType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("the condition gives %s, not true or false", kind)
+	}
+	return language.Program(tree, cel.CostLimit(mostCost))
+}
+
+// An Executor runs checks. It may be used from any goroutine.
+type Executor struct{}
+
+// Execute implements [activities.Executor].
+func (Executor) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var in Input
+	if err := activities.ReadInput(w, &in); err != nil || in.Valid() != nil {
+		return activities.Rejected("bad-input", "The input of a check must have a schema or a condition."), nil
+	}
+	verdict, reason := in.judge(objectOf(w, in.Of))
+	said := a2a.DataPart(map[string]string{"verdict": string(verdict), "reason": reason})
+	return activities.Completed(a2a.Artifact{ArtifactID: "verdict", Name: w.Name, Parts: []a2a.Part{said}}), nil
+}
+
+// judge returns the verdict on an object. One that cannot be judged is for people.
+func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
+	data, text := contents(parts)
+	if in.Schema != nil {
+		s, err := schema.Parse(in.Schema)
+		if err == nil {
+			err = s.Check(data)
+		}
+		if err != nil {
+			return opt.Reject, err.Error()
+		}
+		return opt.Accept, ""
+	}
+	condition, err := compile(in.Holds)
+	if err != nil {
+		return opt.Ask, err.Error()
+	}
+	var object any
+	if len(data) > 0 {
+		d := json.NewDecoder(bytes.NewReader(data))
+		if err := d.Decode(&object); err != nil {
+			return opt.Ask, "The object is not JSON."
+		}
+	}
+	result, _, err := condition.Eval(map[string]any{"object": object, "text": text})
+	switch {
+	case err != nil:
+		return opt.Ask, fmt.Sprintf("%s could not be worked out: %v", in.Holds, err)
+	case result.Value() == true:
+		return opt.Accept, ""
+	}
+	return cmp.Or(in.Else, opt.Reject), cmp.Or(in.Reason, "It is not so that "+in.Holds)
+}
+
+// objectOf returns the parts of the results that a check is about.
+func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
+	for _, r := range w.Results {
+		named := func(place string) bool {
+			id, _ := opt.TaskPlaced(w.PlanID, place)
+			return place == opt.AllResults || id == r.TaskID
+		}
+		if len(w.Results) > 1 && !slices.ContainsFunc(of, named) {
+			continue
+		}
+		for _, a := range r.Artifacts {
+			parts = append(parts, a.Parts...)
+		}
+	}
+	return parts
+}
+
+// contents returns an object as JSON, nil if it is none, and its texts. A text that is JSON is both.
+func contents(parts []a2a.Part) (data json.RawMessage, text string) {
+	var texts []string
+	for _, p := range parts {
+		switch {
+		case p.Data != nil && data == nil:
+			data = p.Data
+		case p.Text != nil:
+			texts = append(texts, *p.Text)
+		}
+	}
+	text = strings.Join(texts, "\n")
+	if data == nil && json.Valid([]byte(text)) {
+		data = json.RawMessage(text)
+	}
+	return data, text
+}
