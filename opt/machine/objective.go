@@ -67,7 +67,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 6
+const Rules = 7
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -91,6 +91,10 @@ const rulesCanceled = 5
 // rulesGates is the version of the rules from which on a plan of which nothing but gates begins opens
 // these with its first events, and what records events of a plan sends its report, too.
 const rulesGates = 6
+
+// rulesPatient is the version of the rules from which on a plan that has just begun a task waits with
+// its report.
+const rulesPatient = 7
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
