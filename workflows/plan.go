@@ -26,7 +26,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	checkRules(s.Rules)
 	source := drive.Source{
 		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
-		Under: s.Under, Rides: s.Rides, Reports: s.Reports(), Tries: in.Tries,
+		Under: s.Under, Rides: s.Rides, Reports: s.Reports(), Patient: s.Patient(), Tries: in.Tries,
 	}
 	h := newHost(ctx, m, &planPart{m}, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })

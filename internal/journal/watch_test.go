@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/journal/db"
 	"longhaul/opt"
 )
 
@@ -110,6 +111,11 @@ func TestWatch_others(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// A look at what others have changed reads the new events alone, however many there are before.
+func TestWatch_readsNewEvents(t *testing.T) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) { checkPlan(t, open(), db.EventsAfter) })
 }
 
 // A commit is noticed also if nothing has rung for it: its process was killed at that moment, or

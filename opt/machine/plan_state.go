@@ -52,6 +52,10 @@ func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && 
 // Reports reports whether what records the events sends the report that waits for them, too.
 func (s *PlanState) Reports() bool { return s.Rules >= rulesGates }
 
+// Patient reports whether a report waits until its events are recorded while a task begins: one that
+// ends by then makes it needless.
+func (s *PlanState) Patient() bool { return s.Rules >= rulesPatient }
+
 // Under returns the latest epoch of the objective that the plan knows.
 func (s *PlanState) Under() int { return s.Above }
 

@@ -8,11 +8,12 @@ import (
 )
 
 // The cost of one objective of one plan with three tasks that do nothing, and of one with a
-// gate that is opened and answered: the median of several on an otherwise idle server.
+// gate or a question that is opened and answered: the median of several on an otherwise idle server.
 var (
 	bareCost     = total{requests: 17, Price: cost.Price{WorkflowTasks: 7, Activities: 3, Visibility: 4, Actions: 6}}
 	longhaulCost = total{requests: 20, batches: 7, Price: cost.Price{WorkflowTasks: 8, Activities: 4, Visibility: 5, Actions: 9}}
 	gateCost     = total{requests: 20, batches: 6, Price: cost.Price{WorkflowTasks: 8, Activities: 2, Signals: 2, Visibility: 6, Actions: 10}}
+	questionCost = total{requests: 30, batches: 8, Price: cost.Price{WorkflowTasks: 11, Activities: 6, Signals: 2, Visibility: 6, Actions: 14}}
 )
 
 // A total is the cost of an objective in figures.
@@ -53,6 +54,7 @@ func TestCost(t *testing.T) {
 	}{
 		{"Longhaul", service.Once, longhaulCost},
 		{"Longhaul, a gate", service.Gate, gateCost},
+		{"Longhaul, a question", service.Question, questionCost},
 	} {
 		if got := totalOf(measure(t, part.name, &service.Log, part.once)); !got.within(part.most) {
 			t.Errorf("%s: %+v, want at most %+v", part.name, got, part.most)

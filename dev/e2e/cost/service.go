@@ -126,11 +126,22 @@ func (s *Service) wait(ctx context.Context, m harness.Message) error {
 	return nil
 }
 
-// Gate sends one objective that waits at a gate, answers that, and waits until the objective has
+// Gate sends one objective that waits at a gate, accepts there, and waits until the objective has
 // completed.
 func (s *Service) Gate(ctx context.Context) error {
+	return s.answered(ctx, nil, func(m *harness.Message, gate string) { *m = harness.Reply(m.ID, m.TaskID, gate, "accept") })
+}
+
+// Question does the same with a task that asks and ends as soon as it has the answer.
+func (s *Service) Question(ctx context.Context) error {
+	return s.answered(ctx, harness.NewPlan("Ask", "ask Which color?; say done"), func(m *harness.Message, _ string) { m.Text = "blue" })
+}
+
+// answered sends one objective with a plan, nil for the one of the playbook, and when it waits the
+// answer that answer makes of a message.
+func (s *Service) answered(ctx context.Context, p *harness.Plan, answer func(m *harness.Message, gate string)) error {
 	id := "gate-" + strconv.FormatInt(s.n.Add(1), 10)
-	task, err := s.client.Send(ctx, harness.Message{ID: id, Text: "go"})
+	task, err := s.client.Send(ctx, harness.Message{ID: id, Text: "go", Plan: p})
 	for err == nil && task.State != "INPUT_REQUIRED" {
 		select {
 		case <-ctx.Done():
@@ -142,13 +153,8 @@ func (s *Service) Gate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept")
+	reply := harness.Message{ID: id + "-reply", TaskID: task.ID}
+	answer(&reply, task.Gate.ID)
 	reply.Wait = true
-	if task, err = s.client.Send(ctx, reply); err != nil {
-		return err
-	}
-	if task.State != "COMPLETED" {
-		return fmt.Errorf("objective is %s, want COMPLETED: %s", task.State, task.Message)
-	}
-	return nil
+	return s.wait(ctx, reply)
 }

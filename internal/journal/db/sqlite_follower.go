@@ -71,6 +71,10 @@ func pause(ctx context.Context, c <-chan time.Time) {
 	}
 }
 
+// EventsAfter selects the events after a row. It does not group them by objective: for that SQLite goes
+// through the index of all events.
+const EventsAfter = "SELECT objective_id, seq FROM events WHERE rowid > $1"
+
 // A follower finds the objectives that other processes have changed.
 type follower struct {
 	c       *Conn
@@ -110,15 +114,19 @@ func (f *follower) poll(found func(objectiveID string, seq int64), foundAll func
 	case last > f.row+mostRows:
 		foundAll()
 	default:
-		err := f.c.Each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", Args{f.row}, func(row Scanner) error {
+		latest := map[string]int64{}
+		err := f.c.Each(EventsAfter, Args{f.row}, func(row Scanner) error {
 			var id string
 			var seq int64
 			err := row.Scan(&id, &seq)
-			found(id, seq)
+			latest[id] = max(latest[id], seq)
 			return err
 		})
 		if err != nil {
 			return err
+		}
+		for id, seq := range latest {
+			found(id, seq)
 		}
 	}
 	f.version, f.row, f.purges = version, last, purges

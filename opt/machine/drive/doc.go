@@ -118,6 +118,7 @@ type Source struct {
 	Under       func() int       // of a plan: the latest epoch of its objective that it knows; nil for others
 	Rides       func() bool      // whether the last events go with the result of the workflow; nil for never
 	Reports     bool             // what records its events sends a message that waits for them, too
+	Patient     bool             // but not one that a task which begins beside it may make needless
 	Tries       map[string]Tries // [Driver.Tries] of the run before
 }
 

@@ -18,7 +18,7 @@ type Driver struct {
 // New returns the driver of a run.
 func New(h Host, m Machine, s Source) *Driver {
 	r := &recorder{host: h, machine: m, objectiveID: s.ObjectiveID, source: s.Name, last: s.N, done: s.N, under: s.Under, rides: s.Rides, reports: s.Reports}
-	w := newWork(h, r, s.Tries)
+	w := newWork(h, r, s)
 	return &Driver{host: h, rec: r, work: w, leave: leave{host: h, work: w}}
 }
 

@@ -36,3 +36,71 @@ func TestDriver_Open(t *testing.T) {
 		}
 	}
 }
+
+// A patient plan that has just begun a task sends its report when the events are recorded: a task that
+// ends before makes the report needless.
+func TestDriver_Step_patient(t *testing.T) {
+	for name, tt := range map[string]struct {
+		patient, begins, with bool // whether the report goes with the events
+	}{"a task begins": {true, true, false}, "nothing begins": {true, false, true}, "earlier rules": {false, true, true}} {
+		t.Run(name, func(t *testing.T) {
+			h := &stepping{}
+			d := drive.New(h, &reporting{begins: tt.begins}, drive.Source{Name: "plan", Reports: true, Patient: tt.patient})
+			d.Put(machine.Opened{})
+			d.Step()
+			if got := h.recording.Report != nil; got != tt.with || h.sent > 0 {
+				t.Fatalf("the report goes with the events: %t, and %d times before, want %t", got, h.sent, tt.with)
+			}
+			h.recorded(drive.Recorded{Sent: drive.Taken})
+			d.Step()
+			if got := h.sent > 0; got == tt.with {
+				t.Errorf("the report is sent after the events: %t, want %t", got, !tt.with)
+			}
+		})
+	}
+}
+
+// A stepping is a host that records when the test says so.
+type stepping struct {
+	host
+	recording drive.Recording
+	recorded  func(drive.Recorded)
+	sent      int
+}
+
+func (h *stepping) Now() a2a.Time                            { return a2a.AtMillis(1) }
+func (h *stepping) Reset() bool                              { return false }
+func (h *stepping) Arrived() bool                            { return false }
+func (h *stepping) Canceled() bool                           { return false }
+func (h *stepping) Show(bool)                                {}
+func (h *stepping) Size() drive.Size                         { return drive.Size{} }
+func (h *stepping) Send(machine.Signal, func(drive.Receipt)) { h.sent++ }
+func (h *stepping) Record(r drive.Recording, done func(drive.Recorded)) {
+	h.recording, h.recorded = r, done
+}
+func (h *stepping) Run(machine.Activity, []opt.Batch, drive.Tries, func(drive.End)) func() {
+	return func() {}
+}
+
+// A reporting is a machine that wants to report its first event, and perhaps to run a task.
+type reporting struct{ begins, delivered bool }
+
+func (m *reporting) Handle(_ a2a.Time, in machine.Input) (events []opt.Event) {
+	switch in.(type) {
+	case machine.Opened:
+		events = []opt.Event{{N: 1, Kind: opt.PlanMoved}}
+	case machine.Delivered:
+		m.delivered = true
+	}
+	return events
+}
+
+func (m *reporting) Wants() (w machine.Wants) {
+	if !m.delivered {
+		w.Signals = []machine.Signal{{To: "objective", N: 1, After: 1}}
+	}
+	if m.begins {
+		w.Activities = []machine.Activity{{Key: "run", Kind: machine.RunTask}}
+	}
+	return w
+}

@@ -15,6 +15,8 @@ import (
 type work struct {
 	host       Host
 	rec        *recorder
+	patient    bool              // no message is written with events beside which a task begins
+	begins     bool              // a task has begun since events were written
 	activities map[string]*call  // by key
 	tries      map[string]Tries  // by key: activities that begin again, without a ride
 	pauses     map[string]func() // of activities that wait to begin again, by key
@@ -33,13 +35,13 @@ type call struct {
 	canceled bool
 }
 
-func newWork(h Host, r *recorder, tries map[string]Tries) *work {
+func newWork(h Host, r *recorder, s Source) *work {
 	w := &work{
-		host: h, rec: r, activities: map[string]*call{}, tries: map[string]Tries{}, timers: map[string]func(){},
+		host: h, rec: r, patient: s.Patient, activities: map[string]*call{}, tries: map[string]Tries{}, timers: map[string]func(){},
 		pauses: map[string]func(){}, paused: map[string]int{},
 		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
-	maps.Copy(w.tries, tries)
+	maps.Copy(w.tries, s.Tries)
 	return w
 }
 
@@ -177,7 +179,13 @@ func (w *work) received(s machine.Signal, r Receipt) {
 
 // record has the events written that are not in the journal, with a message that waits for them.
 func (w *work) record(wants machine.Wants) {
-	w.rec.advance(func() *machine.Signal { return w.waiting(wants) }, w.received)
+	w.rec.advance(func() *machine.Signal {
+		if w.patient && w.begins {
+			return nil
+		}
+		return w.waiting(wants)
+	}, w.received)
+	w.begins = false
 }
 
 // recordNow does the same within the workflow task. What may not be recorded then is recorded later.
@@ -217,7 +225,7 @@ func (w *work) startActivity(a machine.Activity) {
 		ride = w.rec.ride()
 	}
 	c := &call{}
-	w.activities[a.Key] = c
+	w.activities[a.Key], w.begins = c, w.begins || a.Kind == machine.RunTask
 	c.cancel = w.host.Run(a, ride, tries, func(e End) {
 		delete(w.activities, a.Key)
 		w.arrived(ride, e)

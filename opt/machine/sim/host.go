@@ -60,7 +60,7 @@ func (h planHost) target(to string) string                           { return to
 
 func (h planHost) source() drive.Source {
 	s := &h.p.State
-	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Under: s.Under, Rides: s.Rides, Reports: s.Reports()}
+	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Under: s.Under, Rides: s.Rides, Reports: s.Reports(), Patient: s.Patient()}
 }
 
 // returned returns the outcome that an activity of the plan has to return.
