@@ -130,6 +130,17 @@ func TestHistory_Judge(t *testing.T) {
 			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"a", 2, 3, accept("a", "1"), counted}, {"b", 4, 5, decisions, decision(true, accept("a", "1"), accept("a", "1"))}},
 			want:  []string{"read decisions: 2 votes (accept by a as 1; accept by a as 1), closed true"},
 		},
+		"a vote counts, and a repeat of it is refused": {
+			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, witness.Decision{Votes: []witness.Vote{accept("a", "1")}, Void: []witness.Vote{accept("a", "1")}}}},
+			want:  []string{"read decisions: 1 votes (accept by a as 1), closed false, 1 refused (accept by a as 1)"},
+		},
+		"a vote is refused twice": {
+			calls: []call{{"a", 0, 1, accept("a", "1"), nil}, {"b", 2, 3, decisions, witness.Decision{Void: []witness.Vote{reject("c", "3"), reject("c", "3")}}}},
+			want:  []string{"read decisions: 0 votes (), closed false, 2 refused (reject by c as 3; reject by c as 3)"},
+		},
+		"another vote of a principal is refused": {calls: []call{
+			{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, witness.Decision{Votes: []witness.Vote{accept("a", "1")}, Void: []witness.Vote{reject("a", "2")}}},
+		}},
 		"one accept closes a gate that needs two": {
 			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, decision(true, accept("a", "1"))}},
 			want:  []string{"read decisions: 1 votes (accept by a as 1), closed true"},
