@@ -128,6 +128,7 @@ func (w *world) judge() {
 		}
 	}
 	verdict := w.saw.Judge()
+	w.checked += verdict.Operations
 	w.t.Logf("Checked %v", verdict)
 	for _, subject := range verdict.Undecided {
 		w.t.Errorf("%s: it takes too long to decide whether %s", subject.Name, subject.Promise)
