@@ -173,6 +173,13 @@ func TestHistory_Judge(t *testing.T) {
 			calls: []call{{"a", 0, 1, read, witness.Revision{N: 1}}, {"a", 2, 3, change(1, "y"), changed}, {"a", 4, 5, change(1, "y"), changed}, {"b", 6, 7, read, witness.Revision{N: 3, Value: "y"}}},
 			want:  []string{"read: \"y\" at 3"},
 		},
+		"a repeat of a change of any revision is applied again": {
+			calls: []call{{"a", 0, 9, change(0, "y"), changed}, {"b", 0, 9, change(0, "y"), changed}, {"b", 10, 11, read, witness.Revision{N: 3, Value: "y"}}},
+			want:  []string{"read: \"y\" at 3"},
+		},
+		"changes of any revision": {calls: []call{
+			{"a", 0, 9, change(0, "y"), changed}, {"b", 0, 9, change(0, "z"), changed}, {"a", 10, 11, change(0, "y"), changed}, {"b", 12, 13, read, witness.Revision{N: 3, Value: "z"}},
+		}},
 		"a refused change is applied": {
 			calls: []call{{"a", 0, 1, read, witness.Revision{N: 1}}, {"a", 2, 3, change(1, "y"), refused}, {"b", 6, 7, read, witness.Revision{N: 2, Value: "y"}}},
 			want:  []string{"change 1 to \"y\" as key-y: refused: no", "read: \"y\" at 2"},
