@@ -69,7 +69,7 @@ test-release:
 PROOF     ?= $(CURDIR)/bin/proof
 PROOFTIME ?= 1h
 proof: proof-faults proof-power proof-chaos proof-bugs
-	@awk '{s += $$1; n += $$2} END {printf "Passed: %d worlds, %.1f hours, %d checked operations\n", NR, s/3600, n}' $(PROOF)/sums
+	@awk '{s += $$1; n += $$2} END {printf "Passed: %d runs, %.1f hours, %d checked operations\n", NR, s/3600, n}' $(PROOF)/sums
 
 # Calls of the database of Temporal fail, one method in one way after the other.
 proof-faults:

@@ -72,7 +72,7 @@ func (v Vote) step(before, result any) (any, bool) {
 type Decisions struct{ Gate string }
 
 // A Decision has the votes at a gate: those that counted, in their order, and those that the
-// gate has refused. Each vote is judged once, whatever comes again.
+// gate has refused. Each vote is judged once, also if it comes again.
 type Decision struct {
 	Votes  []Vote
 	Void   []Vote

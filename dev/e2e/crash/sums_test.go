@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var sumsFile = flag.String("sums", "", "file to which each world of a test that passes adds a line: seconds, operations that were checked, and the name of the test")
+var sumsFile = flag.String("sums", "", "file to which each run that passes adds a line: seconds, operations that were checked, and the name of the test")
 
 // addUp has a world add its line when its test ends.
 func (w *world) addUp() {
