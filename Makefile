@@ -69,22 +69,24 @@ test-release:
 PROOF     ?= $(CURDIR)/bin/proof
 PROOFTIME ?= 1h
 proof: proof-faults proof-power proof-chaos proof-bugs
+	@awk '{s += $$1; n += $$2} END {printf "Passed: %d runs, %.1f hours, %d checked operations\n", NR, s/3600, n}' $(PROOF)/sums
 
 # Calls of the database of Temporal fail, one method in one way after the other.
 proof-faults:
 	mkdir -p $(PROOF)/faults
-	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(PROOF)/faults -faults-for 8s
+	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(PROOF)/faults -faults-for 8s -sums $(PROOF)/sums
 	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
 
 # Machines lose their power, and disks fail.
 proof-power:
 	mkdir -p $(PROOF)
-	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -power $(PROOFTIME) -power-log $(PROOF)/power.log
+	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -power $(PROOFTIME) -power-log $(PROOF)/power.log -sums $(PROOF)/sums
 
 # Clients compete while processes are killed, and a checker judges what they have seen.
 proof-chaos:
+	mkdir -p $(PROOF)
 	$(root) test -count=1 ./internal/witness
-	$(dev) test ./e2e/crash -count=1 -v -run '^TestChaos$$' -timeout 6h -args -chaos $(PROOFTIME)
+	$(dev) test ./e2e/crash -count=1 -v -run '^TestChaos$$' -timeout 6h -args -chaos $(PROOFTIME) -sums $(PROOF)/sums
 
 # The checker notices each of the seeded bugs.
 proof-bugs:

@@ -91,6 +91,7 @@ func (p *Process) KillTree() {
 	if !p.Running() {
 		return
 	}
+	_ = p.Signal(syscall.SIGSTOP) // else it may begin another child after they are listed
 	children := descendants(p.PID())
 	_ = p.cmd.Process.Kill()
 	for _, pid := range children {

@@ -35,12 +35,31 @@ func TestProcess_Kill(t *testing.T) {
 	}
 }
 
-// ended returns nil if the process has ended whose id is in the log of p. The test does not
-// wait for it: it is no child of the test.
+// A process that begins children all the time leaves none.
+func TestProcess_KillTree_whileChildrenBegin(t *testing.T) {
+	p := start(t, "for i in $(seq 300); do sleep 1000 & echo $!; done; wait")
+	if err := child.Until(t.Context(), time.Millisecond, func() error {
+		if p.Tail(1) == "" {
+			return errors.New("it has begun none")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.KillTree()
+	if err := child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }); err != nil {
+		t.Errorf("children of the process: %v", err)
+	}
+}
+
+// ended returns nil if the processes have ended whose ids are in the log of p. The test does not
+// wait for them: they are no children of the test.
 func ended(p *child.Process) error {
-	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(p.Tail(100)) + "/stat")
-	if err == nil && !strings.Contains(string(stat), ") Z ") {
-		return errors.New("it runs")
+	for id := range strings.FieldsSeq(p.Tail(10_000)) {
+		stat, err := os.ReadFile("/proc/" + id + "/stat")
+		if err == nil && !strings.Contains(string(stat), ") Z ") {
+			return fmt.Errorf("%s runs", id)
+		}
 	}
 	return nil
 }

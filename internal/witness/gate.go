@@ -71,18 +71,28 @@ func (v Vote) step(before, result any) (any, bool) {
 // Decisions reads the votes of a gate that counted. The result is a [Decision].
 type Decisions struct{ Gate string }
 
-// A Decision has the votes of a gate that counted, in their order.
+// A Decision has the votes at a gate: those that counted, in their order, and those that the
+// gate has refused. Each vote is judged once, also if it comes again.
 type Decision struct {
 	Votes  []Vote
+	Void   []Vote
 	Closed bool
 }
 
 func (d Decision) String() string {
-	var votes []string
-	for _, v := range d.Votes {
-		votes = append(votes, v.String())
+	text := fmt.Sprintf("%d votes (%s), closed %t", len(d.Votes), listed(d.Votes), d.Closed)
+	if len(d.Void) > 0 {
+		text += fmt.Sprintf(", %d refused (%s)", len(d.Void), listed(d.Void))
 	}
-	return fmt.Sprintf("%d votes (%s), closed %t", len(votes), strings.Join(votes, "; "), d.Closed)
+	return text
+}
+
+func listed(votes []Vote) string {
+	var all []string
+	for _, v := range votes {
+		all = append(all, v.String())
+	}
+	return strings.Join(all, "; ")
 }
 
 // On implements [Ask].
@@ -96,9 +106,15 @@ func (d Decisions) step(before, result any) (any, bool) {
 	if !known {
 		return b, true
 	}
-	var votes []string
-	for _, v := range r.Votes {
-		votes = append(votes, v.record())
+	votes := records(r.Votes)
+	all := slices.Sorted(slices.Values(slices.Concat(votes, records(r.Void))))
+	once := len(slices.Compact(all)) == len(all)
+	return b, once && r.Closed == b.closed && slices.Equal(votes, b.records())
+}
+
+func records(votes []Vote) (all []string) {
+	for _, v := range votes {
+		all = append(all, v.record())
 	}
-	return b, r.Closed == b.closed && slices.Equal(votes, b.records())
+	return all
 }

@@ -10,7 +10,7 @@ import (
 type Change struct {
 	Of     string
 	Key    string
-	Expect int    // the revision that it applies to
+	Expect int    // the revision that it applies to; 0 for any
 	Value  string // another one in each change
 }
 
@@ -44,7 +44,7 @@ func (c Change) String() string {
 func (c Change) step(before, result any) (any, bool) {
 	d, _ := before.(document)
 	applied := strings.Contains("\n"+d.applied, "\n"+c.Key+"\n")
-	fits := d.revision() == c.Expect
+	fits := c.Expect == 0 || d.revision() == c.Expect
 	switch r := result.(type) {
 	case Stale:
 		return d, !applied && !fits && r.Revision <= d.revision() && r.Revision != c.Expect // a repeat shows the earlier one

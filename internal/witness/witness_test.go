@@ -130,6 +130,17 @@ func TestHistory_Judge(t *testing.T) {
 			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"a", 2, 3, accept("a", "1"), counted}, {"b", 4, 5, decisions, decision(true, accept("a", "1"), accept("a", "1"))}},
 			want:  []string{"read decisions: 2 votes (accept by a as 1; accept by a as 1), closed true"},
 		},
+		"a vote counts, and a repeat of it is refused": {
+			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, witness.Decision{Votes: []witness.Vote{accept("a", "1")}, Void: []witness.Vote{accept("a", "1")}}}},
+			want:  []string{"read decisions: 1 votes (accept by a as 1), closed false, 1 refused (accept by a as 1)"},
+		},
+		"a vote is refused twice": {
+			calls: []call{{"a", 0, 1, accept("a", "1"), nil}, {"b", 2, 3, decisions, witness.Decision{Void: []witness.Vote{reject("c", "3"), reject("c", "3")}}}},
+			want:  []string{"read decisions: 0 votes (), closed false, 2 refused (reject by c as 3; reject by c as 3)"},
+		},
+		"another vote of a principal is refused": {calls: []call{
+			{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, witness.Decision{Votes: []witness.Vote{accept("a", "1")}, Void: []witness.Vote{reject("a", "2")}}},
+		}},
 		"one accept closes a gate that needs two": {
 			calls: []call{{"a", 0, 1, accept("a", "1"), counted}, {"b", 2, 3, decisions, decision(true, accept("a", "1"))}},
 			want:  []string{"read decisions: 1 votes (accept by a as 1), closed true"},
@@ -162,6 +173,13 @@ func TestHistory_Judge(t *testing.T) {
 			calls: []call{{"a", 0, 1, read, witness.Revision{N: 1}}, {"a", 2, 3, change(1, "y"), changed}, {"a", 4, 5, change(1, "y"), changed}, {"b", 6, 7, read, witness.Revision{N: 3, Value: "y"}}},
 			want:  []string{"read: \"y\" at 3"},
 		},
+		"a repeat of a change of any revision is applied again": {
+			calls: []call{{"a", 0, 9, change(0, "y"), changed}, {"b", 0, 9, change(0, "y"), changed}, {"b", 10, 11, read, witness.Revision{N: 3, Value: "y"}}},
+			want:  []string{"read: \"y\" at 3"},
+		},
+		"changes of any revision": {calls: []call{
+			{"a", 0, 9, change(0, "y"), changed}, {"b", 0, 9, change(0, "z"), changed}, {"a", 10, 11, change(0, "y"), changed}, {"b", 12, 13, read, witness.Revision{N: 3, Value: "z"}},
+		}},
 		"a refused change is applied": {
 			calls: []call{{"a", 0, 1, read, witness.Revision{N: 1}}, {"a", 2, 3, change(1, "y"), refused}, {"b", 6, 7, read, witness.Revision{N: 2, Value: "y"}}},
 			want:  []string{"change 1 to \"y\" as key-y: refused: no", "read: \"y\" at 2"},

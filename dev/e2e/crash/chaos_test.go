@@ -94,7 +94,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	t.Helper()
 	tally := filepath.Join(t.TempDir(), "tally")
 	settings := []string{
-		"LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_ALLOW_ANYONE=false", "LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
+		"LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0", "LONGHAUL_ALLOW_ANYONE=false", "LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
 		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}

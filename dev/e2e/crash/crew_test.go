@@ -142,8 +142,9 @@ func (w *world) revised(ctx context.Context, n int) error {
 	return w.wake(ctx, n, objectiveID, say(n))
 }
 
-// revise reads an objective, and changes its name to one that no other client uses. The
-// change is sent twice at the same time, and again after that.
+// revise reads an objective, and changes its name to one that no other client uses. The change names
+// every other revision alone: one that is named also keeps a repeat from being applied. The change is
+// sent twice at the same time, and again after that.
 func (w *world) revise(ctx context.Context, objectiveID string, n int, name string) error {
 	client := "client " + name
 	var seen witness.Revision
@@ -161,9 +162,13 @@ func (w *world) revise(ctx context.Context, objectiveID string, n int, name stri
 	if err != nil {
 		return fmt.Errorf("read %s: %w", objectiveID, err)
 	}
-	params := map[string]any{"id": objectiveID, "name": name, "longhaul/v1/revision": seen.N}
+	params, expect := map[string]any{"id": objectiveID, "name": name}, 0
+	if seen.N%2 == 1 {
+		expect = seen.N
+		params["longhaul/v1/revision"] = expect
+	}
 	change := func(client string) error {
-		err := w.recorded(ctx, client, witness.Change{Of: objectiveID, Key: name, Expect: seen.N, Value: name}, func(ctx context.Context) (any, error) {
+		err := w.recorded(ctx, client, witness.Change{Of: objectiveID, Key: name, Expect: expect, Value: name}, func(ctx context.Context) (any, error) {
 			return witness.Changed{}, w.c.With("Idempotency-Key", "revise-"+name).Call(ctx, "objectives/update", params, nil)
 		})
 		if err != nil && harness.Reason(err) != "STALE_REVISION" {

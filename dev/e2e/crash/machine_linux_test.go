@@ -119,6 +119,7 @@ func (m *machine) checkAcked() int {
 			m.t.Errorf("acknowledged, and lost: %s: %v", id, err)
 		}
 	}
+	m.w.checked += len(ids)
 	return len(ids)
 }
 

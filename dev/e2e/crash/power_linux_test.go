@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -97,11 +96,7 @@ func (l *life) log(t *testing.T) {
 	}
 	line, err := json.Marshal(l)
 	must(t, err)
-	f, err := os.OpenFile(*powerLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	must(t, err)
-	_, err = f.Write(append(line, '\n'))
-	must(t, err)
-	must(t, f.Close())
+	appendLine(t, *powerLog, line)
 }
 
 // logSums logs the sums of the file of results, for each kind.

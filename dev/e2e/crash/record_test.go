@@ -122,7 +122,7 @@ func (w *world) vote(ctx context.Context, c *harness.Client, v witness.Vote, tas
 	return err
 }
 
-// decisions reads the votes of a gate of an objective.
+// decisions reads the votes at a gate of an objective.
 func (w *world) decisions(ctx context.Context, gate string) {
 	task, _, _ := strings.Cut(gate, ":")
 	_ = w.recorded(ctx, "auditor", witness.Decisions{Gate: gate}, func(ctx context.Context) (any, error) { // which is judged
@@ -137,9 +137,13 @@ func (w *world) decisions(ctx context.Context, gate string) {
 		}
 		var all witness.Decision
 		for _, d := range page.Decisions {
-			if d.InterruptID == gate && d.Verdict == "accepted" {
-				all.Votes = append(all.Votes, witness.Vote{Gate: gate, Voter: d.DecidedBy, Message: d.MessageID, Accept: d.Action == "accept"})
-				all.Closed = all.Closed || d.Closed
+			vote := witness.Vote{Gate: gate, Voter: d.DecidedBy, Message: d.MessageID, Accept: d.Action == "accept"}
+			switch {
+			case d.InterruptID != gate:
+			case d.Verdict == "accepted":
+				all.Votes, all.Closed = append(all.Votes, vote), all.Closed || d.Closed
+			default:
+				all.Void = append(all.Void, vote)
 			}
 		}
 		return all, nil

@@ -76,6 +76,6 @@ func checkAgain(t *testing.T, key string, last, a *harness.Attempt) {
 	case last.What == "" && a.Began.Sub(last.Began) > heartbeat: // it hung
 	case a.Began.Sub(last.Began) > 2*heartbeat: // Temporal lost its outcome and the next run, which may have been elsewhere
 	default:
-		t.Errorf("%s: attempt %d ran, though the one before it had come to %q in the same process", key, a.N, last.What)
+		t.Errorf("%s: attempt %d ran %v after attempt %d, which had come to %q in the same process", key, a.N, a.Began.Sub(last.Began), last.N, last.What)
 	}
 }

@@ -26,7 +26,8 @@ func (w *world) settle() streams {
 	all := streams{}
 	for i, f := range w.followers {
 		events, err := f.Wait(w.ctx())
-		if err != nil {
+		ended := err == nil
+		if !ended {
 			w.t.Errorf("%v", err)
 			w.patience = time.Second // for the others: all have had the time
 		}
@@ -37,7 +38,7 @@ func (w *world) settle() streams {
 			w.saw.Has(f.TaskID, told(all[f.TaskID]))
 			w.resume(f.TaskID, all[f.TaskID])
 		}
-		s := witness.Stream{Subscriber: fmt.Sprint("follower ", i), Subject: f.TaskID, Ended: err == nil, Events: told(events)}
+		s := witness.Stream{Subscriber: fmt.Sprint("follower ", i), Subject: f.TaskID, Ended: ended, Events: told(events)}
 		if len(events) > 0 && events[0].Task() != nil { // what follows on the snapshot
 			s.After, s.Events = events[0].ID, s.Events[1:]
 		}
@@ -128,6 +129,7 @@ func (w *world) judge() {
 		}
 	}
 	verdict := w.saw.Judge()
+	w.checked += verdict.Operations
 	w.t.Logf("Checked %v", verdict)
 	for _, subject := range verdict.Undecided {
 		w.t.Errorf("%s: it takes too long to decide whether %s", subject.Name, subject.Promise)

@@ -35,6 +35,7 @@ type world struct {
 	push     *desk // gets deliveries
 	saw      *witness.History
 	patience time.Duration // of ctx; 0 for within
+	checked  int           // operations
 
 	mu        sync.Mutex
 	tasks     map[string]*expected
@@ -65,10 +66,12 @@ func newWorld(t *testing.T, flags ...string) *world {
 
 // emptyWorld returns a world without processes.
 func emptyWorld(t *testing.T, c *harness.Client) *world {
-	return &world{
+	w := &world{
 		t: t, c: c, saw: witness.NewHistory(), tasks: map[string]*expected{}, sent: map[string]string{},
 		contexts: map[string]string{}, gates: map[string]bool{}, next: make(chan struct{}),
 	}
+	w.addUp()
+	return w
 }
 
 // start starts a process, which kills itself at point unless that is "".
