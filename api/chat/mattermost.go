@@ -86,20 +86,16 @@ func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
 
 // openMattermost opens the dialog of a button. It returns a text for the person if it cannot.
 func (p *Page) openMattermost(ctx context.Context, c *call.Call, b pressed, trigger string) string {
-	out := p.show(ctx, c, b)
-	if out.fault != nil {
-		return out.text()
-	}
-	d, err := newDialog(b.Press, &out.open.Gate)
-	if err != nil {
-		return outcome{fault: call.ErrNotWaiting}.text()
+	d, refused := p.open(ctx, c, b)
+	if refused != "" {
+		return refused
 	}
 	b.By = b.by
 	var elements []any
 	for _, in := range d.inputs {
 		elements = append(elements, mattermostElement(in))
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/v4/actions/dialogs/open", map[string]any{
+	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/v4/actions/dialogs/open", map[string]any{
 		"trigger_id": trigger, "url": p.cfg.PublicURL + chatapp.Path + string(chatapp.Mattermost),
 		"dialog": map[string]any{
 			"callback_id": "longhaul", "title": d.title, "submit_label": "Send", "elements": elements, "state": b.app.Sign(b.Press), "notify_on_cancel": false,
@@ -147,21 +143,17 @@ func (in mattermostRequest) filled() map[string]string {
 }
 
 // submitted returns the answer to a dialog: it stays open if something in it is wrong.
-func submitted(b pressed, out outcome) []byte {
-	reply := map[string]any{}
-	switch f := out.fault; {
-	case f == nil:
-	case f.Kind == call.InvalidParams && f.Reason == "" && len(b.form) > 1:
-		reply["errors"] = map[string]string{wrongInput(b.form, f): out.text()}
-	default:
-		reply["error"] = out.text()
+func submitted(b pressed, out outcome) any {
+	switch name := out.wrongInput(b.form); {
+	case name != "":
+		return map[string]any{"errors": map[string]string{name: out.text()}}
+	case out.fault != nil:
+		return map[string]string{"error": out.text()}
 	}
-	raw, _ := json.Marshal(reply) // texts alone
-	return raw
+	return struct{}{}
 }
 
 // ephemeral answers with a text that only the person who has pressed sees.
 func ephemeral(w http.ResponseWriter, text string) {
-	raw, _ := json.Marshal(map[string]string{"ephemeral_text": text}) // a text alone
-	writeJSON(w, raw)
+	writeJSON(w, map[string]string{"ephemeral_text": text})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -97,18 +96,12 @@ func (in slackRequest) pressed(apps []chatapp.App) (b pressed, ok bool) {
 
 // openSlack opens the dialog of a button.
 func (p *Page) openSlack(ctx context.Context, c *call.Call, b pressed, trigger string) {
-	out := p.show(ctx, c, b)
-	var d dialog
-	var err error
-	if out.fault == nil {
-		d, err = newDialog(b.Press, &out.open.Gate)
-	}
-	if out.fault != nil || err != nil {
-		out.fault = cmp.Or(out.fault, call.ErrNotWaiting)
-		p.showSlack(b, out.text())
+	d, refused := p.open(ctx, c, b)
+	if refused != "" {
+		p.showSlack(b, refused)
 		return
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
+	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
 	if err != nil {
 		p.cfg.Log.Warn("Cannot open a dialog at Slack", zap.String("channel", b.app.Name), zap.Error(err))
 		p.showSlack(b, "The dialog cannot be opened. Try again in a moment.")
@@ -126,11 +119,10 @@ func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWri
 		"type": "modal", "title": plain("Answer"), "close": plain("Close"),
 		"blocks": []any{map[string]any{"type": "section", "text": plain(out.text())}},
 	}}
-	if f := out.fault; f != nil && f.Kind == call.InvalidParams && f.Reason == "" && len(b.form) > 1 {
-		reply = map[string]any{"response_action": "errors", "errors": map[string]string{wrongInput(b.form, f): out.text()}}
+	if name := out.wrongInput(b.form); name != "" {
+		reply = map[string]any{"response_action": "errors", "errors": map[string]string{name: out.text()}}
 	}
-	raw, _ := json.Marshal(reply) // texts alone
-	writeJSON(w, raw)
+	writeJSON(w, reply)
 }
 
 // showSlack shows a text to the person who has pressed, and to no one else.
@@ -204,23 +196,4 @@ func (in slackRequest) filled() map[string]string {
 		out[name] = cmp.Or(v.Selected.Value, v.Value)
 	}
 	return out
-}
-
-// wrongInput returns the input that a fault is about: the first one if it does not say.
-func wrongInput(form url.Values, f *call.Fault) string {
-	names := make([]string, 0, len(form))
-	for name := range form {
-		if name != "action" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if field := f.Violations[0].Field; form.Has(field) {
-		return field
-	}
-	var n int
-	if _, err := fmt.Sscanf(f.Violations[0].Field, "answers[%d]", &n); err == nil && form.Has(answerName(n)) {
-		return answerName(n)
-	}
-	return names[0]
 }

@@ -39,7 +39,7 @@ var rooms = []room{
 	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
 		"internal/opfile",   // the file of channels
 		"internal/chatapp"}, // those at chat platforms
-		tests: []string{"activities/notice/noticetest"}},
+		tests: []string{"activities/notice/noticetest", "internal/chatapp/teamstest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
 		"a2a/codec",          // reads server-sent events
@@ -109,7 +109,7 @@ var rooms = []room{
 	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...)}, // for all that answers gates with forms
 	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
-		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal"}},
+		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal", "internal/chatapp/teamstest"}},
 	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform", // hosts of models
 		"internal/schema"}, subjects...), // of answers in forms
 		tests: []string{"api"}},
@@ -136,6 +136,7 @@ var rooms = []room{
 	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                                               // encrypts stored secrets
 	{name: "internal/chatapp", imports: []string{"internal/egress"}},                      // bots at chat platforms, for those who post and those who are answered
+	{name: "internal/chatapp/teamstest"},                                                  // a double of Teams for tests
 	{name: "internal/schema"},                                                             // answers of people
 	{name: "internal/egress", imports: []string{"internal/tracing"}},                      // requests carry their trace
 	{name: "internal/metrics"},                                                            // for Prometheus
@@ -242,13 +243,14 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/process"},                                    // the size of a terminal
 	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"}, // pseudo-terminals in their tests
 
-	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin", "api/mcp"},
-	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
-	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
+	"github.com/modelcontextprotocol/go-sdk": {"activities/*", "examples/llm/standin", "api/mcp"},
+	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API
+	"github.com/go-jose/go-jose": {"internal/signing", "dev/e2e/push", // which verifies as a receiver does
+		"internal/chatapp", "internal/chatapp/teamstest"}, // tokens of the Bot Framework, whose keys have members that an OpenID Connect client ignores
 	"github.com/gowebpki/jcs":                  {"a2a"},                                    // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":    {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
 	"github.com/coreos/go-oidc":                {"api/identity", "api/identity/identitytest"},
-	"golang.org/x/oauth2":                      {"api/identity"},                        // sign-in of people
+	"golang.org/x/oauth2":                      {"api/identity", "internal/chatapp"},    // sign-in of people; tokens of bots
 	"go.opentelemetry.io":                      {"internal/tracing", "dev/e2e/observe"}, // which receives traces
 	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},
