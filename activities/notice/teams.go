@@ -54,7 +54,7 @@ func teamsActions(c card) []any {
 	return list
 }
 
-// activitiesOf returns the path of what is posted in a room.
+// activitiesOf returns the path of posts in a room.
 func activitiesOf(room string) string {
 	return "/v3/conversations/" + url.PathEscape(room) + "/activities"
 }

@@ -77,32 +77,7 @@ func (p *Page) of(kind chatapp.Kind) []chatapp.App {
 	return slices.DeleteFunc(slices.Clone(*p.apps.Load()), func(a chatapp.App) bool { return a.Kind != kind })
 }
 
-const (
-	maxBody   = 1 << 20                 // bytes of a request
-	answerFor = 2500 * time.Millisecond // platforms wait for three seconds and more
-)
-
-// Serve serves a POST request of a platform.
-func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, platform string) {
-	w.Header().Set("Cache-Control", "no-store")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), answerFor)
-	defer cancel()
-	switch chatapp.Kind(platform) {
-	case chatapp.Slack:
-		p.serveSlack(ctx, c, w, r, body)
-	case chatapp.Mattermost:
-		p.serveMattermost(ctx, c, w, r, body)
-	case chatapp.Teams:
-		p.serveTeams(ctx, c, w, r, body)
-	default:
-		w.WriteHeader(http.StatusNotFound)
-	}
-}
+const answerFor = 2500 * time.Millisecond // platforms wait for three seconds and more
 
 var errNotSigned = errors.New("the request of a chat platform is not signed, or is too old")
 

@@ -14,6 +14,9 @@ import (
 	"longhaul/internal/chatapp"
 )
 
+// A mattermost takes what people press at Mattermost.
+type mattermost struct{ *Page }
+
 // A mattermostRequest is what Mattermost sends about a button or a dialog. It does not sign its
 // requests: the token that we have signed, which only the server of Mattermost keeps, proves
 // that it has sent one. The token of a dialog is known to the person who opened it, and so it
@@ -33,12 +36,12 @@ type mattermostRequest struct {
 
 const dialogSubmission = "dialog_submission"
 
-// serveMattermost serves a request of Mattermost.
-func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
+// serve serves a request of Mattermost.
+func (p mattermost) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
 	var in mattermostRequest
 	b, ok := pressed{}, json.Unmarshal(body, &in) == nil
 	if ok {
-		b, ok = p.mattermostPressed(in)
+		b, ok = p.pressed(in)
 	}
 	if !ok {
 		p.refuseRequest(c, w, r)
@@ -62,15 +65,15 @@ func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.Respons
 		writeJSON(w, submitted(b, out))
 	case in.Type == dialogSubmission:
 	case b.Dialog():
-		ephemeral(w, p.openMattermost(ctx, c, b, in.TriggerID))
+		ephemeral(w, p.openDialog(ctx, c, b, in.TriggerID))
 	default:
 		b.form = fields(b.Action, nil)
 		ephemeral(w, p.answer(ctx, c, b).text())
 	}
 }
 
-// mattermostPressed returns the press in a request; ok is false if the token is none of ours.
-func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
+// pressed returns the press in a request; ok is false if the token is none of ours.
+func (p mattermost) pressed(in mattermostRequest) (b pressed, ok bool) {
 	token := in.Context.Token
 	if in.Type == dialogSubmission {
 		token = in.State
@@ -84,8 +87,8 @@ func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
 	return b, false
 }
 
-// openMattermost opens the dialog of a button. It returns a text for the person if it cannot.
-func (p *Page) openMattermost(ctx context.Context, c *call.Call, b pressed, trigger string) string {
+// openDialog opens the dialog of a button. It returns a text for the person if it cannot.
+func (p mattermost) openDialog(ctx context.Context, c *call.Call, b pressed, trigger string) string {
 	d, refused := p.open(ctx, c, b)
 	if refused != "" {
 		return refused

@@ -14,6 +14,9 @@ import (
 	"longhaul/internal/chatapp"
 )
 
+// A slack takes what people press at Slack.
+type slack struct{ *Page }
+
 // A slackRequest is what Slack sends about a button or a dialog.
 type slackRequest struct {
 	Type      string `json:"type"`
@@ -43,8 +46,8 @@ type slackValue struct {
 	} `json:"selected_option"`
 }
 
-// serveSlack serves a request of Slack, which signs the bytes of its body.
-func (p *Page) serveSlack(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
+// serve serves a request of Slack, which signs the bytes of its body.
+func (p slack) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
 	signature := chatapp.SlackSigned(r.Header, p.cfg.Now())
 	apps := slices.DeleteFunc(p.of(chatapp.Slack), func(a chatapp.App) bool { return signature == "" || !a.SlackVerifies(r.Header, body) })
 	if len(apps) == 0 {
@@ -66,13 +69,13 @@ func (p *Page) serveSlack(ctx context.Context, c *call.Call, w http.ResponseWrit
 	case !ok: // another button or dialog of the same app
 	case in.Type == "view_submission":
 		b.form = fields(b.Action, in.filled())
-		p.submitSlack(ctx, c, w, b)
+		p.submit(ctx, c, w, b)
 	case b.Dialog():
-		p.openSlack(ctx, c, b, in.TriggerID)
+		p.openDialog(ctx, c, b, in.TriggerID)
 	default:
 		b.form = fields(b.Action, nil)
 		if out := p.answer(ctx, c, b); out.fault != nil || out.pending {
-			p.showSlack(b, out.text())
+			p.reply(b, out.text())
 		}
 	}
 }
@@ -94,22 +97,22 @@ func (in slackRequest) pressed(apps []chatapp.App) (b pressed, ok bool) {
 	return b, b.by != ""
 }
 
-// openSlack opens the dialog of a button.
-func (p *Page) openSlack(ctx context.Context, c *call.Call, b pressed, trigger string) {
+// openDialog opens the dialog of a button.
+func (p slack) openDialog(ctx context.Context, c *call.Call, b pressed, trigger string) {
 	d, refused := p.open(ctx, c, b)
 	if refused != "" {
-		p.showSlack(b, refused)
+		p.reply(b, refused)
 		return
 	}
 	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
 	if err != nil {
 		p.cfg.Log.Warn("Cannot open a dialog at Slack", zap.String("channel", b.app.Name), zap.Error(err))
-		p.showSlack(b, "The dialog cannot be opened. Try again in a moment.")
+		p.reply(b, "The dialog cannot be opened. Try again in a moment.")
 	}
 }
 
-// submitSlack takes a dialog. A mistake in an input is shown beside it.
-func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWriter, b pressed) {
+// submit takes a dialog. A mistake in an input is shown beside it.
+func (p slack) submit(ctx context.Context, c *call.Call, w http.ResponseWriter, b pressed) {
 	out := p.answer(ctx, c, b)
 	if out.fault == nil && !out.pending {
 		w.WriteHeader(http.StatusOK) // Slack closes the dialog
@@ -125,8 +128,8 @@ func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWri
 	writeJSON(w, reply)
 }
 
-// showSlack shows a text to the person who has pressed, and to no one else.
-func (p *Page) showSlack(b pressed, text string) {
+// reply shows a text to the person who has pressed, and to no one else.
+func (p slack) reply(b pressed, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerFor) // the time for the answer may be over
 	defer cancel()
 	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/chat.postEphemeral", map[string]any{

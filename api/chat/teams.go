@@ -16,6 +16,9 @@ import (
 	"longhaul/internal/chatapp"
 )
 
+// A teams takes what people press at Microsoft Teams.
+type teams struct{ *Page }
+
 // The activities of Teams that are presses: a button, a button that opens a dialog, and a dialog that
 // was sent.
 const (
@@ -33,8 +36,8 @@ type teamsValue struct {
 	Data map[string]any `json:"data"`
 }
 
-// serveTeams serves an activity of Teams, whose token proves where it is from.
-func (p *Page) serveTeams(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
+// serve serves an activity of Teams, whose token proves where it is from.
+func (p teams) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
 	var in chatapp.Activity
 	var value teamsValue
 	if json.Unmarshal(body, &in) != nil || in.ID == "" {
@@ -54,7 +57,7 @@ func (p *Page) serveTeams(ctx context.Context, c *call.Call, w http.ResponseWrit
 	if b.Press, ours = chatapp.ReadPress(text); !ours {
 		b.Channel = ""
 	}
-	switch err := p.teamsVerify(ctx, r, in, &b); {
+	switch err := p.verify(ctx, r, in, &b); {
 	case errors.Is(err, chatapp.ErrNoKeys):
 		p.cfg.Log.Warn("Cannot verify requests of Teams", zap.Error(err))
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -64,15 +67,15 @@ func (p *Page) serveTeams(ctx context.Context, c *call.Call, w http.ResponseWrit
 		w.WriteHeader(http.StatusConflict)
 	case in.Type != "invoke" || !ours: // such as a message to the bot
 	default:
-		if answer := p.answerTeams(ctx, c, b, in.Name, data); answer != nil {
+		if answer := p.press(ctx, c, b, in.Name, data); answer != nil {
 			writeJSON(w, answer)
 		}
 	}
 }
 
-// teamsVerify verifies an activity, and sets the app of a press: that of its channel, or for an activity
+// verify verifies an activity, and sets the app of a press: that of its channel, or for an activity
 // that is no press one whose bot it is for.
-func (p *Page) teamsVerify(ctx context.Context, r *http.Request, in chatapp.Activity, b *pressed) error {
+func (p teams) verify(ctx context.Context, r *http.Request, in chatapp.Activity, b *pressed) error {
 	err := errNotSigned
 	for _, app := range p.of(chatapp.Teams) {
 		if b.Channel != "" && b.Channel != app.Name {
@@ -86,9 +89,9 @@ func (p *Page) teamsVerify(ctx context.Context, r *http.Request, in chatapp.Acti
 	return err
 }
 
-// answerTeams does what a press asks for, and returns the answer, which Teams shows to the person who
+// press does what a press asks for, and returns the answer, which Teams shows to the person who
 // has pressed alone.
-func (p *Page) answerTeams(ctx context.Context, c *call.Call, b pressed, name string, data map[string]any) any {
+func (p teams) press(ctx context.Context, c *call.Call, b pressed, name string, data map[string]any) any {
 	switch {
 	case name == teamsAction && !b.Dialog():
 		b.form = fields(b.Action, nil)

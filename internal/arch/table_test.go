@@ -39,7 +39,7 @@ var rooms = []room{
 	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
 		"internal/opfile",   // the file of channels
 		"internal/chatapp"}, // those at chat platforms
-		tests: []string{"activities/notice/noticetest", "internal/chatapp/teamstest"}},
+		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
 		"a2a/codec",          // reads server-sent events
@@ -135,13 +135,13 @@ var rooms = []room{
 	{name: "internal/child"},                                                              // runs these servers
 	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                                               // encrypts stored secrets
-	{name: "internal/chatapp", imports: []string{"internal/egress"}},                      // bots at chat platforms, for those who post and those who are answered
-	{name: "internal/chatapp/teamstest"},                                                  // a double of Teams for tests
-	{name: "internal/schema"},                                                             // answers of people
-	{name: "internal/egress", imports: []string{"internal/tracing"}},                      // requests carry their trace
-	{name: "internal/metrics"},                                                            // for Prometheus
-	{name: "internal/tracing"},                                                            // OpenTelemetry
-	{name: "internal/opfile", imports: []string{"opt"}},                                   // YAML files of operators; durations in days
+	{name: "internal/chatapp", imports: []string{"internal/egress"}, tests: []string{"internal/chatapp/teamstest"}}, // bots at chat platforms, for those who post and those who are answered
+	{name: "internal/chatapp/teamstest"},                             // a double of Teams for tests
+	{name: "internal/schema"},                                        // answers of people
+	{name: "internal/egress", imports: []string{"internal/tracing"}}, // requests carry their trace
+	{name: "internal/metrics"},                                       // for Prometheus
+	{name: "internal/tracing"},                                       // OpenTelemetry
+	{name: "internal/opfile", imports: []string{"opt"}},              // YAML files of operators; durations in days
 	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
 		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys

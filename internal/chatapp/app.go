@@ -195,7 +195,7 @@ func (a App) Account(ctx context.Context, by Sender, id string) (Account, error)
 	case Mattermost:
 		return a.mattermostAccount(ctx, by, id)
 	case Teams:
-		return a.teamsAccount(ctx, by, id)
+		return a.Bot.account(ctx, by, a, id)
 	}
 	return a.slackAccount(ctx, by, id)
 }

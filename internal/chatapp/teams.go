@@ -217,9 +217,9 @@ func get(ctx context.Context, by Sender, from string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// teamsAccount returns a person of Teams. Only members of the directory itself have a confirmed
+// account returns a person in the room of an app. Only members of the directory itself have a confirmed
 // address: those of guests are confirmed elsewhere.
-func (a App) teamsAccount(ctx context.Context, by Sender, id string) (Account, error) {
+func (b *Bot) account(ctx context.Context, by Sender, a App, id string) (Account, error) {
 	var u struct {
 		Object    string `json:"aadObjectId"`
 		OldObject string `json:"objectId"`
@@ -234,7 +234,7 @@ func (a App) teamsAccount(ctx context.Context, by Sender, id string) (Account, e
 	if err != nil {
 		return Account{}, err
 	}
-	if (u.Object != id && u.OldObject != id) || !strings.EqualFold(u.Directory, a.Bot.Directory) || u.Role != "user" {
+	if (u.Object != id && u.OldObject != id) || !strings.EqualFold(u.Directory, b.Directory) || u.Role != "user" {
 		return Account{ID: id}, nil
 	}
 	return Account{ID: id, Email: u.Email}, nil

@@ -36,6 +36,7 @@ const (
 	Endorsed   = "endorsed" // for Teams
 	Unendorsed = "other"    // for another channel
 	Unknown    = "unknown"  // it is not published
+	Forged     = "forged"   // another, with the id of the endorsed one
 )
 
 // A Call is a request to the connector that changes something.
@@ -83,6 +84,7 @@ func (s *Teams) Channel() string {
 func grant(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("grant_type") != "client_credentials" || r.PostFormValue("client_id") != App || r.PostFormValue("client_secret") != Secret ||
 		r.PostFormValue("scope") != "https://api.botframework.com/.default" {
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		answer(w, map[string]any{"error": "invalid_client"})
 		return
@@ -176,7 +178,8 @@ func (s *Teams) Token(at time.Time, more map[string]any) string {
 	id, _ := all["kid"].(string)
 	delete(all, "kid")
 	key := s.key
-	if id == Unknown {
+	if id == Forged {
+		id = Endorsed
 		key, _ = rsa.GenerateKey(rand.Reader, 2048)
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: id}}, (&jose.SignerOptions{}).WithType("JWT"))
