@@ -15,8 +15,8 @@ import (
 type teams struct{ app chatapp.App }
 
 func (t teams) message(c card) object {
-	bold := object{"weight": "bolder"}
-	body := []any{chatapp.RichText(c.title, object{"size": "large", "weight": "bolder"})}
+	bold := object{"weight": "Bolder"}
+	body := []any{chatapp.RichText(c.title, object{"size": "Large", "weight": "Bolder"})}
 	if len(c.facts) > 0 {
 		body = append(body, chatapp.RichText(strings.Join(c.facts, "\n"), nil))
 	}

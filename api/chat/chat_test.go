@@ -312,7 +312,7 @@ var doors = map[chatapp.Kind]door{
 			}
 			return ""
 		},
-		mistake: `"color":"attention"`,
+		mistake: `"color":"Attention"`,
 	},
 }
 

@@ -136,7 +136,7 @@ func teamsMessage(text string) any {
 func teamsDialog(d dialog, b pressed, mistake string) any {
 	var blocks []any
 	if mistake != "" {
-		blocks = append(blocks, chatapp.RichText(mistake, map[string]any{"color": "attention"}))
+		blocks = append(blocks, chatapp.RichText(mistake, map[string]any{"color": "Attention"}))
 	}
 	for _, in := range d.inputs {
 		blocks = append(blocks, chatapp.RichText(strings.TrimSpace(in.Text+" "+in.Hint), nil), teamsInput(in, b.form.Get(in.name)))
