@@ -121,7 +121,7 @@ func follow(t *testing.T, p platform, secrets ...string) {
 	p.changed("Answered by bob")
 }
 
-// judge has the libraries of a platform judge what was recorded.
+// judge has the libraries of a platform judge its requests and answers.
 func judge(t *testing.T, program string, recorded any) {
 	t.Helper()
 	dir := harness.NodeProgram(t, "js", filepath.Join("js", program), filepath.Join("js", "types.mjs"))
