@@ -76,7 +76,7 @@ func TestLoad_documentation(t *testing.T) {
 		t.Fatalf("%d examples", len(found))
 	}
 	for _, m := range found {
-		list, err := load(t, string(m[1]), "SLACK_BOT_TOKEN=x", "SLACK_SIGNING_SECRET=0123456789abcdef", "MATTERMOST_BOT_TOKEN=x", "MATTERMOST_SECRET=0123456789abcdef", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
+		list, err := load(t, string(m[1]), "SLACK_BOT_TOKEN=x", "SLACK_SIGNING_SECRET=0123456789abcdef", "BOT_APP_ID=x", "BOT_SECRET=0123456789abcdef", "ENTRA_TENANT=x", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
 		if err != nil || len(list) == 0 || strings.Contains(string(m[1]), "\t") {
 			t.Errorf("%v in\n%s", err, m[1])
 		}

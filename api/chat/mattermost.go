@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -57,7 +56,7 @@ func (p mattermost) serve(ctx context.Context, c *call.Call, w http.ResponseWrit
 	}
 	switch {
 	case in.Type == dialogSubmission && !in.Cancelled:
-		b.form = fields(b.Action, in.filled())
+		b.form = fields(b.Action, filled(in.Submission))
 		out := p.answer(ctx, c, b)
 		if out.fault != nil { // the same may be sent again from the dialog, which stays open
 			p.seen.forget(key)
@@ -132,17 +131,6 @@ func mattermostElement(in input) any {
 		e["type"], e["options"] = "select", options
 	}
 	return e
-}
-
-// filled returns the inputs of a dialog.
-func (in mattermostRequest) filled() map[string]string {
-	out := map[string]string{}
-	for name, value := range in.Submission {
-		if value != nil {
-			out[name] = fmt.Sprint(value)
-		}
-	}
-	return out
 }
 
 // submitted returns the answer to a dialog: it stays open if something in it is wrong.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -52,6 +51,7 @@ func (p teams) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r
 		data = value.Action.Data
 	}
 	text, _ := data[chatapp.PressMember].(string)
+	delete(data, chatapp.PressMember)
 	b := pressed{by: in.From.Object}
 	var ours bool
 	if b.Press, ours = chatapp.ReadPress(text); !ours {
@@ -103,7 +103,7 @@ func (p teams) press(ctx context.Context, c *call.Call, b pressed, name string, 
 		}
 		return teamsDialog(d, b, "")
 	case name == teamsSubmit && b.Dialog():
-		b.form = fields(b.Action, filledTeams(data))
+		b.form = fields(b.Action, filled(data))
 		out := p.answer(ctx, c, b)
 		if out.wrongInput(b.form) != "" {
 			if d, refused := p.open(ctx, c, b); refused == "" {
@@ -113,17 +113,6 @@ func (p teams) press(ctx context.Context, c *call.Call, b pressed, name string, 
 		return teamsMessage(out.text())
 	}
 	return nil
-}
-
-// filledTeams returns the inputs of a dialog.
-func filledTeams(data map[string]any) map[string]string {
-	out := map[string]string{}
-	for name, value := range data {
-		if name != chatapp.PressMember && value != nil {
-			out[name] = fmt.Sprint(value)
-		}
-	}
-	return out
 }
 
 // teamsMessage answers with a text in place of a dialog.

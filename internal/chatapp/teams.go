@@ -42,10 +42,10 @@ type Bot struct {
 	Keys      string // URL of the metadata that say where the keys of the Bot Framework are
 
 	mu      sync.Mutex
-	granted *oauth2.Token // nil before the first call
-	keys    []botKey
-	read    time.Time // when the keys were read, or could not be
-	failed  error     // of the last reading
+	granted *oauth2.Token  // nil before the first call
+	keys    map[string]any // by id: those that sign activities of Teams
+	read    time.Time      // when the keys were read, or could not be
+	failed  error          // of the last reading
 }
 
 // token returns a token for calls to the platform, which is kept as long as it is valid.
@@ -132,20 +132,11 @@ func (b *Bot) Verify(ctx context.Context, by Sender, h http.Header, in Activity,
 	if err != nil {
 		return err
 	}
-	if err := token.Claims(key.Key, &more); err != nil {
-		return errToken
-	}
 	age := now.Sub(in.Timestamp)
-	if more.ServiceURL != in.ServiceURL || in.Channel != channelID || !slices.Contains(key.endorsements, channelID) || age > signedFor || age < -signedFor {
+	if token.Claims(key, &more) != nil || more.ServiceURL != in.ServiceURL || in.Channel != channelID || age > signedFor || age < -signedFor {
 		return errToken
 	}
 	return nil
-}
-
-// A botKey is a key of the Bot Framework, with the channels of which it signs activities.
-type botKey struct {
-	jose.JSONWebKey
-	endorsements []string
 }
 
 const (
@@ -155,30 +146,29 @@ const (
 )
 
 // key returns a key by its id. While the keys cannot be read again, those from before hold.
-func (b *Bot) key(ctx context.Context, by Sender, id string, now time.Time) (botKey, error) {
+func (b *Bot) key(ctx context.Context, by Sender, id string, now time.Time) (any, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	find := func() int { return slices.IndexFunc(b.keys, func(k botKey) bool { return k.KeyID == id }) }
-	if age := now.Sub(b.read); age > keysFor || find() < 0 && age > keysRetry {
+	if age := now.Sub(b.read); age > keysFor || b.keys[id] == nil && age > keysRetry {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysWait) // they are for other requests, too
 		defer cancel()
-		var keys []botKey
+		var keys map[string]any
 		b.read = now
 		if keys, b.failed = readKeys(ctx, by, b.Keys); b.failed == nil {
 			b.keys = keys
 		}
 	}
-	if i := find(); i >= 0 {
-		return b.keys[i], nil
+	switch key := b.keys[id]; {
+	case key != nil:
+		return key, nil
+	case b.failed != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNoKeys, b.failed)
 	}
-	if b.failed != nil {
-		return botKey{}, fmt.Errorf("%w: %w", ErrNoKeys, b.failed)
-	}
-	return botKey{}, errToken
+	return nil, errToken
 }
 
-// readKeys reads the keys that metadata name.
-func readKeys(ctx context.Context, by Sender, metadata string) (list []botKey, err error) {
+// readKeys reads those keys that metadata name which are endorsed for Teams.
+func readKeys(ctx context.Context, by Sender, metadata string) (map[string]any, error) {
 	var about struct {
 		Keys string `json:"jwks_uri"`
 	}
@@ -191,17 +181,17 @@ func readKeys(ctx context.Context, by Sender, metadata string) (list []botKey, e
 	if err := get(ctx, by, about.Keys, &set); err != nil {
 		return nil, err
 	}
+	keys := map[string]any{}
 	for _, raw := range set.Keys {
-		var k botKey
-		var more struct {
+		var k jose.JSONWebKey
+		var of struct {
 			Endorsements []string `json:"endorsements"`
 		}
-		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && json.Unmarshal(raw, &more) == nil { // others are for other readers
-			k.endorsements = more.Endorsements
-			list = append(list, k)
+		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && json.Unmarshal(raw, &of) == nil && slices.Contains(of.Endorsements, channelID) {
+			keys[k.KeyID] = k.Key
 		}
 	}
-	return list, nil
+	return keys, nil
 }
 
 // get reads a public document.
