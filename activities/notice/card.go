@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -207,7 +208,7 @@ func tried(err error) activities.Tried {
 	if f.Status/100 == 5 || f.Status == 429 {
 		return activities.Tried{Status: f.Status, RetryAfter: f.After}
 	}
-	return activities.Tried{Class: classRefused, RetryAfter: f.After, Final: strings.HasPrefix(f.Code, "invalid_blocks") || strings.HasPrefix(f.Code, "msg_")}
+	return activities.Tried{Class: classRefused, RetryAfter: f.After, Final: f.Status == http.StatusRequestEntityTooLarge || strings.HasPrefix(f.Code, "invalid_blocks") || strings.HasPrefix(f.Code, "msg_")}
 }
 
 var errNoPlace = errors.New("the platform does not say where it has posted the card")

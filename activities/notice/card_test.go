@@ -1,6 +1,7 @@
 package notice_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,17 +10,22 @@ import (
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/activities/notice"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
 
-// A chatServer is Slack and Mattermost: it keeps the requests, and says where cards are.
+// A chatServer is Slack, Mattermost and Teams: it keeps the requests, and says where cards are.
 type chatServer struct {
 	*httptest.Server
 	got    []string // method, path and body
 	answer string   // "" for a card that was posted
+	status int      // of the answer; 0 for 200
+	grants int      // tokens
 }
 
 func newChatServer(t *testing.T) *chatServer {
@@ -27,10 +33,17 @@ func newChatServer(t *testing.T) *chatServer {
 	s := &chatServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			w.Header().Set("Content-Type", "application/json")
+			s.grants++
+			_, _ = io.WriteString(w, `{"token_type":"Bearer","expires_in":3600,"access_token":"x"}`)
+			return
+		}
 		s.got = append(s.got, r.Method+" "+r.URL.Path+" "+string(body))
 		if s.answer == "" {
 			s.answer = `{"ok":true,"channel":"C9","ts":"17.1","id":"p1"}`
 		}
+		w.WriteHeader(cmp.Or(s.status, http.StatusOK))
 		_, _ = io.WriteString(w, s.answer)
 	}))
 	t.Cleanup(s.Close)
@@ -40,8 +53,12 @@ func newChatServer(t *testing.T) *chatServer {
 // channels returns a channel of a kind.
 func (s *chatServer) channels(t *testing.T, kind string) *notice.Channels {
 	t.Helper()
+	more := "token: x, channel: C1"
+	if kind == "teams" {
+		more = fmt.Sprintf("app: a, directory: d, login: %q, channel: 'C1@thread.tacv2'", s.URL)
+	}
 	return open(t, notice.Config{Sender: sender(t), PublicURL: "https://agent.example.com", GatesPath: "/console/inbox/"}, fmt.Sprintf(
-		"channels:\n- {name: team, kind: %s, url: %q, token: x, secret: 0123456789abcdef, channel: C1, tenants: [acme], domains: [example.com]}", kind, s.URL))
+		"channels:\n- {name: team, kind: %s, url: %q, secret: 0123456789abcdef, tenants: [acme], domains: [example.com], %s}", kind, s.URL, more))
 }
 
 // A card is posted once and changed by the notices after it. Those that call for people add a
@@ -50,6 +67,10 @@ func TestChannels_Notify_cards(t *testing.T) {
 	for kind, tt := range map[string]struct{ at, post, update, remark, button string }{
 		"slack":      {"C9/17.1", "POST /api/chat.postMessage ", "POST /api/chat.update ", `"thread_ts":"17.1"`, `longhaul-accept`},
 		"mattermost": {"p1", "POST /api/v4/posts ", "PUT /api/v4/posts/p1/patch ", `"root_id":"p1"`, `"name":"Accept"`},
+		"teams": {
+			"p1", "POST /v3/conversations/C1@thread.tacv2/activities ", "PUT /v3/conversations/C1@thread.tacv2/activities/p1 ",
+			"POST /v3/conversations/C1@thread.tacv2;messageid=p1/activities ", `"title":"Accept","type":"Action.Execute"`,
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			s := newChatServer(t)
@@ -72,6 +93,9 @@ func TestChannels_Notify_cards(t *testing.T) {
 			if out := c.Notify(t.Context(), n); len(s.got) != 4 || out.Class != "" {
 				t.Errorf("the end of a gate without a card: %+v, %q", out, s.got[4:])
 			}
+			if kind == "teams" && s.grants != 1 {
+				t.Errorf("%d tokens were granted", s.grants)
+			}
 		})
 	}
 }
@@ -84,7 +108,7 @@ func TestChannels_Notify_cardHides(t *testing.T) {
 		"two parts":       func(g *opt.Gate) { g.Object = append(g.Object, a2a.TextPart("Three.")) },
 		"more messages":   func(g *opt.Gate) { g.Omitted = 1 },
 	} {
-		for _, kind := range []string{"slack", "mattermost"} {
+		for _, kind := range []string{"slack", "mattermost", "teams"} {
 			s := newChatServer(t)
 			n := attempt("team")
 			change(&n.Gate)
@@ -93,6 +117,22 @@ func TestChannels_Notify_cardHides(t *testing.T) {
 				!strings.Contains(s.got[0], "https://agent.example.com/console/inbox/task-x-1-0:1") {
 				t.Errorf("%s, %s: %.300q", name, kind, s.got)
 			}
+		}
+	}
+}
+
+// What Teams refuses is tried again, but for a card that is too large. A card that people have removed
+// is left alone.
+func TestChannels_Notify_teamsRefuses(t *testing.T) {
+	for status, want := range map[int]activities.Tried{
+		403: {Class: "refused by the platform"}, 413: {Class: "refused by the platform", Final: true}, 404: {Card: "p1"}, 503: {Status: 503},
+	} {
+		s := newChatServer(t)
+		s.answer, s.status = `{"error":{"code":"NotInRoster","message":"x"}}`, status
+		n := attempt("team")
+		n.Card, n.Kind = "p1", outbox.Changed
+		if diff := gocmp.Diff(want, s.channels(t, "teams").Notify(t.Context(), n)); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", status, diff)
 		}
 	}
 }

@@ -102,6 +102,11 @@ type channelForm struct {
 	Channel string           `yaml:"channel"`
 	People  []chatapp.Person `yaml:"people"`
 	Domains []string         `yaml:"domains"`
+
+	App       string `yaml:"app"`
+	Directory string `yaml:"directory"`
+	Login     string `yaml:"login"`
+	Keys      string `yaml:"keys"`
 }
 
 // The members of channels: of every channel, and of each kind.
@@ -113,6 +118,7 @@ var (
 
 		string(chatapp.Slack):      {"url", "token", "secret", "channel", "people", "domains"},
 		string(chatapp.Mattermost): {"url", "token", "secret", "channel", "people", "domains"},
+		string(chatapp.Teams):      {"url", "app", "directory", "secret", "channel", "people", "domains", "login", "keys"},
 	}
 )
 
@@ -161,7 +167,7 @@ func (f *file) channel(n *yaml.Node) {
 		}
 	}
 	if !known {
-		r.fail("kind", "must be webhook, smtp, slack or mattermost")
+		r.fail("kind", "must be webhook, smtp, slack, mattermost or teams")
 		return
 	}
 	c := r.channel()

@@ -3,6 +3,7 @@ package notice
 import (
 	"cmp"
 	"net/mail"
+	"slices"
 	"strings"
 
 	"longhaul/internal/chatapp"
@@ -16,8 +17,14 @@ func (r *channelReader) chat() chat {
 		Kind: chatapp.Kind(r.Kind), Name: r.Name, URL: strings.TrimSuffix(r.expand("url", r.URL), "/"), Token: r.expand("token", r.Token),
 		Secret: r.expand("secret", r.Secret), Room: r.expand("channel", r.Channel), People: r.People, Domains: r.Domains,
 	}
-	if app.Kind == chatapp.Slack {
+	required := map[string]string{"token": app.Token, "secret": app.Secret, "channel": app.Room}
+	switch app.Kind {
+	case chatapp.Slack:
 		app.URL = cmp.Or(app.URL, "https://slack.com")
+	case chatapp.Teams:
+		app.Bot = r.bot()
+		delete(required, "token")
+		required["app"] = app.Bot.ID
 	}
 	if len(r.Tenants) == 1 {
 		app.Tenant = r.Tenants[0]
@@ -30,14 +37,8 @@ func (r *channelReader) chat() chat {
 	if len(r.When) > 0 {
 		r.fail("when", "is no member of a channel with cards, which show every change")
 	}
-	if !opfile.IsURL(app.URL) {
-		r.fail("url", "must be the URL of the server, such as https://chat.example.com")
-	} else if r.allowed != nil {
-		if err := r.allowed(app.URL); err != nil {
-			r.fail("url", "%v", err)
-		}
-	}
-	for member, value := range map[string]string{"token": app.Token, "secret": app.Secret, "channel": app.Room} {
+	r.reachable("url", app.URL)
+	for member, value := range required {
 		if value == "" {
 			r.fail(member, "is required")
 		}
@@ -46,10 +47,39 @@ func (r *channelReader) chat() chat {
 		r.fail("secret", "has %d characters and needs at least %d", n, shortestSecret)
 	}
 	r.people(app)
-	if app.Kind == chatapp.Mattermost {
+	switch app.Kind {
+	case chatapp.Mattermost:
 		return chat{app, mattermost{app}}
+	case chatapp.Teams:
+		return chat{app, teams{app}}
 	}
 	return chat{app, slack{app}}
+}
+
+// bot reads how Teams knows the bot, and where its tokens are from.
+func (r *channelReader) bot() *chatapp.Bot {
+	b := &chatapp.Bot{
+		ID: r.expand("app", r.App), Directory: cmp.Or(r.expand("directory", r.Directory), chatapp.TeamsDirectory),
+		Login: strings.TrimSuffix(cmp.Or(r.Login, chatapp.TeamsLogin), "/"), Keys: cmp.Or(r.Keys, chatapp.TeamsKeys),
+	}
+	r.reachable("login", b.Login)
+	r.reachable("keys", b.Keys)
+	addresses := slices.ContainsFunc(r.People, func(p chatapp.Person) bool { return p.Email != "" })
+	if b.Directory == chatapp.TeamsDirectory && (addresses || len(r.Domains) > 0) {
+		r.fail("directory", "is required beside an email or domains: the addresses of its members alone are confirmed")
+	}
+	return b
+}
+
+// reachable checks the URL of a server.
+func (r *channelReader) reachable(member, rawURL string) {
+	if !opfile.IsURL(rawURL) {
+		r.fail(member, "must be the URL of the server, such as https://chat.example.com")
+	} else if r.allowed != nil {
+		if err := r.allowed(rawURL); err != nil {
+			r.fail(member, "%v", err)
+		}
+	}
 }
 
 // shortestSecret is the least number of characters of a secret. Those of Slack have 32.

@@ -18,7 +18,7 @@ func TestLoad_mistakes(t *testing.T) {
 		{"another member", "channel: []", `notices.yaml:1: member "channel" is unknown (did you mean channels?); the members are channels`},
 		{"no object", "channels:\n- mail", "notices.yaml:2: a channel must be an object"},
 		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: name: must be a text"},
-		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook, smtp, slack or mattermost"},
+		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook, smtp, slack, mattermost or teams"},
 		{"a member of the other kind", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  to: [a@example.com]", "notices.yaml:5: to: is no member of a channel of kind webhook"},
 		{"an unknown member", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  uri: x", "notices.yaml:5: uri: is no member of a channel (did you mean url?): those are name, kind, when, tenants, principal, groups, url, headers, contentType, template"},
 		{"a name", "channels:\n- name: A b\n  kind: webhook\n  url: https://example.com", "notices.yaml:2: name: must be 1 to 63 of a-z, 0-9 and -, as in ops-mail"},
@@ -42,6 +42,10 @@ func TestLoad_mistakes(t *testing.T) {
 		{"a channel without people", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  tenants: [acme]", "notices.yaml:2: people: is required, or domains: without both no one can answer"},
 		{"people of no tenant", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  domains: [example.com]", "notices.yaml:2: tenants: must name one: people who press are principals of it; without other settings the tenant is default"},
 		{"two people with an address", "channels:\n- name: a\n  kind: slack\n  channel: C1\n  token: x\n  secret: 0123456789abcdef\n  tenants: [acme]\n  people:\n  - {principal: a, email: A@example.com}\n  - {principal: b, email: a@example.com}", "notices.yaml:8: people: two have the email a@example.com"},
+		{"an app that is missing", "channels:\n- name: a\n  kind: teams\n  url: https://example.com\n  channel: C1\n  secret: 0123456789abcdef\n  tenants: [acme]\n  people: [{principal: a, account: x}]", "notices.yaml:2: app: is required"},
+		{"addresses of no directory", "channels:\n- name: a\n  kind: teams\n  url: https://example.com\n  app: x\n  channel: C1\n  secret: 0123456789abcdef\n  tenants: [acme]\n  domains: [example.com]", "notices.yaml:2: directory: is required beside an email or domains: the addresses of its members alone are confirmed"},
+		{"a token for Teams", "channels:\n- name: a\n  kind: teams\n  token: x\n  url: https://example.com\n  app: x\n  channel: C1\n  secret: 0123456789abcdef\n  tenants: [acme]\n  people: [{principal: a, account: x}]", "notices.yaml:4: token: is no member of a channel of kind teams"},
+		{"a login that is no URL", "channels:\n- name: a\n  kind: teams\n  url: https://example.com\n  app: x\n  channel: C1\n  secret: 0123456789abcdef\n  tenants: [acme]\n  login: x\n  people: [{principal: a, account: x}]", "notices.yaml:9: login: must be the URL of the server, such as https://chat.example.com"},
 		{"a short secret", "channels:\n- name: a\n  kind: mattermost\n  url: https://example.com\n  channel: C1\n  token: x\n  secret: short\n  tenants: [acme]\n  domains: [example.com]", "notices.yaml:7: secret: has 5 characters and needs at least 16"},
 		{"no password", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  user: ann\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: user: user and password belong together: set both or none"},
 	} {
@@ -75,7 +79,7 @@ func TestLoad_documentation(t *testing.T) {
 		t.Fatalf("%d examples", len(found))
 	}
 	for _, m := range found {
-		list, err := load(t, string(m[1]), "SLACK_BOT_TOKEN=x", "SLACK_SIGNING_SECRET=0123456789abcdef", "MATTERMOST_BOT_TOKEN=x", "MATTERMOST_SECRET=0123456789abcdef", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
+		list, err := load(t, string(m[1]), "SLACK_BOT_TOKEN=x", "SLACK_SIGNING_SECRET=0123456789abcdef", "BOT_APP_ID=x", "BOT_SECRET=0123456789abcdef", "ENTRA_TENANT=x", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
 		if err != nil || len(list) == 0 || strings.Contains(string(m[1]), "\t") {
 			t.Errorf("%v in\n%s", err, m[1])
 		}

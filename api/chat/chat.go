@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,30 +76,7 @@ func (p *Page) of(kind chatapp.Kind) []chatapp.App {
 	return slices.DeleteFunc(slices.Clone(*p.apps.Load()), func(a chatapp.App) bool { return a.Kind != kind })
 }
 
-const (
-	maxBody   = 1 << 20                 // bytes of a request
-	answerFor = 2500 * time.Millisecond // Slack and Mattermost wait for three seconds
-)
-
-// Serve serves a POST request of a platform.
-func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, platform string) {
-	w.Header().Set("Cache-Control", "no-store")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), answerFor)
-	defer cancel()
-	switch chatapp.Kind(platform) {
-	case chatapp.Slack:
-		p.serveSlack(ctx, c, w, r, body)
-	case chatapp.Mattermost:
-		p.serveMattermost(ctx, c, w, r, body)
-	default:
-		w.WriteHeader(http.StatusNotFound)
-	}
-}
+const answerFor = 2500 * time.Millisecond // platforms wait for three seconds and more
 
 var errNotSigned = errors.New("the request of a chat platform is not signed, or is too old")
 
@@ -163,6 +142,19 @@ func (p *Page) show(ctx context.Context, c *call.Call, b pressed) (out outcome) 
 	return out
 }
 
+// open returns the dialog of a button, or a text for the person if there is none.
+func (p *Page) open(ctx context.Context, c *call.Call, b pressed) (d dialog, refused string) {
+	out := p.show(ctx, c, b)
+	if out.fault == nil {
+		var err error
+		if d, err = newDialog(b.Press, &out.open.Gate); err == nil {
+			return d, ""
+		}
+		out.fault = call.ErrNotWaiting
+	}
+	return d, out.text()
+}
+
 // answer delivers an answer.
 func (p *Page) answer(ctx context.Context, c *call.Call, b pressed) (out outcome) {
 	var params gate.AnswerParams
@@ -182,6 +174,25 @@ func (p *Page) answer(ctx context.Context, c *call.Call, b pressed) (out outcome
 		},
 	})
 	return out
+}
+
+// wrongInput returns the input of a dialog in which a mistake is: the first one if the fault does not
+// say. It is "" if the answer was not refused for a mistake.
+func (o outcome) wrongInput(form url.Values) string {
+	f := o.fault
+	if f == nil || f.Kind != call.InvalidParams || f.Reason != "" || len(form) < 2 {
+		return ""
+	}
+	field := f.Violations[0].Field
+	var n int
+	if _, err := fmt.Sscanf(field, "answers[%d]", &n); err == nil {
+		field = answerName(n)
+	}
+	if form.Has(field) {
+		return field
+	}
+	names := slices.Sorted(maps.Keys(form))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "action" })[0]
 }
 
 // text returns the outcome for the person who has pressed.
@@ -249,15 +260,17 @@ func (r *replays) forget(key string) {
 
 // fields returns the fields of a form that names an action, and those that it has besides.
 func fields(action string, more map[string]string) url.Values {
-	form := url.Values{"action": {action}}
+	form := url.Values{}
 	for name, value := range more {
 		form.Set(name, value)
 	}
+	form.Set("action", action)
 	return form
 }
 
-// writeJSON writes an answer of 200.
-func writeJSON(w http.ResponseWriter, raw []byte) {
+// writeJSON writes an answer of 200, which is made of texts.
+func writeJSON(w http.ResponseWriter, answer any) {
+	raw, _ := json.Marshal(answer)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_, _ = io.Copy(w, bytes.NewReader(raw)) // fails only if the platform has disconnected
 }

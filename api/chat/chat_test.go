@@ -1,7 +1,6 @@
 package chat_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -25,6 +24,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/chatapp"
+	"longhaul/internal/chatapp/teamstest"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -45,10 +45,31 @@ var accounts = map[string]string{
 	"U-dora":  `"is_email_confirmed":true,"email_verified":true,"email":"dora@example.net","profile":{"email":"dora@example.net"}`,
 }
 
-// A platform records the requests to it.
-type platform struct{ requests []string }
+// members are those of Teams.
+var members = map[string]string{
+	"U-ann":   member("U-ann", teamstest.Directory, "user", "ann@example.com"),
+	"U-liar":  member("U-liar", teamstest.Directory, "guest", "ann@example.com"),
+	"U-named": member("U-named", teamstest.Directory, "user", "x@example.org"),
+	"U-dora":  member("U-dora", teamstest.Directory, "user", "dora@example.net"),
+	"U-far":   member("U-far", "another", "user", "ann@example.com"),
+	"U-mask":  member("U-ann", teamstest.Directory, "user", "ann@example.com"),
+	"U-new":   "",
+}
+
+func member(id, directory, role, email string) string {
+	return text(obj{"id": "29:" + id, "aadObjectId": id, "name": "ann", "tenantId": directory, "userRole": role, "email": email})
+}
+
+// A platform records the requests to it. Those to Teams go to its double.
+type platform struct {
+	requests []string
+	teams    *teamstest.Teams
+}
 
 func (p *platform) Do(_ context.Context, r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(r.URL.String(), p.teams.URL) {
+		return http.DefaultClient.Do(r)
+	}
 	body := []byte{}
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body)
@@ -100,9 +121,14 @@ func (agent) Decide(context.Context, a2a.Message) (message.Decision, error) {
 
 func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 	t.Helper()
-	s := &site{t: t, platform: &platform{}, app: chatapp.App{
+	s := &site{t: t, platform: &platform{teams: teamstest.New(t)}, app: chatapp.App{
 		Kind: kind, Name: "team", Tenant: "acme", URL: "https://chat.example.com", Token: "bot", Secret: secret, Room: "C1", People: people, Domains: []string{"example.net"},
 	}}
+	if at := s.platform.teams; kind == chatapp.Teams {
+		s.app.URL, s.app.Secret, s.app.Room = at.URL, teamstest.Secret, teamstest.Room
+		s.app.Bot = &chatapp.Bot{ID: teamstest.App, Directory: teamstest.Directory, Login: at.URL + "/login", Keys: at.URL + "/metadata"}
+		at.Members = members
+	}
 	s.world = servicetest.New(t, servicetest.Config{
 		Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
 			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Approve"}}}}}, true
@@ -124,7 +150,9 @@ func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
 	})
 	other := s.app
-	other.Name, other.Tenant, other.Secret = "others", "other", strings.Repeat("x", 32)
+	if other.Name, other.Tenant = "others", "other"; kind != chatapp.Teams {
+		other.Secret = strings.Repeat("x", 32)
+	}
 	page := chat.New(chat.Config{
 		Calls: operations.Calls, Gates: operations.Gates, Apps: []chatapp.App{s.app, other}, Keys: s.world.Journal().APIKeys, Sender: s.platform,
 		PublicURL: "https://agent.example.com", Now: s.world.Now,
@@ -192,6 +220,18 @@ type door struct {
 	submit func(s *site, account string, p chatapp.Press, words map[string]string) sent
 	// shown returns the text for the person after a click.
 	shown func(s *site, w *httptest.ResponseRecorder) string
+	// dialog returns the dialog that a click has opened, "" for none.
+	dialog func(s *site, w *httptest.ResponseRecorder) string
+	// mistake is the beginning of an answer that leaves a dialog open, for the name of an input.
+	mistake string
+}
+
+// opened returns the dialog in the latest request to a platform.
+func opened(s *site, _ *httptest.ResponseRecorder) string {
+	if last := s.platform.last(); strings.Contains(last, "open ") {
+		return last
+	}
+	return ""
 }
 
 // sign signs a request as Slack does.
@@ -234,6 +274,7 @@ var doors = map[chatapp.Kind]door{
 			}
 			return ""
 		},
+		dialog: opened, mistake: `"errors":{"%s"`,
 	},
 	chatapp.Mattermost: {
 		click: func(s *site, account string, p chatapp.Press) sent {
@@ -246,8 +287,39 @@ var doors = map[chatapp.Kind]door{
 			return sent{"/chat/mattermost", http.Header{"Content-Type": {"application/json"}},
 				text(obj{"type": "dialog_submission", "user_id": account, "state": s.app.Sign(p), "submission": words})}
 		},
-		shown: func(_ *site, w *httptest.ResponseRecorder) string { return w.Body.String() },
+		shown:  func(_ *site, w *httptest.ResponseRecorder) string { return w.Body.String() },
+		dialog: opened, mistake: `"errors":{"%s"`,
 	},
+	chatapp.Teams: {
+		click: func(s *site, account string, p chatapp.Press) sent {
+			name := "adaptiveCard/action"
+			if p.Dialog() {
+				name = "task/fetch"
+			}
+			return s.activity(s.platform.teams.Invoke(account, name, obj{"longhaul": p.Text()}, s.world.Now()), nil)
+		},
+		submit: func(s *site, account string, p chatapp.Press, words map[string]string) sent {
+			data := obj{"longhaul": p.Text(), "action": "accept"} // which is the button's to say
+			for name, word := range words {
+				data[name] = word
+			}
+			return s.activity(s.platform.teams.Invoke(account, "task/submit", data, s.world.Now()), nil)
+		},
+		shown: func(_ *site, w *httptest.ResponseRecorder) string { return w.Body.String() },
+		dialog: func(_ *site, w *httptest.ResponseRecorder) string {
+			if strings.Contains(w.Body.String(), `"type":"continue"`) {
+				return w.Body.String()
+			}
+			return ""
+		},
+		mistake: `"color":"Attention"`,
+	},
+}
+
+// activity returns a request of Teams whose token has other claims than usual.
+func (s *site) activity(in obj, claims obj) sent {
+	token := s.platform.teams.Token(s.world.Now(), claims)
+	return sent{"/chat/teams", http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}}, text(in)}
 }
 
 func approval() opt.Gate {
@@ -354,12 +426,15 @@ func TestPage_forged(t *testing.T) {
 			altered.body = text(obj{"user_id": "U-ann", "context": obj{"token": app.Sign(s.press("accept"))}})
 		}
 		forged := map[string]sent{"altered": altered, "no body": {good.path, good.header, ""}, "no signature": {good.path, http.Header{}, "{}"}}
-		if kind == chatapp.Slack {
+		switch kind {
+		case chatapp.Teams:
+			forged = s.forgedActivities()
+		case chatapp.Slack:
 			payload := text(obj{"type": "block_actions", "user": obj{"id": "U-ann"}, "actions": []any{obj{"value": s.press("accept").Text()}}})
 			forged["too old"] = s.sign(secret, payload, s.world.Now().Add(-6*time.Minute))
 			forged["too new"] = s.sign(secret, payload, s.world.Now().Add(6*time.Minute))
 			forged["another secret"] = s.sign("another", payload, s.world.Now())
-		} else {
+		default:
 			p := s.press("refine")
 			p.By = "U-ann"
 			forged["the dialog of another"] = sent{good.path, good.header, text(obj{"type": "dialog_submission", "user_id": "U-bob", "state": s.app.Sign(p), "submission": obj{"feedback": "x"}})}
@@ -374,6 +449,81 @@ func TestPage_forged(t *testing.T) {
 		if got := s.result(); got != "input-required" || len(s.platform.requests) > 0 {
 			t.Errorf("%s: the task is %q, and the platform got %q", kind, got, s.platform.requests)
 		}
+	}
+}
+
+// forgedActivities returns requests that are not from Teams, or not for the bot.
+func (s *site) forgedActivities() map[string]sent {
+	data := obj{"longhaul": s.press("accept").Text()}
+	at := s.world.Now()
+	press := func(at time.Time) obj { return s.platform.teams.Invoke("U-ann", "adaptiveCard/action", data, at) }
+	out := map[string]sent{
+		"no body":      {"/chat/teams", s.activity(press(at), nil).header, ""},
+		"no token":     {"/chat/teams", http.Header{}, text(press(at))},
+		"too old":      s.activity(press(at.Add(-6*time.Minute)), nil),
+		"too new":      s.activity(press(at.Add(6*time.Minute)), nil),
+		"another way":  {"/chat/teams", http.Header{"Authorization": {s.platform.teams.Token(at, nil)}}, text(press(at))},
+		"no signature": {"/chat/teams", http.Header{"Authorization": {"Bearer eyJhbGciOiJub25lIn0." + strings.Split(s.platform.teams.Token(at, nil), ".")[1] + "."}}, text(press(at))},
+	}
+	for name, claims := range map[string]obj{
+		"another bot":              {"aud": "another"},
+		"another issuer":           {"iss": "https://issuer.example.com"},
+		"a directory":              {"iss": "https://sts.windows.net/" + teamstest.Directory + "/"},
+		"expired":                  {"exp": at.Add(-6 * time.Minute).Unix()},
+		"for ever":                 {"exp": nil},
+		"not yet":                  {"nbf": at.Add(6 * time.Minute).Unix()},
+		"another service":          {"serviceurl": "https://service.example.com"},
+		"no service":               {"serviceurl": nil},
+		"a key of another channel": {"kid": teamstest.Unendorsed},
+		"an unknown key":           {"kid": teamstest.Unknown},
+		"a forged signature":       {"kid": teamstest.Forged},
+	} {
+		out[name] = s.activity(press(at), claims)
+	}
+	for member, v := range map[string]any{"id": "", "channelId": "webchat", "serviceUrl": "https://service.example.com"} {
+		in := press(at)
+		in[member] = v
+		out["another "+member] = s.activity(in, nil)
+	}
+	unknown := s.press("accept")
+	unknown.Channel = "none"
+	out["a channel that is not here"] = s.activity(s.platform.teams.Invoke("U-ann", "adaptiveCard/action", obj{"longhaul": unknown.Text()}, at), nil)
+	return out
+}
+
+// The addresses of guests, and of members of other directories, are not confirmed. Activities that are
+// no presses do nothing.
+func TestPage_teams(t *testing.T) {
+	s := begin(t, chatapp.Teams, approval())
+	d := doors[chatapp.Teams]
+	for _, account := range []string{"U-liar", "U-far", "U-mask", ""} {
+		if w := s.send(d.click(s, account, s.press("accept"))); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "not known here") {
+			t.Errorf("%s: %d %s", account, w.Code, w.Body)
+		}
+	}
+	for name, in := range map[string]obj{
+		"a message":                   {"type": "message", "text": "accept"},
+		"another button":              {"value": obj{"action": obj{"data": obj{"x": "y"}}}},
+		"another form":                {"value": 1},
+		"a dialog that is no dialog":  {"name": "task/submit", "value": obj{"data": obj{"longhaul": s.press("accept").Text()}}},
+		"a button of a dialog":        {"value": obj{"action": obj{"data": obj{"longhaul": s.press("refine").Text()}}}},
+		"an activity of another kind": {"name": "signin/verifyState"},
+	} {
+		activity := s.platform.teams.Invoke("U-ann", "adaptiveCard/action", obj{"longhaul": s.press("accept").Text()}, s.world.Now())
+		for member, v := range in {
+			activity[member] = v
+		}
+		if w := s.send(s.activity(activity, nil)); w.Code != http.StatusOK || w.Body.Len() > 0 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	other := s.press("accept")
+	other.Channel = "others" // of another tenant, by the same bot
+	if w := s.send(d.click(s, "U-ann", other)); !strings.Contains(w.Body.String(), "nothing to answer") {
+		t.Errorf("another tenant: %s", w.Body)
+	}
+	if got := s.result(); got != "input-required" {
+		t.Errorf("the task is %q", got)
 	}
 }
 
@@ -405,11 +555,11 @@ func TestPage_dialog(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			s := begin(t, kind, approval())
 			p := s.press("refine")
-			s.send(d.click(s, "U-ann", p))
-			if got := s.platform.last(); !strings.Contains(got, "What should be better?") || !strings.Contains(got, "open ") {
+			mistake := func(name string) string { return strings.Replace(d.mistake, "%s", name, 1) }
+			if got := d.dialog(s, s.send(d.click(s, "U-ann", p))); !strings.Contains(got, "What should be better?") {
 				t.Fatalf("the dialog: %s", got)
 			}
-			if w := s.send(d.submit(s, "U-ann", p, map[string]string{"feedback": " "})); !strings.Contains(w.Body.String(), `"errors":{"feedback"`) {
+			if w := s.send(d.submit(s, "U-ann", p, map[string]string{"feedback": " "})); !strings.Contains(w.Body.String(), mistake("feedback")) {
 				t.Errorf("without words: %s", w.Body)
 			}
 			if w := s.send(d.submit(s, "U-ann", p, map[string]string{"feedback": "Shorter"})); w.Code != http.StatusOK || s.result() != "completed: refine Shorter by ann" {
@@ -418,15 +568,17 @@ func TestPage_dialog(t *testing.T) {
 
 			s = begin(t, kind, questions)
 			p = s.press(chatapp.Answer)
-			s.send(d.click(s, "U-ann", p))
+			shown := d.dialog(s, s.send(d.click(s, "U-ann", p)))
 			for _, part := range []string{"For whom?", "How many?", "formal", "Yes", "number"} {
-				if !strings.Contains(s.platform.last(), part) {
-					t.Errorf("no %s in the dialog %s", part, s.platform.last())
+				if !strings.Contains(shown, part) {
+					t.Errorf("no %s in the dialog %s", part, shown)
 				}
 			}
 			words := map[string]string{"answer-0": "All", "answer-1": "0", "answer-2": "plain", "answer-3": "true"}
-			if w := s.send(d.submit(s, "U-ann", p, words)); !strings.Contains(w.Body.String(), `"errors":{"answer-1"`) {
+			if w := s.send(d.submit(s, "U-ann", p, words)); !strings.Contains(w.Body.String(), mistake("answer-1")) {
 				t.Errorf("a number below the minimum: %s", w.Body)
+			} else if kind == chatapp.Teams && !strings.Contains(w.Body.String(), `"value":"All"`) {
+				t.Errorf("the other answers are not kept: %s", w.Body)
 			}
 			words["answer-1"] = "3"
 			s.send(d.submit(s, "U-ann", p, words))
@@ -448,11 +600,12 @@ func TestPage_dialogRefused(t *testing.T) {
 			t.Errorf("%s: the person reads %q", kind, text)
 		}
 		p.Digest = "sha256:00"
-		if text := d.shown(s, s.send(d.click(s, "U-ann", p))); !strings.Contains(text, "earlier state") {
+		w := s.send(d.click(s, "U-ann", p))
+		if text := d.shown(s, w); !strings.Contains(text, "earlier state") {
 			t.Errorf("%s: the person reads %q", kind, text)
 		}
-		if bytes.Contains([]byte(strings.Join(s.platform.requests, " ")), []byte("open ")) {
-			t.Errorf("%s: a dialog was opened: %q", kind, s.platform.requests)
+		if strings.Contains(strings.Join(s.platform.requests, " "), "open ") || d.dialog(s, w) != "" {
+			t.Errorf("%s: a dialog was opened: %q %s", kind, s.platform.requests, w.Body)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strconv"
 
 	"longhaul/api/call"
@@ -56,6 +57,17 @@ func newDialog(b chatapp.Press, g *opt.Gate) (dialog, error) {
 
 // answerName returns the name of the n-th answer in a form, from 0.
 func answerName(n int) string { return "answer-" + strconv.Itoa(n) }
+
+// filled returns the inputs of a dialog as texts.
+func filled(inputs map[string]any) map[string]string {
+	out := map[string]string{}
+	for name, value := range inputs {
+		if value != nil {
+			out[name] = fmt.Sprint(value)
+		}
+	}
+	return out
+}
 
 // shortened returns text cut to a number of characters.
 func shortened(text string, most int) string {

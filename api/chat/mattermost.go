@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -13,6 +12,9 @@ import (
 	"longhaul/api/call"
 	"longhaul/internal/chatapp"
 )
+
+// A mattermost takes what people press at Mattermost.
+type mattermost struct{ *Page }
 
 // A mattermostRequest is what Mattermost sends about a button or a dialog. It does not sign its
 // requests: the token that we have signed, which only the server of Mattermost keeps, proves
@@ -33,12 +35,12 @@ type mattermostRequest struct {
 
 const dialogSubmission = "dialog_submission"
 
-// serveMattermost serves a request of Mattermost.
-func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
+// serve serves a request of Mattermost.
+func (p mattermost) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
 	var in mattermostRequest
 	b, ok := pressed{}, json.Unmarshal(body, &in) == nil
 	if ok {
-		b, ok = p.mattermostPressed(in)
+		b, ok = p.pressed(in)
 	}
 	if !ok {
 		p.refuseRequest(c, w, r)
@@ -54,7 +56,7 @@ func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.Respons
 	}
 	switch {
 	case in.Type == dialogSubmission && !in.Cancelled:
-		b.form = fields(b.Action, in.filled())
+		b.form = fields(b.Action, filled(in.Submission))
 		out := p.answer(ctx, c, b)
 		if out.fault != nil { // the same may be sent again from the dialog, which stays open
 			p.seen.forget(key)
@@ -62,15 +64,15 @@ func (p *Page) serveMattermost(ctx context.Context, c *call.Call, w http.Respons
 		writeJSON(w, submitted(b, out))
 	case in.Type == dialogSubmission:
 	case b.Dialog():
-		ephemeral(w, p.openMattermost(ctx, c, b, in.TriggerID))
+		ephemeral(w, p.openDialog(ctx, c, b, in.TriggerID))
 	default:
 		b.form = fields(b.Action, nil)
 		ephemeral(w, p.answer(ctx, c, b).text())
 	}
 }
 
-// mattermostPressed returns the press in a request; ok is false if the token is none of ours.
-func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
+// pressed returns the press in a request; ok is false if the token is none of ours.
+func (p mattermost) pressed(in mattermostRequest) (b pressed, ok bool) {
 	token := in.Context.Token
 	if in.Type == dialogSubmission {
 		token = in.State
@@ -84,22 +86,18 @@ func (p *Page) mattermostPressed(in mattermostRequest) (b pressed, ok bool) {
 	return b, false
 }
 
-// openMattermost opens the dialog of a button. It returns a text for the person if it cannot.
-func (p *Page) openMattermost(ctx context.Context, c *call.Call, b pressed, trigger string) string {
-	out := p.show(ctx, c, b)
-	if out.fault != nil {
-		return out.text()
-	}
-	d, err := newDialog(b.Press, &out.open.Gate)
-	if err != nil {
-		return outcome{fault: call.ErrNotWaiting}.text()
+// openDialog opens the dialog of a button. It returns a text for the person if it cannot.
+func (p mattermost) openDialog(ctx context.Context, c *call.Call, b pressed, trigger string) string {
+	d, refused := p.open(ctx, c, b)
+	if refused != "" {
+		return refused
 	}
 	b.By = b.by
 	var elements []any
 	for _, in := range d.inputs {
 		elements = append(elements, mattermostElement(in))
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/v4/actions/dialogs/open", map[string]any{
+	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/v4/actions/dialogs/open", map[string]any{
 		"trigger_id": trigger, "url": p.cfg.PublicURL + chatapp.Path + string(chatapp.Mattermost),
 		"dialog": map[string]any{
 			"callback_id": "longhaul", "title": d.title, "submit_label": "Send", "elements": elements, "state": b.app.Sign(b.Press), "notify_on_cancel": false,
@@ -135,33 +133,18 @@ func mattermostElement(in input) any {
 	return e
 }
 
-// filled returns the inputs of a dialog.
-func (in mattermostRequest) filled() map[string]string {
-	out := map[string]string{}
-	for name, value := range in.Submission {
-		if value != nil {
-			out[name] = fmt.Sprint(value)
-		}
-	}
-	return out
-}
-
 // submitted returns the answer to a dialog: it stays open if something in it is wrong.
-func submitted(b pressed, out outcome) []byte {
-	reply := map[string]any{}
-	switch f := out.fault; {
-	case f == nil:
-	case f.Kind == call.InvalidParams && f.Reason == "" && len(b.form) > 1:
-		reply["errors"] = map[string]string{wrongInput(b.form, f): out.text()}
-	default:
-		reply["error"] = out.text()
+func submitted(b pressed, out outcome) any {
+	switch name := out.wrongInput(b.form); {
+	case name != "":
+		return map[string]any{"errors": map[string]string{name: out.text()}}
+	case out.fault != nil:
+		return map[string]string{"error": out.text()}
 	}
-	raw, _ := json.Marshal(reply) // texts alone
-	return raw
+	return struct{}{}
 }
 
 // ephemeral answers with a text that only the person who has pressed sees.
 func ephemeral(w http.ResponseWriter, text string) {
-	raw, _ := json.Marshal(map[string]string{"ephemeral_text": text}) // a text alone
-	writeJSON(w, raw)
+	writeJSON(w, map[string]string{"ephemeral_text": text})
 }

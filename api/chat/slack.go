@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,9 @@ import (
 	"longhaul/api/call"
 	"longhaul/internal/chatapp"
 )
+
+// A slack takes what people press at Slack.
+type slack struct{ *Page }
 
 // A slackRequest is what Slack sends about a button or a dialog.
 type slackRequest struct {
@@ -44,8 +46,8 @@ type slackValue struct {
 	} `json:"selected_option"`
 }
 
-// serveSlack serves a request of Slack, which signs the bytes of its body.
-func (p *Page) serveSlack(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
+// serve serves a request of Slack, which signs the bytes of its body.
+func (p slack) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r *http.Request, body []byte) {
 	signature := chatapp.SlackSigned(r.Header, p.cfg.Now())
 	apps := slices.DeleteFunc(p.of(chatapp.Slack), func(a chatapp.App) bool { return signature == "" || !a.SlackVerifies(r.Header, body) })
 	if len(apps) == 0 {
@@ -67,13 +69,13 @@ func (p *Page) serveSlack(ctx context.Context, c *call.Call, w http.ResponseWrit
 	case !ok: // another button or dialog of the same app
 	case in.Type == "view_submission":
 		b.form = fields(b.Action, in.filled())
-		p.submitSlack(ctx, c, w, b)
+		p.submit(ctx, c, w, b)
 	case b.Dialog():
-		p.openSlack(ctx, c, b, in.TriggerID)
+		p.openDialog(ctx, c, b, in.TriggerID)
 	default:
 		b.form = fields(b.Action, nil)
 		if out := p.answer(ctx, c, b); out.fault != nil || out.pending {
-			p.showSlack(b, out.text())
+			p.reply(b, out.text())
 		}
 	}
 }
@@ -95,28 +97,22 @@ func (in slackRequest) pressed(apps []chatapp.App) (b pressed, ok bool) {
 	return b, b.by != ""
 }
 
-// openSlack opens the dialog of a button.
-func (p *Page) openSlack(ctx context.Context, c *call.Call, b pressed, trigger string) {
-	out := p.show(ctx, c, b)
-	var d dialog
-	var err error
-	if out.fault == nil {
-		d, err = newDialog(b.Press, &out.open.Gate)
-	}
-	if out.fault != nil || err != nil {
-		out.fault = cmp.Or(out.fault, call.ErrNotWaiting)
-		p.showSlack(b, out.text())
+// openDialog opens the dialog of a button.
+func (p slack) openDialog(ctx context.Context, c *call.Call, b pressed, trigger string) {
+	d, refused := p.open(ctx, c, b)
+	if refused != "" {
+		p.reply(b, refused)
 		return
 	}
-	err = b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
+	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/views.open", map[string]any{"trigger_id": trigger, "view": slackView(d, b.Press)}, nil)
 	if err != nil {
 		p.cfg.Log.Warn("Cannot open a dialog at Slack", zap.String("channel", b.app.Name), zap.Error(err))
-		p.showSlack(b, "The dialog cannot be opened. Try again in a moment.")
+		p.reply(b, "The dialog cannot be opened. Try again in a moment.")
 	}
 }
 
-// submitSlack takes a dialog. A mistake in an input is shown beside it.
-func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWriter, b pressed) {
+// submit takes a dialog. A mistake in an input is shown beside it.
+func (p slack) submit(ctx context.Context, c *call.Call, w http.ResponseWriter, b pressed) {
 	out := p.answer(ctx, c, b)
 	if out.fault == nil && !out.pending {
 		w.WriteHeader(http.StatusOK) // Slack closes the dialog
@@ -126,15 +122,14 @@ func (p *Page) submitSlack(ctx context.Context, c *call.Call, w http.ResponseWri
 		"type": "modal", "title": plain("Answer"), "close": plain("Close"),
 		"blocks": []any{map[string]any{"type": "section", "text": plain(out.text())}},
 	}}
-	if f := out.fault; f != nil && f.Kind == call.InvalidParams && f.Reason == "" && len(b.form) > 1 {
-		reply = map[string]any{"response_action": "errors", "errors": map[string]string{wrongInput(b.form, f): out.text()}}
+	if name := out.wrongInput(b.form); name != "" {
+		reply = map[string]any{"response_action": "errors", "errors": map[string]string{name: out.text()}}
 	}
-	raw, _ := json.Marshal(reply) // texts alone
-	writeJSON(w, raw)
+	writeJSON(w, reply)
 }
 
-// showSlack shows a text to the person who has pressed, and to no one else.
-func (p *Page) showSlack(b pressed, text string) {
+// reply shows a text to the person who has pressed, and to no one else.
+func (p slack) reply(b pressed, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerFor) // the time for the answer may be over
 	defer cancel()
 	err := b.app.Call(ctx, p.cfg.Sender, "POST /api/chat.postEphemeral", map[string]any{
@@ -204,23 +199,4 @@ func (in slackRequest) filled() map[string]string {
 		out[name] = cmp.Or(v.Selected.Value, v.Value)
 	}
 	return out
-}
-
-// wrongInput returns the input that a fault is about: the first one if it does not say.
-func wrongInput(form url.Values, f *call.Fault) string {
-	names := make([]string, 0, len(form))
-	for name := range form {
-		if name != "action" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if field := f.Violations[0].Field; form.Has(field) {
-		return field
-	}
-	var n int
-	if _, err := fmt.Sscanf(f.Violations[0].Field, "answers[%d]", &n); err == nil && form.Has(answerName(n)) {
-		return answerName(n)
-	}
-	return names[0]
 }

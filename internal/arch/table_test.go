@@ -111,7 +111,7 @@ var rooms = []room{
 	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...)}, // for all that answers gates with forms
 	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
-		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal"}},
+		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal", "internal/chatapp/teamstest"}},
 	{name: "api/hook", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", // events of other systems
 		"internal/opfile"}, subjects...), // the file of triggers
 		tests: []string{"api"}},
@@ -140,12 +140,13 @@ var rooms = []room{
 	{name: "internal/child"},                                                              // runs these servers
 	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                                               // encrypts stored secrets
-	{name: "internal/chatapp", imports: []string{"internal/egress"}},                      // bots at chat platforms, for those who post and those who are answered
-	{name: "internal/schema"},                                                             // answers of people
-	{name: "internal/egress", imports: []string{"internal/tracing"}},                      // requests carry their trace
-	{name: "internal/metrics"},                                                            // for Prometheus
-	{name: "internal/tracing"},                                                            // OpenTelemetry
-	{name: "internal/opfile", imports: []string{"opt"}},                                   // YAML files of operators; durations in days
+	{name: "internal/chatapp", imports: []string{"internal/egress"}, tests: []string{"internal/chatapp/teamstest"}}, // bots at chat platforms, for those who post and those who are answered
+	{name: "internal/chatapp/teamstest"},                             // a double of Teams for tests
+	{name: "internal/schema"},                                        // answers of people
+	{name: "internal/egress", imports: []string{"internal/tracing"}}, // requests carry their trace
+	{name: "internal/metrics"},                                       // for Prometheus
+	{name: "internal/tracing"},                                       // OpenTelemetry
+	{name: "internal/opfile", imports: []string{"opt"}},              // YAML files of operators; durations in days
 	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
 		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
@@ -247,13 +248,14 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/process"},                                    // the size of a terminal
 	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"}, // pseudo-terminals in their tests
 
-	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin", "api/mcp"},
-	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
-	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
+	"github.com/modelcontextprotocol/go-sdk": {"activities/*", "examples/llm/standin", "api/mcp"},
+	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API
+	"github.com/go-jose/go-jose": {"internal/signing", "dev/e2e/push", // which verifies as a receiver does
+		"internal/chatapp", "internal/chatapp/teamstest"}, // tokens of the Bot Framework, whose keys have members that an OpenID Connect client ignores
 	"github.com/gowebpki/jcs":                  {"a2a"},                                    // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":    {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
 	"github.com/coreos/go-oidc":                {"api/identity", "api/identity/identitytest"},
-	"golang.org/x/oauth2":                      {"api/identity"},                        // sign-in of people
+	"golang.org/x/oauth2":                      {"api/identity", "internal/chatapp"},    // sign-in of people; tokens of bots
 	"go.opentelemetry.io":                      {"internal/tracing", "dev/e2e/observe"}, // which receives traces
 	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},

@@ -6,6 +6,7 @@ package chatapp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,10 +27,11 @@ type Kind string
 const (
 	Slack      Kind = "slack"
 	Mattermost Kind = "mattermost"
+	Teams      Kind = "teams"
 )
 
 // Kinds returns all kinds of apps.
-func Kinds() []Kind { return []Kind{Slack, Mattermost} }
+func Kinds() []Kind { return []Kind{Slack, Mattermost, Teams} }
 
 // Path is the path at which the API takes what people press, before the kind of the app.
 const Path = "/chat/"
@@ -40,11 +42,12 @@ type App struct {
 	Name    string // of the channel in the operator's file
 	Tenant  string // whose gates it shows, and whose people press
 	URL     string // of the platform, without a slash at the end
-	Token   string // secret: the platform's, by which we call it
-	Secret  string // proves that a request is from the platform
+	Token   string // secret: the platform's, by which we call it; "" for Teams, which grants one for a while
+	Secret  string // proves that a request is from the platform; of Teams, that we are the bot
 	Room    string // the channel's id at the platform
 	People  []Person
 	Domains []string // a person with a confirmed address there is the principal with that address
+	Bot     *Bot     // of Teams; nil for other kinds
 }
 
 // A Person is a principal as a platform knows it.
@@ -83,8 +86,8 @@ type Sender interface {
 	Do(ctx context.Context, r *http.Request) (*http.Response, error)
 }
 
-// mostAnswer is the size of an answer in bytes.
-const mostAnswer = 64 << 10
+// MostAnswer is the size of an answer in bytes: a list of keys is the largest.
+const MostAnswer = 1 << 20
 
 // longestWait is the most that a platform may ask for before the next request.
 const longestWait = time.Hour
@@ -115,21 +118,17 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 	if err != nil {
 		return fmt.Errorf("make a request to %s", a.Kind) // the cause has the URL
 	}
-	r.Header.Set("User-Agent", "Longhaul")
+	token := a.Token
+	if a.Bot != nil {
+		if token, err = a.Bot.token(ctx, by, a.Secret); err != nil {
+			return err
+		}
+	}
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
-	r.Header.Set("Authorization", "Bearer "+a.Token)
-	answer, err := by.Do(ctx, r)
+	r.Header.Set("Authorization", "Bearer "+token)
+	text, wait, err := exchange(by, r)
 	if err != nil {
 		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
-	if err != nil {
-		return fmt.Errorf("read an answer of %s: %w", a.Kind, err)
-	}
-	wait, _ := egress.RetryAfter(answer.Header, longestWait)
-	if answer.StatusCode/100 != 2 {
-		return &Failure{Status: answer.StatusCode, Code: codeIn(text), After: wait}
 	}
 	if a.Kind == Slack {
 		var outcome struct {
@@ -137,7 +136,7 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 			Error string `json:"error"`
 		}
 		if err := json.Unmarshal(text, &outcome); err != nil || !outcome.OK {
-			return &Failure{Status: answer.StatusCode, Code: outcome.Error, After: wait}
+			return &Failure{Status: http.StatusOK, Code: outcome.Error, After: wait}
 		}
 	}
 	if into == nil {
@@ -149,13 +148,35 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 	return nil
 }
 
-// codeIn returns the code of an error of Mattermost.
+// exchange sends a request. It returns the answer, and how long the platform asks to wait before the
+// next request.
+func exchange(by Sender, r *http.Request) (text []byte, wait time.Duration, err error) {
+	r.Header.Set("User-Agent", "Longhaul")
+	answer, err := by.Do(r.Context(), r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(io.LimitReader(answer.Body, MostAnswer)); err != nil {
+		return nil, 0, fmt.Errorf("read an answer of a chat platform: %w", err)
+	}
+	wait, _ = egress.RetryAfter(answer.Header, longestWait)
+	if answer.StatusCode/100 != 2 {
+		return nil, 0, &Failure{Status: answer.StatusCode, Code: codeIn(text), After: wait}
+	}
+	return text, wait, nil
+}
+
+// codeIn returns the code of an error of Mattermost or Teams.
 func codeIn(text []byte) string {
 	var e struct {
-		ID string `json:"id"`
+		ID    string `json:"id"`
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
 	}
 	_ = json.Unmarshal(text, &e) // none
-	return e.ID
+	return cmp.Or(e.ID, e.Error.Code)
 }
 
 // FailureOf returns the failure that err is; ok is false for other errors.
@@ -170,8 +191,11 @@ func (a App) Account(ctx context.Context, by Sender, id string) (Account, error)
 			return Account{ID: id}, nil // no address is needed
 		}
 	}
-	if a.Kind == Mattermost {
+	switch a.Kind {
+	case Mattermost:
 		return a.mattermostAccount(ctx, by, id)
+	case Teams:
+		return a.Bot.account(ctx, by, a, id)
 	}
 	return a.slackAccount(ctx, by, id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"longhaul/activities/agent"
 	"longhaul/activities/webhook"
+	"longhaul/internal/chatapp"
 	"longhaul/internal/egress"
 	"longhaul/internal/process"
 )
@@ -41,7 +42,7 @@ func (r *reach) Start(context.Context) error {
 	}{
 		{&r.hooks, egress.Config{AllowPrivate: r.settings.AllowPrivateEgress, Allow: r.settings.EgressAllow}},
 		{&r.strict, egress.Config{}},
-		{&r.channels, egress.Config{AllowPrivate: true}},
+		{&r.channels, egress.Config{AllowPrivate: true, MaxAnswer: chatapp.MostAnswer}},
 		{&r.agents, egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor}},
 		{&r.services, egress.Config{AllowPrivate: true, MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}},
 	} {

@@ -1,11 +1,10 @@
-// Package chat_test has the service show gates as cards at a double of Slack, and answers them
-// there, while its processes are killed. Slack's own libraries judge the requests.
+// Package chat_test has the service show gates as cards at doubles of Slack and Teams, and answers them
+// there, while its processes are killed. The platforms' own libraries judge the requests.
 package chat_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -16,59 +15,54 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-const (
-	within = 60 * time.Second
-	secret = harness.SlackSecret
-)
-
-// values returns the values of the buttons of a card, by their labels.
-func values(t *testing.T, card harness.SlackCall) map[string]string {
-	t.Helper()
-	var m struct {
-		Blocks []struct {
-			Elements []struct {
-				Text  json.RawMessage
-				Value string
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(card.Body), &m); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, b := range m.Blocks {
-		for _, e := range b.Elements {
-			var label struct{ Text string }
-			if json.Unmarshal(e.Text, &label) == nil && e.Value != "" {
-				out[label.Text] = e.Value
-			}
-		}
-	}
-	return out
-}
+const within = 60 * time.Second
 
 type obj = map[string]any
 
-// send sends a request of Slack.
-func send(t *testing.T, site *harness.Site, headers map[string]string, body string) (int, string) {
+// A request is one of a platform.
+type request struct {
+	header map[string]string
+	body   string
+}
+
+// A platform is a double of one, with people who press.
+type platform interface {
+	// name returns the kind of its channels.
+	name() string
+	// channel returns the members of a channel in the file for notices.
+	channel() string
+	// card waits for the first card with a text, and returns the values of its buttons, by their labels.
+	card(text string) map[string]string
+	// changed waits until a card shows a text, and reminded until a line below it does.
+	changed(text string)
+	reminded(text string)
+	// press presses a button, and submit sends a dialog with two answers.
+	press(account, value string) request
+	submit(account, value, number, tone string) request
+	// forged returns a request that is not from the platform.
+	forged(r request) request
+	// shown waits until the answer to a press, or what follows it, shows a text to the person alone.
+	shown(answer, text string)
+	// mistaken and done report what an answer to a dialog is.
+	mistaken(answer string) bool
+	done(answer string) bool
+}
+
+// send sends a request of a platform.
+func send(t *testing.T, site *harness.Site, p platform, r request) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL()+"/chat/slack", strings.NewReader(body))
+	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL()+"/chat/"+p.name(), strings.NewReader(r.body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, v := range headers {
-		r.Header.Set(name, v)
+	for name, v := range r.header {
+		in.Header.Set(name, v)
 	}
-	res, answer := harness.Do(t, r)
+	res, answer := harness.Do(t, in)
 	return res.StatusCode, string(answer)
 }
 
-// A card follows its gate through a reminder, a refused press, a dialog and the answer, while the
-// process is killed: the same card changes after it, since its place is durable.
-func TestSlack(t *testing.T) {
-	t.Parallel()
-	s, dir := harness.NewSlack(t), t.TempDir()
-	book := harness.WriteFile(t, dir, "book.yaml", `name: asks
+const book = `name: asks
 default: true
 skills: [{id: asks, name: N, description: D, tags: [t]}]
 plans:
@@ -79,70 +73,67 @@ plans:
   - name: Details
     human:
       questions: [{id: n, question: "How many?", schema: {type: integer, minimum: 1}}, {id: tone, question: "Which tone?", schema: {enum: [plain, formal]}}]
-`)
-	channels := harness.WriteFile(t, dir, "notices.yaml", fmt.Sprintf(
-		"channels:\n- {name: team, kind: slack, url: %q, tenants: [default], channel: C0123456789, token: %s, secret: %s, people: [{principal: ann, email: ann@example.com}, {principal: bob, account: UBOB}]}\n", s.URL, harness.SlackToken, secret))
+`
+
+// follow has a card follow its gate through a reminder, a refused press, a dialog and the answer, while
+// the process is killed: the same card changes after it, since its place is durable. Secrets are in no
+// log.
+func follow(t *testing.T, p platform, secrets ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	channels := harness.WriteFile(t, dir, "notices.yaml",
+		"channels:\n- {name: team, tenants: [default], "+p.channel()+", people: [{principal: ann, email: ann@example.com}, {principal: bob, account: UBOB}]}\n")
 	site := harness.NewSite(t, harness.Dev)
-	site.Hide(secret, harness.SlackToken)
-	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + book, "LONGHAUL_NOTICES=" + channels, "LONGHAUL_PUBLIC_URL=" + site.URL()}
-	p := site.Start(harness.AllInOne)
+	site.Hide(secrets...)
+	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, dir, "book.yaml", book), "LONGHAUL_NOTICES=" + channels, "LONGHAUL_PUBLIC_URL=" + site.URL()}
+	running := site.Start(harness.AllInOne)
 	c := site.Client()
 	root := c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "x"})
-	card := s.Await(t, within, "chat.postMessage", "Go on?")
-	p.Kill()
+	accept := p.card("Go on?")["Accept"]
+	running.Kill()
 	site.Start(harness.AllInOne)
-	s.Await(t, within, "chat.postMessage", "Reminder: Go on?")
-	accept := values(t, card)["Accept"]
+	p.reminded("Reminder: Go on?")
 
-	headers, body := s.Signed(s.Click("UBOB", accept))
-	if status, _ := send(t, site, headers, body+"&x=1"); status != http.StatusUnauthorized {
-		t.Errorf("an altered request: %d", status)
+	refused := p.press("UBOB", accept)
+	if status, _ := send(t, site, p, p.forged(refused)); status != http.StatusUnauthorized {
+		t.Errorf("a forged request: %d", status)
 	}
-	send(t, site, headers, body)
-	s.Await(t, within, "chat.postEphemeral", "Others decide here")
-	if status, _ := send(t, site, headers, body); status != http.StatusConflict {
+	_, answer := send(t, site, p, refused)
+	p.shown(answer, "Others decide here")
+	if status, _ := send(t, site, p, refused); status != http.StatusConflict {
 		t.Errorf("the same request again: %d", status)
 	}
-	headers, body = s.Signed(s.Click("UANN", accept))
-	if status, answer := send(t, site, headers, body); status != http.StatusOK {
+	if status, answer := send(t, site, p, p.press("UANN", accept)); status != http.StatusOK {
 		t.Fatalf("the answer: %d %s", status, answer)
 	}
-	s.Await(t, within, "chat.update", "Accepted by ann")
+	p.changed("Accepted by ann")
 
-	details := s.Await(t, within, "chat.postMessage", "How many?")
-	h, b := s.Signed(s.Click("UBOB", values(t, details)["Answer"]))
-	send(t, site, h, b)
-	s.Await(t, within, "views.open", "Which tone?")
-	submit := func(n string) string {
-		h, b := s.Signed(obj{"type": "view_submission", "user": obj{"id": "UBOB"}, "view": obj{"private_metadata": values(t, details)["Answer"], "state": obj{"values": obj{
-			"answer-0": obj{"value": obj{"type": "number_input", "value": n}}, "answer-1": obj{"value": obj{"type": "static_select", "selected_option": obj{"value": "plain"}}},
-		}}}})
-		_, answer := send(t, site, h, b)
-		return answer
-	}
-	if answer := submit("0"); !strings.Contains(answer, `"errors":{"answer-0"`) {
+	details := p.card("How many?")["Answer"]
+	_, answer = send(t, site, p, p.press("UBOB", details))
+	p.shown(answer, "Which tone?")
+	if _, answer := send(t, site, p, p.submit("UBOB", details, "0", "plain")); !p.mistaken(answer) {
 		t.Errorf("a number below the minimum: %s", answer)
 	}
-	if answer := submit("3"); answer != "" {
+	if _, answer := send(t, site, p, p.submit("UBOB", details, "3", "plain")); !p.done(answer) {
 		t.Errorf("the answers: %s", answer)
 	}
 	c.AwaitState(t, within, root.ID, "COMPLETED")
-	s.Await(t, within, "chat.update", "Answered by bob")
-	judge(t, s, headers, body)
+	p.changed("Answered by bob")
 }
 
-// judge has Slack's libraries judge the requests.
-func judge(t *testing.T, s *harness.Slack, headers map[string]string, body string) {
+// judge has the libraries of a platform judge its requests and answers.
+func judge(t *testing.T, program string, recorded any) {
 	t.Helper()
-	program := filepath.Join(harness.NodeProgram(t, "js", filepath.Join("js", "main.mjs")), "main.mjs")
-	input, err := json.Marshal(obj{"secret": secret, "signed": obj{"headers": headers, "body": body}, "calls": s.All()})
+	dir := harness.NodeProgram(t, "js", filepath.Join("js", program), filepath.Join("js", "types.mjs"))
+	input, err := json.Marshal(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", program)
-	cmd.Stdin = bytes.NewReader(input)
-	out, err := cmd.CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, program))
+	var complaints strings.Builder
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &complaints
+	out, err := cmd.Output()
 	if err != nil || strings.TrimSpace(string(out)) != "[]" {
-		t.Errorf("Slack's libraries: %v\n%s", err, out)
+		t.Errorf("%s: %v\n%s\n%s", program, err, out, &complaints)
 	}
 }

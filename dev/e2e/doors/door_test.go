@@ -24,6 +24,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/chatapp"
+	"longhaul/internal/chatapp/teamstest"
 	"longhaul/internal/signing"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
@@ -49,13 +50,14 @@ plans:
 }
 
 // editors may decide, each at their own door in a race.
-var editors = []string{"bob", "carol", "dave", "erin", "frank", "gwen", "hugo"}
+var editors = []string{"bob", "carol", "dave", "erin", "frank", "gwen", "hugo", "iris"}
 
-// An office is a site with callers, a chat platform and answer links.
+// An office is a site with callers, chat platforms and answer links.
 type office struct {
 	t     *testing.T
 	site  *harness.Site
 	slack *harness.Slack
+	teams *teamstest.Teams
 	links *signing.Links
 	keys  map[string]string       // by caller
 	seats map[string]*http.Client // signed in to the console, by caller
@@ -64,16 +66,19 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	dir, playbooks := t.TempDir(), t.TempDir()
-	o := &office{t: t, slack: harness.NewSlack(t), keys: map[string]string{}, seats: map[string]*http.Client{}}
+	o := &office{t: t, slack: harness.NewSlack(t), teams: teamstest.New(t), keys: map[string]string{}, seats: map[string]*http.Client{}}
 	var people []string
 	for _, name := range append([]string{"ann", "mallory"}, editors...) {
 		people = append(people, fmt.Sprintf("{principal: %s, groups: [%s], email: %s@example.com}", name, groupOf(name), name))
 	}
-	channel := func(name, tenant, people string) string {
-		return fmt.Sprintf("- {name: %s, kind: slack, url: %q, tenants: [%s], channel: C0123456789, token: %s, secret: %s, people: [%s]}\n",
-			name, o.slack.URL, tenant, harness.SlackToken, harness.SlackSecret, people)
+	channels := "channels:\n"
+	for kind, members := range map[string]string{
+		"slack": fmt.Sprintf("kind: slack, url: %q, channel: C0123456789, token: %s, secret: %s", o.slack.URL, harness.SlackToken, harness.SlackSecret),
+		"teams": o.teams.Channel(),
+	} {
+		channels += fmt.Sprintf("- {name: %s, tenants: [default], %s, people: [%s]}\n", kind, members, strings.Join(people, ", "))
+		channels += fmt.Sprintf("- {name: %s-others, tenants: [rivals], %s, people: [{principal: rival, email: rival@example.com}]}\n", kind, members)
 	}
-	channels := "channels:\n" + channel("team", "default", strings.Join(people, ", ")) + channel("others", "rivals", "{principal: rival, email: rival@example.com}")
 	harness.WriteFile(t, playbooks, "one.yaml", book("one", "default: true\nskills: [{id: one, name: N, description: D, tags: [t]}]", 1))
 	harness.WriteFile(t, playbooks, "two.yaml", book("two", "match: {keywords: [twice]}", 2))
 	harness.WriteFile(t, playbooks, "ask.yaml", "name: ask\nskills: [{id: ask, name: Ask, description: Asks, tags: [t]}]\nplans:\n- name: P\n  tasks:\n  - {name: Ask, human: {approve: 'Really?'}}\n  - {name: Say, description: say done}\n")
@@ -141,7 +146,7 @@ type door struct {
 
 var doors = []door{
 	{"A2A message", (*office).byMessage}, {"operation", (*office).byOperation}, {"console", (*office).byConsole}, {"answer link", (*office).byLink},
-	{"command", (*office).byCommand}, {"Slack", (*office).bySlack}, {"MCP", (*office).byMCP},
+	{"command", (*office).byCommand}, {"Slack", (*office).bySlack}, {"Teams", (*office).byTeams}, {"MCP", (*office).byMCP},
 }
 
 // call sends a request, and returns the status and the body; the status is 0 if there is no answer.
@@ -255,11 +260,29 @@ func (o *office) byCommand(ctx context.Context, a try) (outcome, string) {
 	return refused, string(out)
 }
 
-func (o *office) bySlack(ctx context.Context, a try) (outcome, string) {
-	press := chatapp.Press{Channel: "team", Gate: a.gate.ID, Action: a.action, Digest: a.digest}
+// pressOf returns the button of an answer at a channel.
+func pressOf(a try, channel string) chatapp.Press {
 	if a.who == "rival" {
-		press.Channel = "others"
+		channel += "-others"
 	}
+	return chatapp.Press{Channel: channel, Gate: a.gate.ID, Action: a.action, Digest: a.digest}
+}
+
+func (o *office) byTeams(ctx context.Context, a try) (outcome, string) {
+	now := time.Now()
+	body, _ := json.Marshal(o.teams.Invoke("U"+a.who, "adaptiveCard/action", obj{"longhaul": pressOf(a, "teams").Text()}, now))
+	status, text := o.call(ctx, http.DefaultClient, http.MethodPost, "/chat/teams", string(body), map[string]string{"Authorization": "Bearer " + o.teams.Token(now, nil)})
+	switch {
+	case status != http.StatusOK || strings.Contains(text, "It is not known") || strings.Contains(text, "is stored"):
+		return unknown, text
+	case strings.Contains(text, "Your answer was recorded"):
+		return accepted, text
+	}
+	return refused, text
+}
+
+func (o *office) bySlack(ctx context.Context, a try) (outcome, string) {
+	press := pressOf(a, "slack")
 	_, before := o.ephemeral(a.who)
 	header, body := o.slack.Signed(o.slack.Click("U"+a.who, press.Text()))
 	status, _ := o.call(ctx, http.DefaultClient, http.MethodPost, "/chat/slack", body, header)
