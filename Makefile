@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy outdated clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -146,6 +146,10 @@ release:
 	@echo "== Archives, SBOMs, images, checksums"
 	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)'
 	cd deploy/release && GOWORK=off go test -count=1 . -args -published ../../bin/release
+
+# Newer versions of what the modules require, and whether this Go can build them.
+outdated:
+	scripts/outdated
 
 clean:
 	rm -rf bin
