@@ -123,12 +123,14 @@ tidy:
 	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
 
 # What is published, in bin/release: static binaries of both programs, archives of them with
-# manual pages and completions, SBOMs, images for Linux, and the checksums of all. The same
-# commit makes the same files. VERSION=v0.1.0 sets the version that the programs show;
+# manual pages and completions, SBOMs, images for Linux, what installs them, and the checksums
+# of all. The same commit makes the same files. VERSION=v0.1.0 sets the version that the
+# programs show, URL the directory in which the files will be published, for what installs them;
 # PLATFORMS must have the platform of this machine.
 VERSION   ?= $(shell git describe --tags --always --dirty)
 COMMIT    ?= $(shell git rev-parse HEAD)
 TIME      ?= $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
+URL       ?=
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 linked    := longhaul/internal/process
 release:
@@ -144,7 +146,7 @@ release:
 		done; \
 	done
 	@echo "== Archives, SBOMs, images, checksums"
-	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)'
+	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)' -url '$(URL)'
 	cd deploy/release && GOWORK=off go test -count=1 . -args -published ../../bin/release
 
 # Newer versions of what the modules require, and whether this Go can build them.
