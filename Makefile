@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy outdated clean
+.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -57,6 +57,13 @@ workflowcheck:
 chart:
 	@echo "== Helm chart"
 	cd deploy/helm/check && GOWORK=off go vet ./... && GOWORK=off go test -count=1 ./...
+
+# All that the tests of the chart render, applied to a kube-apiserver beside etcd, which has to
+# be installed. It takes some ten minutes to build; it is not part of check.
+chart-install:
+	@echo "== Helm chart on an API server"
+	cd deploy/helm/apiserver && server=$$(GOWORK=off go tool -n kube-apiserver) && \
+	cd ../check && GOWORK=off go test -count=1 -v . -args -apiserver "$$server"
 
 # What "make release" does with programs, on a small one.
 test-release:
