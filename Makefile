@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -57,6 +57,13 @@ workflowcheck:
 chart:
 	@echo "== Helm chart"
 	cd deploy/helm/check && GOWORK=off go vet ./... && GOWORK=off go test -count=1 ./...
+
+# All that the tests of the chart render, applied to a kube-apiserver beside etcd, which has to
+# be installed. It takes some ten minutes to build; it is not part of check.
+chart-install:
+	@echo "== Helm chart on an API server"
+	cd deploy/helm/apiserver && server=$$(GOWORK=off go tool -n kube-apiserver) && \
+	cd ../check && GOWORK=off go test -count=1 -v . -args -apiserver "$$server"
 
 # What "make release" does with programs, on a small one.
 test-release:
@@ -125,12 +132,14 @@ tidy:
 	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
 
 # What is published, in bin/release: static binaries of both programs, archives of them with
-# manual pages and completions, SBOMs, images for Linux, and the checksums of all. The same
-# commit makes the same files. VERSION=v0.1.0 sets the version that the programs show;
+# manual pages and completions, SBOMs, images for Linux, what installs them, and the checksums
+# of all. The same commit makes the same files. VERSION=v0.1.0 sets the version that the
+# programs show, URL the directory in which the files will be published, for what installs them;
 # PLATFORMS must have the platform of this machine.
 VERSION   ?= $(shell git describe --tags --always --dirty)
 COMMIT    ?= $(shell git rev-parse HEAD)
 TIME      ?= $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
+URL       ?=
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 linked    := longhaul/internal/process
 release:
@@ -146,8 +155,12 @@ release:
 		done; \
 	done
 	@echo "== Archives, SBOMs, images, checksums"
-	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)'
+	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)' -url '$(URL)'
 	cd deploy/release && GOWORK=off go test -count=1 . -args -published ../../bin/release
+
+# Newer versions of what the modules require, and whether this Go can build them.
+outdated:
+	scripts/outdated
 
 clean:
 	rm -rf bin

@@ -1,6 +1,6 @@
 // Release makes the published files for programs that are built: for each an SBOM and an
-// archive with its manual pages and completions, images for Linux, and the checksums of
-// all. It is a module of its own, so that no program gets the libraries for images.
+// archive with its manual pages and completions, images for Linux, what installs the
+// archives, and the checksums of all. It is a module of its own, so that no program gets the libraries for images.
 //
 // Everything follows from the programs and the flags: the same input makes the same
 // bytes.
@@ -28,6 +28,7 @@ type release struct {
 	version string
 	commit  string
 	time    time.Time // of the commit
+	url     string    // of the directory that the files are published in
 }
 
 // A platform is an operating system and an architecture, as Go names them.
@@ -52,6 +53,7 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&r.root, "root", ".", "directory with the source")
 	flags.StringVar(&r.version, "version", "", "version of the programs")
 	flags.StringVar(&r.commit, "commit", "", "commit that they were built from")
+	flags.StringVar(&r.url, "url", "", "URL of the directory that the files are published in; without it there are no formulas, and the script asks for it")
 	at := flags.String("time", "", "time of the commit (RFC 3339), which all files get")
 	named := flags.String("platforms", "", "platforms of the programs, such as linux/amd64, separated by spaces")
 	if err := flags.Parse(args); err != nil {
@@ -70,6 +72,9 @@ func run(args []string, out io.Writer) error {
 		if err := r.publish(out, program, platforms); err != nil {
 			return err
 		}
+	}
+	if err := writeInstallers(r, platforms); err != nil {
+		return err
 	}
 	return checksums(r.dir)
 }

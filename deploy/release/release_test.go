@@ -187,16 +187,9 @@ func TestSBOM(t *testing.T) {
 // The image is valid, has the settings of Dockerfile, and the program runs in it without
 // rights.
 func TestImage(t *testing.T) {
-	img, err := tarball.ImageFromPath(filepath.Join(build(t), "longhaul-image-linux-"+runtime.GOARCH+".tar"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img, config := openImage(t)
 	if err := validate.Image(img); err != nil {
 		t.Error(err)
-	}
-	config, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
 	}
 	if got := dockerfile(config.Config); !slices.Equal(got, instructions(t)) {
 		t.Errorf("the image has %q, Dockerfile %q", got, instructions(t))
@@ -210,10 +203,7 @@ func TestImage(t *testing.T) {
 		return
 	}
 	root := unpack(t, img)
-	cmd := exec.Command("/longhaul", "version")
-	cmd.Path, cmd.Dir, cmd.Env = "/longhaul", "/", config.Config.Env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: user, Gid: user}}
-	out, err := cmd.CombinedOutput()
+	out, err := inImage(root, config.Config.Env, "/longhaul", "version").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "longhaul ") {
 		t.Errorf("in the image: %v: %s", err, out)
 	}
@@ -229,6 +219,20 @@ func TestImage(t *testing.T) {
 	if n := strings.Count(read(t, filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE"); n < 80 {
 		t.Errorf("%d certificates", n)
 	}
+}
+
+// openImage opens the image for this machine.
+func openImage(t *testing.T) (v1.Image, *v1.ConfigFile) {
+	t.Helper()
+	img, err := tarball.ImageFromPath(filepath.Join(build(t), "longhaul-image-linux-"+runtime.GOARCH+".tar"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img, config
 }
 
 // dockerfile writes the settings of an image as instructions of a Dockerfile.

@@ -1,6 +1,6 @@
 // Package check_test renders the Helm chart with Helm's own engine, and checks what
-// comes out against the types of Kubernetes and of KEDA. It is a module of its own:
-// these dependencies take two minutes to build.
+// comes out against the types of Kubernetes and of KEDA, and with -apiserver by a server
+// of Kubernetes. It is a module of its own: these dependencies take two minutes to build.
 package check_test
 
 import (
@@ -147,6 +147,9 @@ type ruleSpec struct {
 	} `json:"groups"`
 }
 
+// admit checks the objects of one rendering by a server of Kubernetes, if there is one.
+var admit = func(*testing.T, []string) {}
+
 // kinds are the types of what the chart renders.
 func kinds(kind string) any {
 	switch kind {
@@ -191,6 +194,7 @@ func rendered(t *testing.T, more string) objects {
 		t.Fatal(err)
 	}
 	found := objects{}
+	var texts []string
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasSuffix(file, ".yaml") {
 			continue
@@ -218,8 +222,10 @@ func rendered(t *testing.T, more string) objects {
 				t.Errorf("%s is there twice", name)
 			}
 			found[name] = object
+			texts = append(texts, text)
 		}
 	}
+	admit(t, texts)
 	return found
 }
 

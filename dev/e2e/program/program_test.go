@@ -28,7 +28,6 @@ func TestNew(t *testing.T) {
 	if code := longhaul.Run(ctx, []string{"new", dir}, io.Discard, &stderr, longhaul.Program{}); code != 0 {
 		t.Fatalf("longhaul new: exit code %d\n%s", code, stderr.String())
 	}
-	harness.Go(t, dir, "vet", "./...")
 	harness.Go(t, dir, "test", "-vet=off", "-ldflags=-s -w", "./...")
 
 	site := harness.NewSiteIn(t, dir)

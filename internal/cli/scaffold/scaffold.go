@@ -86,11 +86,7 @@ func Files(c Config) (map[string][]byte, error) {
 		if err := t.Execute(&b, c); err != nil {
 			return err
 		}
-		to := strings.TrimSuffix(strings.TrimPrefix(name, "template/"), ".tmpl")
-		if to == "gitignore" {
-			to = ".gitignore"
-		}
-		files[to] = b.Bytes()
+		files[strings.TrimSuffix(strings.TrimPrefix(name, "template/"), ".tmpl")] = b.Bytes()
 		return nil
 	})
 	return files, err

@@ -4,12 +4,14 @@ import (
 	"flag"
 	"go/format"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/modfile"
 
 	"longhaul/internal/cli/scaffold"
@@ -75,28 +77,18 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{".gitignore", "README.md", "checksum/checksum.go", "checksum/checksum_test.go", "dist/hello.txt", "go.mod", "go.sum", "main.go", "main_test.go", "playbooks/release.yaml"}
+	want := []string{".github/workflows/test.yml", ".gitignore", ".ko.yaml", "README.md", "checksum/checksum.go", "checksum/checksum_test.go", "dist/hello.txt", "go.mod", "go.sum", "main.go", "main_test.go", "playbooks/release.yaml"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("files mismatch (-want +got):\n%s", diff)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := modfile.Parse("go.mod", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := goMod(t, dir)
 	var direct []string
 	for _, r := range mod.Require {
 		if !r.Indirect {
 			direct = append(direct, r.Mod.Path)
 		}
 	}
-	replaced := map[string]string{}
-	for _, r := range mod.Replace {
-		replaced[r.Old.Path] = r.New.Path
-	}
+	replaced := replacements(mod)
 	if !slices.Equal(direct, []string{"longhaul", "longhaul/dev"}) || mod.Module.Mod.Path != "example.com/press" {
 		t.Errorf("module %s requires %q", mod.Module.Mod.Path, direct)
 	}
@@ -113,6 +105,61 @@ func TestWrite(t *testing.T) {
 	if _, err := scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"}); err == nil || err.Error() != dir+" is not empty: choose a new directory" {
 		t.Errorf("a second time: error %v", err)
 	}
+}
+
+// The workflow has go.mod find Longhaul where it has cloned it.
+func TestWrite_workflow(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := scaffold.Write(scaffold.Config{Dir: dir, Source: absolute(t), Module: "example.com/press"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "test.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range workflow.Jobs["test"].Steps {
+		if strings.HasPrefix(step.Run, "sed ") {
+			cmd := exec.Command("sh", "-c", step.Run)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", step.Run, err, out)
+			}
+		}
+	}
+	for module, at := range replacements(goMod(t, dir)) {
+		if rest, ok := strings.CutPrefix(at, "./longhaul"); !ok || rest != "" && rest[0] != '/' {
+			t.Errorf("%s is replaced by %s, which is not in the clone", module, at)
+		}
+	}
+}
+
+// goMod reads the go.mod of a program.
+func goMod(t *testing.T, dir string) *modfile.File {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod
+}
+
+// replacements are the directories that replace modules, by module.
+func replacements(mod *modfile.File) map[string]string {
+	dirs := map[string]string{}
+	for _, r := range mod.Replace {
+		dirs[r.Old.Path] = r.New.Path
+	}
+	return dirs
 }
 
 // Nothing is written if the program could not be built.
