@@ -79,7 +79,7 @@ proof-faults:
 # Machines lose their power, and disks fail.
 proof-power:
 	mkdir -p $(PROOF)
-	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -power $(PROOFTIME) -power-log $(PROOF)/power.log
+	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/power.log
 
 # Clients compete while processes are killed, and a checker judges what they have seen.
 proof-chaos:

@@ -129,6 +129,7 @@ func (w *world) judge() {
 	}
 	verdict := w.saw.Judge()
 	w.t.Logf("Checked %v", verdict)
+	w.judged = verdict.Operations
 	for _, subject := range verdict.Undecided {
 		w.t.Errorf("%s: it takes too long to decide whether %s", subject.Name, subject.Promise)
 	}

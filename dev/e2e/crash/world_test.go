@@ -43,6 +43,7 @@ type world struct {
 	gates     map[string]bool   // at which clients have voted
 	followers []*harness.Follower
 	again     int // objectives with a second attempt
+	judged    int // operations, at the end
 	round     int
 	next      chan struct{} // closed, and replaced, with every round
 	over      bool
