@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
+.PHONY: test check proof proof-faults proof-power proof-nets proof-clocks proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -68,7 +68,7 @@ test-release:
 # end of their own. docs/proof.md says what they check.
 PROOF     ?= $(CURDIR)/bin/proof
 PROOFTIME ?= 1h
-proof: proof-faults proof-power proof-chaos proof-bugs
+proof: proof-faults proof-power proof-nets proof-clocks proof-chaos proof-bugs
 
 # Calls of the database of Temporal fail, one method in one way after the other.
 proof-faults:
@@ -80,6 +80,16 @@ proof-faults:
 proof-power:
 	mkdir -p $(PROOF)
 	$(dev) test ./e2e/crash -run 'TestPower$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/power.log
+
+# Links between processes are slow, cut or silent, and packets vanish.
+proof-nets:
+	mkdir -p $(PROOF)
+	$(dev) test ./e2e/crash -run '^TestNets$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/nets.log
+
+# Clocks differ by minutes, and jump.
+proof-clocks:
+	mkdir -p $(PROOF)
+	$(dev) test ./e2e/crash -run '^TestClocks$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/clocks.log
 
 # Clients compete while processes are killed, and a checker judges what they have seen.
 proof-chaos:

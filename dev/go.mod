@@ -26,6 +26,7 @@ require (
 )
 
 require (
+	github.com/agiledragon/gomonkey/v2 v2.13.0 // indirect
 	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/distribution/reference v0.5.0 // indirect

@@ -128,7 +128,7 @@ func (s *store) Start(ctx context.Context) error {
 	}
 	h := s.host
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = s.box, s.notices.forJournal(), h.log, s.migrates
-	cfg.Observer, cfg.Recorded, cfg.Now = h.metrics, workLog{h.log}.logRecorded, h.build.Now
+	cfg.Observer, cfg.Recorded = h.metrics, workLog{h.log}.logRecorded
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// Links between the processes of a fleet fail, one at a time.
-func TestNets(t *testing.T) {
-	live(t, map[string]func(*life, *testing.T){"links": (*life).spoil})
-}
+// nets are the kinds of lives with networks that fail.
+var nets = map[string]func(*life, *testing.T){"links": (*life).spoil}
+
+// Links between the processes of a fleet fail, one at a time, or packets vanish.
+func TestNets(t *testing.T) { live(t, nets) }
 
 // spoil spoils a random link in a random way, again and again.
 func (l *life) spoil(t *testing.T) {
@@ -52,9 +53,13 @@ func newLinks(t *testing.T) *links {
 }
 
 // road implements [roads].
-func (s *links) road(from, to, addr string) string {
+func (s *links) road(from, to, addr string) string { return s.open(from, to, "127.0.0.1", addr) }
+
+// open opens a link that listens at an IP address.
+func (s *links) open(from, to, ip, addr string) string {
 	s.t.Helper()
-	l := &link{name: from + " — " + to, proxy: toxiproxy.NewProxy(s.server, from+"-"+to, harness.FreeAddr(s.t), addr)}
+	_, port, _ := strings.Cut(harness.FreeAddr(s.t), ":")
+	l := &link{name: from + " — " + to, proxy: toxiproxy.NewProxy(s.server, from+"-"+to, ip+":"+port, addr)}
 	must(s.t, l.proxy.Start())
 	s.t.Cleanup(l.proxy.Stop)
 	s.all = append(s.all, l)

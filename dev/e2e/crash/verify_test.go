@@ -169,7 +169,7 @@ func (w *world) checkJournal(all streams, j *journal) {
 			w.t.Errorf("%s: the stream does not show what the journal has (-journal +stream):\n%s", taskID, diff)
 		}
 	}
-	checkTally(w.t, w.tally, j)
+	checkTally(w.t, w.tally, j, w.behind)
 }
 
 func objectiveOf(taskID string) string {

@@ -35,6 +35,7 @@ type world struct {
 	push     *desk // gets deliveries
 	saw      *witness.History
 	patience time.Duration // of ctx; 0 for within
+	behind   time.Duration // the most that a clock is, from that of the machine
 
 	mu        sync.Mutex
 	tasks     map[string]*expected
