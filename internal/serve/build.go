@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"

@@ -57,7 +57,7 @@ func newNetworks(t *testing.T) *networks {
 	needs.Tools(t, "ip")
 	s := &networks{links: newLinks(t)}
 	for i := range members {
-		block := fmt.Sprintf("198.%d.%d.%%d", 18+os.Getpid()&1, os.Getpid()>>1&255) // for tests of networks, by RFC 2544
+		block := fmt.Sprintf("10.%d.%d.%%d", 192+os.Getpid()&63, os.Getpid()>>6&255) // to which webhooks may go
 		n := &network{name: fmt.Sprintf("lh%d-%d", os.Getpid(), i), here: fmt.Sprintf(block, 4*i+1), there: fmt.Sprintf(block, 4*i+2)}
 		if err := n.ip("netns add NAME"); err != nil {
 			needs.Missing(t, "the right to make network namespaces", err.Error())
