@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,8 +25,8 @@ type network struct {
 	here, there string // the addresses of the ends
 }
 
-// networks are roads on which packets vanish: a connection stays open, and nothing says that the other end
-// is gone.
+// networks are roads on which packets vanish: connections stay open, and nothing says that the other end is
+// gone.
 type networks struct {
 	*links // to servers on loopback, from the ends that are here
 	cables []*network
@@ -84,12 +85,27 @@ func (s *networks) of(name string) *network {
 	return nil
 }
 
-// road implements [roads]: servers on loopback have a proxy at this end of the cable.
+// road implements [roads]. Temporal, which is on loopback, has a proxy at this end of the cable.
 func (s *networks) road(from, to, addr string) string {
-	if from == "client" {
-		return addr
+	switch to {
+	case "temporal":
+		return s.open(from, to, s.of(from).here, addr)
+	case "postgres":
+		_, port, _ := strings.Cut(addr, ":")
+		return s.of(from).here + ":" + port
 	}
-	return s.open(from, to, s.of(from).here, addr)
+	return addr
+}
+
+// settings are those of a PostgreSQL at this end of all cables. A lease of a worker ends by the silence of its
+// own connection.
+func (s *networks) settings() []string {
+	f, err := os.CreateTemp("", "longhaul-hba-") // which another user may read
+	must(s.t, err)
+	s.t.Cleanup(func() { must(s.t, os.Remove(f.Name())) })
+	_, err = f.WriteString("local all all trust\nhost all all 127.0.0.1/32 trust\nhost all all 10.0.0.0/8 trust\n")
+	must(s.t, errors.Join(err, f.Chmod(0o644), f.Close()))
+	return []string{"listen_addresses=*", "hba_file=" + f.Name()}
 }
 
 // start implements [roads].
@@ -112,7 +128,7 @@ func (s *networks) start(name string, launch func(addr string)) {
 // vanish takes the network from a random process, again and again.
 func (l *life) vanish(t *testing.T) {
 	s := newNetworks(t)
-	f := newFleet(t, s, func(string) []string { return nil })
+	f := newFleet(t, s, func(string) []string { return nil }, s.settings()...)
 	f.w.push.URL = "http://" + s.open("a worker", "webhook", s.cables[0].here, strings.TrimPrefix(f.w.push.URL, "http://"))
 	f.endure(l, time.Duration(l.pick(12, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		i, way := r.IntN(len(members)), vanishings[r.IntN(len(vanishings))]
