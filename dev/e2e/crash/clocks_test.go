@@ -80,13 +80,13 @@ func (l *life) jump(t *testing.T) {
 	}, scenario{"expired", (*world).expired}, scenario{"answered in time", (*world).inTime})
 }
 
-// expired has a question that nobody answers in time.
+// expired has a question without an answer.
 func (w *world) expired(ctx context.Context, n int) error {
 	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "soon " + id(n)}, expected{state: "FAILED"})
 	return err
 }
 
-// inTime has a question that is answered before it expires.
+// inTime answers a question before it expires.
 func (w *world) inTime(ctx context.Context, n int) error {
 	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "later " + id(n)}, expected{state: "COMPLETED"})
 	if err != nil {
