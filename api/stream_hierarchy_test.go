@@ -116,15 +116,15 @@ func TestStream_hierarchy(t *testing.T) {
 	})
 }
 
-// The worker's clock is behind the clock of the API. A stream that begins with a snapshot has the times of one
+// The clock of the API is ahead of the workers' clock. A stream that begins with a snapshot has the times of one
 // from the beginning.
 func TestStream_hierarchyOfTwoClocks(t *testing.T) {
-	s := newService(t)
+	s := newService(t, func(c *config) {
+		now := c.Now
+		c.Now = func() time.Time { return now().Add(3 * time.Minute) }
+	})
 	url := s.listen(t)
-	s.world.Sleep()
-	s.must(t, "SendMessage", `{"message":`+messageJSON("m", "slow", "")+`,"configuration":{"returnImmediately":true}}`)
-	s.world.Advance(-3 * time.Minute)
-	s.world.Wake()
+	s.send(t, "m", "slow")
 	follow := func(headers ...string) *reader {
 		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+"obj-"+u("m")+`"}`, append(headers, "A2A-Extensions", a2a.ExtensionOPT)...)
 	}
