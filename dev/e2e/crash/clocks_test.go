@@ -66,7 +66,7 @@ func (l *life) jump(t *testing.T) {
 		return []string{"CRASHABLE_CLOCK=" + filepath.Join(dir, name), books}
 	})
 	f.w.behind = farthest
-	f.endure(l, time.Duration(l.pick(12, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
+	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		m, by := members[r.IntN(len(members))], jumps[r.IntN(len(jumps))]
 		if l.Faults%5 == 4 {
 			t.Logf("%s is killed", members[0].name)

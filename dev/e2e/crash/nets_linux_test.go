@@ -130,7 +130,7 @@ func (l *life) vanish(t *testing.T) {
 	s := newNetworks(t)
 	f := newFleet(t, s, func(string) []string { return nil }, s.settings()...)
 	f.w.push.URL = "http://" + s.open("a worker", "webhook", s.cables[0].here, strings.TrimPrefix(f.w.push.URL, "http://"))
-	f.endure(l, time.Duration(l.pick(12, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
+	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		i, way := r.IntN(len(members)), vanishings[r.IntN(len(vanishings))]
 		lasts := between(r, 500*time.Millisecond, time.Duration(l.pick(2500, 12000))*time.Millisecond)
 		t.Logf("%s for %v: %s", members[i].name, lasts, way.name)

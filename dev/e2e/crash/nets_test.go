@@ -25,7 +25,7 @@ func (l *life) spoil(t *testing.T) {
 	s := newLinks(t)
 	f := newFleet(t, s, func(string) []string { return nil })
 	n := 0
-	f.endure(l, time.Duration(l.pick(12, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
+	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		at, with := s.all[r.IntN(len(s.all))], spoils[(n+r.IntN(2))%len(spoils)]
 		directions := [][]string{{"upstream", "downstream"}, {"upstream"}, {"downstream"}}[r.IntN(3)]
 		n++
