@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
@@ -283,6 +284,40 @@ func TestChanges_race(t *testing.T) {
 			// A client that names no revision may change any revision.
 			s.must(t, method, change(method, 0, ""))
 		})
+	}
+}
+
+// An overtakenJournal has none of the answers to a command yet when it is asked first, and all else
+// happens before it says so.
+type overtakenJournal struct {
+	service.Journal
+	overtake func()
+}
+
+func (j *overtakenJournal) Answer(ctx context.Context, objectiveID, commandID string) (opt.CommandAnswer, bool, error) {
+	a, ok, err := j.Journal.Answer(ctx, objectiveID, commandID)
+	if overtake := j.overtake; overtake != nil {
+		j.overtake = nil
+		overtake()
+	}
+	return a, ok, err
+}
+
+// A change of a revision that comes twice at the same time gets one answer, though the revision is
+// another one when the journal is read for the second.
+func TestChanges_twin(t *testing.T) {
+	j := &overtakenJournal{}
+	s := newService(t, func(c *config) { j.Journal, c.serviceConfig.Journal = c.serviceConfig.Journal, j })
+	s.have(t)
+	before := s.revision()
+	params := change("objectives/update", 0, fmt.Sprintf(`,"longhaul/v1/revision":%d,"metadata":{"longhaul/v1/requestId":"k"}`, before))
+	var first node
+	j.overtake = func() { first = s.must(t, "objectives/update", params) }
+	if second := s.must(t, "objectives/update", params); second.String() != first.String() {
+		t.Errorf("it got\n%v, not\n%v", second, first)
+	}
+	if got := s.revision(); got != before+1 {
+		t.Errorf("%d changes were made", got-before)
 	}
 }
 

@@ -160,9 +160,9 @@ func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
 }
 
 // moveRoot applies an update of the root task, which waits at a gate; nil for none. The time of
-// its status is the time of its latest change of state.
+// its status is the time of its latest change of state, and never goes back, as in the journal: clocks differ.
 func (h *hierarchy) moveRoot(u *a2a.StatusUpdate, at *opt.Gate) {
-	if u.Status.State == h.root.State {
+	if u.Status.State == h.root.State || u.Status.At.Millis() < h.root.At.Millis() {
 		u.Status.At = h.root.At
 	}
 	h.root, h.interrupt, h.asks = u.Status, u.Metadata[opt.KeyInterrupt], ""

@@ -107,12 +107,16 @@ func timeLeft(ctx context.Context) time.Duration {
 	return time.Until(deadline) - lastReadTime
 }
 
-// deliverAndWait delivers a command, unless it has an answer, and waits for the answer.
+// deliverAndWait delivers a command, unless it has an answer, and waits for the answer. It may get one
+// between the two reads, by a twin of this call: then what it has changed refuses this call.
 func (s *Commands) deliverAndWait(ctx context.Context, c *call.Call, w call.Watch, cmd opt.Command) (opt.CommandAnswer, error) {
 	if a, ok, err := s.readAnswer(ctx, cmd); ok || err != nil {
 		return a, err
 	}
 	if err := s.deliver(ctx, c, w, cmd); err != nil {
+		if a, ok, answered := s.readAnswer(ctx, cmd); ok {
+			return a, answered
+		}
 		return opt.CommandAnswer{}, err
 	}
 	return s.waitForAnswer(ctx, w, cmd)

@@ -105,7 +105,7 @@ func (a *apiServer) Start(context.Context) error {
 		Idempotency:  idempotencyModes[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(), SignHead: headSigner(a.store.keys), SignCard: cardSigner(a.store.keys, a.listeners.url),
-		Now: h.build.Now, Log: h.log,
+		Log: h.log,
 	})
 	a.onStop(func() error { a.operations.Callbacks.Flush(); return nil })
 	return nil

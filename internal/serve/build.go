@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
@@ -64,7 +63,6 @@ type Build struct {
 	Recorder func(activities.Recorder) activities.Recorder
 	Planner  func(activities.Planner) activities.Planner
 	Temporal func(*client.Options) // adjusts how Temporal is dialled
-	Now      func() time.Time      // the clock of the journal and of the API
 }
 
 // Check reports mistakes in the playbooks of b, and executors that they name and the

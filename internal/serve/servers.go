@@ -45,7 +45,7 @@ func (s *httpServer) Start(context.Context) error {
 		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal.APIKeys, !cfg.NoConsole),
 		Chat: a.notices.chatPage(a.operations, a.store.journal.APIKeys), Hooks: a.triggers.door(a.operations), MCP: a.mcp(),
-		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Now: a.host.build.Now, Log: a.host.log,
+		Callbacks: callback.New(a.operations.Calls, a.operations.Callbacks, a.store.callbacks.tokens), Tracing: a.host.traces.provider, Log: a.host.log,
 	})
 	a.planning.follow(func() { s.pages.SetSkills(a.agent.Skills()) })
 	s.serve(a.listeners.http, a.listeners.files)
@@ -117,7 +117,7 @@ func (a *apiServer) console() api.Console {
 	}
 	base := strings.TrimSuffix(a.listeners.url, "/")
 	pages := console.Config{
-		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Now: a.host.build.Now, Log: a.host.log.Named("console"),
+		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Log: a.host.log.Named("console"),
 	}
 	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
 		pages.Sessions = a.store.journal.Sessions

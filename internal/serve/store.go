@@ -128,7 +128,7 @@ func (s *store) Start(ctx context.Context) error {
 	}
 	h := s.host
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = s.box, s.notices.forJournal(), h.log, s.migrates
-	cfg.Observer, cfg.Now = h.metrics, h.build.Now
+	cfg.Observer = h.metrics
 	cfg.Recorded = func(r journal.Recorded) {
 		workLog{h.log}.logRecorded(r)
 		countUsage(h.metrics, r)

@@ -59,7 +59,7 @@ func TestChaos(t *testing.T) {
 	}
 	all := w.settle()
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
-	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
+	w.checkJournal(all, readJournal(t, openDatabase(t, journalURL(top))))
 }
 
 // proxyForgets is longer than a health check of the proxy takes and counts. One that began
@@ -93,13 +93,8 @@ func steady(ctx context.Context, t *testing.T, c *harness.Client) {
 func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology) {
 	t.Helper()
 	tally := filepath.Join(t.TempDir(), "tally")
-	settings := []string{
-		"LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0", "LONGHAUL_ALLOW_ANYONE=false", "LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
-		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
-		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
-	}
 	top := topology.Run(ctx, t, topology.Options{
-		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: settings},
+		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: append(common(t), "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0", "CRASHABLE_TALLY="+tally)},
 		Packages: map[string]string{"longhaul": harness.Crashable},
 	})
 	c := harness.NewClient("http://" + top.Addr("proxy", 7420))
@@ -153,13 +148,11 @@ func journalURL(top *topology.Topology) string {
 	return strings.Replace(url, "postgres:5432", top.Addr("postgres", 5432), 1)
 }
 
-// openPostgres opens the database of the journal.
-func openPostgres(t *testing.T, top *topology.Topology) *sql.DB {
+// openDatabase opens a database of PostgreSQL.
+func openDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", journalURL(top))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db, err := sql.Open("pgx", url)
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -178,7 +178,7 @@ func (m *machine) startOn(disk string, f diskFault) *harness.Process {
 func TestDisk_start(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m := newMachine(t, w, power.Ordered, *powerSeed, false)
+	m := newMachine(t, w, power.Ordered, *livesSeed, false)
 	m.start().Stop()
 	for _, f := range diskFaults[:4] {
 		f.files = "temporal.db"

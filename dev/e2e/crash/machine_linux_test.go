@@ -2,7 +2,6 @@ package crash_test
 
 import (
 	"bytes"
-	"database/sql"
 	"io"
 	"net/http"
 	"os"
@@ -142,10 +141,7 @@ func (m *machine) readJournal() *journal {
 	if m.postgres == nil {
 		return openJournal(m.t, m.w.site)
 	}
-	db, err := sql.Open("pgx", m.postgres.URL("journal"))
-	must(m.t, err)
-	defer db.Close()
-	return readJournal(m.t, db)
+	return readJournal(m.t, openDatabase(m.t, m.postgres.URL("journal")))
 }
 
 func (m *machine) close() {

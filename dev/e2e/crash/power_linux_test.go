@@ -2,9 +2,8 @@ package crash_test
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,38 +15,8 @@ import (
 	"longhaul/dev/proof/power"
 )
 
-var (
-	powerFor  = flag.Duration("power", 0, "how long new installations lose power or have disks that fail, one after another; 0 is a short one of each kind")
-	powerMost = flag.Int("power-most", 1000, "installations at the most, with -power")
-	powerLog  = flag.String("power-log", "", "file to which each installation that has ended well adds a line; the sums are of all its lines")
-	powerSeed = flag.Uint64("power-seed", rand.Uint64N(1_000_000), "the seed of what the first disk loses; the others have the next ones")
-)
-
-// A life is one installation on disks that lose power, or fail.
-type life struct {
-	Kind       string
-	Seed       uint64
-	Cuts       int
-	Faults     int   `json:",omitempty"` // times that the disk failed for some seconds
-	Objectives int   // that began
-	Confirmed  int64 // calls that change something and were acknowledged
-	Checked    int   // times a task that was acknowledged was looked for after a cut
-	Writes     int   // that were lost
-	Torn       int
-	Seconds    float64
-
-	long bool
-}
-
-// pick returns the first number for a short life, the second for a long one.
-func (l *life) pick(short, long int) int {
-	if l.long {
-		return long
-	}
-	return short
-}
-
-var lives = map[string]func(*life, *testing.T){
+// powerKinds are the kinds of lives with disks that lose power, or fail.
+var powerKinds = map[string]func(*life, *testing.T){
 	"files": func(l *life, t *testing.T) { l.lose(t, power.Ordered, false, harness.AllInOne) },
 	"files, names apart": func(l *life, t *testing.T) {
 		l.lose(t, power.Apart, false, harness.Temporal, harness.Worker, harness.API)
@@ -58,69 +27,13 @@ var lives = map[string]func(*life, *testing.T){
 	"PostgreSQL, faults": func(l *life, t *testing.T) { l.fail(t, "PostgreSQL") },
 }
 
-// The power is cut, and disks fail. With -power that is done again and again, for so long.
+// The power is cut, and disks fail.
 func TestPower(t *testing.T) {
-	began := time.Now()
-	more := func(n int) bool { return time.Since(began) < *powerFor && n < *powerMost }
-	for n := 0; n == 0 || more(n); {
-		for kind, run := range lives {
-			switch {
-			case *powerFor == 0 && kind == "PostgreSQL, faults":
-				continue // which takes too long
-			case *powerFor > 0 && n > 0 && !more(n):
-				continue
-			}
-			l := &life{Kind: kind, Seed: *powerSeed + uint64(n), long: *powerFor > 0}
-			n++
-			t.Run(fmt.Sprintf("%s/%d", kind, l.Seed), func(t *testing.T) {
-				if !l.long {
-					t.Parallel()
-				}
-				began := time.Now()
-				run(l, t)
-				l.Seconds = time.Since(began).Seconds()
-				t.Logf("%+v", *l)
-				if !t.Failed() {
-					l.log(t)
-				}
-			})
-		}
+	kinds := maps.Clone(powerKinds)
+	if *livesFor == 0 {
+		delete(kinds, "PostgreSQL, faults") // which takes too long
 	}
-	logSums(t)
-}
-
-// log adds l to the file of results.
-func (l *life) log(t *testing.T) {
-	if *powerLog == "" {
-		return
-	}
-	line, err := json.Marshal(l)
-	must(t, err)
-	appendLine(t, *powerLog, line)
-}
-
-// logSums logs the sums of the file of results, for each kind.
-func logSums(t *testing.T) {
-	if *powerLog == "" {
-		return
-	}
-	sums := map[string]*life{}
-	for line := range strings.Lines(string(harness.ReadFile(t, *powerLog))) {
-		var l life
-		must(t, json.Unmarshal([]byte(line), &l))
-		sum := sums[l.Kind]
-		if sum == nil {
-			sum = &life{Kind: l.Kind}
-			sums[l.Kind] = sum
-		}
-		sum.Seed++ // how many
-		sum.Cuts, sum.Faults, sum.Objectives, sum.Confirmed = sum.Cuts+l.Cuts, sum.Faults+l.Faults, sum.Objectives+l.Objectives, sum.Confirmed+l.Confirmed
-		sum.Checked, sum.Writes, sum.Torn, sum.Seconds = sum.Checked+l.Checked, sum.Writes+l.Writes, sum.Torn+l.Torn, sum.Seconds+l.Seconds
-	}
-	for kind, s := range sums {
-		t.Logf("%s: %d installations in %.0f s; %d cuts, %d faults; %d objectives, %d calls acknowledged, %d looks for tasks after a cut; %d writes lost, %d torn",
-			kind, s.Seed, s.Seconds, s.Cuts, s.Faults, s.Objectives, s.Confirmed, s.Checked, s.Writes, s.Torn)
-	}
+	live(t, kinds)
 }
 
 // lost adds what the disks have lost.
@@ -246,7 +159,7 @@ func TestPower_noticesLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			m := newMachine(t, w, power.Ordered, *powerSeed, false)
+			m := newMachine(t, w, power.Ordered, *livesSeed, false)
 			m.start()
 			if name == "no syncs" {
 				m.disks["data"].IgnoreSyncs()
@@ -265,7 +178,7 @@ func TestPower_noticesLoss(t *testing.T) {
 func TestPower_normalSoon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "--sync", "normal")
-	m := newMachine(t, w, power.Ordered, *powerSeed, false)
+	m := newMachine(t, w, power.Ordered, *livesSeed, false)
 	m.start()
 	task := w.c.MustSendUntil(w.ctx(), t, harness.Message{ID: "gate", Text: "x", Plan: harness.NewPlan("plan", "approve Go on?; "+say(0))})
 	gate := w.c.AwaitGate(t, within, task.ID)

@@ -188,7 +188,7 @@ func (w *world) awaitTries(key string, n int) (r harness.Round) {
 	return r
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -131,6 +131,7 @@ func (w *world) judge() {
 	verdict := w.saw.Judge()
 	w.checked += verdict.Operations
 	w.t.Logf("Checked %v", verdict)
+	w.judged = verdict.Operations
 	for _, subject := range verdict.Undecided {
 		w.t.Errorf("%s: it takes too long to decide whether %s", subject.Name, subject.Promise)
 	}
@@ -170,7 +171,7 @@ func (w *world) checkJournal(all streams, j *journal) {
 			w.t.Errorf("%s: the stream does not show what the journal has (-journal +stream):\n%s", taskID, diff)
 		}
 	}
-	checkTally(w.t, w.tally, j)
+	checkTally(w.t, w.tally, j, w.behind)
 }
 
 func objectiveOf(taskID string) string {

@@ -35,6 +35,7 @@ type world struct {
 	push     *desk // gets deliveries
 	saw      *witness.History
 	patience time.Duration // of ctx; 0 for within
+	behind   time.Duration // the most that a clock is, from that of the machine
 	checked  int           // operations
 
 	mu        sync.Mutex
@@ -44,6 +45,7 @@ type world struct {
 	gates     map[string]bool   // at which clients have voted
 	followers []*harness.Follower
 	again     int // objectives with a second attempt
+	judged    int // operations, at the end
 	round     int
 	next      chan struct{} // closed, and replaced, with every round
 	over      bool

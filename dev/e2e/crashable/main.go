@@ -15,7 +15,8 @@
 //
 // CRASHABLE_TALLY is the path of the file. See [tally].
 //
-// CRASHABLE_CLOCK is how far the clock of the journal and the API is ahead, such as -3m.
+// CRASHABLE_CLOCK is the path of a file with how far the clock of the process is ahead, such as -3m. See
+// [setClock].
 //
 // CRASHABLE_CONTROL is the URL of the test's control. See [control].
 package main
@@ -23,7 +24,6 @@ package main
 import (
 	"context"
 	"os"
-	"time"
 
 	"longhaul/activities"
 	"longhaul/activities/echo"
@@ -33,6 +33,9 @@ import (
 )
 
 func main() {
+	if path := os.Getenv("CRASHABLE_CLOCK"); path != "" {
+		setClock(path)
+	}
 	at := newPoint(os.Getenv("CRASHABLE_POINT"))
 	build := serve.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
 	var executor activities.Executor = echo.Executor{}
@@ -42,9 +45,6 @@ func main() {
 	}
 	if path := os.Getenv("CRASHABLE_TALLY"); path != "" {
 		executor = tally{executor, path}
-	}
-	if d, err := time.ParseDuration(os.Getenv("CRASHABLE_CLOCK")); err == nil {
-		build.Now = func() time.Time { return time.Now().Add(d) }
 	}
 	build.Executors = map[string]activities.Executor{"echo": executor}
 	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, build))

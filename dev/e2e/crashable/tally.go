@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"longhaul/activities"
 )
@@ -41,6 +40,6 @@ func (t tally) note(w activities.Work, what string) error {
 		return err
 	}
 	defer f.Close()
-	_, err = fmt.Fprintf(f, "%s %d %d %d %s\n", w.Key, w.Attempt, os.Getpid(), time.Now().UnixNano(), what)
+	_, err = fmt.Fprintf(f, "%s %d %d %d %s\n", w.Key, w.Attempt, os.Getpid(), trueNow().UnixNano(), what)
 	return err
 }

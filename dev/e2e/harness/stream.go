@@ -248,6 +248,10 @@ func (f *Follower) run(ctx context.Context, last int64) error {
 				return err
 			}
 		}
+		if last == Fresh && Reason(err) == "UNSUPPORTED_OPERATION" { // the task has ended, before a call has come through
+			last = 0
+			continue
+		}
 		var rpc *RPCError
 		if errors.As(err, &rpc) && !rpc.Unavailable() {
 			return fmt.Errorf("follow %s after event %d: %w", f.TaskID, last, err)

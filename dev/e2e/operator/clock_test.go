@@ -14,7 +14,7 @@ func TestOperator_clocks(t *testing.T) {
 			w := newWorld(t)
 			w.site.Start(harness.Temporal)
 			w.site.Start(harness.Worker)
-			w.site.Start(harness.API, "CRASHABLE_CLOCK="+clock)
+			w.site.Start(harness.API, "CRASHABLE_CLOCK="+harness.WriteFile(t, t.TempDir(), "clock", clock))
 			w.connect()
 			for n := range 6 {
 				w.begin(n)
