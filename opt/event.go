@@ -158,6 +158,7 @@ type ObjectiveHead struct {
 	Attempt  int             `json:"attempt"`
 	Revision int64           `json:"revision"`
 	Shapers  []string        `json:"shapers,omitempty"`
+	Spent    Usage           `json:"spent,omitzero"` // by the plans of the attempt
 }
 
 // A PlanHead is the part of a plan that changes during the work.

@@ -36,6 +36,7 @@ type Objective struct {
 	Stopping string    `json:"stopping,omitempty"` // "canceled", "failed" or "completed" while it is being stopped
 	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, as a code; "" if a client asked for it
 	Planning bool      `json:"planning,omitempty"` // a planner is at work
+	Spent    Usage     `json:"spent,omitzero"`     // by its plans in this attempt, as of the latest head
 	Root     TaskState `json:"root"`               // of the root task
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 
@@ -69,7 +70,7 @@ const Replanning = "replan"
 func (o *Objective) Head() *ObjectiveHead {
 	return &ObjectiveHead{
 		Status: o.Status, Reason: o.Reason, Failure: o.Failure, Stopping: o.Stopping, Started: o.Started, Paused: o.Paused,
-		QueuedAt: o.QueuedAt, Attempt: o.Attempt, Revision: o.Revision, Shapers: o.Shapers,
+		QueuedAt: o.QueuedAt, Attempt: o.Attempt, Revision: o.Revision, Shapers: o.Shapers, Spent: o.Spent,
 	}
 }
 

@@ -107,7 +107,7 @@ func taskCondition(d db.Dialect, tenant string, f shown.TaskFilter) (from string
 func tasks(c *db.Conn, from string, f filter, want shown.TaskWant) ([]shown.TaskView, error) {
 	rows, err := db.All(c, `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
-			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
+			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, o.spent, COALESCE(p.stopping, '')
 		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.tail, f.a, scanView)
 	views := make([]shown.TaskView, 0, len(rows))
 	for i := range rows {

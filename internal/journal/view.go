@@ -23,7 +23,7 @@ type viewRow struct {
 func scanView(row db.Scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var status, gate, decided, dependencies, metadata, stuck, epochs db.Content
+	var status, gate, decided, dependencies, metadata, stuck, epochs, spent db.Content
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -32,7 +32,7 @@ func scanView(row db.Scanner) (viewRow, error) {
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
 		(*db.Content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*db.Content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan)
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*db.Content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &spent, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
@@ -41,7 +41,7 @@ func scanView(row db.Scanner) (viewRow, error) {
 	}
 	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
 	var g *opt.Gate
-	err = errors.Join(db.Decode(status, &v.Task.Status.Message), db.Decode(gate, &g), db.Decode(decided, &v.Decided), db.Decode(dependencies, &v.Dependencies), db.Decode(metadata, &v.Task.Metadata), db.Decode(stuck, &v.Stuck))
+	err = errors.Join(db.Decode(status, &v.Task.Status.Message), db.Decode(gate, &g), db.Decode(decided, &v.Decided), db.Decode(dependencies, &v.Dependencies), db.Decode(metadata, &v.Task.Metadata), db.Decode(stuck, &v.Stuck), db.Decode(spent, &v.Spent))
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name

@@ -23,6 +23,7 @@ type Begin struct{}
 // Temporal's UI.
 type Canceled struct {
 	Principal string `json:"principal,omitempty"` // of the client; "" for an operator
+	Text      string `json:"text,omitempty"`      // its reason, for people; "" for none
 }
 
 // Leaving says that the run is about to continue as new: the plans that it began

@@ -181,6 +181,9 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as that of the objective.
 	d.Paused = (begun || l.Unheard || d.Command != "" || d.Paused) && s.pauses()
 	d.Stop = cmp.Or(d.Stop, p.Stopping, o.Stopping) // the plan itself, if others replace it
+	if o.Stopping == string(opt.ObjectiveCanceled) && o.Cause == "" {
+		d.Text = o.Failure
+	}
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {

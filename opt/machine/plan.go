@@ -240,7 +240,8 @@ func (m *Plan) toJobs(in Input) {
 
 // facts, leaf and show are for jobs; see [home].
 func (m *Plan) facts() facts {
-	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID}
+	s := &m.State
+	return facts{now: m.now, n: s.N, contextID: s.ContextID, rootID: s.RootID, why: s.Directive.Text}
 }
 
 func (m *Plan) leaf(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }

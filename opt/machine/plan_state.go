@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -217,6 +218,9 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	}
 	out.Epoch = s.Epoch
 	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
+	if w.Canceling {
+		out.Reason = cmp.Or(s.Why[t.ID], s.Directive.Text)
+	}
 	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
 	return out
 }

@@ -38,6 +38,7 @@ type TaskView struct {
 	Position     int        // likewise: 1 is next
 	Rewound      bool       // the objective or a plan of it was set back
 	Stuck        *opt.Stuck // of the objective, nil if its events are recorded
+	Spent        opt.Usage  // by the objective, in the present attempt
 }
 
 // A TaskWant says how much of a task to read.

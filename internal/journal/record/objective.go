@@ -41,10 +41,11 @@ func addObjective(r *rows, e *entry) (kept bool) {
 // writeObjectiveHead writes the head of the objective.
 func writeObjectiveHead(r *rows, h *opt.ObjectiveHead) {
 	r.Do(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
-			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14, shapers = $15, bytes = bytes + $16
+			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14, shapers = $15, spent = $16, bytes = bytes + $17
 		WHERE id = $1`,
 		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, db.Content(h.Failure), h.Stopping, db.Flag(h.Started),
-		db.Flag(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, db.Flag(h.Started || h.Status.Ended()), db.Flag(h.Status.Ended()), r.Encode(len(h.Shapers) > 0, h.Shapers), r.o.bytes)
+		db.Flag(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, db.Flag(h.Started || h.Status.Ended()), db.Flag(h.Status.Ended()), r.Encode(len(h.Shapers) > 0, h.Shapers),
+		r.Encode(h.Spent != opt.Usage{}, h.Spent), r.o.bytes)
 }
 
 // writeObjectiveText writes the name and description of the objective.

@@ -250,7 +250,7 @@ func (j *journal) storeText(o *opt.Objective, p *opt.Plan, t *opt.Text) {
 func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
 	o.Status, o.Reason, o.Failure, o.Stopping, o.Started = h.Status, h.Reason, h.Failure, h.Stopping, h.Started
 	o.Paused, o.QueuedAt, o.Attempt, o.Revision = h.Paused, h.QueuedAt, h.Attempt, h.Revision
-	o.Shapers = h.Shapers
+	o.Shapers, o.Spent = h.Shapers, h.Spent
 }
 
 func storePlanHead(p *opt.Plan, h opt.PlanHead) {
