@@ -16,7 +16,7 @@ const ExtensionHITL = "https://kagent.dev/extensions/hitl/v1"
 // extension has in metadata.
 const (
 	ExtensionStream = "urn:longhaul:stream:v1" // numbers events, so that streams continue after one
-	ExtensionBudget = "urn:longhaul:budget:v1" // limits what a message may have spent, and says what was
+	ExtensionBudget = "urn:longhaul:budget:v1" // limits what the work of a message may spend, and has the bill
 	ExtensionCancel = "urn:longhaul:cancel:v1" // gives a cancellation a reason, which all work below the task gets
 )
 

@@ -40,7 +40,7 @@ func (w Work) Authors() (list []string) {
 	return list
 }
 
-// Left returns what is left of b after spent. ok is false if that has reached a limit.
+// Left returns the rest of b after spent. ok is false if that has reached a limit.
 func (b Budget) Left(spent Usage) (left Budget, ok bool) {
 	left = b
 	left.Tokens -= spent.Input + spent.Output

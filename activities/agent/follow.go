@@ -191,15 +191,15 @@ func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (o activi
 	default:
 		return activities.Outcome{}, false
 	}
-	o.Usage = h.bill(t)
+	o.Usage = h.memo.At.bill(t)
 	return h.end(o), true
 }
 
 // bill returns what the agent says that it has spent, nil if it does not say it.
-func (h *handoff) bill(t codec.TaskRead) *opt.Usage {
+func (e endpoint) bill(t codec.TaskRead) *opt.Usage {
 	var b opt.Bill
 	err := t.Metadata.Decode(a2a.ExtensionBudget, &b)
-	if s := b.Spent; err != nil || !h.memo.At.Budget || s == (opt.Usage{}) || min(s.Input, s.Output) < 0 || s.Cost < 0 {
+	if s := b.Spent; err != nil || !e.Budget || s == (opt.Usage{}) || min(s.Input, s.Output) < 0 || s.Cost < 0 {
 		return nil
 	}
 	return &b.Spent
@@ -270,7 +270,7 @@ func (h *handoff) stopOutcome(t codec.TaskRead) (activities.Outcome, bool) {
 	switch state := t.Status.State; {
 	case state == a2a.Canceled:
 		o := activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name))
-		o.Usage = h.bill(t)
+		o.Usage = h.memo.At.bill(t)
 		return o, true
 	case state == a2a.Completed && problem != "":
 		return activities.Failed(CodeTooLarge, problem), true

@@ -46,11 +46,11 @@ func (m *memo) checkBudget(w activities.Work, limits Budgets) *activities.Outcom
 	return m.askBudget(w, limits, over)
 }
 
-// budgets returns the budgets of the task; b has those of the file.
-func (t *task) budgets(b Budgets) Budgets {
-	b.Task.set(t.in.Budget)
-	of := t.work.Budget()
-	b.Request = Budget{of.Tokens, of.Cost}
+// budgets returns the budgets of a task with this input and work; b has those of the file.
+func (in Input) budgets(w activities.Work, b Budgets) Budgets {
+	b.Task.set(in.Budget)
+	request := w.Budget()
+	b.Request = Budget{request.Tokens, request.Cost}
 	return b
 }
 
@@ -123,8 +123,8 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 		default:
 			return new(activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark())))
 		}
-		if m.budgets(limits).exceeded(w) == (Budgets{}) {
-			return nil
+		if why == "" {
+			return m.checkBudget(w, limits)
 		}
 	}
 	return m.ask(w, aboutBudget, opt.Gate{

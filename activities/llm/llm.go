@@ -148,7 +148,7 @@ func (t *task) leg(ctx context.Context) (activities.Outcome, error) {
 			return *cmp.Or(o, &activities.Outcome{}), err
 		}
 	}
-	if o := t.memo.checkBudget(t.work, t.budgets(t.Models.Budget)); o != nil {
+	if o := t.memo.checkBudget(t.work, t.in.budgets(t.work, t.Models.Budget)); o != nil {
 		return *o, nil
 	}
 	return t.turn(ctx)

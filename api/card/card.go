@@ -74,7 +74,7 @@ func (i Info) AllExtensions(limits opt.Limits) []call.Extension {
 		Description: "Answers to gates: tool_approval_response and ask_user_response, whose id is the interruptId of the gate. Requests of the extension are not sent.",
 	}, {
 		URI:         a2a.ExtensionBudget,
-		Description: "A message limits the tokens and the cost of its work; its task says what was spent",
+		Description: "A message limits the tokens and the cost of its work; its task has the bill",
 		Params:      map[string]any{"units": []string{"tokens", "cost"}, "onExceeded": opt.OnExceeded},
 	}, {
 		URI:         a2a.ExtensionCancel,

@@ -16,7 +16,6 @@ type TaskStates struct {
 	Work  map[string]*Work     `json:"work,omitempty"`  // under way
 	Memos map[string]opt.Memo  `json:"memos,omitempty"` // of executors
 	Spent map[string]opt.Usage `json:"spent,omitempty"` // of models
-	Why   map[string]string    `json:"why,omitempty"`   // reasons of clients who cancel one task, for people
 }
 
 // Work is the work on a task: one attempt of a round, or the wait for it.
@@ -68,7 +67,6 @@ type facts struct {
 	now               a2a.Time
 	n                 int64 // of the latest event
 	contextID, rootID string
-	why               string // reason of the client who cancels the whole work
 }
 
 // The defaults for tasks.
@@ -428,15 +426,9 @@ func (j job) followed(in Followed) {
 
 // move moves the task; e has further members of the event.
 func (j job) move(to opt.TaskState, e opt.Event) {
-	if why := j.why(); to == opt.TaskCanceled && e.Status == nil && why != "" {
-		e.Status = j.say(":status", why)
-	}
 	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, j.task.A2AID(), string(j.task.State), string(to)
 	j.plan.apply(e)
 }
-
-// why returns the reason of the client who cancels the task, "" if there is none.
-func (j job) why() string { return cmp.Or(j.kept.Why[j.task.ID], j.plan.facts().why) }
 
 func (j job) say(suffix, text string) *a2a.Message {
 	return a2a.AgentMessage(j.plan.facts().contextID, j.task.A2AID(), suffix, text)

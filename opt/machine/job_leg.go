@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -212,5 +211,5 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 	if in.Failed == nil && out.State.Ended() && out.Message != "" {
 		text = out.Message
 	}
-	j.end(opt.TaskCanceled, string(opt.TaskCanceled), strings.TrimSpace(j.why()+" "+text), e)
+	j.end(opt.TaskCanceled, string(opt.TaskCanceled), text, e)
 }

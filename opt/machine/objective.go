@@ -105,7 +105,7 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	case Opened:
 		m.onOpened()
 	case Canceled:
-		m.cancel(in)
+		m.stop(in.event(&m.State.Objective))
 	case Rewound:
 		m.events = m.State.rewind(m.now, in)
 	case Forgotten:
@@ -183,9 +183,9 @@ func (m *Objective) apply(e opt.Event) {
 	}
 	switch e.Kind {
 	case opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued:
-		e.Head = m.head()
+		e.Head = headOf(&m.State.Objective)
 	case opt.ObjectiveChanged:
-		e.Head, e.Text = m.head(), o.Text()
+		e.Head, e.Text = headOf(&m.State.Objective), o.Text()
 	case opt.PlanChanged:
 		e.Text = o.Plan(e.PlanID).Text()
 	case opt.PlanMoved:
@@ -194,17 +194,10 @@ func (m *Objective) apply(e opt.Event) {
 	m.record(e)
 }
 
-// head returns the head of the objective, with what its plans have reported as spent.
-func (m *Objective) head() *opt.ObjectiveHead {
-	o := &m.State.Objective
-	o.Spent = spentBeside(o, nil)
-	return o.Head()
-}
-
 // record keeps an event for the journal that changes nothing here.
 func (m *Objective) record(e opt.Event) {
 	if m.State.Shaped && e.Head == nil {
-		e.Head = m.head()
+		e.Head = headOf(&m.State.Objective)
 	}
 	m.State.Shaped = false
 	m.State.N++
@@ -291,15 +284,6 @@ func (m *Objective) stop(e opt.Event) {
 		m.State.dropMaking()
 		m.apply(e)
 	}
-}
-
-// cancel ends the objective and its plans, which get the reason, too.
-func (m *Objective) cancel(in Canceled) {
-	e, o := opt.Event{Reason: string(opt.ObjectiveCanceled), Principal: in.Principal}, &m.State.Objective
-	if in.Text != "" {
-		e.Status = a2a.AgentMessage(o.ContextID, o.RootID(), ":canceled", in.Text)
-	}
-	m.stop(e)
 }
 
 // onLost ends an objective whose former workflow was ended by an operator: its plans that

@@ -181,9 +181,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as that of the objective.
 	d.Paused = (begun || l.Unheard || d.Command != "" || d.Paused) && s.pauses()
 	d.Stop = cmp.Or(d.Stop, p.Stopping, o.Stopping) // the plan itself, if others replace it
-	if o.Stopping == string(opt.ObjectiveCanceled) && o.Cause == "" {
-		d.Text = o.Failure
-	}
+	d.Text = cmp.Or(d.Text, reasonToCancel(o))
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
@@ -233,6 +231,20 @@ func approvals(p *opt.Plan) *opt.Approved {
 		return &opt.Approved{At: p.UpdatedAt}
 	}
 	return nil
+}
+
+// headOf returns the head of o, with what its plans have reported as spent.
+func headOf(o *opt.Objective) *opt.ObjectiveHead {
+	o.Spent = spentBeside(o, nil)
+	return o.Head()
+}
+
+// reasonToCancel returns the reason of a client who cancels o, "" if there is none.
+func reasonToCancel(o *opt.Objective) string {
+	if o.Stopping == string(opt.ObjectiveCanceled) && o.Cause == "" {
+		return o.Failure
+	}
+	return ""
 }
 
 // spentBeside returns the usage of the plans other than p.

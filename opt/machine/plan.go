@@ -68,6 +68,9 @@ func (m *Plan) open() {
 // apply changes the plan and keeps the event for the journal. It panics if the
 // model refuses the event, which is a bug in this package.
 func (m *Plan) apply(e opt.Event) {
+	if e.Kind == opt.TaskMoved && e.To == string(opt.TaskCanceled) {
+		e.Status = m.State.explained(e)
+	}
 	m.applyUnrecorded(e)
 	switch e.Kind {
 	case opt.PlanMoved, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping:
@@ -240,8 +243,7 @@ func (m *Plan) toJobs(in Input) {
 
 // facts, leaf and show are for jobs; see [home].
 func (m *Plan) facts() facts {
-	s := &m.State
-	return facts{now: m.now, n: s.N, contextID: s.ContextID, rootID: s.RootID, why: s.Directive.Text}
+	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID}
 }
 
 func (m *Plan) leaf(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }

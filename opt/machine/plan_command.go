@@ -45,7 +45,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		if t := p.Task(c.TaskID); !t.State.Ended() {
 			if c.Text != "" {
 				m.State.Why = made(m.State.Why)
-				m.State.Why[t.ID] = c.Text
+				m.State.Why[t.A2AID()] = c.Text
 			}
 			return m.job(t).cancel(m.State.canceledBy(t, c.Principal, m.now))
 		}
