@@ -107,7 +107,7 @@ func TestClient_Stream(t *testing.T) {
 		},
 		{
 			"numbers in the metadata alone", []http.HandlerFunc{
-				broken(`data: {"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"},"metadata":{"urn:longhaul:stream:v1":{"sequence":7}}}}}`+"\n\n"),
+				broken(`data: {"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"},"metadata":{"urn:longhaul:stream:v1":{"sequence":7}}}}}` + "\n\n"),
 				events(update("8", "COMPLETED")),
 			},
 			[]string{"7 task working", "8 completed"}, []string{sent, subscribed + " after 7"},
