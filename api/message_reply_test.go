@@ -312,7 +312,7 @@ func TestReply_unheard(t *testing.T) {
 	s.send(t, "m", "approve")
 	s.world.Before(func(ctx context.Context, _ string) error {
 		s.world.Before(nil)
-		return s.world.Cancel(ctx, "obj-"+u("m"), "ann")
+		return s.world.Cancel(ctx, "obj-"+u("m"), "ann", "")
 	})
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }

@@ -58,7 +58,7 @@ func TestGone_repeatIsNotFound(t *testing.T) {
 func (s *fixture) forget(t *testing.T, id string) {
 	t.Helper()
 	if o := s.world.Objective(id); !o.Status.Ended() {
-		if err := s.world.Cancel(t.Context(), id, "ann"); err != nil {
+		if err := s.world.Cancel(t.Context(), id, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
 	}

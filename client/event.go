@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"longhaul/a2a"
@@ -24,7 +25,14 @@ func readEvent(id string, raw json.RawMessage) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return Event{Event: e.Event, ID: id, Raw: raw}, nil
+	out := Event{Event: e.Event, ID: id, Raw: raw}
+	var at struct {
+		Sequence json.Number `json:"sequence"`
+	}
+	if out.Metadata().Decode(a2a.ExtensionStream, &at) == nil { // a proxy may have removed ids
+		out.ID = cmp.Or(id, at.Sequence.String())
+	}
+	return out, nil
 }
 
 // TaskID returns the id of the task that e is about, "" if there is none.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/a2a/codec"
 )
 
@@ -33,7 +34,7 @@ func (c *caller) open(ctx context.Context, method string, params any, after stri
 	s := &stream{limit: c.cfg.Silence}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.silenceTimer = time.AfterFunc(s.limit, func() { s.cancel(errSilent) })
-	header := http.Header{"Accept": {typeStream}}
+	header := http.Header{"Accept": {typeStream}, codec.HeaderExtensions: {a2a.JoinExtensions([]string{a2a.ExtensionOPT, a2a.ExtensionStream})}}
 	if after != "" {
 		header.Set("Last-Event-ID", after)
 	}

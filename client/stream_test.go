@@ -106,6 +106,13 @@ func TestClient_Stream(t *testing.T) {
 			[]string{" task working", " task completed"}, []string{sent, subscribed},
 		},
 		{
+			"numbers in the metadata alone", []http.HandlerFunc{
+				broken(`data: {"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"},"metadata":{"urn:longhaul:stream:v1":{"sequence":7}}}}}` + "\n\n"),
+				events(update("8", "COMPLETED")),
+			},
+			[]string{"7 task working", "8 completed"}, []string{sent, subscribed + " after 7"},
+		},
+		{
 			"refused", []http.HandlerFunc{text(400, "application/json", endedError)},
 			[]string{"error: This operation is not supported (UNSUPPORTED_OPERATION)"}, []string{sent},
 		},
@@ -266,6 +273,9 @@ func TestClient_Subscribe_restart(t *testing.T) {
 		}
 	}
 	second.yields(client.New(cfg).Subscribe(t.Context(), "t1", ""), "1 task working", "2 + a", "3 + b", "4 completed")
+	if got := second.calls[0].header.Get("A2A-Extensions"); got != a2a.ExtensionOPT+", "+a2a.ExtensionStream {
+		t.Errorf("the stream names the extensions %q", got)
+	}
 	if diff := cmp.Diff([]string{subscribed + " after 2"}, second.seen()); diff != "" || refused != 1 {
 		t.Errorf("refused %d times, calls mismatch (-want +got):\n%s", refused, diff)
 	}

@@ -21,7 +21,7 @@ const (
 	AddTasks        CommandKind = "add-tasks"        // plan: PlanID, Tasks
 	LinkTask        CommandKind = "link-task"        // plan: PlanID, TaskID, Link, Follow
 	MoveTask        CommandKind = "move-task"        // plan: PlanID, TaskID, Status, Text
-	CancelTask      CommandKind = "cancel-task"      // plan: PlanID, TaskID
+	CancelTask      CommandKind = "cancel-task"      // plan: PlanID, TaskID, Text
 )
 
 // CommandKinds lists the kinds.

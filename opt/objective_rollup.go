@@ -156,7 +156,7 @@ func (o *Objective) nextRoot(at a2a.Time) []Event {
 	switch {
 	case gate != nil:
 		e.Status = gate.Message(o.ContextID, o.RootID())
-	case to == TaskFailed, to == TaskRejected, to == TaskCanceled && o.Cause != "":
+	case to == TaskFailed, to == TaskRejected, to == TaskCanceled && o.Failure != "":
 		e.Status = sayOn(o, o.Failure)
 	}
 	if to != TaskCompleted {

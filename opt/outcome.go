@@ -40,7 +40,7 @@ func (o Outcome) Returns() string {
 		return "it waits without a gate"
 	case !o.State.Ended() && !o.State.Waiting() || o.State == TaskCanceled:
 		return "its state must be completed, failed, rejected, input-required or auth-required"
-	case o.Usage != nil && !o.Usage.plausible():
+	case o.Usage != nil && !o.Usage.Plausible():
 		return "a number of its usage is below 0 or too large"
 	}
 	for _, a := range o.Artifacts {

@@ -11,6 +11,7 @@ import (
 const (
 	MaxName        = 256
 	MaxDescription = 16 << 10
+	MaxReason      = 1 << 10 // of a cancellation
 )
 
 // A SpecError names the member of a request that is invalid, and the problem.

@@ -28,8 +28,8 @@ func (u Usage) IsZero() bool { return u.Plus(Usage{}) == Usage{} }
 // most is the largest number of tokens, and of millionths, that one report may have: the sum of millions fits an int64.
 const most = 1 << 40
 
-// plausible reports whether a usage from outside the server can be added up.
-func (u Usage) plausible() bool {
+// Plausible reports whether a usage from outside the server can be added up.
+func (u Usage) Plausible() bool {
 	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost)} {
 		if n < 0 || n > most {
 			return false

@@ -42,6 +42,7 @@ type Work struct {
 
 	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one of an outcome of this task
 	Cancel      bool            `json:"cancel,omitempty"`      // the task was canceled: cancel the work that Memo names, and return an ended outcome
+	Reason      string          `json:"reason,omitempty"`      // with Cancel: that of the client who canceled it; "" for none
 	CallbackURL string          `json:"callbackUrl,omitempty"` // for callbacks of programs that work on the task; "" if there is none. It is a credential
 	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows

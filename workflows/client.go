@@ -234,12 +234,12 @@ func (c *Client) signalAgain(ctx context.Context, o opt.Objective, name string, 
 	return refusal(name+" to "+o.ID, err)
 }
 
-// Cancel asks for the end of an objective, for a principal. It is durable once Cancel returns
-// nil, and takes effect soon. A run that takes no more signals, since it has as many as Temporal
-// allows, is canceled in the way of an operator, which names no principal.
-func (c *Client) Cancel(ctx context.Context, objectiveID, principal string) error {
+// Cancel asks for the end of an objective, for a principal and its reason. It is durable once Cancel
+// returns nil, and takes effect soon. A run that takes no more signals, since it has as many as
+// Temporal allows, is canceled in the way of an operator, which names neither.
+func (c *Client) Cancel(ctx context.Context, objectiveID, principal, reason string) error {
 	if principal != "" {
-		err := c.signal(ctx, objectiveID, CancelSignal, machine.Canceled{Principal: principal})
+		err := c.signal(ctx, objectiveID, CancelSignal, machine.Canceled{Principal: principal, Text: reason})
 		if err == nil || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnavailable) {
 			return err
 		}

@@ -121,7 +121,7 @@ func TestClient_Cancel_withoutSignal(t *testing.T) {
 		"ended":            {"ann", &serviceerror.NotFound{Message: "ended"}, opt.ErrEnded},
 		"unavailable":      {"ann", &serviceerror.Unavailable{Message: "down"}, opt.ErrUnavailable},
 	} {
-		err := workflows.NewClient(workflows.ClientConfig{Temporal: failing{err: tc.err}}).Cancel(t.Context(), "obj-a", tc.principal)
+		err := workflows.NewClient(workflows.ClientConfig{Temporal: failing{err: tc.err}}).Cancel(t.Context(), "obj-a", tc.principal, "")
 		if !errors.Is(err, tc.want) || tc.want != errCanceled && errors.Is(err, errCanceled) {
 			t.Errorf("%s: %v, want %v", name, err, tc.want)
 		}

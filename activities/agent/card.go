@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/internal/signing"
 )
@@ -29,15 +31,32 @@ type endpoint struct {
 	Tenant  string        `json:"tenant,omitempty"`
 	Stream  bool          `json:"stream,omitempty"` // the agent offers streams
 	Push    bool          `json:"push,omitempty"`   // the agent offers push notifications
+	Budget  bool          `json:"budget,omitempty"` // the agent keeps budgets, and says what it has spent
+	Reason  bool          `json:"reason,omitempty"` // the agent takes reasons of cancellations
+}
+
+// extensions lists those of this server that the agent has, too.
+func (e endpoint) extensions() (uris []string) {
+	if e.Budget {
+		uris = append(uris, a2a.ExtensionBudget)
+	}
+	if e.Reason {
+		uris = append(uris, a2a.ExtensionCancel)
+	}
+	return uris
 }
 
 // endpoints lists the interfaces of a card that are spoken here, those of 1.0 first, and
 // within a version in the order of the card.
 func endpoints(c codec.Card) []endpoint {
 	var found [2][]endpoint
+	declares := func(uri string) bool {
+		return slices.ContainsFunc(c.Capabilities.Extensions, func(x codec.Extension) bool { return x.URI == uri })
+	}
 	for _, i := range c.Interfaces {
 		version, _ := codec.ParseVersion(i.Version)
 		e := endpoint{URL: strings.TrimRight(i.URL, "/"), Binding: i.Binding, Version: version, Tenant: i.Tenant, Stream: c.Capabilities.Streaming, Push: c.Capabilities.Push}
+		e.Budget, e.Reason = declares(a2a.ExtensionBudget), declares(a2a.ExtensionCancel)
 		switch {
 		case version == codec.V10 && (e.Binding == jsonRPC || e.Binding == httpJSON):
 			found[0] = append(found[0], e)

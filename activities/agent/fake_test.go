@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"longhaul/a2a"
 	"longhaul/activities/executortest"
 )
 
@@ -22,6 +23,7 @@ type fake struct {
 	version string // 1.0 or 0.3
 	rest    bool
 	card    func(object)         // changes the card; nil leaves it
+	bill    object               // in the metadata of its tasks, nil for none
 	refuse  map[string]rpcFault  // by operation that is answered with an error; "" for all
 	status  map[string]answered  // by operation that is answered with a status alone
 	deaf    bool                 // takes answers and does nothing
@@ -383,6 +385,9 @@ func (f *fake) shown(t *fakeTask) object {
 	out := object{"kind": "task", "id": t.id, "contextId": t.context, "status": status, "history": []object{{"messageId": t.message, "role": "user", "parts": []object{f.text("x")}}}}
 	if t.artifacts != nil {
 		out["artifacts"] = t.artifacts
+	}
+	if f.bill != nil {
+		out["metadata"] = object{a2a.ExtensionBudget: f.bill}
 	}
 	return out
 }

@@ -177,19 +177,32 @@ func (h *handoff) noteSeen(id, known string) {
 }
 
 // endOutcome returns the outcome of a remote task that is over.
-func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, bool) {
+func (h *handoff) endOutcome(t codec.TaskRead, changed []a2a.Artifact) (o activities.Outcome, ended bool) {
 	reason := cmp.Or(cleanLine(statusText(t.Status), maxLine), "It gave no reason.")
 	switch name := h.agent.name; t.Status.State {
 	case a2a.Completed:
-		return h.end(h.completed(t, changed)), true
+		o = h.completed(t, changed)
 	case a2a.Failed:
-		return h.end(activities.Failed(CodeFailed, fmt.Sprintf("Agent %s failed: %s", name, reason))), true
+		o = activities.Failed(CodeFailed, fmt.Sprintf("Agent %s failed: %s", name, reason))
 	case a2a.Canceled:
-		return h.end(activities.Failed(CodeCanceled, fmt.Sprintf("The task was canceled at agent %s: %s", name, reason))), true
+		o = activities.Failed(CodeCanceled, fmt.Sprintf("The task was canceled at agent %s: %s", name, reason))
 	case a2a.Rejected:
-		return h.end(activities.Rejected(CodeRejected, fmt.Sprintf("Agent %s rejected the task: %s", name, reason))), true
+		o = activities.Rejected(CodeRejected, fmt.Sprintf("Agent %s rejected the task: %s", name, reason))
+	default:
+		return activities.Outcome{}, false
 	}
-	return activities.Outcome{}, false
+	o.Usage = h.memo.At.bill(t)
+	return h.end(o), true
+}
+
+// bill returns what the agent says that it has spent, nil if it does not say it.
+func (e endpoint) bill(t codec.TaskRead) *opt.Usage {
+	var b opt.Bill
+	err := t.Metadata.Decode(a2a.ExtensionBudget, &b)
+	if s := b.Spent; err != nil || !e.Budget || s.IsZero() || !s.Plausible() {
+		return nil
+	}
+	return &b.Spent
 }
 
 // completed returns the outcome of a remote task that is completed. What it says last is the result
@@ -212,7 +225,7 @@ func (h *handoff) completed(t codec.TaskRead, changed []a2a.Artifact) activities
 // abandonRemote tries to cancel the remote task, whose result is no longer needed.
 func (h *handoff) abandonRemote(ctx context.Context) {
 	if h.memo.TaskID != "" {
-		_, _ = h.remote().cancel(ctx, h.memo.TaskID) // the outcome is known without its answer
+		_, _ = h.remote().cancel(ctx, h.memo.TaskID, "") // the outcome is known without its answer
 	}
 }
 
@@ -237,7 +250,7 @@ func (h *handoff) cancelRemote(ctx context.Context) activities.Outcome {
 	if m.TaskID == "" || m.Ended {
 		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s has no open task for it.", h.agent.name))
 	}
-	task, err := r.cancel(ctx, m.TaskID)
+	task, err := r.cancel(ctx, m.TaskID, h.work.Reason)
 	for {
 		if err == nil {
 			if o, over := h.stopOutcome(task); over {
@@ -256,7 +269,9 @@ func (h *handoff) stopOutcome(t codec.TaskRead) (activities.Outcome, bool) {
 	changed, problem := h.changedArtifacts(t)
 	switch state := t.Status.State; {
 	case state == a2a.Canceled:
-		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name)), true
+		o := activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name))
+		o.Usage = h.memo.At.bill(t)
+		return o, true
 	case state == a2a.Completed && problem != "":
 		return activities.Failed(CodeTooLarge, problem), true
 	}

@@ -118,7 +118,10 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 		m.At = at
 	}
 	way, to := hopsOf(h.work.Messages), digest(m.At.URL, h.input.Skill)
+	_, mayTry := h.work.Budget().Left(h.work.Spent)
 	switch {
+	case !mayTry:
+		return h.end(activities.Failed(CodeBudget, "The budget of the request is spent.")), nil
 	case way.Hops >= h.executor.cfg.Agents.Hops:
 		return h.end(activities.Failed(CodeHops, fmt.Sprintf("The work was handed over %d times already, and at most %d are allowed.", way.Hops, h.executor.cfg.Agents.Hops))), nil
 	case slices.Contains(way.To, to), slices.Contains(way.Objectives, h.work.ObjectiveID):

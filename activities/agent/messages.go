@@ -52,14 +52,11 @@ func (s messages) id(own, author, made string) string {
 // lostResponders returns who may say what happens to a lost task, since work may be done twice: who
 // asked for it, and the operators; nil for everyone where callers are not known.
 func (s messages) lostResponders(operators []string) *opt.Responders {
-	r := &opt.Responders{Groups: operators}
-	for _, m := range s.request() {
-		r.Principals = append(r.Principals, authorOf(m))
-	}
-	if slices.Contains(r.Principals, opt.Anonymous) || slices.Contains(r.Principals, "") || len(r.Principals)+len(r.Groups) == 0 {
+	authors := s.work.Authors()
+	if len(authors) == 0 && (len(s.request()) > 0 || len(operators) == 0) {
 		return nil
 	}
-	return r
+	return &opt.Responders{Principals: authors, Groups: operators}
 }
 
 func authorOf(m a2a.Message) string {
@@ -88,6 +85,10 @@ func (s messages) start() a2a.Message {
 		m.Parts = append(m.Parts, a2a.Part{Data: s.input.Data})
 	}
 	m.Parts = append(m.Parts, s.exchanges()...)
+	if left, _ := s.work.Budget().Left(s.work.Spent); left != (opt.Budget{}) && s.memo.At.Budget {
+		m.Metadata = m.Metadata.With(a2a.ExtensionBudget, left)
+		m.Extensions = slices.Compact(slices.Sorted(slices.Values(append(m.Extensions, a2a.ExtensionBudget))))
+	}
 	return m
 }
 

@@ -37,7 +37,7 @@ type remote struct {
 	secrets []string // beside those of the agent
 	log     *zap.Logger
 
-	extensions []string // that a call activates
+	extensions []string // that a call activates, beside those of at
 }
 
 // A method is one operation, in each binding.
@@ -91,7 +91,7 @@ const (
 
 // send sends a message and returns the task or message that answers it.
 func (r remote) send(ctx context.Context, m a2a.Message, accept []string) (codec.EventRead, error) {
-	r.extensions = slices.DeleteFunc(slices.Clone(m.Extensions), func(uri string) bool { return !inHeader(uri) })
+	r.extensions = slices.DeleteFunc(slices.Clone(m.Extensions), func(uri string) bool { return !inHeader(uri) || slices.Contains(r.at.extensions(), uri) })
 	raw, err := r.call(ctx, methodSend, "", r.at.Version.Send(codec.Send{Message: m, ReturnAtOnce: true, Accept: accept}))
 	if err != nil {
 		return codec.EventRead{}, err
@@ -125,8 +125,13 @@ func hasMessage(t codec.TaskRead, messageID string) bool {
 	return slices.ContainsFunc(t.History, func(m a2a.Message) bool { return m.MessageID == messageID })
 }
 
-func (r remote) cancel(ctx context.Context, id string) (codec.TaskRead, error) {
-	return r.task(ctx, methodCancel, id, map[string]any{"id": id})
+// cancel asks the agent to cancel a task, with the reason if there is one and it takes reasons.
+func (r remote) cancel(ctx context.Context, id, reason string) (codec.TaskRead, error) {
+	params := map[string]any{"id": id}
+	if reason != "" && r.at.Reason {
+		params["metadata"] = map[string]any{a2a.ExtensionCancel: map[string]string{"reason": reason}}
+	}
+	return r.task(ctx, methodCancel, id, params)
 }
 
 func (r remote) task(ctx context.Context, m method, id string, params map[string]any) (t codec.TaskRead, err error) {
@@ -241,8 +246,8 @@ func (r remote) request(ctx context.Context, m method, id string, params any) (*
 		activate = codec.HeaderExtensions
 		req.Header.Set(codec.HeaderVersion, string(codec.V10))
 	}
-	if len(r.extensions) > 0 {
-		req.Header.Set(activate, strings.Join(r.extensions, ", "))
+	if uris := append(r.at.extensions(), r.extensions...); len(uris) > 0 {
+		req.Header.Set(activate, strings.Join(uris, ", "))
 	}
 	return req, nil
 }

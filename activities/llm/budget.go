@@ -21,6 +21,7 @@ type Budget struct {
 type Budgets struct {
 	Task      Budget `yaml:"task" json:"task,omitzero"`
 	Objective Budget `yaml:"objective" json:"objective,omitzero"`
+	Request   Budget `yaml:"-" json:"request,omitzero"` // of the objective, too: in the message that began it
 }
 
 func (b Budget) check() error {
@@ -34,21 +35,28 @@ func (b Budget) check() error {
 // would not. limits are those of the file and of the input.
 func (m *memo) checkBudget(w activities.Work, limits Budgets) *activities.Outcome {
 	over := m.budgets(limits).exceeded(w)
-	if over == (Budgets{}) {
+	switch {
+	case over == (Budgets{}):
 		return nil
+	case over.Request != (Budget{}) && w.Budget().OnExceeded == opt.FailBudget:
+		return new(activities.Failed(CodeBudget, "The budget of the request is spent: "+spentText(w)+"."))
+	case over != (Budgets{Request: over.Request}): // others decide about these
+		over.Request = Budget{}
 	}
 	return m.askBudget(w, limits, over)
 }
 
-// budgets returns the budgets of a task with this input; b has those of the file.
-func (in Input) budgets(b Budgets) Budgets {
+// budgets returns the budgets of a task with this input and work; b has those of the file.
+func (in Input) budgets(w activities.Work, b Budgets) Budgets {
 	b.Task.set(in.Budget)
+	request := w.Budget()
+	b.Request = Budget{request.Tokens, request.Cost}
 	return b
 }
 
 // budgets returns limits as people have raised them.
 func (m *memo) budgets(limits Budgets) Budgets {
-	return Budgets{limits.Task.override(m.Budget.Task), limits.Objective.override(m.Budget.Objective)}
+	return Budgets{limits.Task.override(m.Budget.Task), limits.Objective.override(m.Budget.Objective), limits.Request.override(m.Budget.Request)}
 }
 
 // set replaces the limits of b by those that are set in to.
@@ -59,6 +67,17 @@ func (b *Budget) set(to Budget) {
 	if to.Cost > 0 {
 		b.Cost = to.Cost
 	}
+}
+
+// within returns the lower of the limits of b and to.
+func (b Budget) within(to Budget) Budget {
+	if b.Tokens == 0 || to.Tokens > 0 && to.Tokens < b.Tokens {
+		b.Tokens = to.Tokens
+	}
+	if b.Cost == 0 || to.Cost > 0 && to.Cost < b.Cost {
+		b.Cost = to.Cost
+	}
+	return b
 }
 
 // override returns b with its limits replaced by those that are set in to.
@@ -74,7 +93,7 @@ func (b Budget) override(to Budget) Budget {
 
 // exceeded returns the budgets of which w has spent all.
 func (b Budgets) exceeded(w activities.Work) Budgets {
-	return Budgets{b.Task.exceeded(w.SpentHere), b.Objective.exceeded(w.Spent)}
+	return Budgets{b.Task.exceeded(w.SpentHere), b.Objective.exceeded(w.Spent), b.Request.exceeded(w.Spent)}
 }
 
 // exceeded returns the limits in b that spent has reached.
@@ -106,21 +125,39 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 				why = " The new budget could not be read."
 				break
 			}
+			if over.Request != (Budget{}) {
+				to = Budgets{Request: to.Request}
+			} else {
+				to.Request = Budget{}
+			}
 			m.setBudgets(to)
 		default:
 			return new(activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark())))
 		}
-		if m.budgets(limits).exceeded(w) == (Budgets{}) {
-			return nil
+		if why == "" {
+			return m.checkBudget(w, limits)
 		}
 	}
 	return m.ask(w, aboutBudget, opt.Gate{
 		Kind: opt.Approval, Title: "Raise the budget?",
-		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its objective so far. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
-			w.SpentHere.Input+w.SpentHere.Output, costText(w.SpentHere), w.Spent.Input+w.Spent.Output, costText(w.Spent), why),
-		Actions: []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
-		Object:  shown,
+		Description: fmt.Sprintf("The budget is spent: %s. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s", spentText(w), why),
+		Actions:     []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
+		Object:      shown,
+		Responders:  over.responders(w),
 	})
+}
+
+// responders returns who may raise b: only those who asked for the work raise its budget.
+func (b Budgets) responders(w activities.Work) *opt.Responders {
+	if authors := w.Authors(); b.Request != (Budget{}) && len(authors) > 0 {
+		return &opt.Responders{Principals: authors}
+	}
+	return nil
+}
+
+func spentText(w activities.Work) string {
+	return fmt.Sprintf("%d tokens%s by this task, %d%s by its objective so far",
+		w.SpentHere.Input+w.SpentHere.Output, costText(w.SpentHere), w.Spent.Input+w.Spent.Output, costText(w.Spent))
 }
 
 func costText(u opt.Usage) string {
@@ -135,12 +172,12 @@ func (b Budgets) shown() *opt.Budgets {
 	if b == (Budgets{}) {
 		return nil
 	}
-	return &opt.Budgets{Task: opt.SpendLimit(b.Task), Objective: opt.SpendLimit(b.Objective)}
+	return &opt.Budgets{Task: opt.SpendLimit(b.Task), Objective: opt.SpendLimit(b.Objective.within(b.Request))}
 }
 
 // doubled returns the budgets that are proposed once b is spent.
 func (b Budgets) doubled() Budgets {
-	return Budgets{b.Task.doubled(), b.Objective.doubled()}
+	return Budgets{b.Task.doubled(), b.Objective.doubled(), b.Request.doubled()}
 }
 
 func (b Budget) doubled() Budget { return Budget{2 * b.Tokens, 2 * b.Cost} }
@@ -149,4 +186,5 @@ func (b Budget) doubled() Budget { return Budget{2 * b.Tokens, 2 * b.Cost} }
 func (m *memo) setBudgets(to Budgets) {
 	m.Budget.Task.set(to.Task)
 	m.Budget.Objective.set(to.Objective)
+	m.Budget.Request.set(to.Request)
 }

@@ -114,7 +114,7 @@ func (t *task) read() (problem string) {
 	if b := t.in.Budget; b.Tokens < 0 || b.Cost < 0 || t.in.MaxTurns < 0 {
 		return "A limit in the input of the task is below 0."
 	}
-	if t.in.Budget.Cost > 0 && t.model.Price == (Price{}) {
+	if max(t.in.Budget.Cost, t.work.Budget().Cost) > 0 && t.model.Price == (Price{}) {
 		return fmt.Sprintf("The model %q has no price, so its cost cannot be limited.", t.in.Model)
 	}
 	t.in.MaxTurns = cmp.Or(t.in.MaxTurns, defaultTurns)
@@ -148,7 +148,7 @@ func (t *task) leg(ctx context.Context) (activities.Outcome, error) {
 			return *cmp.Or(o, &activities.Outcome{}), err
 		}
 	}
-	if o := t.memo.checkBudget(t.work, t.in.budgets(t.Models.Budget)); o != nil {
+	if o := t.memo.checkBudget(t.work, t.in.budgets(t.work, t.Models.Budget)); o != nil {
 		return *o, nil
 	}
 	return t.turn(ctx)

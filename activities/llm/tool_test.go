@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -329,6 +330,51 @@ func TestExecutor_budget(t *testing.T) {
 			}
 			if p.Outcome.Code != tt.code || (p.Outcome.Gate != nil) != tt.again || tt.code == "" && !tt.again && p.Outcome.State != opt.TaskCompleted {
 				t.Errorf("outcome %+v", p.Outcome)
+			}
+		})
+	}
+}
+
+// The budget of a request is raised by the one who set it alone, and raises no other; with fail, the
+// task fails. What the operator limits is asked about first.
+func TestExecutor_budgetOfRequest(t *testing.T) {
+	for _, tt := range []struct {
+		name, budget string
+		all          opt.Usage
+		object       string // of the gate, "" for none
+		principals   []string
+		edit         string
+		want         string // after the edit: the code of the failure, the object of another gate, or completed
+	}{
+		{"room", `{"tokens":20}`, opt.Usage{Input: 19}, "", nil, "", "completed"},
+		{"spent", `{"tokens":20}`, opt.Usage{Input: 15, Output: 5}, `{"request":{"tokens":40}}`, []string{"ann"}, `{"request":{"tokens":21}}`, "completed"},
+		{"edits another", `{"tokens":20}`, opt.Usage{Input: 20}, `{"request":{"tokens":40}}`, []string{"ann"}, `{"objective":{"tokens":9000}}`, `{"request":{"tokens":40}}`},
+		{"fails", `{"tokens":20,"onExceeded":"fail"}`, opt.Usage{Input: 20}, "", nil, "", "budgetfailed"},
+		{"the operator's, too", `{"tokens":20}`, opt.Usage{Input: 1000}, `{"objective":{"tokens":2000}}`, nil, `{"objective":{"tokens":2000},"request":{"tokens":9000}}`, `{"request":{"tokens":40}}`},
+		{"cost without a price", `{"cost":1}`, opt.Usage{}, "", nil, "", "bad-inputrejected"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, llmtest.Turns(say("Done.")), "budget: {objective: {tokens: 1000}}")
+			task := work(`{"model":"main","prompt":"x"}`)
+			task.Spent = tt.all
+			task.Messages[0].Metadata = a2a.Metadata{a2a.ExtensionBudget: json.RawMessage(tt.budget)}.With(opt.KeyAuthor, "ann")
+			p := play(t, w.player(), task)
+			if g := p.Outcome.Gate; tt.object != "" {
+				var who []string
+				if g != nil && g.Responders != nil {
+					who = g.Responders.Principals
+				}
+				if g == nil || string(g.Object[0].Data) != tt.object || !slices.Equal(who, tt.principals) {
+					t.Fatalf("outcome %+v, gate %+v", p.Outcome, g)
+				}
+				p = play(t, w.player(), next(p, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{{Data: json.RawMessage(tt.edit)}}}))
+			}
+			got := p.Outcome.Code + string(p.Outcome.State)
+			if p.Outcome.Gate != nil {
+				got = string(p.Outcome.Gate.Object[0].Data)
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
 	t.memo.Turns++
 	t.memo.Waits = 0
 	o, err := t.afterReply(r)
-	o.Usage, o.Budgets = &r.usage, t.memo.budgets(t.in.budgets(t.Models.Budget)).shown()
+	o.Usage, o.Budgets = &r.usage, t.memo.budgets(t.in.budgets(t.work, t.Models.Budget)).shown()
 	return o, err
 }
 

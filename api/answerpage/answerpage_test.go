@@ -536,7 +536,7 @@ func TestPage_revoked(t *testing.T) {
 
 func (s *site) cancel(t *testing.T) {
 	t.Helper()
-	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m"), "carl"); err != nil {
+	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m"), "carl", ""); err != nil {
 		t.Fatal(err)
 	}
 }

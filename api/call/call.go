@@ -75,8 +75,11 @@ func (c *Call) TakeKey(id string) {
 	}
 }
 
+// Knows reports whether an extension is on.
+func (c *Call) Knows(uri string) bool { return slices.Contains(c.Active, uri) }
+
 // KnowsOPT reports whether the client understands the extension.
-func (c *Call) KnowsOPT() bool { return slices.Contains(c.Active, a2a.ExtensionOPT) }
+func (c *Call) KnowsOPT() bool { return c.Knows(a2a.ExtensionOPT) }
 
 // NamesOPT reports whether the client named the extension for the whole request.
 func (c *Call) NamesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOPT) }

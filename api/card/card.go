@@ -60,7 +60,7 @@ func OrDefault(modes []string) []string {
 // AllExtensions lists the extensions on the card, which calls can activate.
 func (i Info) AllExtensions(limits opt.Limits) []call.Extension {
 	limits = limits.OrDefault()
-	return append([]call.Extension{{
+	own := []call.Extension{{
 		URI:         a2a.ExtensionOPT,
 		Description: "Objectives, plans and tasks",
 		Required:    i.OPTRequired,
@@ -72,7 +72,23 @@ func (i Info) AllExtensions(limits opt.Limits) []call.Extension {
 	}, {
 		URI:         a2a.ExtensionHITL,
 		Description: "Answers to gates: tool_approval_response and ask_user_response, whose id is the interruptId of the gate. Requests of the extension are not sent.",
-	}}, i.Extensions...)
+	}, {
+		URI:         a2a.ExtensionBudget,
+		Description: "A message limits the tokens and the cost of its work; its task has the bill",
+		Params:      map[string]any{"units": []string{"tokens", "cost"}, "onExceeded": opt.OnExceeded},
+	}, {
+		URI:         a2a.ExtensionCancel,
+		Description: "A cancellation has a reason, which goes to all work below the task",
+		Params:      map[string]any{"maxReason": opt.MaxReason},
+	}}
+	if !i.NoStreaming {
+		own = append(own, call.Extension{
+			URI:         a2a.ExtensionStream,
+			Description: "Events are numbered; a stream continues after any of them, also after a restart",
+			Params:      map[string]any{"replay": true},
+		})
+	}
+	return append(own, i.Extensions...)
 }
 
 // Cards makes the cards of the agent.

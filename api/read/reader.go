@@ -116,12 +116,20 @@ func (r Reader) Show(ctx context.Context, c *call.Call, v shown.TaskView) (Task,
 	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
 		return t, err
 	}
+	t.Metadata = t.Metadata.WithIf(c.Knows(a2a.ExtensionStream), a2a.ExtensionStream, Position{Sequence: v.Seq}).
+		WithIf(c.Knows(a2a.ExtensionBudget) && v.IsRoot, a2a.ExtensionBudget, opt.Bill{Spent: v.Used.Usage})
 	if !c.KnowsOPT() || !v.IsRoot {
 		return t, nil
 	}
 	var err error
 	t.Objective, err = r.Journal.Objective(ctx, c.Tenant, v.ObjectiveID)
 	return t, err
+}
+
+// A Position is the value of [a2a.ExtensionStream] in the metadata of a task or an event.
+type Position struct {
+	Sequence int64 `json:"sequence"`      // of the latest event that is in it; higher for each later one of the task
+	Gap      bool  `json:"gap,omitempty"` // of a task with which a stream begins: events before it may be missing
 }
 
 // attach puts large contents back into the parts of a task.

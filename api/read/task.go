@@ -18,6 +18,7 @@ type TaskParams struct {
 	After   *int64             `param:",after"` // resume a stream after this event
 
 	RequestID string // that the client gave to a cancellation
+	Reason    string // of a cancellation, for people; "" for none
 	Seen      int64  // of a cancellation of a plan task: the revision that the client saw, 0 for any
 }
 

@@ -38,6 +38,7 @@ type Stream struct {
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
 	hierarchy   *hierarchy               // nil for a stream of a plan task
 	knowsOPT    bool                     // the client understands the extension
+	numbered    bool                     // events say their number
 
 	callerCheck   call.CallerCheck
 	releaseStream func()       // ends its place in the quota of the caller; nil for none
@@ -137,7 +138,7 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 		ends: func(state a2a.TaskState) bool {
 			return state.Terminal() || state == a2a.InputRequired && (start.Send || c.Rules.InterruptEnds)
 		},
-		knowsOPT: c.KnowsOPT(), setBack: v.Rewound,
+		knowsOPT: c.KnowsOPT(), numbered: c.Knows(a2a.ExtensionStream), setBack: v.Rewound,
 	}
 	after, ok, err := s.resumeAfter(ctx, c, start.After, v)
 	switch {
@@ -152,6 +153,8 @@ func (s Streams) Open(ctx context.Context, c *call.Call, start StreamStart) (out
 	if err != nil {
 		return nil, err
 	}
+	gap := (start.After != nil || c.After != "") && after != v.Seq
+	t.Metadata = t.Metadata.WithIf(out.numbered && gap, a2a.ExtensionStream, read.Position{Sequence: v.Seq, Gap: true})
 	return out, out.begin(ctx, start, v, t)
 }
 
@@ -179,6 +182,18 @@ func (s *Stream) begin(ctx context.Context, start StreamStart, v shown.TaskView,
 	return err
 }
 
+// number adds the number of an update to its metadata, if the client asked for that.
+func (s *Stream) number(e a2a.Event, seq int64) a2a.Event {
+	switch at := (read.Position{Sequence: seq}); {
+	case !s.numbered:
+	case e.Status != nil:
+		e.Status.Metadata = e.Status.Metadata.With(a2a.ExtensionStream, at)
+	case e.Artifact != nil:
+		e.Artifact.Metadata = e.Artifact.Metadata.With(a2a.ExtensionStream, at)
+	}
+	return e
+}
+
 // resumeAfter returns the number of the last event that a client has seen, from
 // its params or the Last-Event-ID that browsers send. ok is false if the number
 // is invalid, no event comes after it, or the journal has no such event: the client has it from
@@ -191,7 +206,7 @@ func (s Streams) resumeAfter(ctx context.Context, c *call.Call, param *int64, v 
 	}
 	switch {
 	case after < 0 || after > v.Seq || after == v.Seq && v.State.Ended():
-		return 0, false, nil
+		return after, false, nil
 	case after == 0 || after == v.Seq:
 		return after, true, nil
 	}
@@ -226,7 +241,7 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 					return StreamEvent{}, err
 				}
 				err := s.read.AttachEvent(ctx, s.objectiveID, e)
-				return StreamEvent{Event: e, Seq: r.Seq}, err
+				return StreamEvent{Event: s.number(e, r.Seq), Seq: r.Seq}, err
 			}
 		}
 		var err error

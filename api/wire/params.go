@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -9,6 +12,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/message"
 	"longhaul/api/read"
+	"longhaul/opt"
 )
 
 // ReadSend reads the params of a send.
@@ -25,6 +29,7 @@ func ReadSend(r *Reader) message.SendParams {
 		} else if onlyBlank(p.Message) && !p.Hints.BringsPlans() {
 			m.Wrong("parts", "must contain more than blank text")
 		}
+		checkBudget(m, p.Message.TaskID)
 	} else {
 		o.Missing("message")
 	}
@@ -57,7 +62,34 @@ func mentions(m *a2a.Message) []string {
 			break
 		}
 	}
+	if m.Metadata.Has(a2a.ExtensionBudget) { // else a limit would be ignored that its sender relies on
+		out = append(out, a2a.ExtensionBudget)
+	}
 	return out
+}
+
+// checkBudget checks the budget in a message, which only one that begins work may have.
+func checkBudget(m codec.Object, taskID string) {
+	in, _ := m.Child("metadata")
+	b, ok := in.Child(a2a.ExtensionBudget)
+	if !ok {
+		return
+	}
+	if taskID != "" {
+		in.Wrong(a2a.ExtensionBudget, "must be in the message that begins the work")
+	}
+	for _, unit := range []string{"tokens", "cost"} {
+		var limit float64
+		if raw := b.Find(unit); raw != nil && (json.Unmarshal(raw, &limit) != nil || limit <= 0 || unit == "tokens" && limit != math.Trunc(limit)) {
+			b.Wrong(unit, "must be a number above 0")
+		}
+	}
+	if b.Find("tokens") == nil && b.Find("cost") == nil {
+		b.Missing("tokens")
+	}
+	if does := b.Text("onExceeded"); does != "" && !slices.Contains(opt.OnExceeded, does) {
+		b.Wrong("onExceeded", codec.MustBeOneOf(opt.OnExceeded))
+	}
 }
 
 // onlyBlank reports whether all parts of m are text without visible characters.
@@ -74,6 +106,11 @@ func onlyBlank(m a2a.Message) bool {
 func ReadCancel(r *Reader) read.TaskParams {
 	p := Read[read.TaskParams](r)
 	p.RequestID = r.RequestID()
+	m, _ := r.params().Child("metadata")
+	why, _ := m.Child(a2a.ExtensionCancel)
+	if p.Reason = why.Text("reason"); len(p.Reason) > opt.MaxReason {
+		why.Wrong("reason", fmt.Sprintf("must have at most %d bytes", opt.MaxReason))
+	}
 	return p
 }
 

@@ -169,12 +169,16 @@ func historyScope(o codec.Object, m *a2a.Message) shown.HistoryScope {
 // afterOf reads the number of the event after which to resume a stream.
 func afterOf(o codec.Object) *int64 {
 	m, _ := o.Child("metadata")
-	n := m.Integer(opt.KeyAfter)
+	name := opt.KeyAfter
+	if position, ok := m.Child(a2a.ExtensionStream); ok {
+		m, name = position, "after"
+	}
+	n := m.Integer(name)
 	if n == nil {
 		return nil
 	}
 	if *n < 0 {
-		m.Wrong(opt.KeyAfter, "must not be negative")
+		m.Wrong(name, "must not be negative")
 	}
 	return new(int64(*n))
 }

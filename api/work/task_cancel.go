@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
@@ -29,7 +30,10 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 	case v.State == opt.TaskCanceled:
 		return read.Task{}, call.NotCanceled(v.State)
 	case !v.State.Ended():
-		if err := s.cancel(ctx, c, v, p.Seen); err != nil {
+		if !c.Knows(a2a.ExtensionCancel) {
+			p.Reason = ""
+		}
+		if err := s.cancel(ctx, c, v, p); err != nil {
 			return read.Task{}, err
 		}
 	}
@@ -42,22 +46,23 @@ func (s Tasks) CancelTask(ctx context.Context, c *call.Call, p read.TaskParams) 
 	case !v.State.Ended():
 		v.Stopping = string(opt.TaskCanceled)
 	}
-	return s.Read.Show(ctx, c, v)
+	t, err := s.Read.Show(ctx, c, v)
+	t.Metadata = t.Metadata.WithIf(c.Knows(a2a.ExtensionCancel), a2a.ExtensionCancel, map[string]bool{"stopped": v.State.Ended()})
+	return t, err
 }
 
 // cancel asks for the end of a task and waits for it for a while. It returns no
-// error if the task has ended meanwhile. seen is the revision that the client saw, 0 for
-// any; it counts for plan tasks.
-func (s Tasks) cancel(ctx context.Context, c *call.Call, v shown.TaskView, seen int64) error {
+// error if the task has ended meanwhile.
+func (s Tasks) cancel(ctx context.Context, c *call.Call, v shown.TaskView, p read.TaskParams) error {
 	w := s.Watch(v.ObjectiveID)
 	defer w.Close()
 	ref, _ := opt.ParseID(v.Task.ID)
 	var err error
 	if ref.TaskID == "" {
 		s.Log.Info("Objective is canceled", zap.String("objective", ref.ObjectiveID), zap.String("principal", c.Principal))
-		err = s.Out.Cancel(ctx, ref.ObjectiveID, c.Principal)
+		err = s.Out.Cancel(ctx, ref.ObjectiveID, c.Principal, p.Reason)
 	} else {
-		_, err = s.perform(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: seen})
+		_, err = s.perform(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: p.Seen, Text: p.Reason})
 	}
 	var move *opt.MoveError
 	if err != nil && !errors.As(err, &move) && !errors.Is(err, opt.ErrEnded) && !errors.Is(err, call.ErrPlanEnded) && !errors.Is(err, call.ErrObjectiveEnded) {

@@ -104,11 +104,11 @@ func (w Writer) takePlace(ctx context.Context, o opt.Objective) (shown.Placed, e
 	return placed, err
 }
 
-// Cancel asks an objective to stop, for a principal.
-func (w Writer) Cancel(ctx context.Context, objectiveID, principal string) error {
+// Cancel asks an objective to stop, for a principal and its reason.
+func (w Writer) Cancel(ctx context.Context, objectiveID, principal, reason string) error {
 	ctx, cancel := w.Detached(ctx)
 	defer cancel()
-	return w.Engine.Cancel(ctx, objectiveID, principal)
+	return w.Engine.Cancel(ctx, objectiveID, principal, reason)
 }
 
 // Callback delivers a callback to a plan task.
@@ -176,5 +176,5 @@ type Engine interface {
 	Callback(ctx context.Context, c opt.Callback) error
 	// Cancel asks an objective to stop, for a principal. It returns before the
 	// objective has stopped.
-	Cancel(ctx context.Context, objectiveID, principal string) error
+	Cancel(ctx context.Context, objectiveID, principal, reason string) error
 }

@@ -197,8 +197,8 @@ func (e doubtingEngine) Command(ctx context.Context, c opt.Command) error {
 }
 
 // Cancel implements [apiservice.Engine].
-func (e doubtingEngine) Cancel(ctx context.Context, objectiveID, principal string) error {
-	return e.check(objectiveID, e.Engine.Cancel(ctx, objectiveID, principal))
+func (e doubtingEngine) Cancel(ctx context.Context, objectiveID, principal, reason string) error {
+	return e.check(objectiveID, e.Engine.Cancel(ctx, objectiveID, principal, reason))
 }
 
 // Callback implements [apiservice.Engine].

@@ -33,6 +33,7 @@ type Directive struct {
 	Run     int       `json:"run,omitempty"`     // of the plan that a rewound objective takes over: the attempt that it means
 	Epoch   int       `json:"epoch,omitempty"`   // of the objective: the plan begins an epoch, too, when it rises
 	Spent   opt.Usage `json:"spent,omitzero"`    // by the other plans, when this one was started
+	Text    string    `json:"text,omitempty"`    // the reason of the client for Stop, for people
 }
 
 // assumed returns the status that an objective shows for a plan whose latest

@@ -23,6 +23,16 @@ type Begin struct{}
 // Temporal's UI.
 type Canceled struct {
 	Principal string `json:"principal,omitempty"` // of the client; "" for an operator
+	Text      string `json:"text,omitempty"`      // its reason, for people; "" for none
+}
+
+// event returns the stop of o that follows.
+func (in Canceled) event(o *opt.Objective) opt.Event {
+	e := opt.Event{Reason: string(opt.ObjectiveCanceled), Principal: in.Principal}
+	if in.Text != "" {
+		e.Status = a2a.AgentMessage(o.ContextID, o.RootID(), ":canceled", in.Text)
+	}
+	return e
 }
 
 // Leaving says that the run is about to continue as new: the plans that it began

@@ -113,7 +113,7 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	case Opened:
 		m.onOpened()
 	case Canceled:
-		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Principal: in.Principal})
+		m.stop(in.event(&m.State.Objective))
 	case Rewound:
 		m.events = m.State.rewind(m.now, in)
 	case Forgotten:
@@ -193,7 +193,7 @@ func (m *Objective) apply(e opt.Event) {
 	case opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued:
 		e.Head = o.Head()
 	case opt.ObjectiveChanged:
-		e.Head, e.Text = o.Head(), o.Text()
+		e.Head, e.Text = m.State.Objective.Head(), o.Text()
 	case opt.PlanChanged:
 		e.Text = o.Plan(e.PlanID).Text()
 	case opt.PlanMoved:

@@ -182,6 +182,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	// A command, or an earlier run, may start the plan, which reports that later: its pause lasts as long as that of the objective.
 	d.Paused = (begun || l.Unheard || d.Command != "" || d.Paused) && s.pauses()
 	d.Stop = cmp.Or(d.Stop, p.Stopping, o.Stopping) // the plan itself, if others replace it
+	d.Text = cmp.Or(d.Text, reasonToCancel(o))
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
@@ -235,6 +236,14 @@ func approvals(p *opt.Plan) *opt.Approved {
 
 // usedBy returns the usage of all work on an objective so far.
 func usedBy(s *ObjectiveState) opt.Usage { return s.Used.Plus(spentBeside(&s.Objective, nil)) }
+
+// reasonToCancel returns the reason of a client who cancels o, "" if there is none.
+func reasonToCancel(o *opt.Objective) string {
+	if o.Stopping == string(opt.ObjectiveCanceled) && o.Cause == "" {
+		return o.Failure
+	}
+	return ""
+}
 
 // spentBeside returns the usage of the plans other than p.
 func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {

@@ -68,6 +68,9 @@ func (m *Plan) open() {
 // apply changes the plan and keeps the event for the journal. It panics if the
 // model refuses the event, which is a bug in this package.
 func (m *Plan) apply(e opt.Event) {
+	if e.Kind == opt.TaskMoved && e.To == string(opt.TaskCanceled) {
+		e.Status = m.State.explained(e)
+	}
 	m.applyUnrecorded(e)
 	switch e.Kind {
 	case opt.PlanMoved, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping:

@@ -43,6 +43,10 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		m.moveTaskByClient(p.Task(c.TaskID), c)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
+			if c.Text != "" {
+				m.State.Why = made(m.State.Why)
+				m.State.Why[t.A2AID()] = c.Text
+			}
 			return m.job(t).cancel(m.State.canceledBy(t, c.Principal, m.now))
 		}
 	}

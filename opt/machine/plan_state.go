@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,9 +33,10 @@ type PlanState struct {
 	First     *Directed       `json:"first,omitempty"` // the first directive, until the plan has acted upon it
 	Seen      map[string]bool `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
 	TaskStates
-	Shown   []string  `json:"shown,omitempty"` // artifacts that the root task shows already
-	Yielded int64     `json:"yielded,omitempty"`
-	Chain   opt.Chain `json:"chain,omitzero"` // of the decisions of this attempt
+	Why     map[string]string `json:"why,omitempty"`   // reasons of clients for canceling one task, for people, by the id of the A2A task
+	Shown   []string          `json:"shown,omitempty"` // artifacts that the root task shows already
+	Yielded int64             `json:"yielded,omitempty"`
+	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
 	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
 	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
@@ -221,8 +223,27 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	}
 	out.Epoch = s.Epoch
 	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
+	if w.Canceling {
+		out.Reason = s.why(t.A2AID())
+	}
 	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
 	return out
+}
+
+// why returns the reason of the client who cancels an A2A task, or the whole work; "" for none.
+func (s *PlanState) why(taskID string) string { return cmp.Or(s.Why[taskID], s.Directive.Text) }
+
+// explained returns the message of e, which cancels a task, with the reason of the client before what
+// the agent says.
+func (s *PlanState) explained(e opt.Event) *a2a.Message {
+	why := s.why(e.TaskID)
+	if why == "" {
+		return e.Status
+	}
+	if e.Status != nil {
+		why += "\n" + e.Status.Text()
+	}
+	return a2a.AgentMessage(s.ContextID, e.TaskID, ":status", why)
 }
 
 // messages lists the messages of clients that t works with: the request, the notes for the

@@ -306,8 +306,8 @@ func (w *World) Overtake(cmd opt.Command) {
 }
 
 // Cancel implements [service.Engine].
-func (w *World) Cancel(ctx context.Context, objectiveID, principal string) error {
-	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{Principal: principal}, Call{Canceled: objectiveID})
+func (w *World) Cancel(ctx context.Context, objectiveID, principal, reason string) error {
+	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{Principal: principal, Text: reason}, Call{Canceled: objectiveID})
 }
 
 func (w *World) signal(ctx context.Context, name, to string, in machine.Input, call Call) error {

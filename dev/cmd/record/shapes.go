@@ -302,7 +302,7 @@ func (w work) judged(ctx context.Context, l opt.Letter) error {
 	return errors.Join(err, wait)
 }
 
-func cancel(ctx context.Context, w work) error { return w.engine.Cancel(ctx, w.id, principal) }
+func cancel(ctx context.Context, w work) error { return w.engine.Cancel(ctx, w.id, principal, "") }
 
 var cancelTask = do(opt.Command{Kind: opt.CancelTask}, 1, 0)
 

@@ -158,7 +158,7 @@ func (r reader) match(at string, want, got any) string {
 	return ""
 }
 
-// The examples of docs/api.md are answered as it says, in their order.
+// The examples of docs/api.md and of the extensions are answered as these say, in their order.
 func TestAPI_examples(t *testing.T) {
 	list := examples(t, "../../../docs/api.md")
 	if len(list) < 40 {
@@ -167,7 +167,20 @@ func TestAPI_examples(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
 	site := harness.NewSite(t, harness.Dev, "--allow-private-egress", "--payload-keys="+key)
 	site.Start(harness.AllInOne)
-	r := reader{site.URL(), map[string]string{}}
+	answers(t, site.URL(), "docs/api.md", list)
+	for _, name := range []string{"stream", "budget", "cancel"} {
+		name = "docs/extensions/" + name + ".md"
+		answers(t, site.URL(), name, examples(t, "../../../"+name))
+	}
+}
+
+// answers sends the examples of a document, whose names are its own.
+func answers(t *testing.T, url, name string, list []example) {
+	t.Helper()
+	if len(list) == 0 {
+		t.Errorf("%s has no example", name)
+	}
+	r := reader{url, map[string]string{}}
 	for _, e := range list {
 		got := r.send(t, e.request)
 		for _, want := range e.response { // events may come between the documented ones
@@ -178,7 +191,7 @@ func TestAPI_examples(t *testing.T) {
 				}
 			}
 			if differs != "" {
-				t.Errorf("docs/api.md:%d: %s\n%s", e.line, differs, e.request)
+				t.Errorf("%s:%d: %s\n%s", name, e.line, differs, e.request)
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func (d director) interfere(r *run, kind int, c *choice) {
 		d.temporal.terminate(r)
 	case kind == 6 && r.objective == r.id && c.chance(3):
 		d.w.logf("a client cancels %s", d.w.name(r.id))
-		r.signal(machine.Canceled{Principal: "alice"})
+		r.signal(machine.Canceled{Principal: "alice", Text: "It is not needed any more."})
 	case kind == 6 && work && c.chance(3):
 		d.w.logf("%s: its workflow is asked to stop", d.w.name(r.id))
 		r.canceled, r.wake = true, true
