@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,30 +113,6 @@ func TestStream_hierarchy(t *testing.T) {
 			t.Errorf("final were %v", finals)
 		}
 	})
-}
-
-// The clock of the API is ahead of the workers' clock. A stream that begins with a snapshot has the times of one
-// from the beginning.
-func TestStream_hierarchyOfTwoClocks(t *testing.T) {
-	s := newService(t, func(c *config) {
-		now := c.Now
-		c.Now = func() time.Time { return now().Add(3 * time.Minute) }
-	})
-	url := s.listen(t)
-	s.send(t, "m", "slow")
-	follow := func(headers ...string) *reader {
-		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+"obj-"+u("m")+`"}`, append(headers, "A2A-Extensions", a2a.ExtensionOPT)...)
-	}
-	late := follow()
-	late.event() // the snapshot
-	s.finish("task-" + u("m") + "-1-0")
-	got, whole := late.all(), follow("Last-Event-ID", "0").all()
-	if len(got) == 0 || len(got) > len(whole) {
-		t.Fatalf("%d of %d events", len(got), len(whole))
-	}
-	if diff := cmp.Diff(fmt.Sprint(whole[len(whole)-len(got):]), fmt.Sprint(got)); diff != "" {
-		t.Errorf("-from the beginning +after a snapshot:\n%s", diff)
-	}
 }
 
 // A stream that begins while a task waits, at a gate or by hand, has the updates of one that began

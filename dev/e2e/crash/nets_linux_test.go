@@ -17,7 +17,10 @@ import (
 	"longhaul/internal/needs"
 )
 
-func init() { nets["namespaces"] = (*life).vanish }
+// Packets of the processes of a fleet vanish.
+func TestNets_namespaces(t *testing.T) {
+	live(t, map[string]func(*life, *testing.T){"namespaces": (*life).vanish})
+}
 
 // A network is that of one process: a namespace, and a cable to the test's own network.
 type network struct {

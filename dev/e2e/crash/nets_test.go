@@ -14,11 +14,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// nets are the kinds of lives with networks that fail.
-var nets = map[string]func(*life, *testing.T){"links": (*life).spoil}
-
-// Links between the processes of a fleet fail, one at a time, or packets vanish.
-func TestNets(t *testing.T) { live(t, nets) }
+// Links between the processes of a fleet fail, one at a time.
+func TestNets(t *testing.T) { live(t, map[string]func(*life, *testing.T){"links": (*life).spoil}) }
 
 // spoil spoils a random link in a random way, again and again.
 func (l *life) spoil(t *testing.T) {
