@@ -81,9 +81,15 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 		MessageID: t.A2AID() + ":checks-" + gate.Checks[0].TaskID, ContextID: s.ContextID, TaskID: t.A2AID(), Role: a2a.RoleUser,
 		Parts: []a2a.Part{a2a.TextPart(reply.Feedback)},
 	}
-	again := opt.Reopened(&s.Plan, t, gate.Sources, reply, authored(message, opt.ByChecks))
+	sendBack(m, t, gate.Sources, reply, message, record)
+}
+
+// sendBack has the tasks that made the object of t make it again. record is of a decision that no
+// letter has brought.
+func sendBack(m *Plan, t *opt.Task, sources []string, reply opt.Reply, message a2a.Message, record *opt.Decision) {
+	again := opt.Reopened(&m.State.Plan, t, sources, reply, authored(message, reply.DecidedBy))
 	m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
-	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
+	m.job(t).move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
 }
 
 // onLetter judges a message. The first valid decision at a gate counts; a
@@ -145,9 +151,7 @@ func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
 		return
 	}
 	if reply.Action == opt.Refine {
-		again := opt.Reopened(&m.State.Plan, t, t.Gate.Sources, reply, authored(remarked(message, reply), reply.DecidedBy))
-		m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
-		j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack})
+		sendBack(m, t, t.Gate.Sources, reply, remarked(message, reply), nil)
 		return
 	}
 	j.move(opt.TaskWorking, opt.Event{})
