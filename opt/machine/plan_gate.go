@@ -81,15 +81,13 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 		MessageID: t.A2AID() + ":checks-" + gate.Checks[0].TaskID, ContextID: s.ContextID, TaskID: t.A2AID(), Role: a2a.RoleUser,
 		Parts: []a2a.Part{a2a.TextPart(reply.Feedback)},
 	}
-	sendBack(m, t, gate.Sources, reply, message, record)
+	m.apply(reopening(&s.Plan, t, gate.Sources, reply, message))
+	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
 }
 
-// sendBack has the tasks that made the object of t make it again. record is of a decision that no
-// letter has brought.
-func sendBack(m *Plan, t *opt.Task, sources []string, reply opt.Reply, message a2a.Message, record *opt.Decision) {
-	again := opt.Reopened(&m.State.Plan, t, sources, reply, authored(message, reply.DecidedBy))
-	m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})
-	m.job(t).move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
+// reopening has the tasks that made the object of t make it again, with the remarks on it.
+func reopening(p *opt.Plan, t *opt.Task, sources []string, reply opt.Reply, message a2a.Message) opt.Event {
+	return opt.Event{Kind: opt.TasksReopened, Tasks: opt.Reopened(p, t, sources, reply, authored(message, reply.DecidedBy))}
 }
 
 // onLetter judges a message. The first valid decision at a gate counts; a
@@ -151,7 +149,8 @@ func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
 		return
 	}
 	if reply.Action == opt.Refine {
-		sendBack(m, t, t.Gate.Sources, reply, remarked(message, reply), nil)
+		m.apply(reopening(&m.State.Plan, t, t.Gate.Sources, reply, remarked(message, reply)))
+		j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack})
 		return
 	}
 	j.move(opt.TaskWorking, opt.Event{})

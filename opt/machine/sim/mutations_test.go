@@ -56,7 +56,7 @@ var mutations = []mutation{
 	{"tasks begin before all that has arrived was taken in", "plan.go", "(begin || opened && m.State.opens()) && m", "(begin || opened || true) && m"},
 	{"a report is lost that arrives with the news of the start", "objective_plans.go", "if p.Over() || report.Attempt", "if !l.Begun || p.Over() || report.Attempt"},
 	{"a plan whose former run is there is not begun again", "objective_plans.go", "l.RetryAt = a2a.Time{}\n\t\t\t}", "}"},
-	{"what was sent back is not made again", "plan_gate.go", "m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})", "_ = again"},
+	{"what was sent back is not made again", "plan_gate.go", "\tm.apply(reopening(&m.State.Plan, t, t.Gate.Sources, reply, remarked(message, reply)))\n", ""},
 	{"a task that waits for what it has sent back takes a slot", "../task.go", "t.State == TaskWorking && !t.Awaits()", "t.State == TaskWorking"},
 	{"later tasks get what a person has replaced", "plan_object.go", "if e := r.editOf(b); e != nil {", "if e := r.editOf(b); e != nil && false {"},
 	{"a step that is late does not move those after it", "../gate_step.go", "out.Late += max(0, at.Millis()-g.after(s).Millis())", "_ = at"},
