@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/chatapp/teamstest"
 )
 
 const (
@@ -40,7 +42,7 @@ func fenced(t *testing.T, text, language string) (list []string) {
 // through each. Doubles stand in for the platforms and for the mail server, which does not answer.
 func TestDoors_examples(t *testing.T) {
 	text := string(harness.ReadFile(t, "../../../docs/doors.md"))
-	slack := harness.NewSlack(t)
+	slack, teams := harness.NewSlack(t), teamstest.New(t)
 	s := newShell(t)
 	url := "http://" + s.names.Replace("127.0.0.1:7420")
 	s.names = strings.NewReplacer("127.0.0.1:7420", strings.TrimPrefix(url, "http://"), "longhaul ", "./program ")
@@ -51,17 +53,15 @@ func TestDoors_examples(t *testing.T) {
 				all.WriteString(items)
 			}
 		}
-		items := strings.NewReplacer("kind: slack\n", "kind: slack\n    url: "+slack.URL+"\n", "https://chat.example.com", slack.URL, "smtp.example.com:587", harness.FreeAddr(t)).Replace(all.String())
+		items := strings.NewReplacer("kind: slack\n", "kind: slack\n    url: "+slack.URL+"\n",
+			"url: https://smba.trafficmanager.net/emea/\n", "url: "+teams.URL+"\n    login: "+teams.URL+"/login\n    keys: "+teams.URL+"/metadata\n", "https://chat.example.com", slack.URL, "smtp.example.com:587", harness.FreeAddr(t)).Replace(all.String())
 		s.run(fmt.Sprintf("cat >%s <<'END'\n%s:\n%sEND", name, list, items), 0)
 	}
 	file("notices.yaml", "channels")
 	file("triggers.yaml", "triggers")
+	given := map[string]string{"SLACK_BOT_TOKEN": harness.SlackToken, "BOT_APP_ID": teamstest.App, "BOT_SECRET": teamstest.Secret, "ENTRA_TENANT": teamstest.Directory}
 	for _, name := range regexp.MustCompile(`\$\{(\w+)\}`).FindAllStringSubmatch(text, -1) {
-		value := doorSecret
-		if name[1] == "SLACK_BOT_TOKEN" {
-			value = harness.SlackToken
-		}
-		s.run("export "+name[1]+"="+value, 0)
+		s.run("export "+name[1]+"="+cmp.Or(given[name[1]], doorSecret), 0)
 	}
 	begin, _, _ := strings.Cut(text, "\n## ")
 	commands := commandsOf(begin)
@@ -89,7 +89,7 @@ func TestDoors_examples(t *testing.T) {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
-	for _, platform := range []string{"slack", "mattermost"} {
+	for _, platform := range []string{"slack", "teams"} {
 		if status, body := post(t, url+"/chat/"+platform, nil, "{}"); status != http.StatusUnauthorized {
 			t.Errorf("a forged press at %s: %d %s", platform, status, body)
 		}
