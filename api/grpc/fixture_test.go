@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ type fixture struct {
 	conn  *grpc.ClientConn
 	world *servicetest.World
 	logs  *observer.ObservedLogs
-	seen  *http.Request // the last request that was authenticated
+	seen  atomic.Pointer[http.Request] // the last request that was authenticated
 }
 
 // A config configures a service and its server.
@@ -66,7 +67,7 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 		Now: world.Now, Log: zap.New(core),
 	}, grpcConfig: apigrpc.Config{MaxMessage: 64 << 10}}
 	cfg.Authenticate = func(r *http.Request) (call.Caller, error) {
-		s.seen = r
+		s.seen.Store(r)
 		return callerOf(r)
 	}
 	for _, f := range change {

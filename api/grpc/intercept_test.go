@@ -159,7 +159,7 @@ func TestAuthenticate(t *testing.T) {
 		}
 		wantFault(t, token+" streaming", err, want.code, want.reason)
 	}
-	if r := s.seen; r.RemoteAddr == "" || r.Host == "" || r.URL.Path != "/lf.a2a.v1.A2AService/SubscribeToTask" && r.URL.Path != "/lf.a2a.v1.A2AService/GetTask" || r.Header["X-Key-Bin"] != nil {
+	if r := s.seen.Load(); r.RemoteAddr == "" || r.Host == "" || r.URL.Path != "/lf.a2a.v1.A2AService/SubscribeToTask" && r.URL.Path != "/lf.a2a.v1.A2AService/GetTask" || r.Header["X-Key-Bin"] != nil {
 		t.Errorf("asked about %+v", r)
 	}
 }
