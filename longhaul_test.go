@@ -53,7 +53,7 @@ func TestProgram_Check(t *testing.T) {
 	}{
 		{name: "longhaul itself"},
 		{"own work", longhaul.Program{Executors: executors, Playbooks: files(playbook)}, nil, ""},
-		{"no executor", longhaul.Program{Playbooks: files(playbook)}, nil, `books/a.yaml:3: there is no executor "shout"; known are refuse`},
+		{"no executor", longhaul.Program{Playbooks: files(playbook)}, nil, `books/a.yaml:3: there is no executor "shout"; known are check, refuse`},
 		{"an executor of a flag", longhaul.Program{Playbooks: files(playbook)}, []string{"shout"}, ""},
 		{"echo is off", longhaul.Program{Playbooks: files(strings.ReplaceAll(playbook, "shout,", "echo,"))}, nil, `books/a.yaml:3: there is no executor "echo"`},
 		{"echo is on", longhaul.Program{Playbooks: files(strings.ReplaceAll(playbook, "executor: shout, ", ""))}, []string{"echo"}, ""},
