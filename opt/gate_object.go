@@ -126,6 +126,7 @@ func PartsDigest(parts []a2a.Part) string {
 type Checks struct {
 	Groups []CheckGroup `json:"groups"`
 	Rounds int          `json:"rounds,omitempty"` // how often a rejection sends the object back; 0 for never
+	Texts  bool         `json:"texts,omitempty"`  // some of them see only texts of modest size: people decide about other objects
 }
 
 // A CheckGroup is a number of checks that vote.
@@ -148,7 +149,7 @@ type Finding struct {
 func (f Finding) String() string {
 	text := f.Check + ": " + string(f.Verdict)
 	if f.Reason != "" {
-		text += ", " + f.Reason
+		text += ", " + a2a.VisibleLine(f.Reason)
 	}
 	return text
 }

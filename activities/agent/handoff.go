@@ -17,13 +17,14 @@ import (
 // A memo holds the state of the remote task. It is stored in histories: add fields,
 // never rename one.
 type memo struct {
-	At        endpoint `json:"at"`
-	ContextID string   `json:"contextId,omitempty"` // of the remote task; before the first answer the one that is proposed
-	MessageID string   `json:"messageId,omitempty"` // of the message that starts the remote task
-	TaskID    string   `json:"taskId,omitempty"`    // the remote one; "" before the answer to the message
-	Sends     int      `json:"sends,omitempty"`     // messages that have started a remote task of this task
-	Since     int64    `json:"since,omitempty"`     // when this remote task was begun, in ms
-	Hops      Hops     `json:"hops"`
+	At        endpoint   `json:"at"`
+	ContextID string     `json:"contextId,omitempty"` // of the remote task; before the first answer the one that is proposed
+	MessageID string     `json:"messageId,omitempty"` // of the message that starts the remote task
+	TaskID    string     `json:"taskId,omitempty"`    // the remote one; "" before the answer to the message
+	Sends     int        `json:"sends,omitempty"`     // messages that have started a remote task of this task
+	Since     int64      `json:"since,omitempty"`     // when this remote task was begun, in ms
+	Hops      Hops       `json:"hops"`
+	Rest      opt.Budget `json:"rest,omitzero"` // of the budget, when MessageID was made: a message that is sent again has the same
 
 	Sought bool              `json:"sought,omitempty"` // the message may have arrived although there was no answer: look for its task first
 	Push   string            `json:"push,omitempty"`   // "on" or "off" after the attempt to register for push notifications
@@ -118,7 +119,7 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 		m.At = at
 	}
 	way, to := hopsOf(h.work.Messages), digest(m.At.URL, h.input.Skill)
-	_, mayTry := h.work.Budget().Left(h.work.Spent)
+	rest, mayTry := h.work.Budget().Left(h.work.Spent)
 	switch {
 	case !mayTry:
 		return h.end(activities.Failed(CodeBudget, "The budget of the request is spent.")), nil
@@ -129,6 +130,7 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	}
 	m.Sends++
 	m.Hops = way.withHop(h.work.ObjectiveID, to)
+	m.Rest = rest
 	m.MessageID = h.messages().startID()
 	m.ContextID = cmp.Or(m.ContextID, h.messages().context())
 	m.Since = h.now().UnixMilli()

@@ -85,8 +85,8 @@ func (s messages) start() a2a.Message {
 		m.Parts = append(m.Parts, a2a.Part{Data: s.input.Data})
 	}
 	m.Parts = append(m.Parts, s.exchanges()...)
-	if left, _ := s.work.Budget().Left(s.work.Spent); left != (opt.Budget{}) && s.memo.At.Budget {
-		m.Metadata = m.Metadata.With(a2a.ExtensionBudget, left)
+	if s.memo.Rest != (opt.Budget{}) && s.memo.At.Budget {
+		m.Metadata = m.Metadata.With(a2a.ExtensionBudget, s.memo.Rest)
 		m.Extensions = slices.Compact(slices.Sorted(slices.Values(append(m.Extensions, a2a.ExtensionBudget))))
 	}
 	return m

@@ -87,7 +87,10 @@ func (Executor) Execute(_ context.Context, w activities.Work, _ activities.Strea
 
 // judge returns the verdict on an object. One that cannot be judged is for people.
 func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
-	data, text := contents(parts)
+	data, text, whole := contents(parts)
+	if !whole {
+		return opt.Ask, "The object has nothing, or parts that no condition sees."
+	}
 	if in.Schema != nil {
 		s, err := schema.Parse(in.Schema)
 		if err == nil {
@@ -136,20 +139,21 @@ func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
 	return parts
 }
 
-// contents returns an object as JSON, nil if it is none, and its texts. A text that is JSON is both.
-func contents(parts []a2a.Part) (data json.RawMessage, text string) {
+// contents returns an object as JSON, nil if it is none, and as text. whole is false unless these
+// have all of it: it is one value of JSON, or texts alone.
+func contents(parts []a2a.Part) (data json.RawMessage, text string, whole bool) {
+	if len(parts) == 1 && parts[0].Data != nil {
+		return parts[0].Data, string(parts[0].Data), true
+	}
 	var texts []string
 	for _, p := range parts {
-		switch {
-		case p.Data != nil && data == nil:
-			data = p.Data
-		case p.Text != nil:
-			texts = append(texts, *p.Text)
+		if p.Text == nil {
+			return nil, "", false
 		}
+		texts = append(texts, *p.Text)
 	}
-	text = strings.Join(texts, "\n")
-	if data == nil && json.Valid([]byte(text)) {
+	if text = strings.Join(texts, "\n"); json.Valid([]byte(text)) {
 		data = json.RawMessage(text)
 	}
-	return data, text
+	return data, text, len(texts) > 0
 }

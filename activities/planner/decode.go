@@ -340,7 +340,7 @@ func (s *source) onlyIf(n *yaml.Node) checkForm {
 	if err := in.Valid(); err != nil {
 		s.fail(n, "%v", err)
 	}
-	in.Holds, in.Else, in.Reason = "!("+condition+")", opt.Ask, "It is so that "+condition
+	in.Holds, in.Else, in.Reason = "!("+condition+"\n)", opt.Ask, "It is so that "+condition
 	t := &task{step: step{line: n.Line, optional: true, name: text{raw: "Whether to ask"}}, at: n.Line, check: true}
 	return checkForm{line: n.Line, task: t, of: 1, need: 1, schema: in}
 }

@@ -212,7 +212,8 @@ func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
 		return nil, err
 	}
 	if len(f.groups) > 0 {
-		h.Results.Checks = &opt.Checks{Groups: f.groups, Rounds: f.rounds}
+		judged := func(c checkForm) bool { return c.criteria != "" }
+		h.Results.Checks = &opt.Checks{Groups: f.groups, Rounds: f.rounds, Texts: slices.ContainsFunc(f.checks, judged)}
 	}
 	for _, q := range f.questions {
 		asked := human.QuestionForm{ID: q.id, Schema: q.schema}

@@ -156,7 +156,7 @@ plans:
 	}
 	want := []string{
 		` "Order" false [] [] `,
-		`check "Whether to ask" true [task-0] [task-0 task-0] {"of":["task-0"],"holds":"!(object.amount \u003e 500)","else":"ask","reason":"It is so that object.amount \u003e 500"}`,
+		`check "Whether to ask" true [task-0] [task-0 task-0] {"of":["task-0"],"holds":"!(object.amount \u003e 500\n)","else":"ask","reason":"It is so that object.amount \u003e 500"}`,
 		`check "Form" true [task-0] [task-0 task-0] {"of":["task-0"],"schema":{"required":["amount"]}}`,
 		"judge", "judge", "judge",
 		`shell "Tests" true [task-0] [task-0 task-0] {"command":{"longhaul/v1/text":[{"results":"task-0"}]}}`,
@@ -168,7 +168,7 @@ plans:
 		t.Errorf("tasks (-want +got):\n%s", diff)
 	}
 	checks := specs[0].Tasks[7].Ask.Form.Checks
-	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},
+	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Texts: true, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},
 		{Tasks: []string{"task-3", "task-4", "task-5"}, Need: 2}, {Tasks: []string{"task-6"}, Need: 1}}}, checks); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}

@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -78,11 +77,13 @@ func checkBudget(m codec.Object, taskID string) {
 	if taskID != "" {
 		in.Wrong(a2a.ExtensionBudget, "must be in the message that begins the work")
 	}
-	for _, unit := range []string{"tokens", "cost"} {
-		var limit float64
-		if raw := b.Find(unit); raw != nil && (json.Unmarshal(raw, &limit) != nil || limit <= 0 || unit == "tokens" && limit != math.Trunc(limit)) {
-			b.Wrong(unit, "must be a number above 0")
-		}
+	var tokens int64 // read as executors read it, so that no limit is lost later
+	if raw := b.Find("tokens"); raw != nil && (json.Unmarshal(raw, &tokens) != nil || tokens <= 0) {
+		b.Wrong("tokens", "must be a whole number above 0, in digits alone")
+	}
+	var cost opt.Money
+	if raw := b.Find("cost"); raw != nil && (raw[0] == '"' || json.Unmarshal(raw, &cost) != nil || cost <= 0) {
+		b.Wrong("cost", "must be a number above 0")
 	}
 	if b.Find("tokens") == nil && b.Find("cost") == nil {
 		b.Missing("tokens")

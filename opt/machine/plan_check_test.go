@@ -170,8 +170,16 @@ func TestPlan_checks_clients(t *testing.T) {
 			check := c.State.Plan.Tasks[1]
 			check.State, check.ByHand, check.Artifacts = opt.TaskCompleted, true, c.outcome(check).Artifacts
 		},
-		"a check that stands for another":   func(c *checkedPlan) { c.State.Plan.Tasks[1].Link = "elsewhere" },
-		"an object made by hand":            func(c *checkedPlan) { c.State.Plan.Tasks[0].ByHand = true },
+		"a check that stands for another": func(c *checkedPlan) { c.State.Plan.Tasks[1].Link = "elsewhere" },
+		"an object made by hand":          func(c *checkedPlan) { c.State.Plan.Tasks[0].ByHand = true },
+		"an object that was not made": func(c *checkedPlan) {
+			c.State.Plan.Tasks[0].ByHand, c.State.Plan.Tasks[0].Artifacts = true, nil
+		},
+		"another attempt": func(c *checkedPlan) { c.State.Plan.Run = 2 },
+		"an object that is no text, for checks that see texts": func(c *checkedPlan) {
+			c.approval().Ask.Form.Checks.Texts = true
+			c.State.Plan.Tasks[0].Artifacts[0].Parts = []a2a.Part{a2a.DataPart(1000000)}
+		},
 		"a check of nothing":                func(c *checkedPlan) { c.State.Plan.Tasks[1].Dependencies = []string{} },
 		"a check that does not come before": func(c *checkedPlan) { c.State.Plan.Tasks[2].Dependencies = []string{c.State.Plan.Tasks[0].ID} },
 		"a note": func(c *checkedPlan) {

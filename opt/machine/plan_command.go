@@ -43,7 +43,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		m.moveTaskByClient(p.Task(c.TaskID), c)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
-			if c.Text != "" {
+			if m.State.Why[t.A2AID()] == "" && c.Text != "" { // the first one stays
 				m.State.Why = made(m.State.Why)
 				m.State.Why[t.A2AID()] = c.Text
 			}

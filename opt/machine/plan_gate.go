@@ -52,7 +52,7 @@ func (m *Plan) check(t *opt.Task, gate *opt.Gate, opening *opt.Event) (settled b
 	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
 		action = opt.Refine
 	}
-	if decides := action == opt.Accept || action == opt.Refine; !decides || t.Gates > 0 || r.changed(t, *gate) {
+	if decides := action == opt.Accept || action == opt.Refine; !decides || t.Gates > 0 || m.State.Plan.Run > 1 || r.changed(t, *gate) {
 		action = opt.Ask
 	}
 	reply := opt.Reply{GateID: gate.ID, Action: action, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now}

@@ -225,6 +225,19 @@ func (r results) sentBack(sources []string) (most int) {
 	return most
 }
 
+// lacks reports whether a task whose results an approval is about has made nothing, such as one that a
+// client has ended: checks would have seen the results of others in its place.
+func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
+	unseen := func(p a2a.Part) bool { return p.Text == nil }
+	if t.Ask.Form.Checks.Texts && slices.ContainsFunc(gate.Object, unseen) {
+		return true
+	}
+	return len(gate.Object) == 0 || slices.ContainsFunc(t.Ask.Form.Object, func(place string) bool {
+		b := r.plan.Task(r.placed(place))
+		return place != opt.AllResults && (b == nil || len(b.Artifacts) == 0)
+	})
+}
+
 // changed reports whether a client has a part in what a gate is about, which no check has seen: notes
 // that the approval would cover, an object made by hand or elsewhere, or checks that do not come after
 // the tasks that made it.
@@ -234,8 +247,12 @@ func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 			return !slices.Contains(r.plan.Inputs(r.plan.Task(r.placed(place))), b)
 		})
 	}
+	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
+	if r.lacks(t, gate) || slices.ContainsFunc(r.plan.Before(t), byClient) {
+		return true
+	}
 	for _, b := range r.plan.Inputs(t) {
-		if b.ByHand || b.Link != "" || r.editOf(b) != nil || !checked(b) {
+		if byClient(b) || r.editOf(b) != nil || !checked(b) {
 			return true
 		}
 	}

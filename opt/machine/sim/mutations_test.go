@@ -169,7 +169,7 @@ var mutations = []mutation{
 	{"checks decide after people were asked", "plan_gate.go", "!decides || t.Gates > 0 ||", "!decides ||"},
 	{"checks send an object back for ever", "plan_gate.go", "< checks.Rounds", "< 100*checks.Rounds"},
 	{"checks decide about a note that none has seen", "plan_object.go", "gate.Omitted > 0 || slices.ContainsFunc(gate.Exchanges, byOthers)", "gate.Omitted > 0 && byOthers(opt.Exchange{})"},
-	{"checks decide about what a client has made", "plan_object.go", "b.ByHand || b.Link != \"\" || ", ""},
+	{"checks decide about what a client has made", "plan_object.go", "return b.ByHand || b.Link != \"\" }", "return b.Index < 0 }"},
 	{"a check counts that a client has ended", "../gate_object.go", "t.State != TaskCompleted || t.ByHand || t.Link != \"\"", "t.State != TaskCompleted"},
 	{"one check decides for several", "../gate_object.go", "count[Accept] >= g.Need", "count[Accept] >= 1"},
 	{"a verdict is an input of the tasks behind the gate", "../plan.go", "len(t.Artifacts) > 0 && !t.Check", "len(t.Artifacts) > 0"},
