@@ -40,13 +40,17 @@ func has(t *testing.T, what, text string, want ...string) {
 	}
 }
 
-// Each skill of the card is a tool, beside those of the door, for hosts of all versions.
+// Each skill of the card is a tool, beside those of the door, for hosts of all versions. The list is for the
+// caller alone.
 func TestDoor_tools(t *testing.T) {
 	s := begin(t, nil)
 	for _, version := range []string{"", "2025-11-25", "2025-03-26"} {
 		list, err := s.host("acme/carl", version, nil).ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
+		}
+		if list.CacheScope != "private" {
+			t.Errorf("%s: caches may keep the list for %q", version, list.CacheScope)
 		}
 		var names []string
 		for _, tool := range list.Tools {
