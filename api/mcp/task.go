@@ -95,9 +95,7 @@ func method[R sdk.Result](s *sdk.Server, name string, handle func(context.Contex
 
 // undeclared returns the error for a method of the extension from a host that does not declare it.
 func undeclared() error {
-	caps := &sdk.ClientCapabilities{}
-	caps.AddExtension(tasksExtension, nil)
-	data, err := json.Marshal(sdk.MissingRequiredClientCapabilityData{RequiredCapabilities: caps})
+	data, err := json.Marshal(object{"requiredCapabilities": object{"extensions": object{tasksExtension: object{}}}}) // the type of the SDK adds roots
 	if err != nil {
 		return err
 	}
