@@ -170,7 +170,10 @@ func (v *visit) server(skills []card.Skill) *sdk.Server {
 	info := v.cfg.Service.Cards.Unsigned()
 	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
 	caps.AddExtension(tasksExtension, nil)
-	s := sdk.NewServer(&sdk.Implementation{Name: info.Name, Version: info.Version}, &sdk.ServerOptions{Instructions: instructions, Capabilities: caps})
+	s := sdk.NewServer(&sdk.Implementation{Name: info.Name, Version: info.Version}, &sdk.ServerOptions{
+		Instructions: instructions, Capabilities: caps,
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // skills may be shown to some callers alone
+	})
 	works := map[string]card.Skill{}
 	for _, k := range skills {
 		name := toolName(k.ID)

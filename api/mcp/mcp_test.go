@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,13 +41,17 @@ func has(t *testing.T, what, text string, want ...string) {
 	}
 }
 
-// Each skill of the card is a tool, beside those of the door, for hosts of all versions.
+// Each skill of the card is a tool, beside those of the door, for hosts of all versions. The list is for the
+// caller alone.
 func TestDoor_tools(t *testing.T) {
 	s := begin(t, nil)
 	for _, version := range []string{"", "2025-11-25", "2025-03-26"} {
 		list, err := s.host("acme/carl", version, nil).ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
+		}
+		if list.CacheScope != "private" {
+			t.Errorf("%s: caches may keep the list for %q", version, list.CacheScope)
 		}
 		var names []string
 		for _, tool := range list.Tools {
@@ -260,6 +265,24 @@ func TestDoor_cancelTask(t *testing.T) {
 	}
 	if now := s.post("acme/carl", "tasks/get", map[string]any{"taskId": id}); now.Result.Status != "cancelled" {
 		t.Errorf("the task is %+v", now)
+	}
+}
+
+// The methods of tasks are for hosts that declare them in the request.
+func TestDoor_undeclared(t *testing.T) {
+	s := begin(t, nil)
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"taskId":"x","inputResponses":{}}}`
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+mcp.Path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := (&http.Client{Transport: as("acme/carl")}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		has(t, method, string(text), `"code":-32021`, `"data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`)
 	}
 }
 

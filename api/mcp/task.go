@@ -75,9 +75,13 @@ func (v *visit) addTasks(s *sdk.Server, works map[string]card.Skill) {
 	method(s, "tasks/cancel", v.cancelTask)
 }
 
-// method adds a method whose errors are those of JSON-RPC.
+// method adds a method of the extension, for hosts that declare it. Its errors are those of JSON-RPC.
 func method[R sdk.Result](s *sdk.Server, name string, handle func(context.Context, *taskParams) (R, error)) {
 	err := sdk.AddReceivingCustomMethod(s, name, func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (R, error) {
+		if !hostOf(p.Meta).tasks {
+			var none R
+			return none, undeclared()
+		}
 		out, err := handle(ctx, p)
 		if err != nil {
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
@@ -87,6 +91,15 @@ func method[R sdk.Result](s *sdk.Server, name string, handle func(context.Contex
 	if err != nil {
 		panic(err) // the SDK has a method of this name now
 	}
+}
+
+// undeclared returns the error for a method of the extension from a host that does not declare it.
+func undeclared() error {
+	data, err := json.Marshal(object{"requiredCapabilities": object{"extensions": object{tasksExtension: object{}}}}) // the type of the SDK adds roots
+	if err != nil {
+		return err
+	}
+	return &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "the request does not declare " + tasksExtension, Data: data}
 }
 
 // beginTask starts the work of a skill and returns a task, or the result if there is one already.

@@ -1,5 +1,5 @@
 // Package agui_test has the official client of AG-UI, unchanged, run work at the service while
-// its process is killed.
+// its process is killed, and CopilotKit.
 package agui_test
 
 import (
@@ -35,10 +35,10 @@ func newSite(t *testing.T) (*harness.Site, *harness.Process) {
 	return site, site.Start(harness.AllInOne)
 }
 
-// play runs a scenario of the client. At the line "kill" the process is killed and started again.
-func play(t *testing.T, site *harness.Site, p *harness.Process, scenario string) {
+// play runs a scenario of the program in dir. At the line "kill" the process is killed and started again.
+func play(t *testing.T, site *harness.Site, p *harness.Process, dir, scenario string) {
 	t.Helper()
-	program := filepath.Join(harness.NodeProgram(t, "js", filepath.Join("js", "main.mjs")), "main.mjs")
+	program := filepath.Join(harness.NodeProgram(t, dir, filepath.Join(dir, "main.mjs")), "main.mjs")
 	cmd := exec.CommandContext(t.Context(), "node", program, site.URL()+"/agui", scenario)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
@@ -63,7 +63,7 @@ func play(t *testing.T, site *harness.Site, p *harness.Process, scenario string)
 func TestClient(t *testing.T) {
 	t.Parallel()
 	site, p := newSite(t)
-	play(t, site, p, "all")
+	play(t, site, p, "js", "all")
 	list, err := site.Client().Objectives(t.Context())
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d objectives, %v: want the one of the run that was repeated", len(list), err)
@@ -74,5 +74,12 @@ func TestClient(t *testing.T) {
 func TestContinues(t *testing.T) {
 	t.Parallel()
 	site, p := newSite(t)
-	play(t, site, p, "cut")
+	play(t, site, p, "js", "cut")
+}
+
+// The runtime of CopilotKit has the service as its agent, and its client answers gates.
+func TestCopilotKit(t *testing.T) {
+	t.Parallel()
+	site, p := newSite(t)
+	play(t, site, p, "copilot", "all")
 }
