@@ -134,8 +134,13 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 		return codec.Card{}, err
 	}
 	read, err := codec.ReadCard(body)
-	if err != nil {
+	switch {
+	case err != nil:
 		return codec.Card{}, errCard
+	case read.Name == "" && len(read.Interfaces) == 0: // such as an error of JSON-RPC
+		return codec.Card{}, &callError{kind: unreachable, text: "The answer at the URL of its agent card is no card: it has no name and no interface."}
+	case len(endpoints(read)) == 0:
+		return read, nil // the agent may be mended at once
 	}
 	fresh := knownCard{read, c.now().Add(freshFor(res.Header))}
 	c.mu.Lock()

@@ -95,3 +95,20 @@ func at(t *testing.T, o activities.Outcome) string {
 	}
 	return m.At.URL
 }
+
+// A task waits for an agent without a card, such as one that answers each path, and uses it as soon as it has one.
+func TestExecutor_noCard(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	for _, missing := range []bool{true, false} {
+		f.card = func(c object) {
+			if missing {
+				clear(c)
+			}
+		}
+		o, err := e.Execute(t.Context(), task("go"), &executortest.Stream{})
+		if waits := err != nil && strings.Contains(err.Error(), "is no card"); waits != missing || o.State.Ended() {
+			t.Errorf("without a card %t: %+v, %v", missing, o, err)
+		}
+	}
+}

@@ -156,6 +156,8 @@ func (b *Bot) key(ctx context.Context, by Sender, id string, now time.Time) (any
 		b.read = now
 		if keys, b.failed = readKeys(ctx, by, b.Keys); b.failed == nil {
 			b.keys = keys
+		} else if b.keys != nil {
+			b.read = now.Add(keysRetry - keysFor)
 		}
 	}
 	switch key := b.keys[id]; {
