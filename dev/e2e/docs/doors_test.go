@@ -75,7 +75,7 @@ func TestDoors_examples(t *testing.T) {
 		}
 		out := s.run(command, code)
 		if strings.Contains(command, "&") {
-			s.run("until ./program health "+url+"; do sleep 0.1; done", 0)
+			s.run("timeout 60 sh -c 'until ./program health "+url+" 2>/dev/null; do sleep 0.1; done'", 0)
 		}
 		if strings.Contains(command, "inbox") && !strings.Contains(out, "Which color?") {
 			t.Errorf("the inbox is\n%s", out)
