@@ -65,6 +65,7 @@ func install(t *testing.T) *day {
 	d := &day{T: t, dir: t.TempDir(), key: map[string]string{}}
 	d.says("deploy.md", "scripts/topology up --scale worker=3", "replace `LONGHAUL_ALLOW_ANYONE` with `LONGHAUL_AUTH: keys`")
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"state": "completed", "usage": {"model": "m", "inputTokens": 1000, "outputTokens": 500, "cost": 0.25}}`)
 	}))
 	t.Cleanup(service.Close)
@@ -114,12 +115,13 @@ func (d *day) try(principal, document, command string, words ...string) (string,
 	command = strings.NewReplacer(words...).Replace(command)
 	cmd := exec.CommandContext(d.Context(), "/bin/sh", "-c", command)
 	cmd.Dir, cmd.Env = d.dir, append(slices.Clone(d.env), "LONGHAUL_TOKEN="+d.key[principal])
-	out, err := cmd.CombinedOutput()
-	d.Logf("$ %s\n%s", command, out)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("%s: %w\n%s", command, err, out)
+		return complaints.String(), fmt.Errorf("%s: %w\n%s%s", command, err, out, &complaints)
 	}
-	return string(out), err
+	return string(out), nil
 }
 
 // run is try, and the test ends if the command fails.
@@ -127,6 +129,7 @@ func (d *day) run(principal, document, command string, words ...string) string {
 	d.Helper()
 	out, err := d.try(principal, document, command, words...)
 	must(d.T, err)
+	d.Logf("%s\n%s", command, out)
 	return out
 }
 
@@ -253,7 +256,7 @@ func (d *day) wait() {
 	c := d.client("ann")
 	task := c.MustSend(d.Context(), d, harness.Message{ID: "asked", Text: "publish"})
 	d.shows("escalate in", "ann", "operations.md", "longhaul inbox")
-	d.shows("expire in", "lea", "operations.md", "longhaul inbox", "inbox", "inbox --mine") // she may answer from now on
+	d.shows("expire (reject) in", "lea", "operations.md", "longhaul inbox", "inbox", "inbox --mine") // she may answer from now on
 	if ended := c.AwaitState(d, within, task.ID, "FAILED"); ended.Message != "No answer came within 14s." {
 		d.Errorf("the task says %q", ended.Message)
 	}
@@ -316,13 +319,21 @@ func (d *day) fill() {
 		return nil
 	})
 	d.Logf("refused: %v", refused)
-	harness.Eventually(d, within, "health", func() error {
+	for range 3 {
 		out, err := d.try("", "operations.md", "longhaul health http://HOST:PORT", "HOST:PORT", d.top.Addr("api-a", 9420))
-		if err == nil {
-			return errors.New(out)
+		d.Logf("health: %s, %v", out, err)
+		time.Sleep(3 * time.Second)
+		_, refused = c.Send(d.Context(), harness.Message{ID: "waits", Text: "build " + strings.Repeat("x", 100_000)})
+		d.Logf("refused: %v", refused)
+	}
+	for _, p := range d.top.Processes("") {
+		log := string(harness.ReadFile(d, p.LogPath))
+		for line := range strings.Lines(log) {
+			if strings.Contains(line, "No space") || strings.Contains(line, "make room") || strings.Contains(line, "PANIC") {
+				d.Logf("%s: %.400s", p.Name, line)
+			}
 		}
-		return nil
-	})
+	}
 	disk(1 << 30)
 	c.AwaitState(d, within, works.ID, "COMPLETED")
 }
