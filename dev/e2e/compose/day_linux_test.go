@@ -1,7 +1,6 @@
 package compose_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -64,6 +63,7 @@ type day struct {
 func install(t *testing.T) *day {
 	d := &day{T: t, dir: t.TempDir(), key: map[string]string{}}
 	d.says("deploy.md", "scripts/topology up --scale worker=3", "replace `LONGHAUL_ALLOW_ANYONE` with `LONGHAUL_AUTH: keys`")
+	t.Cleanup(func() { _ = syscall.Unmount(d.disk(), 0) }) // after the topology; it may not be mounted
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"state": "completed", "usage": {"model": "m", "inputTokens": 1000, "outputTokens": 500, "cost": 0.25}}`)
@@ -96,6 +96,9 @@ func (d *day) playbook(name, task string) {
 	harness.WriteFile(d, filepath.Join(d.dir, "playbooks"), name+".yaml", fmt.Sprintf(
 		"name: %[1]s\nmatch: {keywords: [%[1]s]}\nskills: [{id: %[1]s, name: N, description: D, tags: [t]}]\nplans: [{name: P, tasks: [{name: T, %s}]}]\n", name, task))
 }
+
+// disk returns where a disk is mounted.
+func (d *day) disk() string { return filepath.Join(d.dir, "disk") }
 
 // says checks that a document has texts.
 func (d *day) says(document string, texts ...string) {
@@ -309,56 +312,44 @@ func (d *day) fill() {
 	c.AwaitState(d, within, works.ID, "WORKING")
 	disk(0)
 	d.says("operations.md", "is the database up, is the disk full?", "Nothing is lost: writes are refused, work waits")
-	var refused error
-	harness.Eventually(d, within, "messages are refused", func() error {
-		ctx, cancel := context.WithTimeout(d.Context(), 20*time.Second)
-		defer cancel()
-		if _, refused = c.Send(ctx, harness.Message{ID: "waits", Text: "build " + strings.Repeat("x", 100_000)}); refused == nil {
-			return errors.New("one was accepted")
+	d.says("troubleshooting.md", "`make room on the disk of PostgreSQL`", "repeat it with the same message id")
+	waits := harness.Message{ID: "waits", Text: "build " + strings.Repeat("x", 100_000)}
+	harness.Eventually(d, within, "a message is refused, and the log says why", func() error {
+		if _, err := c.Send(d.Context(), waits); harness.Reason(err) != "UNAVAILABLE" {
+			return fmt.Errorf("a message on a full disk: %v", err)
+		}
+		const why = "make room on the disk of PostgreSQL"
+		if d.logged(d.top.Process("api-a-1"), why) != nil {
+			return d.logged(d.top.Process("api-b-1"), why)
 		}
 		return nil
 	})
-	d.Logf("refused: %v", refused)
-	for range 3 {
-		out, err := d.try("", "operations.md", "longhaul health http://HOST:PORT", "HOST:PORT", d.top.Addr("api-a", 9420))
-		d.Logf("health: %s, %v", out, err)
-		time.Sleep(3 * time.Second)
-		_, refused = c.Send(d.Context(), harness.Message{ID: "waits", Text: "build " + strings.Repeat("x", 100_000)})
-		d.Logf("refused: %v", refused)
-	}
-	for _, p := range d.top.Processes("") {
-		log := string(harness.ReadFile(d, p.LogPath))
-		for line := range strings.Lines(log) {
-			if strings.Contains(line, "No space") || strings.Contains(line, "make room") || strings.Contains(line, "PANIC") {
-				d.Logf("%s: %.400s", p.Name, line)
-			}
-		}
-	}
+	_, err := c.Get(d.Context(), works.ID)
+	must(d.T, err)
 	disk(1 << 30)
+	c.AwaitState(d, within, c.MustSendUntil(d.Context(), d, waits).ID, "COMPLETED")
 	c.AwaitState(d, within, works.ID, "COMPLETED")
 }
 
 // mount gives PostgreSQL a disk of its own, and returns what changes how much room is on it.
 func (d *day) mount() func(room int) {
-	postgres := d.top.Process("postgres-1")
-	data := filepath.Join(d.top.Dir(), postgres.Name, "data")
-	must(d.T, postgres.Stop())
-	must(d.T, os.Rename(data, data+"-before"))
-	must(d.T, os.Mkdir(data, 0o700))
-	if err := syscall.Mount("disk", data, "tmpfs", 0, "size=2g"); err != nil {
-		needs.Missing(d.T, "the right to mount disks", err.Error())
+	disk, postgres := d.disk(), d.top.Process("postgres-1")
+	must(d.T, errors.Join(os.Mkdir(disk, 0o700), os.Chmod(filepath.Dir(d.dir), 0o755))) // PostgreSQL may run as another user
+	if err := syscall.Mount("disk", disk, "tmpfs", 0, "size=2g"); err != nil {
+		needs.Missing(d, "the right to mount disks", err.Error())
 	}
-	d.Cleanup(func() { must(d.T, syscall.Unmount(data, 2)) }) // MNT_DETACH: PostgreSQL ends on it
-	if out, err := exec.CommandContext(d.Context(), "cp", "-a", data+"-before/.", data).CombinedOutput(); err != nil {
+	must(d.T, postgres.Stop())
+	data := filepath.Join(d.top.Dir(), postgres.Name, "data")
+	if out, err := exec.CommandContext(d.Context(), "cp", "-a", data+"/.", disk).CombinedOutput(); err != nil {
 		d.Fatalf("%v: %s", err, out)
 	}
-	must(d.T, postgres.Start(d.Context()))
+	must(d.T, errors.Join(os.RemoveAll(data), os.Symlink(disk, data), postgres.Start(d.Context())))
 	return func(room int) {
 		harness.Eventually(d, within, "the disk has another size", func() error {
 			var now syscall.Statfs_t
-			must(d.T, syscall.Statfs(data, &now))
+			must(d.T, syscall.Statfs(disk, &now))
 			used := int(now.Blocks-now.Bfree) * int(now.Bsize)
-			return syscall.Mount("disk", data, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("size=", used+room))
+			return syscall.Mount("disk", disk, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("size=", used+room))
 		})
 	}
 }
