@@ -206,7 +206,7 @@ func (d *day) loseWorker() {
 	builders := func() []string { return strings.Fields(string(harness.ReadFile(d, filepath.Join(d.dir, "builders")))) }
 	before := len(builders())
 	c := d.client("ann")
-	task := c.MustSend(d.Context(), d, harness.Message{ID: "lost", Text: "build"})
+	task := c.MustSendUntil(d.Context(), d, harness.Message{ID: "lost", Text: "build"})
 	workers, lost := d.top.Processes("worker"), -1
 	harness.Eventually(d, within, "a worker builds", func() error {
 		if all := builders(); len(all) > before {
@@ -229,7 +229,7 @@ func (d *day) loseWorker() {
 func (d *day) upgrade() {
 	d.says("upgrades.md", "run `longhaul migrate` of the new version first", "2. **Workers**, then 3. **the API.**", "Stop each process with SIGTERM")
 	c := d.client("ann")
-	task := c.MustSend(d.Context(), d, harness.Message{ID: "upgraded", Text: "deploy"})
+	task := c.MustSendUntil(d.Context(), d, harness.Message{ID: "upgraded", Text: "deploy"})
 	follower := c.Follow(d.Context(), task.ID, 0)
 	defer follower.Stop()
 	waiting, err := follower.UntilState(d.Context(), "INPUT_REQUIRED")
@@ -254,7 +254,7 @@ func (d *day) upgrade() {
 // wait has one question escalate and expire, and another one wait for a day: as the journal has it.
 func (d *day) wait() {
 	c := d.client("ann")
-	task := c.MustSend(d.Context(), d, harness.Message{ID: "asked", Text: "publish"})
+	task := c.MustSendUntil(d.Context(), d, harness.Message{ID: "asked", Text: "publish"})
 	d.shows("escalate in", "ann", "operations.md", "longhaul inbox")
 	d.shows("expire (reject) in", "lea", "operations.md", "longhaul inbox", "inbox", "inbox --mine") // she may answer from now on
 	if ended := c.AwaitState(d, within, task.ID, "FAILED"); ended.Message != "No answer came within 14s." {
@@ -262,7 +262,7 @@ func (d *day) wait() {
 	}
 
 	// The figure counts questions that have waited for a day, and is counted every 15 s.
-	c.AwaitGate(d, within, c.MustSend(d.Context(), d, harness.Message{ID: "old", Text: "deploy"}).ID)
+	c.AwaitGate(d, within, c.MustSendUntil(d.Context(), d, harness.Message{ID: "old", Text: "deploy"}).ID)
 	d.says("operations.md", "`LonghaulQuestionsWait` | questions have waited for over a day", "`questions-day-old`")
 	const figure = `longhaul_open_work{kind="questions-day-old"}`
 	if alerts := string(harness.ReadFile(d, "../../../deploy/prometheus/alerts.yml")); !strings.Contains(alerts, "max("+figure+") > 0") {
