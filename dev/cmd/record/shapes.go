@@ -125,6 +125,10 @@ var shapes = []shape{
 	{name: "edit-accepted", specs: asked(opt.Gate{}), steps: []step{
 		reply(1, 1, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.TextPart("better")}}),
 	}},
+	{name: "patient", specs: plans("approve Go on?; say done", "say after"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "checked", specs: checked("accept", 0)},
+	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
+	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
 }
@@ -198,6 +202,19 @@ func asked(g opt.Gate) []opt.PlanSpec {
 	g.Kind, g.Title = opt.Approval, "Good?"
 	g.Actions, g.Form = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}, &opt.GateForm{Object: []string{"task-0"}}
 	p.Tasks[1].Ask = &g
+	return []opt.PlanSpec{p}
+}
+
+// checked returns a plan whose approval asks people only if a check does not give the verdict, or
+// rejects again after some rounds.
+func checked(verdict string, rounds int) []opt.PlanSpec {
+	p := plan("Checked", "say outline", `say {"verdict": "`+verdict+`", "reason": "so"}`, "", "pass")
+	p.Tasks[1].Check, p.Tasks[1].Dependencies = true, []string{"task-0"}
+	p.Tasks[2].Dependencies = []string{"task-0", "task-1"}
+	p.Tasks[2].Ask = &opt.Gate{
+		Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine},
+		Form: &opt.GateForm{Object: []string{"task-0"}, Checks: &opt.Checks{Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}}, Rounds: rounds}},
+	}
 	return []opt.PlanSpec{p}
 }
 
@@ -302,7 +319,12 @@ func (w work) judged(ctx context.Context, l opt.Letter) error {
 	return errors.Join(err, wait)
 }
 
-func cancel(ctx context.Context, w work) error { return w.engine.Cancel(ctx, w.id, principal, "") }
+func cancel(ctx context.Context, w work) error { return cancelFor("")(ctx, w) }
+
+// cancelFor cancels the objective for a reason.
+func cancelFor(reason string) step {
+	return func(ctx context.Context, w work) error { return w.engine.Cancel(ctx, w.id, principal, reason) }
+}
 
 var cancelTask = do(opt.Command{Kind: opt.CancelTask}, 1, 0)
 
