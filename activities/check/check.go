@@ -129,7 +129,7 @@ func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
 			id, _ := opt.TaskPlaced(w.PlanID, place)
 			return place == opt.AllResults || id == r.TaskID
 		}
-		if len(w.Results) > 1 && !slices.ContainsFunc(of, named) {
+		if !slices.ContainsFunc(of, named) {
 			continue
 		}
 		for _, a := range r.Artifacts {
