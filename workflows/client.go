@@ -32,6 +32,7 @@ type ClientConfig struct {
 	Timeout   time.Duration // of one call; 0 means 10 s
 	IdleFor   time.Duration // after which an objective that was not started is canceled; 0 for never
 	Cipher    Cipher        // of Temporal; nil encrypts nothing
+	Blobs     Blobs         // the large payloads; nil for none
 }
 
 // A Client starts work, sends it messages and stops it. It is safe for concurrent use. An error

@@ -3,7 +3,6 @@ package workflows
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -23,7 +22,7 @@ type DialConfig struct {
 	Blobs      Blobs                           // nil keeps every payload in the histories
 	Cipher     Cipher                          // nil encrypts nothing
 	Calls      Calls                           // nil for none
-	Last       RecordFunc                      // for the last events of plans; nil leaves them to their objectives
+	Last       RecordFunc                      // for the last events of plans and objectives; nil leaves them to objectives and the reconciler
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
@@ -43,7 +42,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
 	}
 	if cfg.Last != nil {
-		last := finalRecorder{cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}, new(atomic.Int64)}
+		last := newFinalRecorder(cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}})
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(last.interceptor()))
 	}
 	if cfg.Local {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -23,7 +24,7 @@ type Fate string
 // The fates.
 const (
 	FateRunning Fate = "running"
-	FateEnded   Fate = "ended"   // by itself: it has recorded its end, or is about to
+	FateEnded   Fate = "ended"   // by itself: its end is recorded, or is in its result
 	FateStopped Fate = "stopped" // by an operator, or by a timeout that an operator has set
 	FateGone    Fate = "gone"    // Temporal does not have it: it was deleted, or lost
 )
@@ -78,17 +79,23 @@ func (c *Client) ContextBegan(ctx context.Context, tenant, contextID string) (be
 // Stopped lists the ids of objectives and plans whose workflows were stopped by an operator
 // since a time. Temporal's lists may lag behind by some seconds.
 func (c *Client) Stopped(ctx context.Context, since time.Time) ([]string, error) {
-	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)))
+	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)), ObjectiveWorkflow, PlanWorkflow)
+}
+
+// Ended lists the ids of objectives whose workflows have ended by themselves since a time. Temporal's
+// lists may lag behind by some seconds.
+func (c *Client) Ended(ctx context.Context, since time.Time) ([]string, error) {
+	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Completed', 'Failed', 'Canceled') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)), ObjectiveWorkflow)
 }
 
 // Running lists the ids of objectives and plans whose workflows run. Temporal's lists may lag
 // behind by some seconds.
 func (c *Client) Running(ctx context.Context) ([]string, error) {
-	return c.list(ctx, "ExecutionStatus = 'Running'")
+	return c.list(ctx, "ExecutionStatus = 'Running'", ObjectiveWorkflow, PlanWorkflow)
 }
 
-func (c *Client) list(ctx context.Context, query string) (ids []string, err error) {
-	for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+ObjectiveWorkflow+"', '"+PlanWorkflow+"')") {
+func (c *Client) list(ctx context.Context, query string, types ...string) (ids []string, err error) {
+	for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+strings.Join(types, "', '")+"')") {
 		if err != nil {
 			return nil, refusal("list workflows", err)
 		}

@@ -2,12 +2,16 @@ package workflows
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	commandpb "go.temporal.io/api/command/v1"
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 
@@ -25,22 +29,35 @@ const (
 	finalSkips    = 100
 )
 
-// A finalRecorder records the last events of a plan, which the result of its workflow carries, as soon
-// as Temporal has accepted that result: it is final then, and people wait for their decisions. It makes
-// one try. The objective of the plan records the same events when its turn in the queue has come,
-// also those of a process that was lost.
+// What is left of an objective's end is tried again lateTries times, each after twice the pause, of
+// lateAtOnce objectives. The reconciler records the rest.
+const (
+	lateTries  = 8
+	lateAtOnce = 1000
+)
+
+// A finalRecorder records the last events of a plan or an objective, which the result of its workflow
+// carries, as soon as Temporal has accepted that result: it is final then, and people wait for it. The
+// objective of a plan records the same events when its turn in the queue has come, also those of a
+// process that was lost, so one try is made at these. Those of an objective are tried again; the
+// reconciler records them if the process is lost.
 //
 // It acts on success alone, since after an error it is not known what Temporal has: a completion that
 // Temporal has not accepted, such as one that a signal has overtaken, is an error. A completion in
-// pages, of several MiB, is left to the objective: Temporal accepts it with its last page, and the
-// pages before have the commands.
+// pages, of several MiB, is left to the objective and the reconciler: Temporal accepts it with its last
+// page, and the pages before have the commands.
 type finalRecorder struct {
 	record RecordFunc
 	reader payloadReader
-	skips  *atomic.Int64 // results that are still left to their objectives after a try that has failed
+	skips  atomic.Int64  // results that are not tried at once, after a try that has failed
+	late   chan struct{} // has an entry for each objective whose events are tried again
 }
 
-func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
+func newFinalRecorder(record RecordFunc, reader payloadReader) *finalRecorder {
+	return &finalRecorder{record: record, reader: reader, late: make(chan struct{}, lateAtOnce)}
+}
+
+func (f *finalRecorder) interceptor() grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, to *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
 		err := call(ctx, method, req, reply, to, options...)
 		if done, ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); err == nil && ok && !done.GetIntermediatePage() {
@@ -53,22 +70,55 @@ func (f finalRecorder) interceptor() grpc.UnaryClientInterceptor {
 }
 
 // settle records the events in the result of a workflow.
-func (f finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
-	if len(result.GetPayloads()) == 0 || f.skips.Add(-1) >= 0 {
+func (f *finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
+	if len(result.GetPayloads()) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalPatience) // that of the call may have little time left
-	defer cancel()
-	var ended struct { // the part of a PlanResult; others have none
+	ctx = context.WithoutCancel(ctx) // it may have little time left
+	var ended struct {               // parts of a PlanResult and of an ObjectiveResult; others have none
 		Ride []opt.Batch `json:"ride"`
+		Last []opt.Batch `json:"last"`
 	}
-	failed := false
-	if f.reader.read(ctx, result.GetPayloads()[0], &ended) == nil && slices.ContainsFunc(ended.Ride, decides) {
-		failed = f.record(ctx, ended.Ride...) != nil
+	switch err := f.reader.read(ctx, result.GetPayloads()[0], &ended); {
+	case err != nil:
+	case len(ended.Last) > 0:
+		if f.skips.Add(-1) >= 0 || !f.try(ctx, ended.Last) {
+			f.tryLater(ctx, ended.Last)
+		}
+	case slices.ContainsFunc(ended.Ride, decides) && f.skips.Add(-1) < 0:
+		f.try(ctx, ended.Ride)
 	}
-	if failed || ctx.Err() != nil {
-		f.skips.Store(finalSkips)
+}
+
+// try makes one try to record batches, and reports whether they are settled: the journal has them, or
+// has refused them for good.
+func (f *finalRecorder) try(ctx context.Context, batches []opt.Batch) bool {
+	ctx, cancel := context.WithTimeout(ctx, finalPatience)
+	defer cancel()
+	err := f.record(ctx, batches...)
+	if _, refused := errors.AsType[*opt.RewoundError](err); err == nil || refused {
+		return true
 	}
+	f.skips.Store(finalSkips)
+	return false
+}
+
+// tryLater tries again beside other work, if there is room for that.
+func (f *finalRecorder) tryLater(ctx context.Context, batches []opt.Batch) {
+	select {
+	case f.late <- struct{}{}:
+	default:
+		return
+	}
+	go func() {
+		defer func() { <-f.late }()
+		for pause, n := finalPatience, 0; n < lateTries; pause, n = 2*pause, n+1 {
+			time.Sleep(pause)
+			if f.try(ctx, batches) {
+				return
+			}
+		}
+	}()
 }
 
 // decides reports whether people wait for an event of b: the verdict on a reply, or the end of a gate.
@@ -86,4 +136,42 @@ func resultIn(c *commandpb.Command) *commonpb.Payloads {
 		return canceled.GetDetails()
 	}
 	return c.GetCompleteWorkflowExecutionCommandAttributes().GetResult()
+}
+
+// resultOfEnd returns the result of a workflow that an event has ended, nil for any other event.
+func resultOfEnd(e *historypb.HistoryEvent) *commonpb.Payloads {
+	if failed := e.GetWorkflowExecutionFailedEventAttributes(); failed != nil {
+		return failed.GetFailure().GetApplicationFailureInfo().GetDetails()
+	}
+	if canceled := e.GetWorkflowExecutionCanceledEventAttributes(); canceled != nil {
+		return canceled.GetDetails()
+	}
+	return e.GetWorkflowExecutionCompletedEventAttributes().GetResult()
+}
+
+// Last returns the last events of an objective whose workflow has ended, as its result has them.
+func (c *Client) Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	end := c.cfg.Temporal.GetWorkflowHistory(ctx, objectiveID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
+	if !end.HasNext() {
+		return nil, nil
+	}
+	e, err := end.Next()
+	if err != nil {
+		if err = refusal("read the end of "+objectiveID, err); errors.Is(err, opt.ErrEnded) { // Temporal does not have it any more
+			err = nil
+		}
+		return nil, err
+	}
+	result := resultOfEnd(e)
+	if len(result.GetPayloads()) == 0 {
+		return nil, nil
+	}
+	var ended ObjectiveResult
+	reader := payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
+	if err := reader.read(ctx, result.GetPayloads()[0], &ended); err != nil {
+		return nil, fmt.Errorf("read the result of %s: %w", objectiveID, err)
+	}
+	return ended.Last, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	commandpb "go.temporal.io/api/command/v1"
@@ -41,10 +43,10 @@ func TestFinalRecorder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var recorded [][]opt.Batch
-			f := finalRecorder{record: func(_ context.Context, batches ...opt.Batch) error {
+			f := newFinalRecorder(func(_ context.Context, batches ...opt.Batch) error {
 				recorded = append(recorded, batches)
 				return tc.journal
-			}, reader: payloadReader{data: NewDataConverter(nil)}, skips: new(atomic.Int64)}
+			}, payloadReader{data: NewDataConverter(nil)})
 			req := &workflowservice.RespondWorkflowTaskCompletedRequest{Commands: []*commandpb.Command{tc.command}, IntermediatePage: tc.intermediate}
 			err := f.interceptor()(t.Context(), workflowservice.WorkflowService_RespondWorkflowTaskCompleted_FullMethodName, req, nil, nil,
 				func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
@@ -65,7 +67,40 @@ func TestFinalRecorder(t *testing.T) {
 	}
 }
 
-func completed(t *testing.T, r PlanResult) *commandpb.Command {
+// The end of an objective is recorded once the journal takes it, also while it is skipped that the
+// journal is tried at once, for some time.
+func TestFinalRecorder_objective(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fails, skips, want int
+		err                error
+	}{
+		"at once":             {want: 1},
+		"later":               {fails: 3, want: 4, err: errors.New("down")},
+		"it is skipped":       {skips: 5, want: 1},
+		"it is refused":       {fails: 100, want: 1, err: &opt.RewoundError{}},
+		"the journal is away": {fails: 100, want: 1 + lateTries, err: errors.New("down")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var tries atomic.Int64
+				f := newFinalRecorder(func(context.Context, ...opt.Batch) error {
+					if int(tries.Add(1)) <= tt.fails {
+						return tt.err
+					}
+					return nil
+				}, payloadReader{data: NewDataConverter(nil)})
+				f.skips.Store(int64(tt.skips))
+				f.settle(t.Context(), completed(t, ObjectiveResult{Last: []opt.Batch{{Source: "obj"}}}).GetCompleteWorkflowExecutionCommandAttributes().GetResult())
+				time.Sleep(time.Hour)
+				if got := int(tries.Load()); got != tt.want || len(f.late) > 0 {
+					t.Errorf("%d tries, and %d to come, want %d", got, len(f.late), tt.want)
+				}
+			})
+		})
+	}
+}
+
+func completed(t *testing.T, r any) *commandpb.Command {
 	t.Helper()
 	result, err := NewDataConverter(nil).ToPayloads(r)
 	if err != nil {
@@ -76,7 +111,7 @@ func completed(t *testing.T, r PlanResult) *commandpb.Command {
 	}}
 }
 
-func failedWith(t *testing.T, r PlanResult) *commandpb.Command {
+func failedWith(t *testing.T, r any) *commandpb.Command {
 	details := completed(t, r).GetCompleteWorkflowExecutionCommandAttributes().GetResult()
 	return &commandpb.Command{Attributes: &commandpb.Command_FailWorkflowExecutionCommandAttributes{
 		FailWorkflowExecutionCommandAttributes: &commandpb.FailWorkflowExecutionCommandAttributes{Failure: &failurepb.Failure{
@@ -85,7 +120,7 @@ func failedWith(t *testing.T, r PlanResult) *commandpb.Command {
 	}}
 }
 
-func canceledWith(t *testing.T, r PlanResult) *commandpb.Command {
+func canceledWith(t *testing.T, r any) *commandpb.Command {
 	details := completed(t, r).GetCompleteWorkflowExecutionCommandAttributes().GetResult()
 	return &commandpb.Command{Attributes: &commandpb.Command_CancelWorkflowExecutionCommandAttributes{
 		CancelWorkflowExecutionCommandAttributes: &commandpb.CancelWorkflowExecutionCommandAttributes{Details: details},

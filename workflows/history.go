@@ -214,16 +214,10 @@ func (r *runLog) readActivity(ctx context.Context, e *historypb.HistoryEvent, at
 	return nil
 }
 
-// readEnd reads the end of the run, and the events in the result of a plan.
+// readEnd reads the end of the run, and the events in its result.
 func (r *runLog) readEnd(ctx context.Context, e *historypb.HistoryEvent, at time.Time) error {
-	var result *commonpb.Payloads
 	switch {
-	case e.GetWorkflowExecutionCompletedEventAttributes() != nil:
-		result = e.GetWorkflowExecutionCompletedEventAttributes().GetResult()
-	case e.GetWorkflowExecutionFailedEventAttributes() != nil:
-		result = e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetApplicationFailureInfo().GetDetails()
-	case e.GetWorkflowExecutionCanceledEventAttributes() != nil:
-		result = e.GetWorkflowExecutionCanceledEventAttributes().GetDetails()
+	case e.GetWorkflowExecutionCompletedEventAttributes() != nil, e.GetWorkflowExecutionFailedEventAttributes() != nil, e.GetWorkflowExecutionCanceledEventAttributes() != nil:
 	case e.GetWorkflowExecutionContinuedAsNewEventAttributes() != nil:
 		r.later = e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
 	case e.GetWorkflowExecutionTerminatedEventAttributes() != nil, e.GetWorkflowExecutionTimedOutEventAttributes() != nil:
@@ -232,14 +226,15 @@ func (r *runLog) readEnd(ctx context.Context, e *historypb.HistoryEvent, at time
 		return nil
 	}
 	r.closed = at
-	if r.kind != PlanWorkflow || len(result.GetPayloads()) == 0 {
-		return nil
+	var ended struct { // of a plan, or of an objective
+		Ride []opt.Batch `json:"ride"`
+		Last []opt.Batch `json:"last"`
 	}
-	var ended PlanResult
-	if err := r.value(ctx, result, &ended, "the result of a plan"); err != nil {
+	if err := r.value(ctx, resultOfEnd(e), &ended, "the last events"); err != nil {
 		return err
 	}
 	r.addBatches(ended.Ride, at, false)
+	r.addBatches(ended.Last, at, false)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Objective runs one objective until it has ended. The workflow fails or is
 // canceled when the objective is, so that Temporal's lists show it. Its result is
-// for people: no workflow reads it.
+// for people, and has the last events for the journal: no workflow reads it.
 func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error) {
 	m, err := newObjective(ctx, in)
 	if err != nil {
@@ -24,7 +24,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	}
 	checkRules(m.State.Rules)
 	o := &objectivePart{m: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
-	source := drive.Source{ObjectiveID: m.State.Objective.ID, Name: m.State.Source(), N: m.State.N}
+	source := drive.Source{ObjectiveID: m.State.Objective.ID, Name: m.State.Source(), N: m.State.N, Rides: m.State.Rides}
 	h := newHost(ctx, m, o, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(h, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
@@ -46,7 +46,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	if m.State.Forgotten {
 		return nil, temporal.NewNonRetryableApplicationError("It was reset to before a retry, which the journal does not take back. The reconciler ends the objective if it is still open.", "Forgotten", nil)
 	}
-	return resultOf(&m.State.Objective)
+	return resultOf(&m.State.Objective, h.Rest())
 }
 
 // newObjective returns the machine for a run: for a new objective, for one

@@ -13,6 +13,7 @@ type ObjectiveResult struct {
 	Status opt.ObjectiveStatus `json:"status"`
 	Plans  []PlanSummary       `json:"plans"`
 	Answer string              `json:"answer,omitempty"` // the texts of the results, cut at maxAnswer bytes
+	Last   []opt.Batch         `json:"last,omitempty"`   // the last events, to be recorded once Temporal has accepted them
 }
 
 // A PlanSummary says what became of a plan.
@@ -23,15 +24,20 @@ type PlanSummary struct {
 
 const maxAnswer = 2 << 10
 
-// resultOf returns what the workflow of an objective ends with.
-func resultOf(o *opt.Objective) (*ObjectiveResult, error) {
+// resultOf returns what the workflow of an objective ends with. That of one that was canceled or has failed
+// is an error, with last in its details.
+func resultOf(o *opt.Objective, last []opt.Batch) (*ObjectiveResult, error) {
+	r := &ObjectiveResult{Status: o.Status, Last: last}
+	var details []any
+	if len(last) > 0 {
+		details = append(details, r)
+	}
 	switch o.Status {
 	case opt.ObjectiveCanceled:
-		return nil, temporal.NewCanceledError()
+		return nil, temporal.NewCanceledError(details...)
 	case opt.ObjectiveFailed:
-		return nil, temporal.NewNonRetryableApplicationError(o.Failure, "ObjectiveFailed", nil)
+		return nil, temporal.NewNonRetryableApplicationError(o.Failure, "ObjectiveFailed", nil, details...)
 	}
-	r := &ObjectiveResult{Status: o.Status}
 	var texts []string
 	for _, p := range o.Plans {
 		r.Plans = append(r.Plans, PlanSummary{p.Name, p.Status})

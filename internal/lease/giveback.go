@@ -39,6 +39,9 @@ func (k *Keeper) giveBack(ctx context.Context, entries []Entry) error {
 	if err := errors.Join(append(errs, k.giveBackAll(ctx, begun)...)...); err != nil {
 		return err
 	}
+	if k.Lost != nil {
+		k.Lost()
+	}
 	if len(begun) > 0 {
 		k.Log.Warn("A worker was lost: its work was given back", zap.Int("tasks", len(begun)))
 	}

@@ -26,6 +26,7 @@ type Keeper struct {
 	Temporal  workflowservice.WorkflowServiceClient
 	Namespace string
 	Collect   time.Duration // how long changes are collected for which no task waits
+	Lost      func()        // called when the work of a lost worker was given back; nil for nothing
 	Log       *zap.Logger
 
 	mu     sync.Mutex

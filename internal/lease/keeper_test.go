@@ -109,12 +109,18 @@ func TestKeeper_givesBack(t *testing.T) {
 		"queue sticky": serviceerror.NewUnimplemented("an old server"), "workflow task two": serviceerror.NewNamespaceNotFound("gone"),
 		"task one in here": serviceerror.NewNotFound("it has ended"), "task three in here": serviceerror.NewUnavailable("not now"),
 	}}
-	run(t, keeper(s, to))
+	k, lost := keeper(s, to), make(chan struct{}, 1)
+	k.Lost = func() { lost <- struct{}{} }
+	run(t, k)
 	want := []string{"queue sticky", "task one in here", "task three in here", "workflow task two"}
 	eventually(t, "given back again", func() bool { return len(to.noted()) >= 2*len(want) })
+	if len(lost) > 0 {
+		t.Error("the worker counts as lost before all that it had taken is given back")
+	}
 	to.mu.Lock()
 	to.answer = nil
 	to.mu.Unlock()
+	<-lost
 	leaveAll := func(context.Context, []lease.Entry) error { return context.Canceled }
 	eventually(t, "ended", func() bool { n, err := s.Orphans(t.Context(), leaveAll); return n == 1 && err == nil }) // its own is left
 	all := to.noted()

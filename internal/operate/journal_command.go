@@ -181,7 +181,10 @@ func (s *bothSettings) connect(p *process.Process, retention time.Duration, f fu
 		return n.WithAdvice(err, retention)
 	}
 	engine := workflows.ClientConfig{Temporal: temporal, Cipher: cipher, Plain: func() bool { return len(state.Missing) > 0 }}
-	return s.WithJournal(p, func(j *journal.Journal) error { return f(ctx, j, engine) })
+	return s.WithJournal(p, func(j *journal.Journal) error {
+		engine.Blobs = j
+		return f(ctx, j, engine)
+	})
 }
 
 // progressPrinter returns a function that shows progress in one line of a terminal. It prints

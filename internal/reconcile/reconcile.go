@@ -1,6 +1,7 @@
 // Package reconcile ends in the journal the work whose workflows are gone. An operator can
 // terminate or delete a workflow in Temporal's UI, and Temporal can lose its data: then no event
-// says that the work has ended, and clients would wait for ever.
+// says that the work has ended, and clients would wait for ever. A worker that was lost may not have
+// recorded the end either.
 //
 // A [Reconciler] compares the open work in the journal with the running workflows in Temporal:
 // all of it at its start and every minute, every few seconds those that Temporal lists as
@@ -9,6 +10,8 @@
 //
 //   - for a plan that is gone it signals the objective, whose machine ends the plan. If the objective has
 //     ended, as it may if an operator has reset the plan, the signal begins a run of it that ends alone the plan;
+//   - for an objective that has ended by itself it records the last events, which the result of the workflow
+//     has: the worker that should have done so was lost;
 //   - for an objective that is gone it begins a run of the objective's workflow that loads the
 //     objective from the journal and ends it. Temporal refuses that run if another one runs,
 //     so an objective that was begun again meanwhile is left alone;
@@ -36,6 +39,8 @@ import (
 type Temporal interface {
 	Fate(ctx context.Context, workflowID string) (workflows.Fate, error)
 	Stopped(ctx context.Context, since time.Time) (ids []string, err error)
+	Ended(ctx context.Context, since time.Time) (ids []string, err error)
+	Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) // of one that has ended by itself; none for others
 	Running(ctx context.Context) (ids []string, err error)
 	Close(ctx context.Context, o opt.Objective) error
 	PlanLost(ctx context.Context, o opt.Objective, p opt.Plan) error
@@ -50,6 +55,7 @@ type Journal interface {
 	Place(ctx context.Context, p shown.Place) (shown.Placed, error)
 	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended or is unknown
 	EndedWork(ctx context.Context) ([]*opt.Objective, error)                  // that have ended, with those of their plans that have not
+	Record(ctx context.Context, batches ...opt.Batch) error
 }
 
 // Config has the parts and the settings of a Reconciler.
@@ -229,9 +235,44 @@ func (r *Reconciler) knows(planID string) bool {
 	return is
 }
 
-// Close closes an objective that is open in the journal and has no workflow. The error wraps
+// Settle records the ends of the objectives that have ended since a time, as far as a worker that was
+// lost meanwhile has not done so. Temporal's list may be late, so it looks several times.
+func (r *Reconciler) Settle(ctx context.Context, since time.Time) {
+	for _, pause := range []time.Duration{0, quickEvery / 3, quickEvery, 5 * quickEvery} {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		ids, err := r.cfg.Temporal.Ended(ctx, since)
+		for _, id := range objectivesOf(ids) {
+			_, failed := r.check(ctx, id)
+			err = errors.Join(err, failed)
+		}
+		r.report(ctx, "settle what has ended", err)
+	}
+}
+
+// settle records the last events of an objective whose workflow has ended by itself. A refusal for good
+// leaves it open.
+func (r *Reconciler) settle(ctx context.Context, objectiveID string) error {
+	last, err := r.cfg.Temporal.Last(ctx, objectiveID)
+	if err != nil || len(last) == 0 {
+		return err
+	}
+	err = r.cfg.Journal.Record(ctx, last...)
+	if _, refused := errors.AsType[*opt.RewoundError](err); refused {
+		return nil
+	}
+	return err
+}
+
+// Close closes an objective that is open in the journal and has no workflow that runs. The error wraps
 // opt.ErrConflict if its workflow runs, and opt.ErrUnknown if it is not open.
 func (r *Reconciler) Close(ctx context.Context, objectiveID string) error {
+	if err := r.settle(ctx, objectiveID); err != nil {
+		return err
+	}
 	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID) // it may have ended by itself meanwhile
 	switch {
 	case err != nil:
@@ -268,7 +309,7 @@ func (r *Reconciler) compare(ctx context.Context) error {
 	}
 	r.warnMany(many, lost.Open)
 	var failed error
-	for _, id := range lost.Objectives {
+	for _, id := range slices.Concat(lost.Ended, lost.Objectives) {
 		if err := r.Close(ctx, id); err != nil && !errors.Is(err, opt.ErrConflict) && !errors.Is(err, opt.ErrUnknown) {
 			failed = errors.Join(failed, err)
 		}
@@ -349,6 +390,7 @@ func (r *Reconciler) warnMany(lost, open int) {
 type Lost struct {
 	Open       int             // objectives that are open in the journal
 	Objectives []string        // that Temporal does not have, or that were stopped
+	Ended      []string        // objectives that have ended by themselves, whose ends are not recorded
 	Doubtful   []string        // objectives that run, with plans that do not, or that work without any
 	Waiting    []opt.Objective // that wait for their turn
 }
@@ -403,7 +445,11 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 		if err != nil {
 			return err
 		}
-		if fate != workflows.FateRunning {
+		switch fate {
+		case workflows.FateRunning:
+		case workflows.FateEnded:
+			lost.Ended = append(lost.Ended, o.ID)
+		default:
 			lost.Objectives = append(lost.Objectives, o.ID)
 		}
 	}

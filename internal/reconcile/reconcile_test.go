@@ -32,6 +32,10 @@ type world struct {
 	done  []string
 	reads map[string]int // of open work, by objective
 	fails error          // of the next signals and lists
+
+	last    map[string][]opt.Batch // in the results of objectives
+	unread  error                  // why those cannot be read
+	refuses bool                   // the journal takes none of them, for good
 }
 
 func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
@@ -52,6 +56,33 @@ func (w *world) Stopped(context.Context, time.Time) (ids []string, err error) {
 		}
 	}
 	return ids, nil
+}
+
+func (w *world) Ended(context.Context, time.Time) (ids []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.last {
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (w *world) Last(_ context.Context, id string) ([]opt.Batch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last[id], w.unread
+}
+
+func (w *world) Record(_ context.Context, batches ...opt.Batch) error {
+	id := batches[0].ObjectiveID
+	w.does("record " + id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuses {
+		return &opt.RewoundError{Source: id}
+	}
+	delete(w.open, id)
+	return nil
 }
 
 func (w *world) does(what string) {
@@ -419,6 +450,44 @@ func TestReconciler_endedByItself(t *testing.T) {
 			t.Errorf("it was read %d times, want once", n)
 		}
 	})
+}
+
+// The end of an objective whose worker was lost before it recorded that is in the result of its
+// workflow. It is recorded, and no work is closed as lost, however many objectives there are.
+func TestReconciler_settles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		by      func(*reconcile.Reconciler)
+		refuses bool
+		unread  error
+		want    string
+	}{
+		"when all is compared":    {by: func(r *reconcile.Reconciler) { once(t, r) }, want: "record"},
+		"when a worker was lost":  {by: func(r *reconcile.Reconciler) { r.Settle(t.Context(), time.Now()) }, want: "record"},
+		"it cannot be read":       {by: func(r *reconcile.Reconciler) { once(t, r) }, unread: errors.New("Temporal is away")},
+		"the journal has another": {by: func(r *reconcile.Reconciler) { once(t, r) }, refuses: true, want: "record, close"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, ids := newWorld(5) // more than may be closed at a time
+				w.list, w.refuses, w.unread, w.last = nil, tt.refuses, tt.unread, map[string][]opt.Batch{}
+				for _, id := range ids {
+					w.fates[id], w.last[id] = workflows.FateEnded, []opt.Batch{{ObjectiveID: id, Source: id}}
+				}
+				tt.by(w.reconciler(zap.NewNop()))
+				slices.Sort(w.done)
+				var want []string
+				for what := range strings.SplitSeq(tt.want, ", ") {
+					for _, id := range ids {
+						if what != "" {
+							want = append(want, what+" "+id)
+						}
+					}
+				}
+				slices.Sort(want)
+				w.did(t, want...)
+			})
+		})
+	}
 }
 
 func TestReconciler_Close(t *testing.T) {

@@ -186,6 +186,12 @@ func (e doubtingEngine) check(objectiveID string, err error) error {
 	return err
 }
 
+// Start implements [apiservice.Engine].
+func (e doubtingEngine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
+	opened, err := e.Engine.Start(ctx, o)
+	return opened, e.check(o.Objective.ID, err)
+}
+
 // Letter implements [apiservice.Engine].
 func (e doubtingEngine) Letter(ctx context.Context, l opt.Letter) error {
 	return e.check(l.ObjectiveID, e.Engine.Letter(ctx, l))

@@ -90,7 +90,11 @@ func (c *connection) Ready(ctx context.Context) error {
 
 // engine returns how to reach the workflows.
 func (c *connection) engine() workflows.ClientConfig {
-	return workflows.ClientConfig{Temporal: c.client, Namespace: c.target.Name(), MaxEvents: c.maxEvents, Cipher: c.cipher}
+	to := workflows.ClientConfig{Temporal: c.client, Namespace: c.target.Name(), MaxEvents: c.maxEvents, Cipher: c.cipher}
+	if c.store != nil {
+		to.Blobs = c.store.journal
+	}
+	return to
 }
 
 // namespace returns the namespace that c is connected to.

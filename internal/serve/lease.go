@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"longhaul/internal/lease"
+	"longhaul/internal/reconcile"
+	"longhaul/workflows"
 )
 
 // A leasePart holds the lease of a worker, from before it takes work until it has answered all
@@ -35,6 +37,7 @@ func (l *leasePart) Start(context.Context) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
+	l.keeper.Lost = func() { running.Go(func() { l.settle(ctx) }) }
 	running.Go(func() { l.keeper.Run(ctx) })
 	l.onStop(func() error {
 		stop()
@@ -42,6 +45,14 @@ func (l *leasePart) Start(context.Context) error {
 		return nil
 	})
 	return nil
+}
+
+// settleFor is how long before its loss was noticed a worker may have lost the end of an objective.
+const settleFor = 10 * time.Second
+
+// settle records the ends of objectives that a lost worker has not recorded.
+func (l *leasePart) settle(ctx context.Context) {
+	reconcile.New(reconcile.Config{Temporal: workflows.NewClient(l.temporal.engine()), Journal: l.store.journal, Log: l.host.log}).Settle(ctx, time.Now().Add(-settleFor))
 }
 
 // leases returns where the workers of this journal have their leases, and how long changes of

@@ -58,6 +58,11 @@ type Making struct {
 // Source returns the source of the events.
 func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
 
+// Rides reports whether the last events go with the result of the workflow. The worker records them once
+// Temporal has accepted that, or the reconciler if the worker is lost before. In a later epoch the journal
+// may have events of a former run, which only this workflow can set back.
+func (s *ObjectiveState) Rides() bool { return s.Rules >= rulesEnd && s.Epoch <= 1 }
+
 // TurnRequest returns the content of the signal to the context.
 func (s *ObjectiveState) TurnRequest() TurnRequest {
 	return TurnRequest{ObjectiveID: s.Objective.ID, Attempt: s.turnAttempt(), N: s.Turn.N, Want: s.Turn.Want}

@@ -180,6 +180,18 @@ func TestPlanState_Rides(t *testing.T) {
 	}
 }
 
+// So it is with the end of an objective. Earlier rules record it before the workflow ends.
+func TestObjectiveState_Rides(t *testing.T) {
+	for rules, last := range map[int]int{machine.Rules: 1, 8: -1} {
+		for epoch := range 3 {
+			s := &machine.ObjectiveState{Rules: rules, Epoch: epoch}
+			if got, want := s.Rides(), epoch <= last; got != want {
+				t.Errorf("under rules %d in epoch %d: %v", rules, epoch, got)
+			}
+		}
+	}
+}
+
 // A plan that the journal does not have any more ends at once, unless its objective has just taken
 // it over.
 func TestPlan_Handle_forgotten(t *testing.T) {

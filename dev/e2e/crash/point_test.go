@@ -25,6 +25,7 @@ func TestCrash_namedPoints(t *testing.T) {
 		{point: "mid-record:4", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1, "1-2:2": 1}},
 		{point: "recorded:1", attempts: map[string]int{"1-0:1": 1}},
 		{point: "recorded:3", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1}},
+		{point: "end-before-record", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1, "1-2:2": 1}},
 		{point: "streamed:1", attempts: map[string]int{"1-0:1": 1, "1-1:1": 2}},
 	} {
 		t.Run(test.point, func(t *testing.T) {

@@ -98,6 +98,9 @@ func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
 	if outcome {
 		r.at.pass("outcome-before-record")
 	}
+	if slices.ContainsFunc(batches, func(b opt.Batch) bool { return slices.ContainsFunc(b.Events, isEnd) }) {
+		r.at.pass("end-before-record")
+	}
 	if outcome && r.at.reached("mid-record") {
 		go func() {
 			time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
@@ -113,6 +116,11 @@ func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
 		r.at.pass("streamed")
 	}
 	return err
+}
+
+// isEnd reports whether e ends an objective.
+func isEnd(e opt.Event) bool {
+	return e.Kind == opt.ObjectiveMoved && opt.ObjectiveStatus(e.To).Ended()
 }
 
 // isOutcome reports whether e says that a plan task completed or waits.

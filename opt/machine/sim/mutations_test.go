@@ -96,6 +96,7 @@ var mutations = []mutation{
 	{"a report that Temporal has not taken counts as delivered", "drive/work.go", "if r == Taken || r == Gone {", "if r != Refused {"},
 	{"first events count as recorded though the journal has not answered", "drive/work.go", "if is.Err == nil {", "if true {"},
 	{"work begins with the first events of a plan", "plan_state.go", "!slices.ContainsFunc(s.Plan.Ready(), other)", "(true || !slices.ContainsFunc(s.Plan.Ready(), other))"},
+	{"an objective in a later epoch leaves its end to its worker", "objective_state.go", "s.Rules >= rulesEnd && s.Epoch <= 1", "s.Rules >= rulesEnd"},
 	{"a plan does not follow its objective into another epoch", "plan_state.go", "s.Above, s.Rewind = d.Epoch, true", "s.Above = d.Epoch"},
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
 	{"a principal decides twice", "plan_state.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},

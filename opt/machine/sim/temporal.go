@@ -135,8 +135,8 @@ func (tp temporal) end(r *run) {
 		tp.w.facts.setForward(r.id, tp.w.journal)
 		tp.w.put(op{kind: lost, to: r.id, in: machine.PlanLost{PlanID: r.id}})
 	}
-	if last := copied(r.driver.Rest()); !r.terminated && len(last) > 0 { // its worker records them, too, when the result is accepted
-		tp.w.put(op{kind: lateRecord, batches: last, repeat: true})
+	if last := copied(r.driver.Rest()); !r.terminated && len(last) > 0 { // its worker records them when the result is accepted
+		tp.w.put(op{kind: lateRecord, to: r.id, batches: last, repeat: true, kept: r.id == r.objective})
 	}
 	if r.parent == nil || r.parent.ended {
 		return
@@ -167,6 +167,7 @@ func (tp temporal) terminate(r *run) {
 // that if it has ended, or begins a run that ends an objective without a workflow.
 func (tp temporal) deliverLost(o op) {
 	plan := o.in.(machine.PlanLost)
+	tp.settle(o.to)
 	to, row := tp.w.open(o.to), tp.w.journal.rows[o.to]
 	switch {
 	case row == nil || row.closed && !row.opens(plan.PlanID):
@@ -281,15 +282,33 @@ func (tp temporal) deliver(o op, twice, refused bool) {
 			o.from.answer(o.answer, drive.Refused)
 		}
 	case lateRecord:
-		if !refused { // else the worker was lost
-			(&recording{batches: o.batches, report: o.report}).now(tp.w)
-		}
+		tp.deliverRecord(o, refused)
 	case startChild:
 		tp.deliverChild(o)
 	case lost:
 		tp.deliverLost(o)
 	case childEnds:
 		o.from.answer(o.answer, o.end)
+	}
+}
+
+// deliverRecord records what a worker records late, unless it was lost. The reconciler records what Temporal
+// keeps then, and what the journal does not take yet.
+func (tp temporal) deliverRecord(o op, lost bool) {
+	switch {
+	case o.kept && (lost || tp.w.journal.early(o.batches)):
+		tp.w.put(o)
+	case !lost:
+		(&recording{batches: o.batches, report: o.report}).now(tp.w)
+	}
+}
+
+// settle has the reconciler record the last events of an objective, which its result has.
+func (tp temporal) settle(id string) {
+	for _, o := range slices.Clone(tp.w.ops) {
+		if o.kept && o.to == id {
+			(&recording{batches: o.batches}).now(tp.w)
+		}
 	}
 }
 

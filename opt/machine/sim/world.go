@@ -121,6 +121,7 @@ type op struct {
 	end     planEnd
 	batches []opt.Batch
 	report  *op   // of a recording: the message that follows
+	kept    bool  // likewise: Temporal has the events in the result of a workflow
 	call    *call // of the API
 	repeat  bool  // it was delivered before, or comes late
 }
