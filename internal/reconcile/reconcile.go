@@ -239,9 +239,11 @@ func (r *Reconciler) knows(planID string) bool {
 // lost meanwhile has not done so. Temporal's list may be late, so it looks several times.
 func (r *Reconciler) Settle(ctx context.Context, since time.Time) {
 	for _, pause := range []time.Duration{0, quickEvery / 3, quickEvery, 5 * quickEvery} {
+		timer := time.NewTimer(pause)
 		select {
-		case <-time.After(pause):
+		case <-timer.C:
 		case <-ctx.Done():
+			timer.Stop()
 			return
 		}
 		ids, err := r.cfg.Temporal.Ended(ctx, since)

@@ -456,15 +456,15 @@ func TestReconciler_endedByItself(t *testing.T) {
 // workflow. It is recorded, and no work is closed as lost, however many objectives there are.
 func TestReconciler_settles(t *testing.T) {
 	for name, tt := range map[string]struct {
-		by      func(*reconcile.Reconciler)
+		by      func(*testing.T, *reconcile.Reconciler)
 		refuses bool
 		unread  error
 		want    string
 	}{
-		"when all is compared":    {by: func(r *reconcile.Reconciler) { once(t, r) }, want: "record"},
-		"when a worker was lost":  {by: func(r *reconcile.Reconciler) { r.Settle(t.Context(), time.Now()) }, want: "record"},
-		"it cannot be read":       {by: func(r *reconcile.Reconciler) { once(t, r) }, unread: errors.New("Temporal is away")},
-		"the journal has another": {by: func(r *reconcile.Reconciler) { once(t, r) }, refuses: true, want: "record, close"},
+		"when all is compared":    {by: once, want: "record"},
+		"when a worker was lost":  {by: func(t *testing.T, r *reconcile.Reconciler) { r.Settle(t.Context(), time.Now()) }, want: "record"},
+		"it cannot be read":       {by: once, unread: errors.New("Temporal is away")},
+		"the journal has another": {by: once, refuses: true, want: "record, close"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -473,7 +473,7 @@ func TestReconciler_settles(t *testing.T) {
 				for _, id := range ids {
 					w.fates[id], w.last[id] = workflows.FateEnded, []opt.Batch{{ObjectiveID: id, Source: id}}
 				}
-				tt.by(w.reconciler(zap.NewNop()))
+				tt.by(t, w.reconciler(zap.NewNop()))
 				slices.Sort(w.done)
 				var want []string
 				for what := range strings.SplitSeq(tt.want, ", ") {

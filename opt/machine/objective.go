@@ -17,7 +17,7 @@ type Objective struct {
 // input is Opened.
 func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	m := &Objective{State: ObjectiveState{
-		Rules: rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
+		Rules: rules, Objective: o.Objective, Opened: rules >= rulesEnd, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
 		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
@@ -226,6 +226,9 @@ func (m *Objective) record(e opt.Event) {
 	m.State.N++
 	e.N = m.State.N
 	m.events = append(m.events, e)
+	if e.Kind == opt.ObjectiveMoved && m.State.Objective.Status.Ended() {
+		m.State.End = e.N
+	}
 }
 
 // onOpened records that the objective exists, and begins the work unless it waits

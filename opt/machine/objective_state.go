@@ -19,6 +19,8 @@ type ObjectiveState struct {
 	Objective opt.Objective  `json:"objective"`
 	N         int64          `json:"n"`                   // of its latest event
 	Epoch     int            `json:"epoch,omitempty"`     // of its source; 0 for the first
+	Opened    bool           `json:"opened,omitempty"`    // it was not restored from the journal; false under earlier rules
+	End       int64          `json:"end,omitempty"`       // the event that has ended it
 	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
 	Starter   string         `json:"starter,omitempty"`   // who sent it, if not who asked for the objective
 	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request and were not added yet
@@ -58,10 +60,14 @@ type Making struct {
 // Source returns the source of the events.
 func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
 
-// Rides reports whether the last events go with the result of the workflow. The worker records them once
-// Temporal has accepted that, or the reconciler if the worker is lost before. In a later epoch the journal
-// may have events of a former run, which only this workflow can set back.
-func (s *ObjectiveState) Rides() bool { return s.Rules >= rulesEnd && s.Epoch <= 1 }
+// Rides reports whether the events after done, which are not recorded, go with the result of the workflow.
+// The worker records them once Temporal has accepted that, or the reconciler if the worker is lost before.
+// Until then the journal shows the first attempt as open if the end of that is one of them, so that nothing
+// begins another run. Of a later attempt it may show the one before, from which a retry would begin. In a
+// later epoch it may have events of a former run, which only this workflow can set back.
+func (s *ObjectiveState) Rides(done int64) bool {
+	return s.Opened && s.Objective.Attempt <= 1 && s.Epoch <= 1 && done < s.End
+}
 
 // TurnRequest returns the content of the signal to the context.
 func (s *ObjectiveState) TurnRequest() TurnRequest {

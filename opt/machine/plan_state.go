@@ -49,7 +49,7 @@ type PlanState struct {
 // Rides reports whether the last events go with the result of the workflow, since the run of
 // the objective that began it reads that. In a later epoch the journal may have events of a
 // former run, which only this workflow can set back.
-func (s *PlanState) Rides() bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
+func (s *PlanState) Rides(int64) bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
 
 // Reports reports whether what records the events sends the report that waits for them, too.
 func (s *PlanState) Reports() bool { return s.Rules >= rulesGates }

@@ -174,20 +174,29 @@ func TestPlan_Handle_objectiveRewound(t *testing.T) {
 func TestPlanState_Rides(t *testing.T) {
 	for epoch, want := range []bool{true, true, false} {
 		s := &machine.PlanState{Epoch: epoch}
-		if got := s.Rides(); got != want {
+		if got := s.Rides(0); got != want {
 			t.Errorf("in epoch %d: %v", epoch, got)
 		}
 	}
 }
 
-// So it is with the end of an objective. Earlier rules record it before the workflow ends.
+// So it is with the end of an objective, if it is the first one: after a later attempt, or one that was
+// restored, a client could begin another from what the journal still shows.
 func TestObjectiveState_Rides(t *testing.T) {
-	for rules, last := range map[int]int{machine.Rules: 1, 8: -1} {
-		for epoch := range 3 {
-			s := &machine.ObjectiveState{Rules: rules, Epoch: epoch}
-			if got, want := s.Rides(), epoch <= last; got != want {
-				t.Errorf("under rules %d in epoch %d: %v", rules, epoch, got)
-			}
+	for name, tt := range map[string]struct {
+		attempt, epoch int
+		done           int64
+		opened, want   bool
+	}{
+		"the end":                       {1, 1, 6, true, true},
+		"what follows it":               {1, 1, 7, true, false},
+		"a retry":                       {2, 1, 6, true, false},
+		"a later epoch":                 {1, 2, 6, true, false},
+		"restored, or of earlier rules": {1, 1, 6, false, false},
+	} {
+		s := &machine.ObjectiveState{Epoch: tt.epoch, Opened: tt.opened, End: 7, Objective: opt.Objective{Attempt: tt.attempt}}
+		if got := s.Rides(tt.done); got != tt.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

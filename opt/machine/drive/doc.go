@@ -114,12 +114,12 @@ type Size struct {
 type Source struct {
 	ObjectiveID string
 	Name        string
-	N           int64            // of the latest event that is in the journal
-	Under       func() int       // of a plan: the latest epoch of its objective that it knows; nil for others
-	Rides       func() bool      // whether the last events go with the result of the workflow; nil for never
-	Reports     bool             // what records its events sends a message that waits for them, too
-	Patient     bool             // but not one that a task which begins beside it may make needless
-	Tries       map[string]Tries // [Driver.Tries] of the run before
+	N           int64                 // of the latest event that is in the journal
+	Under       func() int            // of a plan: the latest epoch of its objective that it knows; nil for others
+	Rides       func(done int64) bool // whether the events after that one go with the result of the workflow; nil for never
+	Reports     bool                  // what records its events sends a message that waits for them, too
+	Patient     bool                  // but not one that a task which begins beside it may make needless
+	Tries       map[string]Tries      // [Driver.Tries] of the run before
 }
 
 // signalPause is how long a driver waits after Temporal has refused one of its signals.

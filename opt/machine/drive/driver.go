@@ -146,5 +146,5 @@ func (d *Driver) idle() bool {
 // mayEnd reports whether the workflow may end: all its events are recorded, or are part of its
 // result.
 func (d *Driver) mayEnd() bool {
-	return d.idle() && (d.rec.recorded() || d.rec.rides != nil && d.rec.rides() && !d.rec.rewound) && !d.rec.writing
+	return d.idle() && (d.rec.recorded() || d.rec.rides != nil && d.rec.rides(d.rec.done) && !d.rec.rewound) && !d.rec.writing
 }

@@ -24,9 +24,9 @@ type recorder struct {
 
 	objectiveID string
 	source      string
-	under       func() int  // of a plan: the latest epoch of its objective that it knows; nil for others
-	rides       func() bool // whether the last events go with the result of the workflow; nil for never
-	reports     bool        // what writes events sends a message that waits for them, too
+	under       func() int            // of a plan: the latest epoch of its objective that it knows; nil for others
+	rides       func(done int64) bool // whether the events after that one go with the result of the workflow; nil for never
+	reports     bool                  // what writes events sends a message that waits for them, too
 
 	last    int64       // number of the latest event
 	done    int64       // of the latest one that is in the journal

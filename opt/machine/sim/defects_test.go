@@ -532,6 +532,7 @@ func TestReset_turn(t *testing.T) {
 // others waited behind it for ever.
 func TestReset_turnOfAnEndedRetry(t *testing.T) {
 	play(t, func(s *sim.Story) {
+		s.Rules(8) // the workflow ends when its end is recorded
 		id := s.Open(nothing)
 		s.Settle()
 		fail := func() {
@@ -590,6 +591,7 @@ func TestReset_aroundARetry(t *testing.T) {
 	for at := range 8 * 6 {
 		moment, task := at%8, at/8+1
 		play(t, func(s *sim.Story) {
+			s.Rules(8) // the workflow ends when its end is recorded
 			id := s.Open(given(sim.PlanOf("plan", "a", "?ok")))
 			s.Settle()
 			key := s.Activities()[0]
