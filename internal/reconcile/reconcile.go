@@ -248,8 +248,9 @@ func (r *Reconciler) Settle(ctx context.Context, since time.Time) {
 		}
 		ids, err := r.cfg.Temporal.Ended(ctx, since)
 		for _, id := range objectivesOf(ids) {
-			_, failed := r.check(ctx, id)
-			err = errors.Join(err, failed)
+			if _, failed := r.check(ctx, id); !errors.Is(failed, opt.ErrConflict) && !errors.Is(failed, opt.ErrUnknown) { // else another process does the same
+				err = errors.Join(err, failed)
+			}
 		}
 		r.report(ctx, "settle what has ended", err)
 	}
