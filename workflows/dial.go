@@ -8,6 +8,8 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
+
+	"longhaul/opt"
 )
 
 // DialConfig says where Temporal is.
@@ -23,6 +25,7 @@ type DialConfig struct {
 	Cipher     Cipher                          // nil encrypts nothing
 	Calls      Calls                           // nil for none
 	Last       RecordFunc                      // for the last events of plans and objectives; nil leaves them to objectives and the reconciler
+	Late       func([]opt.Batch)               // takes those of an objective that the journal has not taken; nil leaves them to the reconciler
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
@@ -42,7 +45,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(cfg.Calls))
 	}
 	if cfg.Last != nil {
-		last := newFinalRecorder(cfg.Last, payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}})
+		last := &finalRecorder{record: cfg.Last, late: cfg.Late, reader: payloadReader{options.DataConverter, blobDriver{cfg.Blobs, codec{cfg.Cipher}}}}
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(last.interceptor()))
 	}
 	if cfg.Local {

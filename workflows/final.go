@@ -29,18 +29,10 @@ const (
 	finalSkips    = 100
 )
 
-// What is left of an objective's end is tried again lateTries times, each after twice the pause, of
-// lateAtOnce objectives. The reconciler records the rest.
-const (
-	lateTries  = 8
-	lateAtOnce = 1000
-)
-
 // A finalRecorder records the last events of a plan or an objective, which the result of its workflow
-// carries, as soon as Temporal has accepted that result: it is final then, and people wait for it. The
-// objective of a plan records the same events when its turn in the queue has come, also those of a
-// process that was lost, so one try is made at these. Those of an objective are tried again; the
-// reconciler records them if the process is lost.
+// carries, as soon as Temporal has accepted that result: it is final then, and people wait for it. It makes
+// one try. The objective of a plan records the same events when its turn in the queue has come, also those
+// of a process that was lost. Those of an objective are left to late, and to the reconciler if the process is lost.
 //
 // It acts on success alone, since after an error it is not known what Temporal has: a completion that
 // Temporal has not accepted, such as one that a signal has overtaken, is an error. A completion in
@@ -48,13 +40,9 @@ const (
 // page, and the pages before have the commands.
 type finalRecorder struct {
 	record RecordFunc
+	late   func(batches []opt.Batch)
 	reader payloadReader
-	skips  atomic.Int64  // results that are not tried at once, after a try that has failed
-	late   chan struct{} // has an entry for each objective whose events are tried again
-}
-
-func newFinalRecorder(record RecordFunc, reader payloadReader) *finalRecorder {
-	return &finalRecorder{record: record, reader: reader, late: make(chan struct{}, lateAtOnce)}
+	skips  atomic.Int64 // results that are still left to others after a try that has failed
 }
 
 func (f *finalRecorder) interceptor() grpc.UnaryClientInterceptor {
@@ -82,8 +70,8 @@ func (f *finalRecorder) settle(ctx context.Context, result *commonpb.Payloads) {
 	switch err := f.reader.read(ctx, result.GetPayloads()[0], &ended); {
 	case err != nil:
 	case len(ended.Last) > 0:
-		if f.skips.Add(-1) >= 0 || !f.try(ctx, ended.Last) {
-			f.tryLater(ctx, ended.Last)
+		if (f.skips.Add(-1) >= 0 || !f.try(ctx, ended.Last)) && f.late != nil {
+			f.late(ended.Last)
 		}
 	case slices.ContainsFunc(ended.Ride, decides) && f.skips.Add(-1) < 0:
 		f.try(ctx, ended.Ride)
@@ -101,24 +89,6 @@ func (f *finalRecorder) try(ctx context.Context, batches []opt.Batch) bool {
 	}
 	f.skips.Store(finalSkips)
 	return false
-}
-
-// tryLater tries again beside other work, if there is room for that.
-func (f *finalRecorder) tryLater(ctx context.Context, batches []opt.Batch) {
-	select {
-	case f.late <- struct{}{}:
-	default:
-		return
-	}
-	go func() {
-		defer func() { <-f.late }()
-		for pause, n := finalPatience, 0; n < lateTries; pause, n = 2*pause, n+1 {
-			time.Sleep(pause)
-			if f.try(ctx, batches) {
-				return
-			}
-		}
-	}()
 }
 
 // decides reports whether people wait for an event of b: the verdict on a reply, or the end of a gate.

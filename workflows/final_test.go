@@ -3,10 +3,7 @@ package workflows
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	commandpb "go.temporal.io/api/command/v1"
@@ -43,10 +40,10 @@ func TestFinalRecorder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var recorded [][]opt.Batch
-			f := newFinalRecorder(func(_ context.Context, batches ...opt.Batch) error {
+			f := &finalRecorder{record: func(_ context.Context, batches ...opt.Batch) error {
 				recorded = append(recorded, batches)
 				return tc.journal
-			}, payloadReader{data: NewDataConverter(nil)})
+			}, reader: payloadReader{data: NewDataConverter(nil)}}
 			req := &workflowservice.RespondWorkflowTaskCompletedRequest{Commands: []*commandpb.Command{tc.command}, IntermediatePage: tc.intermediate}
 			err := f.interceptor()(t.Context(), workflowservice.WorkflowService_RespondWorkflowTaskCompleted_FullMethodName, req, nil, nil,
 				func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
@@ -67,35 +64,29 @@ func TestFinalRecorder(t *testing.T) {
 	}
 }
 
-// The end of an objective is recorded once the journal takes it, also while it is skipped that the
-// journal is tried at once, for some time.
+// The end of an objective that the journal has not taken at once is left to others.
 func TestFinalRecorder_objective(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fails, skips, want int
-		err                error
+		skips int
+		err   error
+		late  bool
 	}{
-		"at once":             {want: 1},
-		"later":               {fails: 3, want: 4, err: errors.New("down")},
-		"it is skipped":       {skips: 5, want: 1},
-		"it is refused":       {fails: 100, want: 1, err: &opt.RewoundError{}},
-		"the journal is away": {fails: 100, want: 1 + lateTries, err: errors.New("down")},
+		"at once":       {},
+		"it is skipped": {skips: 5, late: true},
+		"it fails":      {err: errors.New("down"), late: true},
+		"it is refused": {err: &opt.RewoundError{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var tries atomic.Int64
-				f := newFinalRecorder(func(context.Context, ...opt.Batch) error {
-					if int(tries.Add(1)) <= tt.fails {
-						return tt.err
-					}
-					return nil
-				}, payloadReader{data: NewDataConverter(nil)})
-				f.skips.Store(int64(tt.skips))
-				f.settle(t.Context(), completed(t, ObjectiveResult{Last: []opt.Batch{{Source: "obj"}}}).GetCompleteWorkflowExecutionCommandAttributes().GetResult())
-				time.Sleep(time.Hour)
-				if got := int(tries.Load()); got != tt.want || len(f.late) > 0 {
-					t.Errorf("%d tries, and %d to come, want %d", got, len(f.late), tt.want)
-				}
-			})
+			last, late := []opt.Batch{{Source: "obj"}}, []opt.Batch(nil)
+			f := &finalRecorder{
+				record: func(context.Context, ...opt.Batch) error { return tt.err }, late: func(b []opt.Batch) { late = b },
+				reader: payloadReader{data: NewDataConverter(nil)},
+			}
+			f.skips.Store(int64(tt.skips))
+			f.settle(t.Context(), resultIn(canceledWith(t, ObjectiveResult{Last: last})))
+			if got := cmp.Equal(last, late); got != tt.late {
+				t.Errorf("left to others: %v, want %v", got, tt.late)
+			}
 		})
 	}
 }

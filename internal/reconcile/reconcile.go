@@ -238,12 +238,8 @@ func (r *Reconciler) knows(planID string) bool {
 // Settle records the ends of the objectives that have ended since a time, as far as a worker that was
 // lost meanwhile has not done so. Temporal's list may be late, so it looks several times.
 func (r *Reconciler) Settle(ctx context.Context, since time.Time) {
-	for _, pause := range []time.Duration{0, quickEvery / 3, quickEvery, 5 * quickEvery} {
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+	for _, wait := range []time.Duration{0, quickEvery / 3, quickEvery, 5 * quickEvery} {
+		if !pause(ctx, wait) {
 			return
 		}
 		ids, err := r.cfg.Temporal.Ended(ctx, since)
@@ -252,7 +248,7 @@ func (r *Reconciler) Settle(ctx context.Context, since time.Time) {
 				err = errors.Join(err, failed)
 			}
 		}
-		r.report(ctx, "settle what has ended", err)
+		r.report(ctx, "settle the ends of objectives", err)
 	}
 }
 

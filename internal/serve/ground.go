@@ -10,6 +10,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/internal/namespace"
+	"longhaul/internal/reconcile"
 	"longhaul/opt/access"
 	"longhaul/workflows"
 )
@@ -70,7 +71,10 @@ func (c *connection) Start(context.Context) (err error) {
 	cfg := workflows.DialConfig{Log: namespace.SDKLog(c.host.log), Cipher: c.cipher, Calls: c.calls}
 	if c.store != nil {
 		cfg.Metrics, cfg.Blobs, cfg.Adjust = c.host.metrics.Temporal(), c.store.journal, c.host.build.Temporal
-		cfg.Last = wrap[activities.Recorder](c.store.journal, c.host.build.Recorder).Record // not measured: the objective records the same
+		cfg.Last = wrap[activities.Recorder](c.store.journal, c.host.build.Recorder).Record // not measured: others may record the same
+		late := reconcile.NewLate(cfg.Last)
+		cfg.Late = late.Take
+		c.onStop(func() error { late.Stop(); return nil })
 		if cfg.Traces, err = c.host.traces.provider.Interceptors(); err != nil {
 			return err
 		}

@@ -49,6 +49,15 @@ type ObjectiveState struct {
 	Forgotten bool      `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
 }
 
+// Rides returns whether the events of an objective after one that is recorded go with the result of its workflow. The
+// worker records them once Temporal has accepted that, or the reconciler if the worker is lost before.
+// Until then the journal shows the first attempt as open if the end of that is one of them, so that nothing
+// begins another run. Of a later attempt it may show the one before, from which a retry would begin. In a
+// later epoch it may have events of a former run, which only this workflow can set back.
+func Rides(s *ObjectiveState) func(done int64) bool {
+	return func(done int64) bool { return s.Opened && s.Objective.Attempt <= 1 && s.Epoch <= 1 && done < s.End }
+}
+
 // Making is a request to the planner.
 type Making struct {
 	Key    string `json:"key"`
@@ -59,15 +68,6 @@ type Making struct {
 
 // Source returns the source of the events.
 func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.Epoch) }
-
-// Rides reports whether the events after done, which are not recorded, go with the result of the workflow.
-// The worker records them once Temporal has accepted that, or the reconciler if the worker is lost before.
-// Until then the journal shows the first attempt as open if the end of that is one of them, so that nothing
-// begins another run. Of a later attempt it may show the one before, from which a retry would begin. In a
-// later epoch it may have events of a former run, which only this workflow can set back.
-func (s *ObjectiveState) Rides(done int64) bool {
-	return s.Opened && s.Objective.Attempt <= 1 && s.Epoch <= 1 && done < s.End
-}
 
 // TurnRequest returns the content of the signal to the context.
 func (s *ObjectiveState) TurnRequest() TurnRequest {

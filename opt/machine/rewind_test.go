@@ -182,7 +182,7 @@ func TestPlanState_Rides(t *testing.T) {
 
 // So it is with the end of an objective, if it is the first one: after a later attempt, or one that was
 // restored, a client could begin another from what the journal still shows.
-func TestObjectiveState_Rides(t *testing.T) {
+func TestRides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		attempt, epoch int
 		done           int64
@@ -195,7 +195,7 @@ func TestObjectiveState_Rides(t *testing.T) {
 		"restored, or of earlier rules": {1, 1, 6, false, false},
 	} {
 		s := &machine.ObjectiveState{Epoch: tt.epoch, Opened: tt.opened, End: 7, Objective: opt.Objective{Attempt: tt.attempt}}
-		if got := s.Rides(tt.done); got != tt.want {
+		if got := machine.Rides(s)(tt.done); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -28,7 +28,7 @@ func (h objectiveHost) state() any                                        { retu
 
 func (h objectiveHost) source() drive.Source {
 	s := &h.o.State
-	return drive.Source{ObjectiveID: s.Objective.ID, Name: s.Source(), N: s.N, Rides: s.Rides}
+	return drive.Source{ObjectiveID: s.Objective.ID, Name: s.Source(), N: s.N, Rides: machine.Rides(s)}
 }
 
 func (h objectiveHost) successor() host {

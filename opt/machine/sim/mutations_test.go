@@ -98,7 +98,7 @@ var mutations = []mutation{
 	{"work begins with the first events of a plan", "plan_state.go", "!slices.ContainsFunc(s.Plan.Ready(), other)", "(true || !slices.ContainsFunc(s.Plan.Ready(), other))"},
 	{"an objective in a later epoch leaves its end to its worker", "objective_state.go", "s.Objective.Attempt <= 1 && s.Epoch <= 1 && done", "s.Objective.Attempt <= 1 && done"},
 	{"a retry leaves its end to its worker", "objective_state.go", "&& s.Objective.Attempt <= 1 ", ""},
-	{"an objective that was restored leaves its end to its worker", "objective_state.go", "return s.Opened &&", "return"},
+	{"an objective that was restored leaves its end to its worker", "objective_state.go", "return s.Opened && s", "return s"},
 	{"what an objective says after its end is left to its worker", "objective_state.go", "&& done < s.End", ""},
 	{"a plan does not follow its objective into another epoch", "plan_state.go", "s.Above, s.Rewind = d.Epoch, true", "s.Above = d.Epoch"},
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
