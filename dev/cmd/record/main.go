@@ -51,12 +51,17 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer func() { _ = s.Stop() }()
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: hideIdentity})
+	j, err := journal.Open(ctx, journal.Config{})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	temporal, err := workflows.Dial(workflows.DialConfig{Last: j.Record, Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: hideIdentity})
 	if err != nil {
 		return err
 	}
 	defer temporal.Close()
-	rec, stop, err := startWorkers(ctx, temporal)
+	rec, stop, err := startWorkers(temporal, j)
 	if err != nil {
 		return err
 	}
@@ -117,16 +122,10 @@ type store interface {
 	activities.Purger
 	activities.TaskReader
 	reads
-	Close() error
 }
 
 // startWorkers starts the workers of all courses.
-func startWorkers(ctx context.Context, temporal client.Client) (*recorder, func(), error) {
-	var j store
-	j, err := journal.Open(ctx, journal.Config{})
-	if err != nil {
-		return nil, nil, err
-	}
+func startWorkers(temporal client.Client, j store) (*recorder, func(), error) {
 	newClient := func(cfg workflows.ClientConfig) *workflows.Client {
 		cfg.Temporal = temporal
 		return workflows.NewClient(cfg)
@@ -153,6 +152,5 @@ func startWorkers(ctx context.Context, temporal client.Client) (*recorder, func(
 		for _, w := range workers {
 			w.Stop()
 		}
-		_ = j.Close()
 	}, nil
 }
