@@ -96,7 +96,7 @@ func TestPlan_ridesInActivities(t *testing.T) {
 	if diff := cmp.Diff([]string{"Run", "Run", "Run"}, names); diff != "" {
 		t.Errorf("activities (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int{1, 2, 2}, rides); diff != "" { // the move of the plan to working is recorded at once
+	if diff := cmp.Diff([]int{3, 2, 2}, rides); diff != "" { // first the plan starts, and works
 		t.Errorf("events that ride (-want +got):\n%s", diff)
 	}
 	log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 completed", "task-a-1-2 working", "task-a-1-2 completed", "plan-a-1 completed")

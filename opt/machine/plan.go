@@ -205,7 +205,7 @@ func (m *Plan) Wants() Wants {
 	if w := s.lastWants(); w != nil {
 		return *w
 	}
-	w := Wants{Rewind: s.Rewind}
+	w := Wants{Rewind: s.Rewind, Soon: s.runs()}
 	for _, j := range m.jobs() {
 		j.addWants(&w)
 	}

@@ -148,6 +148,13 @@ func (s *PlanState) opens() bool {
 	return s.Rules >= rulesGates && !slices.ContainsFunc(s.Plan.Ready(), other)
 }
 
+// runs reports whether the tasks that may begin run in activities of this plan, in which events may ride.
+func (s *PlanState) runs() bool {
+	ready := s.Plan.Ready()
+	other := func(t *opt.Task) bool { return t.Ask != nil || t.Link != "" || t.Follow || t.Awaits() }
+	return s.Rules >= rulesSoon && s.mayBegin() && len(ready) > 0 && !slices.ContainsFunc(ready, other)
+}
+
 // yield gives the permission to begin tasks back when nothing in the plan can
 // continue, or only clients work on it, so that others in the context may work.
 func (s *PlanState) yield() bool {

@@ -12,6 +12,7 @@ type Wants struct {
 	Signals    []Signal
 	Done       *Done // the workflow may end; nil if it may not
 	Bound      bool  // the run may not continue as new yet: a plan needs a directive first
+	Soon       bool  // of a plan that has just begun: a task is about to, and the first events may ride in its activity
 	Rewind     bool  // it must get Rewound, when no event is about to be recorded
 	Forget     bool  // nothing more is recorded, and with Done the workflow ends at once, with all that runs
 }

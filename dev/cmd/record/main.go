@@ -51,8 +51,8 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer func() { _ = s.Stop() }()
-	j, err := journal.Open(ctx, journal.Config{})
-	if err != nil {
+	var j store
+	if j, err = journal.Open(ctx, journal.Config{}); err != nil {
 		return err
 	}
 	defer j.Close()
@@ -122,6 +122,7 @@ type store interface {
 	activities.Purger
 	activities.TaskReader
 	reads
+	Close() error
 }
 
 // startWorkers starts the workers of all courses.

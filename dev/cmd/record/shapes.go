@@ -129,6 +129,7 @@ var shapes = []shape{
 	{name: "end-completed", specs: plans("say done", "say after")},
 	{name: "end-failed", specs: plans("fail|say never", "say never")},
 	{name: "end-canceled", specs: plans("work 1m|say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
+	{name: "first-rides", specs: plans("say one|approve Go on?"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "checked", specs: checked("accept", 0)},
 	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},

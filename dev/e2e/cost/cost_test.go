@@ -11,9 +11,9 @@ import (
 // gate or a question that is opened and answered: the median of several on an otherwise idle server.
 var (
 	bareCost     = total{requests: 17, Price: cost.Price{WorkflowTasks: 7, Activities: 3, Visibility: 4, Actions: 6}}
-	longhaulCost = total{requests: 17, batches: 6, Price: cost.Price{WorkflowTasks: 7, Activities: 3, Visibility: 5, Actions: 8}}
+	longhaulCost = total{requests: 17, batches: 5, Price: cost.Price{WorkflowTasks: 7, Activities: 3, Visibility: 5, Actions: 7}}
 	gateCost     = total{requests: 17, batches: 5, Price: cost.Price{WorkflowTasks: 7, Activities: 1, Signals: 2, Visibility: 6, Actions: 9}}
-	questionCost = total{requests: 27, batches: 7, Price: cost.Price{WorkflowTasks: 10, Activities: 5, Signals: 2, Visibility: 6, Actions: 13}}
+	questionCost = total{requests: 27, batches: 6, Price: cost.Price{WorkflowTasks: 10, Activities: 5, Signals: 2, Visibility: 6, Actions: 12}}
 )
 
 // A total is the cost of an objective in figures.

@@ -43,10 +43,10 @@ func (d *Driver) Rest() []opt.Batch { return d.rec.batches() }
 // Open gives the input of the run alone to the machine and records the events at once. A
 // repeat of the first workflow task makes the same events, since its time is the start of
 // the run, and the same message that waits for them. Those of a plan that has to set its rows back
-// come after that.
+// come after that. Those of a plan that is about to begin a task ride in its activity.
 func (d *Driver) Open() {
 	d.rec.add(d.rec.machine.Handle(d.host.Began(), machine.Opened{})...)
-	if w := d.rec.machine.Wants(); len(d.rec.pending) > 0 && !w.Rewind {
+	if w := d.rec.machine.Wants(); len(d.rec.pending) > 0 && !w.Rewind && !w.Soon {
 		d.work.recordNow(w)
 	}
 }
