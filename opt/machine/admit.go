@@ -38,6 +38,12 @@ func Admit(o *opt.Objective, c opt.Command) error {
 	return admitForPlan(o, o.Plan(c.PlanID), c)
 }
 
+// hasOpenPlan reports whether a plan of an objective that has ended is open: an operator has reset its
+// workflow, which does the work again and then ends.
+func hasOpenPlan(o *opt.Objective) bool {
+	return slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return !p.Status.Ended() })
+}
+
 // admitForPlan returns the refusal of a command for a plan by its objective.
 func admitForPlan(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	switch {
@@ -64,7 +70,7 @@ func admitUpdate(o *opt.Objective, c opt.Command) error {
 		return objectiveEnded()
 	case to == "":
 		return nil
-	case o.Stopping != "" && !o.Status.Ended(), !o.Status.May(to):
+	case o.Stopping != "" && !o.Status.Ended(), !o.Status.May(to), o.Status.Ended() && hasOpenPlan(o):
 		return move
 	case o.Status.Ended() && !c.Change.Empty():
 		return objectiveEnded()

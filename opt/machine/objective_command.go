@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"longhaul/a2a"
@@ -113,7 +114,7 @@ func (m *Objective) retry(c opt.Command) *opt.CommandAnswer {
 		return nil
 	}
 	s.Kept = nil
-	if err := Admit(&s.Objective, c); err != nil {
+	if err := cmp.Or(Admit(&s.Objective, c), admitRetry(&kept.Objective, c)); err != nil {
 		return &opt.CommandAnswer{Refusal: opt.RefusalOf(err)}
 	}
 	if c.Kind == opt.UpdatePlan {
@@ -155,6 +156,15 @@ func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 		s.Given, s.Unplanned, s.Anew = nil, true, false
 		m.begin()
 	}
+}
+
+// admitRetry refuses a retry of a plan that the journal shows as open, or of its objective, as Admit does.
+func admitRetry(kept *opt.Objective, c opt.Command) error {
+	p := kept.Plan(c.PlanID)
+	if p == nil && kept.Status.Ended() && hasOpenPlan(kept) || p != nil && !p.Status.Ended() {
+		return &opt.MoveError{From: string(kept.Status), To: c.Status}
+	}
+	return nil
 }
 
 // retryPlan makes a plan pending in a new attempt, whose workflow begins after
