@@ -33,7 +33,7 @@ func matrix[S ~string](moves map[S][]S, check func(from, to string, want bool)) 
 func TestAdmit_objectiveMoves(t *testing.T) {
 	matrix(opt.ObjectiveMoves, func(from, to string, want bool) {
 		for _, paused := range []bool{false, true} {
-			o := objective("working")
+			o := objective("failed")
 			o.Status, o.Paused = opt.ObjectiveStatus(from), paused
 			want := want
 			if from == "blocked" && to == "working" {
@@ -52,6 +52,16 @@ func TestAdmit_objectiveMoves(t *testing.T) {
 	})
 	err := machine.Admit(objective(), opt.Command{Kind: opt.UpdateObjective, Status: "pending"})
 	wantMove(t, "a status of plans", err, "working", "pending", false)
+}
+
+// One that has ended is not retried while a plan of it works, as one does whose workflow was reset.
+func TestAdmit_objectiveRetry_openPlan(t *testing.T) {
+	for status, want := range map[string]bool{"failed": true, "completed": true, "working": false, "blocked": false} {
+		o := objective("failed", status)
+		o.Status = opt.ObjectiveFailed
+		err := machine.Admit(o, opt.Command{Kind: opt.UpdateObjective, Status: "submitted"})
+		wantMove(t, "a plan is "+status, err, "failed", "submitted", want)
+	}
 }
 
 // A failed or canceled objective can be retried although Stopping is set.
