@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-nets proof-clocks proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
+.PHONY: test check proof proof-faults proof-power proof-nets proof-clocks proof-skew proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
@@ -75,7 +75,7 @@ test-release:
 # end of their own. docs/proof.md says what they check.
 PROOF     ?= $(CURDIR)/bin/proof
 PROOFTIME ?= 1h
-proof: proof-faults proof-power proof-nets proof-clocks proof-chaos proof-bugs
+proof: proof-faults proof-power proof-nets proof-clocks proof-skew proof-chaos proof-bugs
 	@awk '{s += $$1; n += $$2} END {printf "Passed: %d runs, %.1f hours, %d checked operations\n", NR, s/3600, n}' $(PROOF)/sums
 
 # Calls of the database of Temporal fail, one method in one way after the other.
@@ -98,6 +98,11 @@ proof-nets:
 proof-clocks:
 	mkdir -p $(PROOF)
 	$(dev) test ./e2e/crash -run '^TestClocks$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/clocks.log -sums $(PROOF)/sums
+
+# Workers and API of two versions work together, and are replaced and killed.
+proof-skew:
+	mkdir -p $(PROOF)
+	$(dev) test ./e2e/crash -run '^TestSkew$$' -count=1 -v -timeout 0 -args -lives $(PROOFTIME) -lives-log $(PROOF)/skew.log -sums $(PROOF)/sums
 
 # Clients compete while processes are killed, and a checker judges what they have seen.
 proof-chaos:

@@ -303,10 +303,8 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 		return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began}
 	})
 	defer stream.stop()
-	if try > 1 {
-		if err := stream.begin(ctx); errors.Is(err, opt.ErrUnavailable) {
-			return Outcome{}, journalError(ctx, err) // its outcome could not be recorded, either
-		}
+	if err := beginAgain(ctx, stream, try); err != nil {
+		return Outcome{}, err
 	}
 	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()
@@ -333,6 +331,18 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 		return Outcome{}, journalError(ctx, err)
 	}
 	return out, nil
+}
+
+// beginAgain records that a task begins again, if this is not its first try. An error says that the task must
+// not run: its outcome could not be recorded, either, or another worker may have it meanwhile.
+func beginAgain(ctx context.Context, s *stream, try int) error {
+	if try <= 1 {
+		return nil
+	}
+	if err := s.begin(ctx); errors.Is(err, opt.ErrUnavailable) {
+		return journalError(ctx, err)
+	}
+	return ctx.Err()
 }
 
 // Deliver makes one attempt at the earliest delivery of a config that is due. A

@@ -31,6 +31,7 @@ type stream struct {
 	wake     chan struct{} // holds one value if something is pending
 	quit     func()        // ends the pauses of the writer
 	writer   sync.WaitGroup
+	writing  sync.Mutex // is held while events are written
 
 	mu        sync.Mutex
 	n         int64
@@ -107,7 +108,7 @@ func (s *stream) put(ctx context.Context, piece a2a.Artifact, last, replaces boo
 	s.wakeWriter()
 	s.mu.Unlock()
 	if err == nil && full {
-		err = s.flush(ctx)
+		err = s.flushUntil(ctx)
 	}
 	return err
 }
@@ -206,34 +207,51 @@ func (s *stream) wakeWriter() {
 	}
 }
 
-// flush writes the pending pieces. Pieces that could not be written stay pending.
+// flush writes the pending pieces. Pieces that could not be written stay pending. The journal may hold a write for
+// longer than ctx lasts; pieces may be added meanwhile.
 func (s *stream) flush(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.refused {
 		s.pending = nil
 	}
-	if len(s.pending) == 0 {
-		return s.err
+	events, err := slices.Clip(s.pending), s.err
+	s.mu.Unlock()
+	if len(events) == 0 {
+		return err
 	}
-	err := s.detach(ctx)
-	if err == nil {
-		err = s.record(ctx)
+	if err = s.detach(ctx, events); err == nil {
+		err = s.record(ctx, events)
 	}
-	if errors.As(err, new(*opt.RewoundError)) { // the workflow was reset, and the task runs again under its number
-		s.refused, err = true, nil
-	}
-	if err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.As(err, new(*opt.RewoundError)): // the workflow was reset, and the task runs again under its number
+		s.refused, s.pending, s.err = true, nil, nil
+	case err != nil:
 		s.err = &recordError{err}
-		return s.err
+	default:
+		s.pending, s.err = s.pending[len(events):], nil
 	}
-	s.err, s.pending = nil, nil
-	return nil
+	return s.err
 }
 
-// detach stores the large contents of pending pieces as blobs.
-func (s *stream) detach(ctx context.Context) (err error) {
-	for _, e := range s.pending {
+// flushUntil is flush that returns when ctx ends.
+func (s *stream) flushUntil(ctx context.Context) error {
+	written := make(chan error, 1)
+	s.writer.Go(func() { written <- s.flush(ctx) })
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// detach stores the large contents of events as blobs.
+func (s *stream) detach(ctx context.Context, events []opt.Event) (err error) {
+	for _, e := range events {
 		if c := e.Chunk; c != nil {
 			if c.Artifact.Parts, err = s.contents.detach(ctx, c.Artifact.Parts); err != nil {
 				return err
@@ -256,12 +274,12 @@ func SourceOf(w Work) string {
 	return name
 }
 
-// record writes the pending pieces.
-func (s *stream) record(ctx context.Context) error {
+// record writes events.
+func (s *stream) record(ctx context.Context, events []opt.Event) error {
 	return s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
 		Source:      SourceOf(s.work),
-		Events:      s.pending,
+		Events:      events,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -207,6 +208,42 @@ func TestStream_cannotBeRecorded(t *testing.T) {
 	}
 }
 
+// A journal that holds a write longer than the task may run, as one whose network is lost, does not hold the
+// executor: it could not hear that another worker has the task.
+func TestStream_journalIsSilent(t *testing.T) {
+	r := &silent{}
+	_, _ = runWith(t, config(r, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		r.entered, r.release = make(chan struct{}), make(chan struct{})
+		defer close(r.release)
+		chunk(t, s, "a", "1", false)
+		<-r.entered
+		ctx, end := context.WithCancel(ctx)
+		chunk(t, s, "a", "2", false)
+		s.Progress("Half of it", 0.5)
+		end()
+		var err error
+		for i := 0; err == nil && i < 200; i++ {
+			err = s.Chunk(ctx, artifact("a", "more"), false)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("many pieces: %v", err)
+		}
+		return activities.Completed(), nil
+	}), work)
+}
+
+// A silent recorder waits until it is released.
+type silent struct {
+	once             sync.Once
+	entered, release chan struct{}
+}
+
+func (r *silent) Record(context.Context, ...opt.Batch) error {
+	r.once.Do(func() { close(r.entered) })
+	<-r.release
+	return nil
+}
+
 // TestStream_recordsBeforeItReturns checks that the journal has all pieces before
 // the task ends.
 func TestStream_recordsBeforeItReturns(t *testing.T) {
@@ -225,7 +262,8 @@ func TestStream_recordsBeforeItReturns(t *testing.T) {
 
 func chunk(t *testing.T, s activities.Stream, id, text string, last bool) {
 	t.Helper()
-	if err := s.Chunk(t.Context(), artifact(id, text), last); err != nil {
+	ctx := context.WithoutCancel(t.Context()) // which ends outside the bubble of the test
+	if err := s.Chunk(ctx, artifact(id, text), last); err != nil {
 		t.Errorf("Chunk: %v", err)
 	}
 }

@@ -125,14 +125,10 @@ func (c *Channels) link(to Channel, n activities.NoticeAttempt) (outbox.AnswerLi
 		return outbox.AnswerLink{}, false
 	}
 	sum := sha256.Sum256([]byte(n.ID))
-	l := outbox.AnswerLink{
+	return outbox.AnswerLink{
 		ID: hex.EncodeToString(sum[:16]), Tenant: n.Tenant, Principal: to.Principal, Groups: to.Groups, GateID: n.Gate.ID, ObjectDigest: n.Gate.ObjectDigest,
-		Expires: a2a.At(n.Since.Time().Add(c.cfg.LinksFor)),
-	}
-	if end := n.Gate.ExpiresAt; !end.IsZero() && end.Millis() < l.Expires.Millis() {
-		l.Expires = end
-	}
-	return l, true
+		Expires: a2a.At(n.Since.Time().Add(c.cfg.LinksFor)), // a gate that expires before refuses the answer itself: the clock of an API may be ahead
+	}, true
 }
 
 // logFailure logs the cause of a failure, which the outcome of an attempt does not have.

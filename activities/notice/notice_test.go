@@ -165,8 +165,8 @@ func TestChannels_Notify_webhook(t *testing.T) {
 	}
 }
 
-// An answer link ends with the gate, and there is none where nothing can be
-// answered.
+// The time of an answer link is not that of its gate, which ends by the clock of Temporal alone. There
+// is no link where nothing can be answered.
 func TestChannels_Notify_link(t *testing.T) {
 	r := newReceiver(t)
 	text := hook + "\n"
@@ -177,7 +177,7 @@ func TestChannels_Notify_link(t *testing.T) {
 		want     string // that the URL ends with; "" for no URL
 	}{
 		"week":             {want: ",2026-03-08T09:30:04.000Z"},
-		"the gate expires": {change: func(n *activities.NoticeAttempt) { n.Gate.ExpiresAt = a2a.AtMillis(at.Millis() + 60_000) }, want: ",2026-03-01T09:31:04.000Z"},
+		"the gate expires": {change: func(n *activities.NoticeAttempt) { n.Gate.ExpiresAt = a2a.AtMillis(at.Millis() + 60_000) }, want: ",2026-03-08T09:30:04.000Z"},
 		"expired":          {change: func(n *activities.NoticeAttempt) { n.Kind = outbox.NoticeKind(opt.Expire) }},
 		"a credential":     {change: func(n *activities.NoticeAttempt) { n.Gate.Kind, n.Gate.Actions = opt.Credential, nil }},
 		"no principal":     {channels: strings.Replace(text, "principal: ann, ", "", 1)},

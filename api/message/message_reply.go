@@ -231,9 +231,10 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v shown.TaskVie
 	}
 	d, err := s.deliverLetter(ctx, c, v, l)
 	if errors.Is(err, call.ErrEnded) { // perhaps because of the same letter, which another call has handed over
+		early := s.refuseEarly(ctx, c, l) // before the judgement is looked for, which may be recorded meanwhile
 		before, failed := s.judgedBefore(ctx, c, v, l)
 		if before == nil && failed == nil {
-			failed = s.refuseEarly(ctx, c, l)
+			failed = early
 		}
 		if before != nil || failed != nil {
 			d, err = before, failed
@@ -242,16 +243,16 @@ func (s *Messages) sendLetter(ctx context.Context, c *call.Call, v shown.TaskVie
 	return d, undo(err)
 }
 
-// refuseEarly returns an error that allows a repeat of a note which found no workflow, if its task has
-// not begun: the workflow of its plan begins later than the task can be seen, and much later while the
-// database of Temporal fails.
+// refuseEarly returns an error that allows a repeat of a letter which found no workflow of a plan, if the journal
+// may lack what it has done: a task that a note is for has not begun, which happens later than it can be seen, and
+// much later while the database of Temporal fails, or one with a gate has not ended.
 func (s *Messages) refuseEarly(ctx context.Context, c *call.Call, l opt.Letter) error {
-	if l.PlanID == "" || l.Reply != nil {
+	if l.PlanID == "" {
 		return nil
 	}
 	state, _, err := s.Journal.Peek(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID))
-	if err == nil && state == opt.TaskPending {
-		err = fmt.Errorf("deliver a letter to %s, which has not begun: %w", l.PlanID, opt.ErrUnavailable)
+	if err == nil && (state == opt.TaskPending || l.Reply != nil && !state.Ended()) {
+		err = fmt.Errorf("deliver a letter to %s, of which not all is recorded: %w", l.PlanID, opt.ErrUnavailable)
 	}
 	return err
 }

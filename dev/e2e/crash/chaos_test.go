@@ -94,7 +94,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	t.Helper()
 	tally := filepath.Join(t.TempDir(), "tally")
 	top := topology.Run(ctx, t, topology.Options{
-		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: append(common(t), "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0", "CRASHABLE_TALLY="+tally)},
+		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: append(common(t), "CRASHABLE_TALLY="+tally)},
 		Packages: map[string]string{"longhaul": harness.Crashable},
 	})
 	c := harness.NewClient("http://" + top.Addr("proxy", 7420))

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,11 +45,21 @@ var (
 const farthest = 8 * time.Minute
 
 // machineRoads are those of one machine.
-type machineRoads struct{ t *testing.T }
+type machineRoads struct {
+	t     *testing.T
+	addrs map[string]string // by member
+}
+
+func newMachineRoads(t *testing.T) machineRoads { return machineRoads{t, map[string]string{}} }
 
 func (machineRoads) road(_, _, addr string) string { return addr }
 
-func (r machineRoads) start(_ string, launch func(addr string)) { launch(harness.FreeAddr(r.t)) }
+func (r machineRoads) start(name string, launch func(addr string)) {
+	if r.addrs[name] == "" {
+		r.addrs[name] = harness.FreeAddr(r.t)
+	}
+	launch(r.addrs[name])
+}
 
 // jump has the clock of a random process jump, again and again. A worker is killed now and then, whose tasks
 // another one takes.
@@ -62,8 +73,14 @@ func (l *life) jump(t *testing.T) {
 		set(m.name, firstClocks[m.name])
 	}
 	books := playbooks(t, quorum, soon, later)
-	f := newFleet(t, machineRoads{t}, func(name string) []string {
-		return []string{"CRASHABLE_CLOCK=" + filepath.Join(dir, name), books}
+	roads, links := newMachineRoads(t), newLinkbox(t)
+	roads.addrs["api-1"] = harness.FreeAddr(t)
+	notices := harness.WriteFile(t, t.TempDir(), "notices.yaml", "channels:\n- {name: links, kind: webhook, url: \""+links.URL+"\", tenants: [default], principal: ann}\n")
+	f := newFleet(newWorld(t), roads, func(name string) []string {
+		return []string{
+			"CRASHABLE_CLOCK=" + filepath.Join(dir, name), books, "LONGHAUL_NOTICES=" + notices,
+			"LONGHAUL_ANSWER_KEYS=" + strings.Repeat("B", 42) + "A=", "LONGHAUL_PUBLIC_URL=http://" + roads.addrs["api-1"],
+		}
 	})
 	f.w.behind = farthest
 	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
@@ -77,7 +94,8 @@ func (l *life) jump(t *testing.T) {
 			set(m.name, ahead)
 		}
 		wait(ctx, between(r, 300*time.Millisecond, 2*time.Second))
-	}, scenario{"expired", (*world).expired}, scenario{"answered in time", (*world).inTime})
+	}, scenario{"expired", (*world).expired}, scenario{"answered in time", (*world).inTime},
+		scenario{"answered in time by a link", links.inTime}, scenario{"answered too late by a link", links.late})
 }
 
 // expired has a question without an answer.

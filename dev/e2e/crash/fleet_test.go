@@ -27,6 +27,8 @@ type fleet struct {
 	temporal string // its address
 	roads    roads
 	env      func(name string) []string // of a member
+	calm     func()                     // follows the last fault; nil does nothing
+	patience time.Duration              // how long clients may wait after the last fault
 	running  map[string]*harness.Process
 	killed   map[int]time.Time // by process id
 }
@@ -47,7 +49,7 @@ var members = []member{{"worker-1", harness.Worker}, {"worker-2", harness.Worker
 // common are settings of all processes of an installation whose callers have keys.
 func common(t *testing.T) []string {
 	return []string{
-		"LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_ALLOW_ANYONE=false", playbooks(t, quorum),
+		"LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0", "LONGHAUL_ALLOW_ANYONE=false", playbooks(t, quorum),
 		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all",
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
@@ -62,12 +64,13 @@ func playbooks(t *testing.T, texts ...string) string {
 	return "LONGHAUL_PLAYBOOKS=" + dir
 }
 
-// newFleet starts a fleet, with settings of PostgreSQL. env returns more of the environment of a member.
-func newFleet(t *testing.T, r roads, env func(name string) []string, settings ...string) *fleet {
+// newFleet starts the fleet of a world, with settings of PostgreSQL. env returns more of the environment of a
+// member.
+func newFleet(w *world, r roads, env func(name string) []string, settings ...string) *fleet {
+	t := w.t
 	t.Helper()
 	needs.Tools(t, "postgres")
-	w := newWorld(t)
-	f := &fleet{t: t, w: w, temporal: w.site.TemporalAddr, roads: r, env: env, running: map[string]*harness.Process{}, killed: map[int]time.Time{}}
+	f := &fleet{t: t, w: w, temporal: w.site.TemporalAddr, roads: r, env: env, patience: 3 * time.Minute, running: map[string]*harness.Process{}, killed: map[int]time.Time{}}
 	var err error
 	f.postgres, err = pgserver.Start(t.Context(), append(settings, "fsync=off")...)
 	must(t, err)
@@ -117,7 +120,7 @@ func (f *fleet) start(m member) {
 	f.t.Logf("%s is ready", m.name)
 }
 
-// replace kills a worker, and starts another one in its place.
+// replace kills a member, and starts another one in its place.
 func (f *fleet) replace(m member) {
 	f.t.Helper()
 	f.running[m.name].Kill()
@@ -129,7 +132,7 @@ func (f *fleet) replace(m member) {
 // have seen once all work has ended.
 func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Context, r *rand.Rand), more ...scenario) {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), lasts+3*time.Minute)
+	ctx, cancel := context.WithTimeout(f.t.Context(), lasts+f.patience)
 	defer cancel()
 	kinds, err := chosen(*proofClients)
 	must(f.t, err)
@@ -140,6 +143,9 @@ func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Cont
 	for end := time.Now().Add(lasts); time.Now().Before(end) && ctx.Err() == nil; l.Faults++ {
 		fault(ctx, r)
 		f.w.nextRound(false)
+	}
+	if f.calm != nil {
+		f.calm()
 	}
 	f.w.nextRound(true)
 	f.t.Logf("%d faults are over", l.Faults)

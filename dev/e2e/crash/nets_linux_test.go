@@ -66,7 +66,9 @@ func newNetworks(t *testing.T) *networks {
 		if err := n.ip("netns add NAME"); err != nil {
 			needs.Missing(t, "the right to make network namespaces", err.Error())
 		}
-		t.Cleanup(func() { must(t, n.ip("netns del NAME")) })
+		t.Cleanup(func() { // with a namespace alone, its cable is gone only some time later
+			must(t, errors.Join(n.ip("link del NAME"), n.ip("netns del NAME")))
+		})
 		for _, args := range []string{
 			"link add NAME type veth peer name eth0 netns NAME", "addr add HERE/30 dev NAME", "link set NAME up",
 			"-n NAME addr add THERE/30 dev eth0", "-n NAME link set eth0 up", "-n NAME link set lo up", "-n NAME route add default via HERE",
@@ -131,7 +133,7 @@ func (s *networks) start(name string, launch func(addr string)) {
 // vanish takes the network from a random process, again and again.
 func (l *life) vanish(t *testing.T) {
 	s := newNetworks(t)
-	f := newFleet(t, s, func(string) []string { return nil }, s.settings()...)
+	f := newFleet(newWorld(t), s, func(string) []string { return nil }, s.settings()...)
 	f.w.push.URL = "http://" + s.open("a worker", "webhook", s.cables[0].here, strings.TrimPrefix(f.w.push.URL, "http://"))
 	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		i, way := r.IntN(len(members)), vanishings[r.IntN(len(vanishings))]

@@ -20,7 +20,7 @@ func TestNets(t *testing.T) { live(t, map[string]func(*life, *testing.T){"links"
 // spoil spoils a random link in a random way, again and again.
 func (l *life) spoil(t *testing.T) {
 	s := newLinks(t)
-	f := newFleet(t, s, func(string) []string { return nil })
+	f := newFleet(newWorld(t), s, func(string) []string { return nil })
 	n := 0
 	f.endure(l, time.Duration(l.pick(8, 60))*time.Second, func(ctx context.Context, r *rand.Rand) {
 		at, with := s.all[r.IntN(len(s.all))], spoils[(n+r.IntN(2))%len(spoils)]

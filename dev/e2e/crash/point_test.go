@@ -73,6 +73,24 @@ func (w *world) checkAttempts(want map[string]int) {
 	}
 }
 
+// The journal does not take the last piece that a task has streamed: the task runs again, in the same process,
+// and uses up no attempt.
+func TestCrash_unrecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start(harness.AllInOne, "unrecorded")
+	if _, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: harness.NewPlan("plan", "stream 4 20ms")}, expected{state: "COMPLETED", text: pieces(4)}); err != nil {
+		t.Fatal(err)
+	}
+	all := w.settle()
+	p.Stop()
+	w.checkStopped(all)
+	r := harness.Rounds(harness.Tally(t, w.tally))[planTask(w.acked()[0], 1, 0)+":1"]
+	if len(r) != 2 || r[0].What != "end" || r[1].N != 1 || r[1].Try != 2 || !r[0].Unrecorded {
+		t.Errorf("it ran %+v", r)
+	}
+}
+
 // Twenty identical, concurrent sends begin one objective and one workflow, also
 // if the process is killed meanwhile and unanswered sends are repeated.
 func TestCrash_sameSendManyTimes(t *testing.T) {

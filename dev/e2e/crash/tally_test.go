@@ -1,6 +1,8 @@
 package crash_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,14 +14,14 @@ import (
 const heartbeat = 25 * time.Second
 
 // checkTally checks that every attempt ran once, and again only if the run before
-// had failed or its process was killed. Nothing ran after the end of its task in
+// had failed, its process was killed or the journal lacked what it had streamed. Nothing ran after the end of its task in
 // the journal, whose clock may be behind by so much.
 func checkTally(t *testing.T, path string, j *journal, behind time.Duration) {
 	t.Helper()
 	lines := harness.Tally(t, path)
 	checkAlone(t, lines)
 	rounds := harness.Rounds(lines)
-	again := 0
+	again, unrecorded := 0, 0
 	for key, r := range rounds {
 		task, round, err := harness.SplitKey(key)
 		if err != nil {
@@ -29,7 +31,12 @@ func checkTally(t *testing.T, path string, j *journal, behind time.Duration) {
 		for _, a := range r {
 			if last != nil {
 				again++
-				checkAgain(t, key, last, a)
+				if last.Unrecorded {
+					unrecorded++
+				}
+				if problem := needless(last, a); problem != "" {
+					t.Errorf("%s: %s", key, problem)
+				}
 			}
 			last = a
 		}
@@ -44,7 +51,7 @@ func checkTally(t *testing.T, path string, j *journal, behind time.Duration) {
 			t.Errorf("%s: ran at %v, after its end was recorded at %v", key, last.Began, e.at())
 		}
 	}
-	t.Logf("Executed %d rounds of tasks, %d attempts beside the first", len(rounds), again)
+	t.Logf("Executed %d rounds of tasks, %d attempts beside the first, %d of them since the journal lacked pieces of one that had ended", len(rounds), again, unrecorded)
 }
 
 // checkAlone checks that no process ran a round twice at a time.
@@ -66,16 +73,45 @@ func checkAlone(t *testing.T, lines []harness.TallyLine) {
 	}
 }
 
-// checkAgain checks that there was a reason to begin an attempt after the one
-// before.
-func checkAgain(t *testing.T, key string, last, a *harness.Attempt) {
-	t.Helper()
+// needless returns why there was no reason to begin an attempt after the one before, "" if there was one.
+func needless(last, a *harness.Attempt) string {
+	after := a.Began.Sub(last.Began)
 	switch {
 	case last.PID != a.PID: // it was killed
 	case last.What == "error": // the attempt failed
-	case last.What == "" && a.Began.Sub(last.Began) > heartbeat: // it hung
-	case a.Began.Sub(last.Began) > 2*heartbeat: // Temporal lost its outcome and the next run, which may have been elsewhere
+	case last.What == "" && after > heartbeat: // it hung
+	case last.Unrecorded: // what it had streamed was not in the journal
+	case a.Try > last.Try+1: // a try between them went elsewhere, so that this process cannot know whether its outcome still holds
+	case a.Try == 0 && after > 2*heartbeat: // the same, of a program that does not note tries
 	default:
-		t.Errorf("%s: attempt %d ran %v after attempt %d, which had come to %q in the same process", key, a.N, a.Began.Sub(last.Began), last.N, last.What)
+		return fmt.Sprintf("attempt %d (try %d) ran %v after attempt %d (try %d), which had come to %q in the same process", a.N, a.Try, after, last.N, last.Try, last.What)
+	}
+	return ""
+}
+
+func TestNeedless(t *testing.T) {
+	begin := "task-1-0:1 1 7 1000000000 begin 1\ntask-1-0:1 1 7 2000000000 end 1\n"
+	for name, test := range map[string]struct {
+		lines string
+		ok    bool
+	}{
+		"the next try, in the same process":      {begin + "task-1-0:1 1 7 3000000000 begin 2\n", false},
+		"much later":                             {begin + "task-1-0:1 1 7 99000000000 begin 2\n", false},
+		"pieces were late, and recorded":         {strings.Replace(begin, "task-1-0:1 1 7 2", "task-1-0:1 1 7 1500000000 unrecorded 1\ntask-1-0:1 1 7 2", 1) + "task-1-0:1 1 7 3000000000 begin 2\n", false},
+		"pieces were not recorded":               {begin + "task-1-0:1 1 7 2000000001 unrecorded 1\ntask-1-0:1 1 7 3000000000 begin 2\n", true},
+		"pieces of another try were not":         {begin + "task-1-0:1 1 7 2000000001 unrecorded 3\ntask-1-0:1 1 7 3000000000 begin 2\n", false},
+		"a try went elsewhere":                   {begin + "task-1-0:1 1 7 3000000000 begin 3\n", true},
+		"in another process":                     {begin + "task-1-0:1 1 8 3000000000 begin 2\n", true},
+		"it had failed":                          {strings.Replace(begin, "end", "error", 1) + "task-1-0:1 1 7 3000000000 begin 2\n", true},
+		"by programs without tries":              {strings.ReplaceAll(begin, " 1\n", "\n") + "task-1-0:1 1 7 3000000000 begin\n", false},
+		"by programs without tries, after hours": {strings.ReplaceAll(begin, " 1\n", "\n") + "task-1-0:1 1 7 99000000000000 begin\n", true},
+	} {
+		r := harness.Rounds(harness.Tally(t, harness.WriteFile(t, t.TempDir(), "tally", test.lines)))["task-1-0:1"]
+		if len(r) != 2 {
+			t.Fatalf("%s: %d attempts", name, len(r))
+		}
+		if got := needless(r[0], r[1]); (got == "") != test.ok {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

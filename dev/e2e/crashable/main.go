@@ -13,6 +13,8 @@
 //	recorded               it was written, and the workflow has not heard
 //	streamed               pieces of an artifact were written, their task still runs
 //
+// It does not kill itself at "unrecorded": the journal does not take the last piece of a first try.
+//
 // CRASHABLE_TALLY is the path of the file. See [tally].
 //
 // CRASHABLE_CLOCK is the path of a file with how far the clock of the process is ahead, such as -3m. See
@@ -24,6 +26,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync"
 
 	"longhaul/activities"
 	"longhaul/activities/echo"
@@ -44,7 +47,9 @@ func main() {
 		build.Planner = func(p activities.Planner) activities.Planner { return waitingPlanner{p, control{url}} }
 	}
 	if path := os.Getenv("CRASHABLE_TALLY"); path != "" {
-		executor = tally{executor, path}
+		t := tally{executor, path, &sync.Map{}}
+		executor = t
+		build.Recorder = func(r activities.Recorder) activities.Recorder { return t.recorder(at.recorder(r)) }
 	}
 	build.Executors = map[string]activities.Executor{"echo": executor}
 	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, build))

@@ -94,6 +94,9 @@ type recorder struct {
 func (p *point) recorder(r activities.Recorder) activities.Recorder { return recorder{r, p} }
 
 func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
+	if r.at.name == "unrecorded" && slices.ContainsFunc(batches, func(b opt.Batch) bool { return slices.ContainsFunc(b.Events, isLastPiece) }) {
+		return opt.ErrUnavailable
+	}
 	outcome := slices.ContainsFunc(batches, func(b opt.Batch) bool { return slices.ContainsFunc(b.Events, isOutcome) })
 	if outcome {
 		r.at.pass("outcome-before-record")
@@ -128,3 +131,6 @@ func isOutcome(e opt.Event) bool {
 	to := opt.TaskState(e.To)
 	return e.Kind == opt.TaskMoved && e.PlanID != "" && (to == opt.TaskCompleted || to.Waiting())
 }
+
+// isLastPiece reports whether e is the last piece of an artifact, in the first try.
+func isLastPiece(e opt.Event) bool { return e.Chunk != nil && e.Chunk.Last && e.Try <= 1 }

@@ -77,6 +77,9 @@ func NewSiteIn(t testing.TB, dir string) *Site {
 // Binary returns the path of the program that the site's processes run.
 func (s *Site) Binary() string { return s.binary }
 
+// Use has commands and processes from now on run another binary.
+func (s *Site) Use(binary string) { s.binary = binary }
+
 // URL returns the URL of the API.
 func (s *Site) URL() string { return "http://" + s.Addr }
 

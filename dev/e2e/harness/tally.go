@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// Unrecorded is what a line says of pieces that the journal has not taken.
+const Unrecorded = "unrecorded"
+
 // A TallyLine is one line of the file in which [Crashable] records runs of
 // executors.
 type TallyLine struct {
@@ -20,7 +23,8 @@ type TallyLine struct {
 	Attempt int
 	PID     int
 	At      time.Time
-	What    string // begin, end or error
+	What    string // begin, end, error or unrecorded
+	Try     int    // 0 in lines of programs that do not note it
 }
 
 // ReadTally returns the lines in order. The last line of a killed process may be
@@ -38,7 +42,7 @@ func ReadTally(path string) ([]TallyLine, error) {
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var l TallyLine
 		var nanos int64
-		if _, err := fmt.Sscanf(s.Text(), "%s %d %d %d %s", &l.Key, &l.Attempt, &l.PID, &nanos, &l.What); err != nil {
+		if n, err := fmt.Sscan(s.Text(), &l.Key, &l.Attempt, &l.PID, &nanos, &l.What, &l.Try); n < 5 {
 			return nil, fmt.Errorf("line %q: %w", s.Text(), err)
 		}
 		l.At = time.Unix(0, nanos)
@@ -61,9 +65,11 @@ func Tally(t testing.TB, path string) []TallyLine {
 func MostAtOnce(lines []TallyLine) (most int) {
 	running := 0
 	for _, l := range slices.SortedStableFunc(slices.Values(lines), func(a, b TallyLine) int { return a.At.Compare(b.At) }) {
-		if l.What == "begin" {
+		switch l.What {
+		case "begin":
 			running++
-		} else {
+		case Unrecorded:
+		default:
 			running--
 		}
 		most = max(most, running)
@@ -83,6 +89,9 @@ type Attempt struct {
 	Began time.Time
 	Ended time.Time // zero without What
 	What  string    // end or error, "" if it has neither
+	Try   int       // 0 if it is not known
+
+	Unrecorded bool // the journal did not take what it streamed, when it had ended
 }
 
 // Last returns the latest attempt, nil if there was none.
@@ -98,14 +107,22 @@ func Rounds(lines []TallyLine) map[string]Round {
 	all := map[string]Round{}
 	for _, l := range lines {
 		if l.What == "begin" {
-			all[l.Key] = append(all[l.Key], &Attempt{N: l.Attempt, PID: l.PID, Began: l.At})
+			all[l.Key] = append(all[l.Key], &Attempt{N: l.Attempt, PID: l.PID, Try: l.Try, Began: l.At})
 			continue
 		}
 		for _, a := range slices.Backward(all[l.Key]) {
-			if a.N == l.Attempt && a.PID == l.PID && a.What == "" {
-				a.What, a.Ended = l.What, l.At
-				break
+			if a.N != l.Attempt || a.PID != l.PID || a.Try != l.Try {
+				continue
 			}
+			switch {
+			case l.What == Unrecorded:
+				a.Unrecorded = a.What != ""
+			case a.What == "":
+				a.What, a.Ended = l.What, l.At
+			default:
+				continue
+			}
+			break
 		}
 	}
 	return all

@@ -113,6 +113,13 @@ func (w *world) connect() {
 // begin begins the n-th objective.
 func (w *world) begin(n int) {
 	w.Helper()
+	if err := w.send(w.Context(), n); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// send sends the message of the n-th objective until it is accepted.
+func (w *world) send(ctx context.Context, n int) error {
 	m := harness.Message{ID: fmt.Sprint("m", n), Text: "x"}
 	switch n % 6 {
 	case 0:
@@ -132,8 +139,11 @@ func (w *world) begin(n int) {
 		}
 		m.Plan = harness.NewPlan("long", long...)
 	}
-	task := w.c.MustSendUntil(w.Context(), w, m)
-	w.roots = append(w.roots, task.ID)
+	task, err := w.c.SendUntil(ctx, m)
+	if err == nil {
+		w.roots = append(w.roots, task.ID)
+	}
+	return err
 }
 
 // answerGates accepts at every open gate. A refusal is no error: the gate may have been

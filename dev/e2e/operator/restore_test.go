@@ -1,62 +1,87 @@
 package operator_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
 )
 
-// A database is restored from a copy that was made some 500 events before, while work of
-// every kind is open. First the journal, which a rebuild completes, then Temporal, whose
-// workflows are then older than the journal.
+// A database is restored from a copy that was made some 500 events before, while clients begin work of every
+// kind and answer its gates, and repeat what fails. First the journal, which a rebuild completes, then Temporal,
+// whose workflows are then older than the journal.
 func TestOperator_restore(t *testing.T) {
 	w := newWorld(t)
-	p := w.site.Start(harness.AllInOne)
-	for n := range 6 {
-		w.begin(n)
+	l := w.load()
+	for _, databases := range [][]string{{"journal.db"}, {"temporal.db", "temporal-visibility.db"}} {
+		p := w.site.Start(harness.AllInOne)
+		l.await(6)
+		copies := w.stopAndCopy(p)
+		p = w.site.Start(harness.AllInOne)
+		l.await(15)
+		p.Stop()
+		w.restore(copies, databases...)
+		temporal := w.site.Start(harness.Temporal)
+		w.journal("rebuild")
+		w.journal("close", "--lost", "--yes") // what began after a copy of Temporal
+		temporal.Stop()
 	}
-	copies := w.stopAndCopy(p)
-	p = w.site.Start(harness.AllInOne)
-	w.moreEvents("a")
-	p.Stop()
-	w.restore(copies, "journal.db")
-	temporal := w.site.Start(harness.Temporal)
-	w.journal("rebuild")
-	temporal.Stop()
-
-	p = w.site.Start(harness.AllInOne)
-	for n := range 6 {
-		w.begin(6 + n)
-	}
-	copies = w.stopAndCopy(p)
-	p = w.site.Start(harness.AllInOne)
-	w.moreEvents("b")
-	p.Stop()
-	w.restore(copies, "temporal.db", "temporal-visibility.db")
-	temporal = w.site.Start(harness.Temporal)
-	w.journal("rebuild")
-	temporal.Stop()
-
 	w.site.Start(harness.AllInOne)
 	w.connect()
+	l.await(6)
+	l.end()
 	w.finish()
 	w.checkTemporal()
 	w.checkLog()
 }
 
-// moreEvents has everything that is open continue, and begins more work: some 500 events.
-func (w *world) moreEvents(suffix string) {
-	w.Helper()
-	w.answerGates()
-	for n := range 12 {
-		plan := harness.NewPlan("more", strings.Split(strings.TrimSuffix(strings.Repeat("say x,", 12), ","), ",")...)
-		task := w.c.MustSendUntil(w.Context(), w, harness.Message{ID: suffix + string(rune('a'+n)), Text: "x", Plan: plan})
-		w.roots = append(w.roots, task.ID)
-		w.c.AwaitEnd(w.T, within, task.ID)
+// A load begins objectives, one after another, and answers the gates of the latest ones.
+type load struct {
+	w     *world
+	begun atomic.Int64
+	end   func() // afterwards w is that of the test again
+}
+
+func (w *world) load() *load {
+	ctx, cancel := context.WithCancel(w.Context())
+	l := &load{w: w}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			if err := w.send(ctx, int(l.begun.Load())); err != nil && ctx.Err() == nil {
+				w.Error(err)
+				return
+			}
+			l.begun.Add(1)
+			for _, id := range w.roots[max(0, len(w.roots)-8):] {
+				_ = w.answer(id) // what could not be answered is at the end
+			}
+		}
+	})
+	l.end = func() {
+		cancel()
+		running.Wait()
 	}
+	w.Cleanup(l.end)
+	return l
+}
+
+// await waits until n more objectives have begun.
+func (l *load) await(n int) {
+	l.w.Helper()
+	until := l.begun.Load() + int64(n)
+	harness.Eventually(l.w, within, "more work has begun", func() error {
+		if now := l.begun.Load(); now < until && !l.w.Failed() {
+			return fmt.Errorf("%d of %d objectives", now, until)
+		}
+		return nil
+	})
 }
 
 // stopAndCopy stops the service and copies its data.
@@ -90,7 +115,7 @@ func (w *world) restore(copies string, names ...string) {
 }
 
 // journal runs a command of the journal.
-func (w *world) journal(command string) {
+func (w *world) journal(command ...string) {
 	w.Helper()
-	w.site.Run("journal", command, "--data-dir", w.site.Dir, "--temporal-addr", w.site.TemporalAddr)
+	w.site.Run(slices.Concat([]string{"journal"}, command, []string{"--data-dir", w.site.Dir, "--temporal-addr", w.site.TemporalAddr})...)
 }
