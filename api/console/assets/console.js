@@ -182,14 +182,26 @@ function attributes(old, fresh) {
   }
 }
 
-// localize shows times in the time zone and the language of the reader.
+// localize shows times in the time zone and the language of the reader: as how long ago they
+// were, or how far ahead they are, with the exact time in the title.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }); // in timelines
+const relative = new Intl.RelativeTimeFormat("en", { style: "short" }); // in the language of the page
+const units = [["day", 86400e3], ["hour", 3600e3], ["minute", 60e3]];
 function localize(root) {
   for (const e of root.querySelectorAll("time[datetime]")) {
-    const text = (e.hasAttribute("data-exact") ? exact : clock).format(new Date(e.dateTime));
+    const at = new Date(e.dateTime), whole = exact.format(at);
+    const text = e.hasAttribute("data-exact") ? whole : away(at - Date.now()) ?? clock.format(at);
     if (e.textContent !== text) e.textContent = text;
+    if (!e.hasAttribute("data-exact") && e.title !== whole) e.title = whole;
   }
+}
+
+// away returns how far away a time is, null for more than a month.
+function away(ms) {
+  if (Math.abs(ms) > 31 * units[0][1]) return null;
+  for (const [unit, size] of units) if (Math.abs(ms) >= size) return relative.format(Math.trunc(ms / size), unit);
+  return ms < 0 ? "just now" : "in a moment";
 }
 
 function say(text) {
@@ -248,7 +260,28 @@ document.addEventListener("visibilitychange", () => {
   if (document.body.dataset.events || document.body.dataset.refresh) soon();
 });
 
+// Menus close when something else is used, and by Escape. A button copies the id that it has.
+document.addEventListener("click", (e) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+  const button = e.target.closest?.("[data-copy]");
+  if (!button) return;
+  navigator.clipboard.writeText(button.dataset.copy).then(() => {
+    const text = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = text; }, 1500);
+  });
+});
+document.addEventListener("keydown", (e) => {
+  const menu = e.key === "Escape" && e.target.closest?.("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
+});
+
+document.documentElement.classList.add("live");
+if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
+setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
 const every = Number(document.body.dataset.refresh);
 const poll = every ? setInterval(refresh, every * 1000) : 0;
