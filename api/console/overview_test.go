@@ -43,7 +43,7 @@ func TestOverview(t *testing.T) {
 	if len(bars) != 3 {
 		t.Fatalf("the picture has the bars %v", bars)
 	}
-	if one := b.get("/console/objectives/" + opt.NewObjectiveID([16]byte{2, 1})); !strings.Contains(one.text, "Used of models 1,234 tokens, cost 0.05") {
+	if one := b.get("/console/objectives/" + opt.NewObjectiveID([16]byte{2, 1})); !strings.Contains(one.text, "1,234 tokens, cost 0.05") {
 		t.Errorf("the objective does not show what it has used: %s", one.text)
 	}
 	if again := b.get("/console/"); again.html != p.html {

@@ -88,20 +88,52 @@ type ObjectiveSearch struct {
 	Planner   string   `param:"planner,search"`    // that made the plans, as the metadata of the objective has it
 	Since     a2a.Time `param:"createdAfter"`      // when it was created, or later
 	Until     a2a.Time `param:"createdBefore"`     // before that it was created
-	Reach     int      // how many objectives to look at, the newest first; 0 for 20,000
+	Principal string   // who asked for it
+	Failure   string   // reason of a task of it that has failed
+	Sort      Sort
+	Tasks     int // how many tasks whose names have Text to find, too
+	Reach     int // how many objectives to look at, the newest first; 0 for 20,000
 }
 
-// Plain reports whether s selects by the status alone.
+// A Sort is the order of a list of objectives.
+type Sort string
+
+// The orders. The newest objectives come first unless a list asks for another one.
+const (
+	NewestFirst    Sort = ""
+	OldestFirst    Sort = "oldest"
+	ChangedFirst   Sort = "changed"   // the latest change
+	UnchangedFirst Sort = "unchanged" // the longest time without a change
+)
+
+// At returns the time of an objective by which s orders.
+func (s Sort) At(o *opt.Objective) a2a.Time {
+	if s == ChangedFirst || s == UnchangedFirst {
+		return o.UpdatedAt
+	}
+	return o.CreatedAt
+}
+
+// Plain reports whether s selects by the status alone, and lists the newest first.
 func (s ObjectiveSearch) Plain() bool {
-	return s.Text == "" && s.ContextID == "" && s.Planner == "" && s.Since.IsZero() && s.Until.IsZero()
+	return s.Text+s.ContextID+s.Planner+s.Principal+s.Failure+string(s.Sort) == "" && s.Since.IsZero() && s.Until.IsZero()
 }
 
 // ObjectivesFound are the objectives that a search has found.
 type ObjectivesFound struct {
 	Objectives []*opt.Objective
-	Total      int    // on all pages
+	Total      int // on all pages
+	Tasks      []TaskFound
 	AtLeast    bool   // there may be more than Total
 	Reached    Cursor // the last objective that was looked at, if there are older ones; zero if there are none
+}
+
+// A TaskFound is a plan task that a search has found.
+type TaskFound struct {
+	ID          string // of the A2A task
+	ObjectiveID string
+	Name        string
+	State       opt.TaskState
 }
 
 // A Standing is how far an open objective is.

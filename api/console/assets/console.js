@@ -17,10 +17,11 @@ async function refresh() {
     return;
   }
   fetching = true;
+  const at = location.href;
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
-    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
+    const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
@@ -28,6 +29,7 @@ async function refresh() {
       clearInterval(poll);
       return;
     }
+    if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
       show(await response.text());
@@ -258,6 +260,30 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) return unfollow();
   follow();
   if (document.body.dataset.events || document.body.dataset.refresh) soon();
+});
+
+// A link to another view of the same page ("?…") changes the page in place.
+document.addEventListener("click", async (e) => {
+  const link = e.target.closest?.('main a[href^="?"]');
+  if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+  e.preventDefault();
+  history.pushState(null, "", link.getAttribute("href"));
+  await refresh();
+  const to = location.hash && document.getElementById(location.hash.slice(1));
+  if (!to) return;
+  to.focus({ preventScroll: true });
+  to.scrollTop = 0;
+  to.scrollIntoView({ block: "nearest" });
+});
+addEventListener("popstate", refresh);
+
+// "/" leads to the search, unless something is being written.
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "/" || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select")) return;
+  const field = document.querySelector(".find input");
+  if (!field) return;
+  e.preventDefault();
+  field.focus();
 });
 
 // Menus close when something else is used, and by Escape. A button copies the id that it has.
