@@ -89,6 +89,7 @@ func functions(a assets) template.FuncMap {
 		"excerpt": beginningText,
 		"grouped": opt.Grouped,
 		"used":    usedText,
+		"reason":  knownReason,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"plan":    planPath,

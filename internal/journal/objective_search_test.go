@@ -180,13 +180,24 @@ func TestOverview(t *testing.T) {
 		f := begin(t, j, foreign)
 		f.record(planAdded(f.objective, 0, 1), f.waits(0, 0, gate(f.task(0, 0), opt.Approval, 1)))
 
-		got := value(j.Overview(t.Context(), tenant, hours(1)))(t)
+		got := value(j.Overview(t.Context(), tenant, hours(1), hours(5)))(t)
 		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
 		want := shown.Overview{
 			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
 			Gates: 2, Oldest: s.view(s.task(0, 0)).Task.Status.At,
-			Ended: []shown.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
+			Ended: []shown.Ended{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
 		}
+		month, ages := 0, 0
+		for _, e := range got.Month {
+			month += e.N
+		}
+		for _, n := range got.Ages {
+			ages += n.N
+		}
+		if month != 5 || ages != 2 { // with what ended before since
+			t.Errorf("%d have ended in 30 days, %d are open: %+v", month, ages, got)
+		}
+		got.Month, got.Ages = nil, nil
 		equal(t, "overview", want, got)
 	})
 }

@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"time"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -147,15 +149,35 @@ type Overview struct {
 	Open   map[opt.ObjectiveStatus]int // objectives that have not ended
 	Gates  int                         // that are open
 	Oldest a2a.Time                    // since when the longest wait lasts; zero if there is no open gate
-	Ended  []EndedHour                 // attempts at objectives that have ended, hour by hour; hours without any are left out
+	Ended  []Ended                     // attempts at objectives that have ended, hour by hour; hours without any are left out
+	Month  []Ended                     // likewise day by day, for 30 days
+	Failed []Count                     // tasks of plans that have failed, by the reason, the most first
+	Queues []Count                     // objectives that wait for their turn, by the context, the most first
+	Ages   []Count                     // open objectives by their age, the least first; see [AgesOfOpen]
 }
 
-// An EndedHour says how many attempts at objectives ended in an hour, and how.
-type EndedHour struct {
-	At    a2a.Time // when the hour began
+// An Ended says how many attempts at objectives ended in an hour or a day, and how.
+type Ended struct {
+	At    a2a.Time // when the hour or the day began
 	State a2a.TaskState
 	N     int
 }
+
+// A Count says how much there is of something.
+type Count struct {
+	Of string
+	N  int
+}
+
+// An AgeOfOpen is a group of open objectives: those that are younger than an age, and not in
+// the group before.
+type AgeOfOpen struct {
+	Name  string
+	Under time.Duration // 0 for the others
+}
+
+// AgesOfOpen lists the groups of open objectives by their age.
+var AgesOfOpen = []AgeOfOpen{{"under an hour", time.Hour}, {"under a day", 24 * time.Hour}, {"under a week", 7 * 24 * time.Hour}, {"a week or more", 0}}
 
 // A Cursor is a position in a list that is sorted by time, then id, both
 // descending, or in one of urgent interrupts. The zero Cursor is before the first.

@@ -52,6 +52,7 @@ func TestConsole(t *testing.T) {
 		{"no scripts", testPlain},
 		{"attack", testAttack},
 		{"look", testLook},
+		{"timeline", testTimeline},
 		{"lost", testLost},
 		{"load", testLoad},
 	} {
