@@ -152,14 +152,14 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	} else {
 		p.Picture = pictureOf(o, &course, at, now)
 	}
-	if err := p.selects(v, forms, root, &course); err != nil {
+	if err := addPanel(&p, forms, root, &course); err != nil {
 		return view{}, err
 	}
-	return addResult(v, view{Template: "objective", Title: p.title(), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	return addResult(v, view{Template: "objective", Title: titleOfPage(&p), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
-// title returns the title of the page: the name of what it selects.
-func (p *objectivePage) title() string {
+// titleOfPage returns the name of the selected task or plan, or of the objective.
+func titleOfPage(p *objectivePage) string {
 	switch {
 	case p.Task != nil:
 		return a2a.Visible(p.Task.Name)
@@ -169,15 +169,15 @@ func (p *objectivePage) title() string {
 	return a2a.Visible(p.Name)
 }
 
-// selects adds the panel of what the address selects.
-func (p *objectivePage) selects(v *visit, f forms, root read.Task, course *shown.Course) (err error) {
+// addPanel adds the panel of the selected task or plan, or of the objective.
+func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
 	switch {
 	case p.Spot.Task != "":
 		plan, t := taskAt(p.Objective, p.Spot.Task)
 		if t == nil {
 			return unknown("Task", p.Spot.Task)
 		}
-		p.Task, err = taskPanelOf(v, p.Objective, plan, t, course)
+		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
 		if err == nil {
 			p.Task.taskForms = f.ofTask(plan, t)
 		}
@@ -189,7 +189,7 @@ func (p *objectivePage) selects(v *visit, f forms, root read.Task, course *shown
 		p.Plan = planPanelOf(p.Objective, plan)
 		p.Plan.planForms = f.ofPlan(plan)
 	default:
-		p.Whole, err = wholePanelOf(v, p.Objective, root)
+		p.Whole, err = wholePanelOf(f.visit, p.Objective, root)
 	}
 	return err
 }

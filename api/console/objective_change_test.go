@@ -135,7 +135,7 @@ func (b *browser) send(p page, form, do string, fields ...string) page {
 func TestChange_objective(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A", "B")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path, "change", "pause").wants(t, "Paused: running tasks finish", "paused Someone has paused it.", "Resume")
+	b.press(path, "change", "pause").wants(t, "Paused: running tasks finish", "paused It is paused.", "Resume")
 	if f, _ := b.get(path).form(t, "change"); slices.Contains(f.dos, "pause") {
 		t.Error("a paused objective can be paused")
 	}

@@ -48,8 +48,7 @@ type ageCount struct {
 // longestWaits is how many questions an overview shows.
 const longestWaits = 6
 
-// showOverview shows what waits the longest, what has failed, and the work that runs or has
-// ended.
+// showOverview shows the longest waits, the failures, and the work that runs or has ended.
 func showOverview(v *visit) (view, error) {
 	seen, err := v.cfg.Service.Overviews.GetOverview(v.r.Context(), v.call)
 	if err != nil {
@@ -131,8 +130,8 @@ type barPart struct {
 	X, Y, W, H int
 }
 
-// chartOf returns the chart of what has ended from a time to another one, in stretches of a
-// unit.
+// chartOf returns the chart of the work that has ended from a time to another one, in
+// stretches of a unit.
 func chartOf(ended []shown.Ended, from, to a2a.Time, unit time.Duration) chart {
 	out := chart{W: chartWidth, H: chartHeight, Top: chartTop, Base: chartBase, Unit: "hour", Begin: "24 h ago"}
 	if unit == day {

@@ -27,7 +27,7 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	case o.Stopping != "":
 		return why{Before: "It is being stopped, and will be " + o.Stopping + " once its running tasks have ended."}, nil
 	case o.Paused:
-		return why{Before: "Someone has paused it. Whoever may change it can resume it."}, nil
+		return why{Before: "It is paused. People who may change it can resume it."}, nil
 	case !o.QueuedAt.IsZero():
 		return whyQueued(v, o, position)
 	}
@@ -41,9 +41,9 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	case o.Status == opt.ObjectivePlanning:
 		return why{Before: "A planner makes its plans."}, nil
 	case !o.Started:
-		return why{Before: "It was not started. Whoever may change it can start it."}, nil
+		return why{Before: "It was not started. People who may change it can start it."}, nil
 	case o.Reason == opt.NothingToDo:
-		return why{Before: "It has no open plan. Whoever may change it can add one."}, nil
+		return why{Before: "It has no open plan. People who may change it can add one."}, nil
 	}
 	return why{Before: reasonText(o.Reason)}, nil
 }
@@ -79,7 +79,7 @@ func peopleText(g *opt.Gate) string {
 		}
 	}
 	for _, group := range r.Groups {
-		names = append(names, "someone of "+shorten(a2a.Visible(group), 40))
+		names = append(names, "a member of "+shorten(a2a.Visible(group), 40))
 	}
 	const most = 3
 	switch n := len(names); {
@@ -121,7 +121,7 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	return w, true
 }
 
-// whyEnded returns what has made o fail; the zero why if it has not.
+// whyEnded returns the failure of o, the zero why for none.
 func whyEnded(o *opt.Objective) why {
 	if o.Status != opt.ObjectiveFailed {
 		return why{}

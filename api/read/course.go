@@ -36,7 +36,7 @@ func (k *courses) of(objectiveID string) *keptCourse {
 	return k.kept[objectiveID]
 }
 
-// GetCourse returns how the tasks of an objective have gone on until now.
+// GetCourse returns the course of the work on the tasks of an objective until now.
 func (s *Events) GetCourse(ctx context.Context, c *call.Call, objectiveID string) (shown.Course, error) {
 	v, err := s.Read.Task(ctx, c, objectiveID, shown.TaskWant{})
 	if call.Is(err, call.TaskNotFound) || err == nil && v.ObjectiveID != objectiveID {

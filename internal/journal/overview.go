@@ -40,10 +40,9 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now
 		v.Oldest = a2a.AtMillis(oldest)
 		v.Ended = ended(&s, tenant, since.Millis(), hour)
 		v.Month = ended(&s, tenant, (now.Millis()/day-overviewDays+1)*day, day)
-		v.Failed = counted(db.Rows(&s, "SELECT reason, COUNT(*) FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
-			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2 GROUP BY reason`, db.Args{tenant, since.Millis()}, scanCount))
-		v.Queues = counted(db.Rows(&s, "SELECT context_id, COUNT(*) FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+`
-			WHERE tenant = $1 AND queued_at <> 0 GROUP BY context_id`, db.Args{tenant}, scanCount))
+		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
+			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
+		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
 		v.Ages = ages(&s, tenant, now)
 		return v, s.Err
 	})
@@ -61,10 +60,19 @@ func ended(s *db.Steps, tenant string, since int64, stretch int) []shown.Ended {
 	})
 }
 
-func scanCount(row db.Scanner) (n shown.Count, err error) { return n, row.Scan(&n.Of, &n.N) }
-
-// counted returns the largest of a list, the largest first.
-func counted(list []shown.Count) []shown.Count {
+// counted counts what the rows of a query name, and returns the most, the highest number
+// first.
+func counted(s *db.Steps, query string, a ...any) (list []shown.Count) {
+	numbers := map[string]int{}
+	s.Each(query, a, func(row db.Scanner) error {
+		var of string
+		err := row.Scan(&of)
+		numbers[of]++
+		return err
+	})
+	for of, n := range numbers {
+		list = append(list, shown.Count{Of: of, N: n})
+	}
 	slices.SortFunc(list, func(a, b shown.Count) int { return cmp.Or(b.N-a.N, strings.Compare(a.Of, b.Of)) })
 	return list[:min(len(list), mostCounted)]
 }

@@ -17,7 +17,7 @@ type Span struct {
 	End     Kind     // how the task has ended with it; "" if it has not
 }
 
-// A Course is how the tasks of an objective have gone on, as its events say it. The zero
+// A Course has the spans of the work on the tasks of an objective, from its events. The zero
 // Course has seen no event. It is not safe for concurrent use.
 type Course struct {
 	Seq   int64               // of the last event that was added

@@ -33,7 +33,7 @@ func testTimeline(t *testing.T, o *office) {
 	b.open("/console/objectives/" + task.ID)
 	b.sees("Part 9", "Step 49")
 	b.run(watchLong)
-	b.click("link", "Part 9") // the work continues beside what is selected
+	b.click("link", "Part 9") // the work continues beside the selected plan
 	b.sees("Close")
 	b.await(func() error {
 		if drawn, err := eval[int](b, "drawn"); err != nil || drawn < 20 {
