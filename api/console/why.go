@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
@@ -15,6 +16,7 @@ import (
 // link is in the middle of it.
 type why struct {
 	Before, Link, Path, After string
+	Did                       string   // what began then
 	Since                     a2a.Time // zero if it does not matter
 }
 
@@ -62,7 +64,7 @@ func whyAsked(o *opt.Objective) (w why, ok bool) {
 	if first == nil {
 		return w, false
 	}
-	w = why{Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID), Since: first.RequestedAt}
+	w = why{Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID), Did: "asked", Since: first.RequestedAt}
 	if n > 1 {
 		w.After = fmt.Sprintf("and %s", opt.Count(n-1, "more question"))
 	}
@@ -114,7 +116,7 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	if longest == nil {
 		return w, false
 	}
-	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Since: since}
+	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since}
 	if n > 1 {
 		w.After = "and " + opt.Count(n-1, "other task")
 	}
@@ -138,7 +140,7 @@ func whyEnded(o *opt.Objective) why {
 
 // whyQueued returns which objective has the turn in the context.
 func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
-	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Since: o.QueuedAt}
+	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
 	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{
 		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID,
 	}})
@@ -167,24 +169,28 @@ func spentText(c *shown.Course, now a2a.Time) string {
 	return text
 }
 
-// durationText returns a time in milliseconds for people, in at most two units.
-func durationText(ms int64) string {
-	if ms < 1000 {
-		return fmt.Sprintf("%d ms", ms)
-	}
-	s := ms / 1000
-	for _, u := range []struct {
-		most, large, small int64
-		names              [2]string
-	}{{60, 1, 1, [2]string{"s", ""}}, {3600, 60, 1, [2]string{"min", "s"}}, {86400, 3600, 60, [2]string{"h", "min"}}, {1 << 62, 86400, 3600, [2]string{"d", "h"}}} {
-		if s >= u.most {
+// units are those of durations for people.
+var units = []struct {
+	ms   int64
+	name string
+}{{day.Milliseconds(), "d"}, {time.Hour.Milliseconds(), "h"}, {time.Minute.Milliseconds(), "min"}, {1000, "s"}, {1, "ms"}}
+
+// durationText returns a time in milliseconds for people: in two units, if the first of them
+// says little.
+func durationText(ms int64) string { return inUnits(ms, 10) }
+
+// inUnits returns a time in milliseconds in one unit, or in two if there are less of the first
+// one than so many.
+func inUnits(ms, few int64) string {
+	for i, u := range units[:len(units)-1] {
+		if ms < u.ms {
 			continue
 		}
-		text := fmt.Sprintf("%d %s", s/u.large, u.names[0])
-		if rest := s % u.large / u.small; rest > 0 && s/u.large < 10 {
-			text += fmt.Sprintf(" %d %s", rest, u.names[1])
+		text := fmt.Sprintf("%d %s", ms/u.ms, u.name)
+		if rest := ms % u.ms / units[i+1].ms; rest > 0 && ms/u.ms < few && u.name != "s" {
+			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
 		}
 		return text
 	}
-	return ""
+	return fmt.Sprintf("%d ms", ms)
 }
