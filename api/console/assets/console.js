@@ -7,7 +7,7 @@ let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
 let pressed = false; // a button of the mouse or a finger is down
-let late = ""; // the fresh copy that waits for the release
+let late = null; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
@@ -32,7 +32,9 @@ async function refresh() {
     if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
-      show(await response.text());
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
+      if (at === location.href) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
     else if (response.status >= 500) lost();
@@ -50,10 +52,9 @@ async function refresh() {
 // show replaces the contents of the page by those of a fresh copy. While a button of the
 // mouse or a finger is down it waits: what was pressed must still be there at the release,
 // or the click is lost or hits something else.
-function show(text) {
-  late = pressed ? text : "";
+function show(fresh) {
+  late = pressed ? fresh : null;
   if (pressed) return;
-  const fresh = new DOMParser().parseFromString(text, "text/html");
   document.title = fresh.title;
   morph(document.getElementById("main"), fresh.getElementById("main"));
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
