@@ -193,7 +193,7 @@ func TestChange_stale(t *testing.T) {
 	p := b.send(old, "p1-add-task", "add-task", "name", "My <b>task", "description", "Do it")
 	p.wants(t, "Another change was faster", "is at revision 2 now, and the form was opened at revision 1", "Resume")
 	f, _ := p.form(t, "p1-add-task")
-	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) {
+	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) || !strings.Contains(p.html, `id="plan-menu" open>`) {
 		t.Errorf("%d: %v", p.status, f)
 	}
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 1 {

@@ -53,6 +53,7 @@ func TestConsole(t *testing.T) {
 		{"attack", testAttack},
 		{"look", testLook},
 		{"timeline", testTimeline},
+		{"late", testLate},
 		{"lost", testLost},
 		{"load", testLoad},
 	} {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp/kb"
+
 	"longhaul/dev/e2e/harness"
 )
 
@@ -44,4 +47,27 @@ func testTimeline(t *testing.T, o *office) {
 	long, err := eval[[]float64](b, "long")
 	t.Logf("500 tasks: those of the browser that took longer than 50 ms: %.0f, %v", long, err)
 	b.look("timeline-500")
+}
+
+// Why an objective is late, and for whom it waits, stands on its page: "/", its name, Enter and
+// one click from any other.
+func testLate(t *testing.T, o *office) {
+	o.ask(t, "belated", harness.NewPlan("Late", "approve May it be late?", "say on"))
+	b := o.enter(t, "bob")
+	b.open("/console/")
+	b.press("/")
+	call(b, input.InsertText, input.InsertTextParams{Text: "belated"})
+	b.press(kb.Enter)
+	b.at("/console/find")
+	b.clickFirst("link", "belated")
+	b.sees("Waits for anyone who may answer: May it be late?", "of it for people")
+	b.click("link", "Graph") // in place, as the selection of a task
+	b.await(func() error {
+		if drawn, err := eval[bool](b, `location.search === "?view=graph" && !!document.getElementById("tree")`); err != nil || !drawn {
+			return fmt.Errorf("the graph is not shown: %w", err)
+		}
+		return nil
+	})
+	b.open(b.path() + "?view=graph&task=1-1")
+	b.sees("Input", "say on")
 }
