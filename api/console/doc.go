@@ -8,7 +8,7 @@
 // read and write only through [service.Service], by the rules of all other clients.
 //
 // Calls go one way: the table, the forms that were sent (*_change.go, gate_answer.go), the
-// pages, the parts of pages (forms, timelines, trees, artifacts), the visit, and below all
+// pages, the parts of pages (forms, pictures, trees, artifacts), the visit, and below all
 // of them the templates, the texts (text.go) and the addresses (path.go).
 //
 // A form is answered with a redirect (a view with Location), so that a reload of the page

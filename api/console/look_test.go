@@ -15,12 +15,12 @@ func TestState_sameEverywhere(t *testing.T) {
 		t.Helper()
 		badge := fmt.Sprintf(`<span class="state %s">%s</span>`, kind, word)
 		contains(t, "the list", b.get("/console/objectives").html, badge)
-		contains(t, "the page", b.get(page).html, `<p class="lead">`+badge)
+		contains(t, "the page", b.get(page).html, `<p class="why">`+badge)
 	}
 	drawn := func(word, kind string) {
 		t.Helper()
 		check(word, kind)
-		contains(t, "the drawing", b.get(page).html, fmt.Sprintf(`<title>P: %s</title>`, word), `#i-`+kind+`"`)
+		contains(t, "the drawing", b.get(page+"?view=graph").html, fmt.Sprintf(`<title>P: %s</title>`, word), `#i-`+kind+`"`)
 	}
 	drawn("working", "working")
 	s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept}})

@@ -1,9 +1,12 @@
 package console
 
 import (
-	"slices"
+	"net/http"
+	"net/url"
+	"strconv"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
@@ -15,57 +18,97 @@ const (
 	latestMessages = 20
 )
 
-// An objectivePage is the data of the page of an objective.
+// An objectivePage is the data of the page of an objective: its picture, and beside it what
+// the address selects, a task, a plan or the objective as a whole.
 type objectivePage struct {
 	*opt.Objective
+	Spot     spot
 	Look     shown.Look
-	Reason   string // of the state, in plain words
+	Why      why
+	Spent    string // how long it has taken, and how much of it people were waited for
 	Skill    string // "" for none
 	Schedule string // id of the schedule that has started it, "" for none
 	Position int    // in the queue of its context, 0 outside
 	Percent  *int   // done, nil before the work and after it
-	Gates    []*opt.Gate
-	Tree     *tree
-	Sections []planSection
+	Links    []link
+	objectiveForms
 
+	Picture *picture // nil in the other view
+	Tree    *tree    // likewise, and without plans
+
+	Task  *taskPanel
+	Plan  *planPanel
+	Whole *wholePanel
+}
+
+// A wholePanel shows the objective as a whole.
+type wholePanel struct {
 	Results  []shownArtifact
 	More     int // results that are not shown
 	Messages []shownMessage
 	Moments  []moment
-	Links    []link
-
-	objectiveForms
 }
 
-// A planSection is a plan in the list of plans and tasks.
-type planSection struct {
-	*opt.Plan
-	Look   shown.Look
-	Key    string
-	Reason string
-	After  []string // names of the plans that it waits for
-	Rows   []taskRow
-	planForms
+// A spot is what the address of the page of an objective selects. Links to another spot have
+// the query alone: the script shows it in place.
+type spot struct {
+	base  string // the path, where the page is at another one; else ""
+	Graph bool   // the view: the graph of dependencies, or the timeline
+	Task  string // key of the selected task, "" for none
+	Plan  string // likewise of the plan
+	Span  int64  // how many seconds the timeline shows, 0 for all
+	Until int64  // where it ends, in milliseconds; 0 for the end
 }
 
-// A taskRow is a task in the list of tasks.
-type taskRow struct {
-	*opt.Task
-	Key    string
-	Number int
-	Note   string // why it is in its state, or what it does; "" for nothing
-	After  []int  // numbers of the tasks that it declares to wait for
+// spotOf returns the spot of a request for the page of an objective.
+func spotOf(v *visit) spot {
+	q := v.r.URL.Query()
+	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan")}
+	s.Span, _ = strconv.ParseInt(q.Get("span"), 10, 64)
+	s.Until, _ = strconv.ParseInt(q.Get("until"), 10, 64)
+	if v.r.Method != http.MethodGet {
+		s.base = objectivePath(v.r.PathValue("id"))
+	}
+	return s
 }
 
-// showObjective shows an objective, or one of its tasks if the address names one.
+// path returns the address of s.
+func (s spot) path() string {
+	q := url.Values{}
+	if s.Graph {
+		q.Set("view", "graph")
+	}
+	for name, value := range map[string]string{"task": s.Task, "plan": s.Plan} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	for name, n := range map[string]int64{"span": s.Span, "until": s.Until} {
+		if n > 0 {
+			q.Set(name, strconv.FormatInt(n, 10))
+		}
+	}
+	return s.base + "?" + q.Encode()
+}
+
+// ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
+// as a whole is selected.
+func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + "#selected" }
+func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + "#selected" }
+func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
+
+// ToView returns the address of the other view, or of the timeline.
+func (s spot) ToView(graph bool) string { s.Graph = graph; return s.path() }
+
+// ToSpan returns the address at which the timeline shows some seconds until a time.
+func (s spot) ToSpan(seconds, until int64) string { s.Span, s.Until = seconds, until; return s.path() }
+
+// showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
 	if to := pageOf(v.r.PathValue("id")); to != "" {
 		return view{Location: to}, nil
 	}
-	if key := v.r.URL.Query().Get("task"); key != "" {
-		return taskView(v, v.r.PathValue("id"), key, nil)
-	}
-	out, err := objectiveView(v, v.r.PathValue("id"), nil)
+	out, err := objectiveView(v, spotOf(v), nil)
 	p, ok := out.Data.(objectivePage)
 	switch q := v.r.URL.Query(); {
 	case ok && q.Has(unpausedField):
@@ -78,59 +121,114 @@ func showObjective(v *visit) (view, error) {
 
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
 // contents stay; nil for none.
-func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
+func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
+	id := v.r.PathValue("id")
 	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err
 	}
 	o := found.Objective
+	course, err := v.cfg.Service.Events.GetCourse(v.r.Context(), v.call, id)
+	if err != nil {
+		return view{}, err
+	}
 	root, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: o.RootID(), History: latestMessages, Scope: shown.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}
-	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: id, Limit: latestEvents})
-	if err != nil {
-		return view{}, err
-	}
-	look := shown.LookOf(o)
-	p := objectivePage{Objective: o, Look: look, Reason: stageReason(look.Word, o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
+	now := a2a.At(v.cfg.Now())
+	p := objectivePage{Objective: o, Spot: at, Look: shown.LookOf(o), Spent: spentText(&course, now), Links: linksOf(root.Metadata)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
 	_ = root.Metadata.Decode(opt.KeyQueuePosition, &p.Position) // stays 0
 	_ = root.Metadata.Decode(opt.KeyProgress, &p.Percent)       // stays nil
-	p.Links = linksOf(root.Metadata)
-	space := newBudget()
-	p.Results, p.More = artifactsOf(v, root.Task, space)
-	p.Messages = messagesOf(v, o, root.History, space)
+	if p.Why, err = whyOf(v, o, &course, p.Position); err != nil {
+		return view{}, err
+	}
 	forms := formsOf(v, o, refused)
 	p.objectiveForms = forms.ofObjective()
-	for _, plan := range o.Plans {
-		p.Sections = append(p.Sections, sectionOf(o, plan, forms))
-		for _, t := range plan.Waiting() {
-			p.Gates = append(p.Gates, t.Gate)
-		}
+	if at.Graph {
+		p.Tree = treeOf(o, at)
+	} else {
+		p.Picture = pictureOf(o, &course, at, now)
 	}
-	return addResult(v, view{Template: "objective", Title: a2a.Visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	if err := addPanel(&p, forms, root, &course); err != nil {
+		return view{}, err
+	}
+	return addResult(v, view{Template: "objective", Title: titleOfPage(&p), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
-func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
-	look := shown.LookOfPlan(p)
-	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason), planForms: forms.ofPlan(p)}
-	if o.Unordered() {
-		for _, b := range o.Before(p) {
-			s.After = append(s.After, nameOfPlan(o, b.ID))
+// titleOfPage returns the name of the selected task or plan, or of the objective.
+func titleOfPage(p *objectivePage) string {
+	switch {
+	case p.Task != nil:
+		return a2a.Visible(p.Task.Name)
+	case p.Plan != nil:
+		return a2a.Visible(p.Plan.Name)
+	}
+	return a2a.Visible(p.Name)
+}
+
+// addPanel adds the panel of the selected task or plan, or of the objective.
+func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
+	switch {
+	case p.Spot.Task != "":
+		plan, t := taskAt(p.Objective, p.Spot.Task)
+		if t == nil {
+			return unknown("Task", p.Spot.Task)
+		}
+		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
+		if err == nil {
+			p.Task.taskForms = f.ofTask(plan, t)
+		}
+	case p.Spot.Plan != "":
+		plan := planAt(p.Objective, p.Spot.Plan)
+		if plan == nil {
+			return unknown("Plan", p.Spot.Plan)
+		}
+		p.Plan = planPanelOf(p.Objective, plan)
+		p.Plan.planForms = f.ofPlan(plan)
+	default:
+		p.Whole, err = wholePanelOf(f.visit, p.Objective, root)
+	}
+	return err
+}
+
+func wholePanelOf(v *visit, o *opt.Objective, root read.Task) (*wholePanel, error) {
+	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: latestEvents})
+	if err != nil {
+		return nil, err
+	}
+	p, space := &wholePanel{Moments: momentsOf(o, events.Events)}, newBudget()
+	p.Results, p.More = artifactsOf(v, root.Task, space)
+	p.Messages = messagesOf(v, o, root.History, space)
+	return p, nil
+}
+
+// planAt returns the plan with a key, nil for none.
+func planAt(o *opt.Objective, key string) *opt.Plan {
+	for _, p := range o.Plans {
+		if planKey(p) == key {
+			return p
 		}
 	}
-	for i, t := range p.Tasks {
-		r := taskRow{Task: t, Key: taskKey(t), Number: i + 1, Note: taskNote(t)}
-		if p.Unordered() {
-			for _, b := range p.Before(t) {
-				r.After = append(r.After, slices.Index(p.Tasks, b)+1)
+	return nil
+}
+
+// taskAt returns the task with a key, and its plan; nil for none.
+func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if taskKey(t) == key {
+				return p, t
 			}
 		}
-		s.Rows = append(s.Rows, r)
 	}
-	return s
+	return nil, nil
+}
+
+func unknown(what, key string) *call.Fault {
+	return &call.Fault{Kind: call.NotFound, Message: what + " not found", Info: map[string]string{"key": shorten(key, 40)}}
 }
 
 // unstartedField is the query field of the page of an objective whose new attempt was to be

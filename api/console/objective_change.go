@@ -60,10 +60,12 @@ func applyChange(v *visit, formID, back string, page func(*refusedForm) (view, e
 // errAction is the fault of a form whose button no page has.
 var errAction = call.Invalid(call.Violation{Field: "do", Description: "names no change"})
 
-// applyObjectiveChange makes a change whose form is on the page of an objective.
+// applyObjectiveChange makes a change whose form is on the page of an objective, or on that of
+// the plan or task that the path of the form names.
 func applyObjectiveChange(v *visit, formID string, apply func(change) (int, error)) (view, error) {
-	id := v.r.PathValue("id")
-	return applyChange(v, formID, objectivePath(id), func(r *refusedForm) (view, error) { return objectiveView(v, id, r) }, apply)
+	at := spotOf(v)
+	at.Plan, at.Task = v.r.PathValue("plan"), v.r.PathValue("task")
+	return applyChange(v, formID, at.path(), func(r *refusedForm) (view, error) { return objectiveView(v, at, r) }, apply)
 }
 
 // changeObjective changes the state of an objective.
@@ -201,9 +203,7 @@ func addTask(v *visit) (view, error) {
 // changeTask changes the state of a task by hand.
 func changeTask(v *visit) (view, error) {
 	id, key := v.r.PathValue("id"), v.r.PathValue("task")
-	back := taskPath(id, key)
-	page := func(r *refusedForm) (view, error) { return taskView(v, id, key, r) }
-	return applyChange(v, "change", back, page, func(c change) (int, error) {
+	return applyObjectiveChange(v, "task-change", func(c change) (int, error) {
 		taskID := "task-" + strings.TrimPrefix(id, "obj-") + "-" + key
 		switch c.button {
 		case "complete", "fail":
@@ -219,7 +219,7 @@ func changeTask(v *visit) (view, error) {
 			}
 			_, t := taskAt(o.Objective, key)
 			if t == nil {
-				return 0, unknownTask(key)
+				return 0, unknown("Task", key)
 			}
 			_, err = c.cfg.Service.TaskWork.CancelTask(c.r.Context(), c.call, read.TaskParams{ID: t.A2AID(), Seen: c.revision})
 			return 0, err

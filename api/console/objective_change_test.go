@@ -65,9 +65,16 @@ func (p page) form(t *testing.T, id string) (sentForm, bool) {
 		t.Fatal(err)
 	}
 	for n := range root.Descendants() {
-		if n.Data == "form" && attribute(n, "id") == id {
-			return readForm(n), true
+		if n.Data != "form" || attribute(n, "id") != id {
+			continue
 		}
+		f := readForm(n)
+		for n := range root.Descendants() {
+			if n.Data == "button" && attribute(n, "form") == id { // it is elsewhere, as in a menu
+				f.dos = append(f.dos, attribute(n, "value"))
+			}
+		}
+		return f, true
 	}
 	return sentForm{}, false
 }
@@ -128,17 +135,19 @@ func (b *browser) send(p page, form, do string, fields ...string) page {
 func TestChange_objective(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A", "B")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path, "change", "pause").wants(t, "Paused: running tasks finish", "Go paused Done", "Resume")
+	b.press(path, "change", "pause").wants(t, "Paused: running tasks finish", "paused It is paused.", "Resume")
 	if f, _ := b.get(path).form(t, "change"); slices.Contains(f.dos, "pause") {
 		t.Error("a paused objective can be paused")
 	}
 	b.press(path, "change", "resume").wants(t, "Resumed.", "working")
 	b.press(path, "text", "text", "name", "Another name", "description", "And a text").wants(t, "The text was changed.", "Another name", "And a text")
-	b.press(path, "add-plan", "add-plan", "name", "Second", "tasks", "One\r\n\r\n Two ", "optional", "1").wants(t, "The plan was added.", "Second", "1. One", "2. Two", "optional")
-	b.press(path, "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "Added to the plan.", "3. C", "after 1, 2")
-	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third", "waits for “P”")
-	b.press(path, "p3-order", "order", "after", "1|2").wants(t, "The order was changed.", "waits for “P” , “Second”")
-	b.press(path, "p3-change", "skip").wants(t, "Skipped.", "skipped")
+	b.press(path, "add-plan", "add-plan", "name", "Second", "tasks", "One\r\n\r\n Two ", "optional", "1").wants(t, "The plan was added.", "Second", "One", "Two")
+	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "Added to the plan.", "C")
+	b.get(path+"?task=1-2").wants(t, "by agent", "More", "After A working B")
+	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third")
+	b.get(path+"?plan=3").wants(t, "waits for “P”")
+	b.press(path+"?plan=3", "p3-order", "order", "after", "1|2").wants(t, "The order was changed.", "waits for “P” , “Second”")
+	b.press(path+"?plan=3", "p3-change", "skip").wants(t, "Skipped.", "skipped")
 	b.press(path, "replan", "replan", "reason", "Because").wants(t, "New plans are being made.")
 	b.press(path, "change", "cancel").wants(t, "Canceled.", "canceled", "Retry", "!Declare")
 	b.press(path, "change", "retry").wants(t, "A new attempt has begun.", "working")
@@ -152,24 +161,24 @@ func TestChange_plan(t *testing.T) {
 	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
 	s, id := planned(t, opt.PlanSpec{Name: "P", Metadata: optional, Tasks: tasksNamed("A")}, opt.PlanSpec{Name: "Q", Tasks: tasksNamed("B")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path, "p1-change", "pause").wants(t, "Paused:", "Resume")
-	b.press(path, "p1-change", "resume").wants(t, "Resumed.")
-	b.press(path, "p1-change", "fail").wants(t, "Declared failed.", "Retry now")
-	b.press(path, "p1-change", "retry-later").wants(t, "It is tried again when it is its turn.")
-	b.press(path, "p2-change", "complete").wants(t, "Declared completed.")
+	b.press(path+"?plan=1", "p1-change", "pause").wants(t, "Paused:", "Resume")
+	b.press(path+"?plan=1", "p1-change", "resume").wants(t, "Resumed.")
+	b.press(path+"?plan=1", "p1-change", "fail").wants(t, "Declared failed.", "Retry now")
+	b.press(path+"?plan=1", "p1-change", "retry-later").wants(t, "It is tried again when it is its turn.")
+	b.press(path+"?plan=2", "p2-change", "complete").wants(t, "Declared completed.")
 }
 
 func TestChange_task(t *testing.T) {
 	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Metadata: optional}, {Name: "B"}, {Name: "C"}, {Name: "D"}}})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path+"?task=1-0", "change", "skip").wants(t, "Skipped.", "canceled")
-	b.press(path+"?task=1-1", "change", "complete").wants(t, "Declared completed.", "completed", "moved by hand", "!Cancel this task")
-	b.press(path+"?task=1-2", "change", "complete").wants(t, "completed")
-	b.press(path+"?task=1-3", "change", "cancel").wants(t, "Canceled.", "canceled")
+	b.press(path+"?task=1-0", "task-change", "skip").wants(t, "Skipped.", "canceled")
+	b.press(path+"?task=1-1", "task-change", "complete").wants(t, "Declared completed.", "completed", "moved by hand", "!Cancel this task")
+	b.press(path+"?task=1-2", "task-change", "complete").wants(t, "completed")
+	b.press(path+"?task=1-3", "task-change", "cancel").wants(t, "Canceled.", "canceled")
 	b.get(path).wants(t, "failed", "Retry")
-	if p := b.get(path + "?task=1-0"); strings.Contains(p.html, "<button name=") {
-		t.Errorf("a task that has ended can be changed: %s", p.html)
+	if f, _ := b.get(path+"?task=1-0").form(t, "task-change"); len(f.dos) > 0 {
+		t.Errorf("a task that has ended can be changed: %v", f.dos)
 	}
 }
 
@@ -178,20 +187,20 @@ func TestChange_task(t *testing.T) {
 func TestChange_stale(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	old := b.get(path)
+	old := b.get(path + "?plan=1")
 	task := b.get(path + "?task=1-0")
 	s.signedIn(t, "acme/bob").press(path, "change", "pause")
 	p := b.send(old, "p1-add-task", "add-task", "name", "My <b>task", "description", "Do it")
 	p.wants(t, "Another change was faster", "is at revision 2 now, and the form was opened at revision 1", "Resume")
 	f, _ := p.form(t, "p1-add-task")
-	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) {
+	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) || !strings.Contains(p.html, `id="plan-menu" open>`) {
 		t.Errorf("%d: %v", p.status, f)
 	}
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 1 {
 		t.Errorf("the plan has %d tasks", n)
 	}
-	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "2. My <b>task")
-	b.send(task, "change", "cancel").wants(t, "Another change was faster", "working")
+	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "My <b>task")
+	b.send(task, "task-change", "cancel").wants(t, "Another change was faster", "working")
 	b.send(old, "change", "cancel").wants(t, "Another change was faster", "!Canceled.")
 	if s.world.Objective(id).Status.Ended() {
 		t.Error("a form with an old revision has canceled the objective")
@@ -202,7 +211,7 @@ func TestChange_stale(t *testing.T) {
 func TestChange_twice(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	p := b.get(path)
+	p := b.get(path + "?plan=1")
 	for range 2 {
 		b.send(p, "p1-add-task", "add-task", "name", "B").wants(t, "Added to the plan.")
 	}
@@ -217,10 +226,10 @@ func TestChange_unavailable(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	s.world.Down(opt.ErrUnavailable)
-	p := b.press(path, "p1-add-task", "add-task", "name", "B")
+	p := b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B")
 	p.wants(t, "It is not known whether the change was made.")
 	s.world.Down(nil)
-	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "2. B")
+	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "B")
 }
 
 // A new attempt that begins and cannot be started says both, until it is started.
@@ -247,12 +256,12 @@ func TestChange_retryNotStarted(t *testing.T) {
 func TestChange_invalid(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	p := b.press(path, "p1-add-task", "add-task", "name", "B", "after", "7")
+	p := b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "7")
 	p.wants(t, "Nothing was changed.")
 	if f, _ := p.form(t, "p1-add-task"); p.status != http.StatusBadRequest || f.values.Get("after") != "7" {
 		t.Errorf("%d: %v", p.status, f)
 	}
-	b.press(path, "p1-add-task", "add-task", "name", "B", "after", "one").wants(t, "numbers of tasks")
+	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "one").wants(t, "numbers of tasks")
 	b.press(path, "add-plan", "add-plan", "name", " ").wants(t, "Nothing was changed.")
 	old := b.get(path)
 	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
@@ -279,13 +288,18 @@ func TestChange_scopes(t *testing.T) {
 		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "add-task"},
 	} {
 		b := s.signedIn(t, "acme/bob "+scopes)
-		for _, at := range []string{path, path + "?task=1-0"} {
+		for _, at := range []string{path + "?plan=1", path + "?task=1-0"} {
 			p := b.get(at)
 			offered := map[string]bool{}
 			for _, m := range regexp.MustCompile(`<button [^>]*value="([a-z-]+)"`).FindAllStringSubmatch(p.html, -1) {
 				offered[m[1]] = true
 			}
-			if at != path {
+			if strings.Contains(at, "task") {
+				f, _ := p.form(t, "task-change")
+				offered = map[string]bool{}
+				for _, do := range f.dos {
+					offered[do] = true
+				}
 				want = slices.DeleteFunc(slices.Clone(want), func(do string) bool { return do != "fail" && do != "cancel" && do != "complete" })
 			}
 			for _, do := range all {
@@ -295,7 +309,7 @@ func TestChange_scopes(t *testing.T) {
 			}
 		}
 	}
-	full, reader := s.signedIn(t, "acme/ann").get(path), s.signedIn(t, "acme/bob runs:read")
+	full, reader := s.signedIn(t, "acme/ann").get(path+"?plan=1"), s.signedIn(t, "acme/bob runs:read")
 	for _, form := range []string{"change", "text", "replan", "add-plan", "p1-change", "p1-add-task"} {
 		f, _ := full.form(t, form)
 		f.values.Set("do", f.dos[0])
@@ -326,7 +340,7 @@ func TestChange_cancelTaskScope(t *testing.T) {
 	ann, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	sent := map[string]sentForm{}
 	for do, key := range map[string]string{"cancel": "1-0", "skip": "1-1"} {
-		f, _ := ann.get(path+"?task="+key).form(t, "change")
+		f, _ := ann.get(path+"?task="+key).form(t, "task-change")
 		if !slices.Contains(f.dos, do) {
 			t.Fatalf("task %s has no button %s: %v", key, do, f.dos)
 		}
@@ -356,7 +370,7 @@ func TestChange_refusedWithoutReading(t *testing.T) {
 	ann, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	text, _ := ann.get(path).form(t, "text")
 	text.values.Set("do", "text")
-	task, _ := ann.get(path+"?task=1-0").form(t, "change")
+	task, _ := ann.get(path+"?task=1-0").form(t, "task-change")
 	task.values.Set("do", "nothing")
 	ann.press(path, "text", "text", "name", "Secret name")
 	for scopes, reads := range map[string]bool{"runs:create": false, "runs:create runs:read": true} {
@@ -376,7 +390,11 @@ func TestChange_sameButtonElsewhere(t *testing.T) {
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	keys := map[string]string{}
 	for _, at := range []string{path, path + "?task=1-0", path + "?task=1-1"} {
-		f, _ := b.get(at).form(t, "change")
+		form := "task-change"
+		if at == path {
+			form = "change"
+		}
+		f, _ := b.get(at).form(t, form)
 		key := f.values.Get("key")
 		if other, ok := keys[key]; ok || key == "" {
 			t.Errorf("the forms of %s and of %s have the key %q", other, at, key)
@@ -415,7 +433,7 @@ func TestChange_refusedPage(t *testing.T) {
 	id := s.send(t, "acme/ann", "Go")
 	s.answer(t, "acme/ann", opt.TaskID(opt.PlanID(id, 1), 0), "accept")
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path, "p1-add-task", "add-task", "name", "B", "after", "1")
+	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "1")
 	objective, task := b.get(path), b.get(path+"?task=1-0")
 	if !strings.Contains(objective.html, "data-refresh") || !strings.Contains(task.html, "data-refresh") {
 		t.Fatal("the pages do not refresh themselves")
@@ -423,7 +441,7 @@ func TestChange_refusedPage(t *testing.T) {
 	s.signedIn(t, "acme/bob").press(path, "text", "text", "name", "Other")
 	for name, p := range map[string]page{
 		"the state": b.send(objective, "change", "pause"), "a text": b.send(objective, "text", "text", "name", "Third"),
-		"a plan": b.send(objective, "add-plan", "add-plan", "name", "Q"), "a task": b.send(task, "change", "cancel"),
+		"a plan": b.send(objective, "add-plan", "add-plan", "name", "Q"), "a task": b.send(task, "task-change", "cancel"),
 	} {
 		if p.status != http.StatusConflict || strings.Contains(p.html, "data-events") || strings.Contains(p.html, "data-refresh") {
 			t.Errorf("%s: %d, and the page refreshes itself: %s", name, p.status, p.text)

@@ -165,7 +165,7 @@ type taskForms struct{ Change changeForm }
 
 // ofTask returns the forms about a task.
 func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
-	return taskForms{f.form("change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
+	return taskForms{f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
 }
 
 // A planChoice is a plan that another one may wait for.

@@ -52,14 +52,17 @@ func TestObjective(t *testing.T) {
 			{Name: "Ask", Executor: "agent"}, {Name: "Look", Metadata: a2a.Metadata{}.With(opt.KeyOptional, true)}, {Name: "Sum up"}}},
 		opt.PlanSpec{Name: "Publish", Dependencies: []string{"plan-0"}, Tasks: tasksNamed("Print")})
 	b := s.signedIn(t, "acme/ann")
-	b.get("/console/objectives/"+id).wants(t, "Go", "working", "ann", "Gather", "From everywhere.", "1. Ask", "agent", "Publish", "waits for “Gather”", "waits for other plans", "Done 0 %")
+	b.get("/console/objectives/"+id).wants(t, "Go", "working Works on Ask", "asked by ann", "0 % done", "Gather", "Publish")
+	b.get("/console/objectives/"+id+"?plan=1").wants(t, "From everywhere.")
+	b.get("/console/objectives/"+id+"?plan=2").wants(t, "waits for “Gather”", "waits for other plans")
+	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "by agent", "Attempts and waits What Took Began Attempt 1")
 	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "Answers", Parts: []a2a.Part{a2a.TextPart("All is well.")}})
 	s.world.Fail(task(id, 1, 1), "broken", "Nobody looked.")
 	p := b.get("/console/objectives/" + id)
-	p.wants(t, "2. Look failed Nobody looked. optional", "Is failed: broken. Nobody looked.", "Made “Answers”", "!Results")
+	p.wants(t, "failed Look", "Is failed: broken. Nobody looked.", "Made “Answers”", "!All is well.")
 	s.world.Gate(task(id, 1, 2), opt.Gate{Kind: opt.Approval, Title: "Publish this?", Actions: []opt.Action{opt.Accept}})
 	p = b.get("/console/objectives/" + id)
-	p.wants(t, "Waits for people Publish this?", "Waits for an answer: Publish this?")
+	p.wants(t, "waiting Waits for anyone who may answer: Publish this?", "Waits for an answer: Publish this?")
 	if !strings.Contains(p.html, `href="/console/inbox/task-`) {
 		t.Errorf("no link leads to the gate: %s", p.html)
 	}
@@ -92,7 +95,7 @@ func TestObjective_waitsInQueue(t *testing.T) {
 	first := s.send(t, "acme/ann", "One")
 	o := s.world.Objective(first)
 	second := s.sendIn(t, "acme/ann", o.ContextID, "Two")
-	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "queued", "Place in the queue 1, since", "Start", "Cancel…")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "queued Waits for its turn in its context, at place 1. It begins when those before it have ended: One of ann", "Place in the queue 1, since", "Start", "Cancel…")
 }
 
 // A timeline says that an attempt begins again after a lost worker.
@@ -130,7 +133,8 @@ func TestObjective_attempts(t *testing.T) {
 func TestObjective_replanned(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "Old", Tasks: tasksNamed("A")})
 	b := s.signedIn(t, "acme/ann")
-	b.press("/console/objectives/"+id, "replan", "replan").wants(t, "New plans are being made.", "other plans replace it", "replaces 1 plan")
+	b.press("/console/objectives/"+id, "replan", "replan").wants(t, "New plans are being made.", "replaces 1 plan")
+	b.get("/console/objectives/"+id+"?plan=1").wants(t, "skipped", "other plans replace it")
 }
 
 // What callers write is text: no element, no script, no change of direction.
@@ -216,7 +220,7 @@ func TestArtifacts(t *testing.T) {
 	}})
 	b := s.signedIn(t, "acme/ann")
 	p := b.get("/console/objectives/" + id)
-	p.wants(t, "Results “All” short", `{ "n": 1 }`, "19.5 KiB", "!"+long)
+	p.wants(t, "Result “All” short", `{ "n": 1 }`, "19.5 KiB", "!"+long)
 	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
 		t.Errorf("the image is not shown: %s", p.html)
 	}
@@ -313,10 +317,14 @@ func TestObjective_large(t *testing.T) {
 	began := time.Now()
 	p := b.get("/console/objectives/" + id)
 	t.Logf("%d bytes in %v", len(p.html), time.Since(began))
-	if p.status != http.StatusOK || strings.Count(p.html, `<tr id="t`) != 500 || strings.Count(p.html, `<use href="#n-`) != 500 {
-		t.Errorf("status %d, %d rows, %d nodes", p.status, strings.Count(p.html, `<tr id="t`), strings.Count(p.html, `<use href="#n-`))
+	if p.status != http.StatusOK || strings.Count(p.html, `<li id="t`) != 500 {
+		t.Errorf("status %d, %d rows", p.status, strings.Count(p.html, `<li id="t`))
 	}
-	if len(p.html) > 300<<10 {
-		t.Errorf("%d bytes", len(p.html))
+	graph := b.get("/console/objectives/" + id + "?view=graph")
+	if n := strings.Count(graph.html, `<use href="#n-`); n != 500 {
+		t.Errorf("%d nodes", n)
+	}
+	if len(p.html) > 200<<10 || len(graph.html) > 200<<10 {
+		t.Errorf("%d and %d bytes", len(p.html), len(graph.html))
 	}
 }

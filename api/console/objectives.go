@@ -1,7 +1,9 @@
 package console
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,44 +17,96 @@ import (
 // objectivesSize is how many objectives a page of the list shows.
 const objectivesSize = 50
 
+// filterFields are the fields of the form with which the list is filtered, sorted and laid out.
+var filterFields = []string{"text", "status", "planner", "by", "code", "age", "context", "from", "to", "sort", "cols"}
+
 // An objectivesFilter is what the list of objectives is to show, as the fields of its form
 // have it.
-type objectivesFilter struct {
-	Text, Status, Context, Planner string
-	From, To                       string // days of UTC, both included
-}
+type objectivesFilter struct{ url.Values }
 
 // filterOf reads the filter from the query of a page.
 func filterOf(q url.Values) objectivesFilter {
-	get := func(name string) string { return strings.TrimSpace(q.Get(name)) }
-	return objectivesFilter{Text: get("text"), Status: get("status"), Context: get("context"), Planner: get("planner"), From: get("from"), To: get("to")}
+	f := objectivesFilter{url.Values{}}
+	for _, name := range filterFields {
+		for _, value := range q[name] {
+			if value = strings.TrimSpace(value); value != "" {
+				f.Add(name, value)
+			}
+		}
+	}
+	return f
 }
 
-// query returns the query of the page with f, after a page with a token unless that is "".
-func (f objectivesFilter) query(page string) string {
-	q := url.Values{}
-	for _, field := range [][2]string{
-		{"text", f.Text}, {"status", f.Status}, {"context", f.Context}, {"planner", f.Planner}, {"from", f.From}, {"to", f.To}, {"page", page},
-	} {
-		if field[1] != "" {
-			q.Set(field[0], field[1])
-		}
+// with returns the query of the page with f and another value in a field.
+func (f objectivesFilter) with(name, value string) string {
+	q := maps.Clone(f.Values)
+	if q.Set(name, value); value == "" {
+		q.Del(name)
 	}
 	return "?" + q.Encode()
 }
 
 // More reports whether f uses the fields that the form hides at first.
-func (f objectivesFilter) More() bool { return f.Context+f.Planner+f.From+f.To != "" }
+func (f objectivesFilter) More() bool {
+	return slices.ContainsFunc(filterFields[2:], f.Has)
+}
+
+// Filtered reports whether f leaves objectives out.
+func (f objectivesFilter) Filtered() bool { return slices.ContainsFunc(filterFields[:9], f.Has) }
+
+// An option is a choice of a list.
+type option struct{ Value, Text string }
+
+// ages are the choices of how old objectives are at the most.
+var ages = []option{{"1h", "the last hour"}, {"24h", "the last day"}, {"168h", "the last week"}, {"720h", "the last 30 days"}}
+
+// sorts are the orders of the list, by the names that addresses have.
+var sorts = []option{{"", "Newest first"}, {string(shown.OldestFirst), "Oldest first"}, {string(shown.ChangedFirst), "Latest change first"}, {string(shown.UnchangedFirst), "Longest without a change first"}}
+
+// columns are those that people can choose, beside the state and the name.
+var columns = []option{{"progress", "Progress"}, {"planner", "Playbook"}, {"by", "Asked by"}, {"created", "Created"}, {"changed", "Changed"}, {"failure", "Failure"}}
+
+// Column reports whether the list has a column.
+func (f objectivesFilter) Column(name string) bool {
+	if !f.Has("cols") {
+		return name != "changed" && name != "failure"
+	}
+	return slices.Contains(f.Values["cols"], name)
+}
+
+func (f objectivesFilter) Ages() []option    { return ages }
+func (f objectivesFilter) Sorts() []option   { return sorts }
+func (f objectivesFilter) Columns() []option { return columns }
+
+// SortBy returns the query of the list that is sorted by one of two orders: the other one, if
+// it has the first.
+func (f objectivesFilter) SortBy(first, second string) string {
+	if f.Get("sort") == first {
+		return f.with("sort", second)
+	}
+	return f.with("sort", first)
+}
 
 // search returns f as the service takes it.
-func (f objectivesFilter) search() (s shown.ObjectiveSearch, err error) {
-	s = shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, Text: f.Text, ContextID: f.Context, Planner: f.Planner}
-	var wrong []call.Violation
-	if s.Status = opt.ObjectiveStatus(f.Status); f.Status != "" && !s.Status.Valid() {
-		wrong = append(wrong, call.Violation{Field: "State", Description: "is not one of the list"})
+func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err error) {
+	s = shown.ObjectiveSearch{
+		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize, Status: opt.ObjectiveStatus(f.Get("status"))}, Text: f.Get("text"), ContextID: f.Get("context"),
+		Planner: f.Get("planner"), Principal: f.Get("by"), Failure: f.Get("code"), Sort: shown.Sort(f.Get("sort")),
 	}
-	if len(f.Text) > call.MaxID || len(f.Context) > call.MaxID || len(f.Planner) > call.MaxID {
-		wrong = append(wrong, call.Violation{Field: "The search", Description: "is too long"})
+	var wrong []call.Violation
+	refuse := func(field, description string) {
+		wrong = append(wrong, call.Violation{Field: field, Description: description})
+	}
+	if s.Status != "" && !s.Status.Valid() {
+		refuse("State", "is not one of the list")
+	}
+	if !slices.ContainsFunc(sorts, func(o option) bool { return o.Value == string(s.Sort) }) {
+		refuse("Order", "is not one of the list")
+	}
+	for _, values := range f.Values {
+		if len(values) > len(columns) || slices.ContainsFunc(values, func(v string) bool { return len(v) > call.MaxID }) {
+			refuse("The search", "is too long")
+		}
 	}
 	day := func(field, text string, add int) (at a2a.Time) {
 		if text == "" {
@@ -60,12 +114,19 @@ func (f objectivesFilter) search() (s shown.ObjectiveSearch, err error) {
 		}
 		d, err := time.Parse(time.DateOnly, text)
 		if err != nil || d.Year() < 1970 || d.Year() > 9998 {
-			wrong = append(wrong, call.Violation{Field: field, Description: "is not a day such as 2026-05-31"})
+			refuse(field, "is not a day such as 2026-05-31")
 			return at
 		}
 		return a2a.At(d.AddDate(0, 0, add))
 	}
-	s.Since, s.Until = day("From", f.From, 0), day("To", f.To, 1)
+	s.Since, s.Until = day("From", f.Get("from"), 0), day("To", f.Get("to"), 1)
+	if age := f.Get("age"); age != "" {
+		if !slices.ContainsFunc(ages, func(o option) bool { return o.Value == age }) {
+			refuse("Age", "is not one of the list")
+		}
+		d, _ := time.ParseDuration(age) // those of the list are valid
+		s.Since = a2a.At(now.Add(-d))
+	}
 	if len(wrong) > 0 {
 		return s, call.Invalid(wrong...)
 	}
@@ -75,7 +136,6 @@ func (f objectivesFilter) search() (s shown.ObjectiveSearch, err error) {
 // objectives is the data of the page with the list of objectives.
 type objectives struct {
 	objectivesFilter
-	Filtered bool
 	Statuses []statusChoice
 	Rows     []objectiveRow
 	Total    int
@@ -102,19 +162,20 @@ func statusChoices() (out []statusChoice) {
 type objectiveRow struct {
 	*opt.Objective
 	shown.Standing
-	Look       shown.Look
-	Planner    string
-	OfPlanner  string // query of the list of those with the same planner
-	InContext  string // likewise of the same context, "" for an objective that is alone there
-	InProgress string // the progress in words
+	Look        shown.Look
+	Planner     string
+	OfPlanner   string // query of the list of those with the same planner
+	InContext   string // likewise of the same context, "" for an objective that is alone there
+	OfPrincipal string // likewise of those that the same one asked for
+	InProgress  string // the progress in words
 }
 
-// showObjectives shows the objectives that the query selects, the newest first.
+// showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
 	data := objectives{objectivesFilter: filterOf(q), Statuses: statusChoices(), May: v.has(call.CreateRuns)}
 	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
-	search, err := data.search()
+	search, err := data.search(v.cfg.Now())
 	if err != nil {
 		return out, err
 	}
@@ -122,13 +183,12 @@ func showObjectives(v *visit) (view, error) {
 	if err != nil {
 		return out, err
 	}
-	data.Filtered = data.query("") != "?"
 	data.Total, data.AtLeast = page.Total, page.AtLeast
 	if page.Next != "" {
-		data.Next = data.query(page.Next)
+		data.Next = data.with("page", page.Next)
 	}
 	if q.Get("page") != "" {
-		data.First = data.query("")
+		data.First = data.with("page", "")
 	}
 	for _, o := range page.Objectives {
 		data.Rows = append(data.Rows, rowOf(o, page.Standings[o.ID]))
@@ -139,12 +199,12 @@ func showObjectives(v *visit) (view, error) {
 
 // rowOf returns the line about an objective.
 func rowOf(o *opt.Objective, s shown.Standing) objectiveRow {
-	row := objectiveRow{Objective: o, Standing: s, Look: shown.LookOf(o)}
+	row := objectiveRow{Objective: o, Standing: s, Look: shown.LookOf(o), OfPrincipal: "?by=" + url.QueryEscape(o.Principal)}
 	if row.Planner, _ = o.Metadata.String(opt.KeyPlanner); row.Planner != "" {
-		row.OfPlanner = objectivesFilter{Planner: row.Planner}.query("")
+		row.OfPlanner = "?planner=" + url.QueryEscape(row.Planner)
 	}
 	if o.ContextID != o.ID {
-		row.InContext = objectivesFilter{Context: o.ContextID}.query("")
+		row.InContext = "?context=" + url.QueryEscape(o.ContextID)
 	}
 	if s.Progress != nil {
 		row.InProgress = s.Progress.Text

@@ -5,6 +5,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
@@ -12,14 +13,22 @@ import (
 
 // overview is the data of the page with the state of all work.
 type overview struct {
-	At, Oldest       a2a.Time
-	Gates            int
-	Open             []statusCount
+	shown.Overview
+	New              bool // nothing has been asked for yet
+	Waits            []wait
+	States           []statusCount
+	Ages             []ageCount
 	Completed        int // in the last day, like the others
 	Failed, Canceled int
-	Hours            hours
+	Day, Month       chart
 	Costs            []shown.Cost // of models, in the last day
 	May              bool         // begin work
+}
+
+// A wait is a question that waits for people.
+type wait struct {
+	gateCard
+	People string // who can answer it
 }
 
 // A statusCount is a bar with the number of objectives in a status.
@@ -30,27 +39,58 @@ type statusCount struct {
 	Width  int // of the bar, of 100
 }
 
-// showOverview shows the work that runs, waits, or has ended in the last day.
+// An ageCount is a bar with the number of objectives of an age.
+type ageCount struct {
+	shown.Count
+	Width int
+}
+
+// longestWaits is how many questions an overview shows.
+const longestWaits = 6
+
+// showOverview shows the longest waits, the failures, and the work that runs or has ended.
 func showOverview(v *visit) (view, error) {
 	seen, err := v.cfg.Service.Overviews.GetOverview(v.r.Context(), v.call)
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{At: seen.At, Oldest: seen.Oldest, Gates: seen.Gates, Hours: hoursOf(seen), Costs: seen.Costs, May: v.has(call.CreateRuns)}
-	most := 1
-	for _, n := range seen.Open {
-		most = max(most, n)
+	data := overview{Overview: seen.Overview, Costs: seen.Costs, May: v.has(call.CreateRuns)}
+	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
+	if err != nil {
+		return view{}, err
 	}
-	for _, s := range opt.ObjectiveStatuses {
-		if !s.Ended() {
-			n := seen.Open[s]
-			data.Open = append(data.Open, statusCount{lookOfStatus(s), s, n, (100*n + most - 1) / most})
+	for _, i := range gates.Interrupts {
+		data.Waits = append(data.Waits, wait{cardOf(i, v.cfg.Now()), peopleText(&i.Gate)})
+	}
+	if open := data.bars(); open+len(seen.Overview.Month) == 0 {
+		all, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}}})
+		if err != nil {
+			return view{}, err
 		}
+		data.New = all.Total == 0
 	}
-	for _, h := range data.Hours.List {
+	data.Day, data.Month = chartOf(seen.Ended, seen.Since, seen.At, time.Hour), chartOf(seen.Overview.Month, a2a.At(seen.At.Time().Add(-29*day)), seen.At, day)
+	for _, h := range data.Day.List {
 		data.Completed, data.Failed, data.Canceled = data.Completed+h.Completed, data.Failed+h.Failed, data.Canceled+h.Canceled
 	}
 	return view{Template: "overview", Title: "Overview", Refresh: 5, Data: data}, nil
+}
+
+// bars adds the bars of the open objectives, and returns how many there are.
+func (o *overview) bars() (open int) {
+	for _, n := range o.Open {
+		open += n
+	}
+	width := func(n int) int { return 100 * n / max(open, 1) }
+	for _, s := range opt.ObjectiveStatuses {
+		if n := o.Open[s]; !s.Ended() {
+			o.States = append(o.States, statusCount{lookOfStatus(s), s, n, width(n)})
+		}
+	}
+	for _, n := range o.Overview.Ages {
+		o.Ages = append(o.Ages, ageCount{n, width(n.N)})
+	}
+	return open
 }
 
 // lookOfStatus returns how pages show a status without its reason.
@@ -62,22 +102,22 @@ func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
 	return look
 }
 
-// The sizes of the picture of the hours. It fits a phone.
+// The sizes of a chart. It fits a phone.
 const (
-	hoursWidth, hoursHeight = 336, 120
-	hoursTop, hoursBase     = 16, 100 // of the tallest bar
-	hourStep, hourWidth     = 14, 10
+	chartWidth, chartHeight = 336, 120
+	chartTop, chartBase     = 16, 100 // of the tallest bar
 )
 
-// hours is the picture of the work that has ended, hour by hour.
-type hours struct {
+// A chart is the picture of the work that has ended, hour by hour or day by day.
+type chart struct {
 	W, H, Top, Base int
-	Most            int // in one hour, as high as the tallest bar
-	List            []endedHour
+	Most            int // in one stretch, as high as the tallest bar
+	Unit, Begin     string
+	List            []endedBar
 }
 
-// An endedHour is the bar of an hour: the parts of it stand on each other.
-type endedHour struct {
+// An endedBar is the bar of an hour or a day: the parts of it stand on each other.
+type endedBar struct {
 	At                          a2a.Time
 	Completed, Failed, Canceled int
 	X                           int
@@ -90,20 +130,25 @@ type barPart struct {
 	X, Y, W, H int
 }
 
-// hoursOf returns the picture of the hours of an overview.
-func hoursOf(seen read.OverviewOf) hours {
-	out := hours{W: hoursWidth, H: hoursHeight, Top: hoursTop, Base: hoursBase}
-	byHour := map[int64]*endedHour{}
-	for at := seen.Since.Time(); !at.After(seen.At.Time()); at = at.Add(time.Hour) {
-		out.List = append(out.List, endedHour{At: a2a.At(at), X: len(out.List) * hourStep})
+// chartOf returns the chart of the work that has ended from a time to another one, in
+// stretches of a unit.
+func chartOf(ended []shown.Ended, from, to a2a.Time, unit time.Duration) chart {
+	out := chart{W: chartWidth, H: chartHeight, Top: chartTop, Base: chartBase, Unit: "hour", Begin: "24 h ago"}
+	if unit == day {
+		out.Unit, out.Begin = "day", "30 days ago"
+	}
+	byStretch := map[int64]*endedBar{}
+	for at := from.Time().Truncate(unit); !at.After(to.Time()); at = at.Add(unit) {
+		out.List = append(out.List, endedBar{At: a2a.At(at)})
 	}
 	for i := range out.List {
-		byHour[out.List[i].At.Millis()] = &out.List[i]
+		out.List[i].X = i * chartWidth / len(out.List)
+		byStretch[out.List[i].At.Millis()] = &out.List[i]
 	}
-	for _, e := range seen.Ended {
-		h := byHour[e.At.Millis()]
+	for _, e := range ended {
+		h := byStretch[e.At.Millis()]
 		switch {
-		case h == nil: // the hour has just begun
+		case h == nil: // it has just begun
 		case e.State == a2a.Completed:
 			h.Completed += e.N
 		case e.State == a2a.Canceled:
@@ -116,15 +161,15 @@ func hoursOf(seen read.OverviewOf) hours {
 		out.Most = max(out.Most, h.Completed+h.Failed+h.Canceled)
 	}
 	for i := range out.List {
-		out.List[i].stack(out.Most)
+		out.List[i].stack(out.Most, chartWidth/len(out.List)*3/4)
 	}
 	return out
 }
 
 // stack makes the parts of the bar. A part that is not empty is visible, even if it is
 // small.
-func (h *endedHour) stack(most int) {
-	base := hoursBase
+func (h *endedBar) stack(most, width int) {
+	base := chartBase
 	for _, part := range []struct {
 		class string
 		n     int
@@ -132,8 +177,8 @@ func (h *endedHour) stack(most int) {
 		if part.n == 0 {
 			continue
 		}
-		height := max(2, part.n*(hoursBase-hoursTop)/most)
+		height := max(2, part.n*(chartBase-chartTop)/most)
 		base -= height
-		h.Parts = append(h.Parts, barPart{part.class, h.X, base, hourWidth, height})
+		h.Parts = append(h.Parts, barPart{part.class, h.X, base, width, height})
 	}
 }

@@ -40,6 +40,11 @@ func taskPath(objective, key string) string {
 	return objectivePath(objective) + "?task=" + url.QueryEscape(key)
 }
 
+// planPath returns the address of the page of a plan of an objective.
+func planPath(objective, key string) string {
+	return objectivePath(objective) + "?plan=" + url.QueryEscape(key)
+}
+
 // gatePath returns the address of the page of a gate.
 func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
 
@@ -51,6 +56,8 @@ func pageOf(id string) string {
 		return ""
 	case ref.TaskID != "":
 		return taskPath(ref.ObjectiveID, keyOfTask(ref.TaskID))
+	case ref.PlanID != "":
+		return planPath(ref.ObjectiveID, ref.PlanID[strings.LastIndexByte(ref.PlanID, '-')+1:])
 	default:
 		return objectivePath(ref.ObjectiveID)
 	}

@@ -24,6 +24,7 @@ var table = []route{
 	{"GET /inbox/{gate}/{section}/{n}", "GetInterrupt", showGatePart},
 
 	{"GET /objectives", "objectives/list", showObjectives},
+	{"GET /find", "objectives/list", showFound},
 	{"GET /new", "PreviewObjective", showStart},
 	{"POST /new", "PreviewObjective", previewStart},
 	{"POST /new/start", "SendMessage", start},

@@ -1,19 +1,22 @@
 package console
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
-// The sizes of the drawing of a tree. Two tasks side by side fit a phone.
+// The sizes of the drawing of a tree.
 const (
-	taskWidth, taskHeight = 150, 36
-	planMargin            = 8
+	taskWidth, taskHeight = 190, 36
+	planMargin            = 10
 	planHead              = 28
-	taskLetters           = 17 // of a name that fit a block
+	taskLetters           = 22 // of a name that fit a block
 	titleLetters          = 80 // of a name in a title
 )
 
@@ -27,19 +30,19 @@ type tree struct {
 // A treePlan is the drawing of a plan.
 type treePlan struct {
 	block
-	Key, Title, Name string
-	Class            string // of its state
-	Optional         bool
-	Lines            string // between its tasks
-	Tasks            []treeTask
+	Key, Path, Title, Name string
+	Class                  string // of its state
+	Optional               bool
+	Lines                  string // between its tasks
+	Tasks                  []treeTask
 }
 
 // A treeTask is the drawing of a task.
 type treeTask struct {
-	X, Y             int
-	Key, Title, Name string
-	Class            string
-	Optional         bool
+	X, Y                   int
+	Key, Path, Title, Name string
+	Class                  string
+	Optional               bool
 }
 
 // Left and Base are where the name of the plan begins, Top where its mark does.
@@ -51,8 +54,20 @@ func (p treePlan) Top() int  { return p.Y - 3 }
 func (t treeTask) Left() int { return t.X + 28 }
 func (t treeTask) Base() int { return t.Y + 22 }
 
+// A treeLinks returns the addresses to which the blocks of a drawing lead, by their keys.
+type treeLinks interface {
+	ToPlan(key string) string
+	ToTask(key string) string
+}
+
+// anchors lead to the parts of a page about plans and tasks.
+type anchors struct{}
+
+func (anchors) ToPlan(key string) string { return "#p" + key }
+func (anchors) ToTask(key string) string { return "#t" + key }
+
 // treeOf returns the drawing of the plans of o, nil if it has none.
-func treeOf(o *opt.Objective) *tree {
+func treeOf(o *opt.Objective, to treeLinks) *tree {
 	if len(o.Plans) == 0 {
 		return nil
 	}
@@ -62,30 +77,32 @@ func treeOf(o *opt.Objective) *tree {
 		inner[i] = drawTasks(p)
 		blocks[i] = block{W: max(inner[i].W, taskWidth) + 2*planMargin, H: planHead + inner[i].H + planMargin}
 	}
-	outer := draw(blocks, plansBefore(o), gap{10, 26})
+	outer := draw(blocks, plansBefore(o), gap{12, 34})
 	t := &tree{W: outer.W + 2, H: outer.H + 2, Lines: pathOf(outer.Lines, 1, 1)}
 	for i, p := range o.Plans {
 		b := outer.Blocks[i]
 		b.X, b.Y = b.X+1, b.Y+1
-		t.Plans = append(t.Plans, drawPlan(p, b, inner[i]))
+		t.Plans = append(t.Plans, drawPlan(p, b, inner[i], to))
 	}
 	return t
 }
 
 // drawPlan returns the drawing of a plan in its block.
-func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
+func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks) treePlan {
 	look := shown.LookOfPlan(p)
 	letters := (b.W - 40) / 8
 	out := treePlan{
 		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
 		Class: string(look.Kind), Optional: p.Optional(),
 	}
+	out.Path = to.ToPlan(out.Key)
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines = pathOf(inner.Lines, x, y)
 	for i, t := range p.Tasks {
 		at, look := inner.Blocks[i], shown.LookOfTask(t.State)
+		key := taskKey(t)
 		out.Tasks = append(out.Tasks, treeTask{
-			X: at.X + x, Y: at.Y + y, Key: taskKey(t), Title: titleOf(t.Name, look.Word, t.Optional()),
+			X: at.X + x, Y: at.Y + y, Key: key, Path: to.ToTask(key), Title: titleOf(t.Name, look.Word, t.Optional()),
 			Name: shorten(a2a.Visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),
 		})
 	}
@@ -109,7 +126,7 @@ func drawTasks(p *opt.Plan) drawing {
 			before[i] = append(before[i], slices.Index(p.Tasks, b))
 		}
 	}
-	return draw(blocks, before, gap{10, 20})
+	return draw(blocks, before, gap{10, 26})
 }
 
 // plansBefore lists, for each plan, those that must be done before it.
@@ -121,4 +138,219 @@ func plansBefore(o *opt.Objective) [][]int {
 		}
 	}
 	return out
+}
+
+// A block is a rectangle of a drawing: where it is, once it has a place, and its size.
+type block struct{ X, Y, W, H int }
+
+// A point is a place in a drawing.
+type point struct{ X, Y int }
+
+// A drawing has a place for each block, and a line for each pair of a block and one that
+// comes after it. Lines go to the right only.
+type drawing struct {
+	Blocks []block
+	Lines  [][]point
+	W, H   int
+}
+
+// A gap is the space between the blocks of a layer, and between layers.
+type gap struct{ across, down int }
+
+// turned returns b with its axes exchanged.
+func (b block) turned() block { return block{b.Y, b.X, b.H, b.W} }
+
+// layers places blocks, each below all blocks that come before it.
+type layers struct {
+	gap    gap
+	blocks []block // the drawing's, then the bends of long lines
+	layer  []int
+	up     [][]int // by block: those in the layer above that it is joined to
+	down   [][]int
+	rows   [][]int // blocks by layer, from left to right
+}
+
+// draw places blocks, in layers from left to right. before lists, by block, those that come before it; the order of
+// blocks that do not depend on each other follows the list.
+func draw(blocks []block, before [][]int, g gap) drawing {
+	l := &layers{gap: g, layer: depths(before), up: make([][]int, len(blocks)), down: make([][]int, len(blocks))}
+	for _, b := range blocks {
+		l.blocks = append(l.blocks, b.turned())
+	}
+	var ways [][]int // of the lines: the blocks and bends on it
+	for to, list := range before {
+		for _, from := range list {
+			if l.layer[from] < l.layer[to] {
+				ways = append(ways, l.join(from, to))
+			}
+		}
+	}
+	l.sort()
+	w, h := l.place()
+	d := drawing{W: h, H: w}
+	for _, b := range l.blocks[:len(blocks)] {
+		d.Blocks = append(d.Blocks, b.turned())
+	}
+	for _, way := range ways {
+		line := l.line(way)
+		for i, p := range line {
+			line[i] = point{p.Y, p.X}
+		}
+		d.Lines = append(d.Lines, line)
+	}
+	return d
+}
+
+// depths returns the layer of each block: one below the lowest of those before it. Of
+// blocks in a cycle, which no valid plan has, one counts as the first.
+func depths(before [][]int) []int {
+	out, state := make([]int, len(before)), make([]int, len(before))
+	var visit func(i int) int
+	visit = func(i int) int {
+		if state[i] != 0 {
+			return out[i]
+		}
+		state[i] = 1
+		for _, b := range before[i] {
+			out[i] = max(out[i], visit(b)+1)
+		}
+		return out[i]
+	}
+	for i := range before {
+		visit(i)
+	}
+	return out
+}
+
+// join returns the way from one block to another: one bend in each layer between.
+func (l *layers) join(from, to int) []int {
+	way := []int{from}
+	for layer := l.layer[from] + 1; layer < l.layer[to]; layer++ {
+		way = append(way, len(l.blocks))
+		l.blocks, l.layer = append(l.blocks, block{W: 2}), append(l.layer, layer)
+		l.up, l.down = append(l.up, nil), append(l.down, nil)
+	}
+	way = append(way, to)
+	for i := 1; i < len(way); i++ {
+		a, b := way[i-1], way[i]
+		l.down[a], l.up[b] = append(l.down[a], b), append(l.up[b], a)
+	}
+	return way
+}
+
+// sweeps is how often the order in the layers is improved, down and up.
+const sweeps = 4
+
+// sort orders the blocks of each layer by the middle of those that they are joined to,
+// so that few lines cross.
+func (l *layers) sort() {
+	l.rows = make([][]int, slices.Max(append(slices.Clone(l.layer), -1))+1)
+	at := make([]float64, len(l.blocks))
+	for i, layer := range l.layer {
+		at[i] = float64(len(l.rows[layer]))
+		l.rows[layer] = append(l.rows[layer], i)
+	}
+	pass := func(row []int, joined [][]int) {
+		middle := map[int]float64{}
+		for _, i := range row {
+			sum := 0.0
+			for _, j := range joined[i] {
+				sum += at[j]
+			}
+			if middle[i] = at[i]; len(joined[i]) > 0 {
+				middle[i] = sum / float64(len(joined[i]))
+			}
+		}
+		slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(middle[a], middle[b]) })
+		for n, i := range row {
+			at[i] = float64(n) - float64(len(row)-1)/2 // rows are centred
+		}
+	}
+	for range sweeps {
+		for _, row := range l.rows {
+			pass(row, l.up)
+		}
+		for _, row := range slices.Backward(l.rows) {
+			pass(row, l.down)
+		}
+	}
+}
+
+// place gives each block its place, and returns the size of the whole. Layers are
+// centred.
+func (l *layers) place() (w, h int) {
+	width := func(row []int) int {
+		sum := l.gap.across * (len(row) - 1)
+		for _, i := range row {
+			sum += l.blocks[i].W
+		}
+		return sum
+	}
+	for _, row := range l.rows {
+		w = max(w, width(row))
+	}
+	for n, row := range l.rows {
+		if n > 0 {
+			h += l.gap.down
+		}
+		x, high := (w-width(row))/2, 0
+		for _, i := range row {
+			b := &l.blocks[i]
+			b.X, b.Y = x, h
+			x += b.W + l.gap.across
+			high = max(high, b.H)
+		}
+		for _, i := range row {
+			if l.blocks[i].H == 0 {
+				l.blocks[i].H = high // lines pass bends straight down
+			}
+		}
+		h += high
+	}
+	return w, h
+}
+
+// line returns the points of a way. Between two layers a line runs in the gap alone.
+func (l *layers) line(way []int) []point {
+	var out []point
+	for n, i := range way {
+		b := l.blocks[i]
+		x := b.X + b.W/2
+		if n > 0 {
+			out = append(out, point{x, b.Y})
+		}
+		if n == len(way)-1 {
+			break
+		}
+		out = append(out, point{x, b.Y + b.H})
+		if end := l.blocks[way[n+1]].Y - l.gap.down; end > b.Y+b.H {
+			out = append(out, point{x, end})
+		}
+	}
+	return out
+}
+
+// pathOf returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at
+// each end.
+func pathOf(lines [][]point, x, y int) string {
+	var b strings.Builder
+	ends := map[point]bool{}
+	for _, line := range lines {
+		for i, p := range line {
+			switch {
+			case i == 0:
+				fmt.Fprintf(&b, "M%d %d", p.X+x, p.Y+y)
+			case line[i-1].Y == p.Y:
+				fmt.Fprintf(&b, "h%d", p.X-line[i-1].X)
+			default:
+				on, across := p.X-line[i-1].X, p.Y-line[i-1].Y
+				fmt.Fprintf(&b, "c%d 0 %d %d %d %d", on/2, on/2, across, on, across)
+			}
+		}
+		if end := line[len(line)-1]; !ends[end] {
+			ends[end] = true
+			b.WriteString("m-5-3l5 3-5 3")
+		}
+	}
+	return b.String()
 }

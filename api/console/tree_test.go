@@ -49,8 +49,8 @@ func fifty() (out []opt.TaskSpec) {
 
 var (
 	drawingForm = regexp.MustCompile(`(?s)<svg class="tree".*</svg>`)
-	nodeForm    = regexp.MustCompile(`<a href="#t[\d-]+" id="n([\d-]+)"[^>]*><title>[^<]*</title><use href="#n-[a-z]+" x="(\d+)" y="(\d+)"/>`)
-	groupForm   = regexp.MustCompile(`<a href="#p\d+" id="n(\d+)" class="plan[^>]*><title>[^<]*</title><rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"`)
+	nodeForm    = regexp.MustCompile(`<a href="\?task=[^"]*" id="n([\d-]+)"[^>]*><title>[^<]*</title><use href="#n-[a-z]+" x="(\d+)" y="(\d+)"/>`)
+	groupForm   = regexp.MustCompile(`<a href="\?plan=[^"]*" id="n(\d+)" class="plan[^>]*><title>[^<]*</title><rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"`)
 	pathForm    = regexp.MustCompile(`<path d="(M[^"]*)"/>`)
 	sizeForm    = regexp.MustCompile(`<svg class="tree" width="(\d+)" height="(\d+)"`)
 )
@@ -92,7 +92,7 @@ func TestTree(t *testing.T) {
 	for name, plans := range shapes {
 		t.Run(name, func(t *testing.T) {
 			s, id := planned(t, plans...)
-			svg := drawingForm.FindString(s.signedIn(t, "acme/ann").get("/console/objectives/" + id).html)
+			svg := drawingForm.FindString(s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?view=graph").html)
 			golden := filepath.Join("testdata", "tree-"+name+".svg")
 			if *update {
 				if err := os.WriteFile(golden, []byte(svg+"\n"), 0o644); err != nil {
@@ -106,7 +106,7 @@ func TestTree(t *testing.T) {
 			if diff := cmp.Diff(strings.TrimSpace(string(want)), svg); diff != "" {
 				t.Errorf("the drawing differs: look at it, and run the test with -args -update (-want +got):\n%s", diff)
 			}
-			tasks, groups := rectangles(nodeForm, svg, 150, 36), rectangles(groupForm, svg, 0, 0)
+			tasks, groups := rectangles(nodeForm, svg, 190, 36), rectangles(groupForm, svg, 0, 0)
 			separate(t, tasks)
 			separate(t, groups)
 			size := numbers(sizeForm.FindStringSubmatch(svg)[1:])
@@ -124,7 +124,7 @@ func TestTree(t *testing.T) {
 			if len(tasks) != 0 {
 				t.Errorf("%d tasks are in no plan", len(tasks))
 			}
-			edges(t, svg, rectangles(nodeForm, svg, 150, 36), plans)
+			edges(t, svg, rectangles(nodeForm, svg, 190, 36), plans)
 		})
 	}
 }
@@ -141,10 +141,10 @@ func separate(t *testing.T, list []rectangle) {
 	}
 }
 
-var stepForm = regexp.MustCompile(`M(\d+) (\d+)|v(-?\d+)|c0 \d+ -?\d+ \d+ (-?\d+) (-?\d+)|m-3-5l3 5 3-5`)
+var stepForm = regexp.MustCompile(`M(\d+) (\d+)|h(-?\d+)|c\d+ 0 \d+ -?\d+ (-?\d+) (-?\d+)|m-5-3l5 3-5 3`)
 
-// edges checks that there is a line for each dependency, from the bottom of a block to the
-// top of one below it, that lines go down, and that they cross no other block.
+// edges checks that there is a line for each dependency, from the right of a block to the
+// left of a later one, that lines go to the right, and that they cross no other block.
 func edges(t *testing.T, svg string, tasks []rectangle, plans []opt.PlanSpec) {
 	t.Helper()
 	joined, want := map[string]bool{}, map[string]bool{}
@@ -157,29 +157,29 @@ func edges(t *testing.T, svg string, tasks []rectangle, plans []opt.PlanSpec) {
 		}
 		for _, step := range stepForm.FindAllStringSubmatch(m[1], -1) {
 			n := numbers(step[1:])
-			down := 0
+			on := 0
 			switch {
 			case step[1] != "":
 				end()
 				x, y = n[0], n[1]
-				from = blockAt(tasks, x, y, 36)
+				from = blockAt(tasks, x, y, 190)
 				continue
-			case step[0][0] == 'v':
-				down = n[2]
+			case step[0][0] == 'h':
+				on = n[2]
 			case step[0][0] == 'c':
-				x, down = x+n[3], n[4]
+				on, y = n[3], y+n[4]
 			default:
 				continue
 			}
-			if down <= 0 {
-				t.Errorf("a line goes up: %s in %s", step[0], m[1])
+			if on <= 0 {
+				t.Errorf("a line goes back: %s in %s", step[0], m[1])
 			}
 			for _, r := range tasks {
-				if step[0][0] == 'v' && x > r.x && x < r.x+r.w && y < r.y+r.h && y+down > r.y {
+				if step[0][0] == 'h' && y > r.y && y < r.y+r.h && x < r.x+r.w && x+on > r.x {
 					t.Errorf("a line crosses %s", r.id)
 				}
 			}
-			y += down
+			x += on
 		}
 		end()
 	}
@@ -198,10 +198,10 @@ func edges(t *testing.T, svg string, tasks []rectangle, plans []opt.PlanSpec) {
 	}
 }
 
-// blockAt returns the block whose top, or a line that is lower by some, has a point.
-func blockAt(list []rectangle, x, y, lower int) string {
+// blockAt returns the block whose left side, or a line that is further by some, has a point.
+func blockAt(list []rectangle, x, y, further int) string {
 	for _, r := range list {
-		if y == r.y+lower && x > r.x && x < r.x+r.w {
+		if x == r.x+further && y > r.y && y < r.y+r.h {
 			return r.id
 		}
 	}

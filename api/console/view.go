@@ -1,11 +1,15 @@
 package console
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"html/template"
 	"io"
 	"io/fs"
+	"mime"
+	"net/http"
 	"path"
 	"strings"
 	"time"
@@ -85,8 +89,10 @@ func functions(a assets) template.FuncMap {
 		"excerpt": beginningText,
 		"grouped": opt.Grouped,
 		"used":    usedText,
+		"reason":  knownReason,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
+		"plan":    planPath,
 		"inbox":   gatePath,
 		"states":  func() []shown.Kind { return shown.Kinds },
 		"gate":    func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
@@ -125,3 +131,48 @@ func eventsOf(o *opt.Objective) string {
 // refreshEvery is after how many seconds a page about an objective may have changed
 // without an event of its stream: places in a queue, and attempts.
 const refreshEvery = 15
+
+// assetPath is the path of the script, the styles and the images, before their names.
+const assetPath = Path + "/assets/"
+
+//go:embed assets/*
+var assetFiles embed.FS
+
+// An asset is a file that all pages use.
+type asset struct {
+	data    []byte
+	media   string
+	version string // changes with the data
+}
+
+// assets are those files by their names.
+type assets map[string]asset
+
+func newAssets() assets {
+	out := assets{}
+	files, _ := fs.Glob(assetFiles, "assets/*") // the pattern is valid
+	for _, file := range files {
+		data, _ := assetFiles.ReadFile(file) // it is embedded
+		sum := sha256.Sum256(data)
+		out[path.Base(file)] = asset{data, mime.TypeByExtension(path.Ext(file)), hex.EncodeToString(sum[:6])}
+	}
+	return out
+}
+
+// url returns the URL of an asset. It changes with the asset, so browsers may keep it.
+func (a assets) url(name string) string { return assetPath + name + "?v=" + a[name].version }
+
+func (a assets) serve(w http.ResponseWriter, r *http.Request) {
+	file, ok := a[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", file.media)
+	h.Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == file.version {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	_, _ = w.Write(file.data) // fails only if the client has disconnected
+}

@@ -35,6 +35,8 @@ type Events struct {
 	Journal eventReader
 	Read    Reader
 	Pages   *call.Pages
+
+	courses courses
 }
 
 // eventWindows bounds how many events a page may pass over to find some to show, eventWindow at

@@ -38,6 +38,7 @@ type ObjectivePage struct {
 	Total        int    // on all pages
 	AtLeast      bool   // there may be more than Total
 	Plans, Tasks bool
+	Found        []shown.TaskFound         // tasks, if the filter asks for them
 	Standings    map[string]shown.Standing // of open objectives, by id; nil unless they were asked for
 }
 
@@ -62,15 +63,15 @@ func (s *Objectives) GetObjective(ctx context.Context, c *call.Call, p GetObject
 	return ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
 }
 
-// ListObjectives returns a page of the objectives of the caller's tenant, the newest
-// first. A page of a search may have fewer of them than its size, or none, although there
+// ListObjectives returns a page of the objectives of the caller's tenant, in the order of
+// the filter. A page of a search may have fewer of them than its size, or none, although there
 // is a next page.
 func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObjectivesParams) (ObjectivePage, error) {
 	f := p.Filter
 	page := ObjectivePage{Plans: f.Plans, Tasks: p.Tasks}
 	list := call.PageOf{Kind: "objectives", Tenant: c.Tenant, Filter: []string{string(f.Status)}}
 	if !f.Plain() {
-		list.Filter = append(list.Filter, f.Text, f.ContextID, f.Planner, fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
+		list.Filter = append(list.Filter, f.Text, f.ContextID, f.Planner, f.Principal, f.Failure, string(f.Sort), fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
 	}
 	var err error
 	if f.After, err = s.Pages.Cursor(ctx, list, p.PageToken); err != nil {
@@ -81,7 +82,7 @@ func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObj
 	if err == nil && len(page.Objectives) == f.Limit {
 		page.Objectives = page.Objectives[:f.Limit-1]
 		last := page.Objectives[len(page.Objectives)-1]
-		next = shown.Cursor{At: last.CreatedAt, ID: last.ID}
+		next = shown.Cursor{At: f.Sort.At(last), ID: last.ID}
 	}
 	if err == nil && next != (shown.Cursor{}) {
 		page.Next, err = s.Pages.Token(ctx, list, next)
@@ -100,7 +101,7 @@ func (s *Objectives) find(ctx context.Context, c *call.Call, f shown.ObjectiveSe
 		return reached, err
 	}
 	found, err := s.Journal.SearchObjectives(ctx, c.Tenant, f)
-	page.Objectives, page.Total, page.AtLeast = found.Objectives, found.Total, found.AtLeast
+	page.Objectives, page.Total, page.AtLeast, page.Found = found.Objectives, found.Total, found.AtLeast, found.Tasks
 	return found.Reached, err
 }
 

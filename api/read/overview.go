@@ -28,9 +28,9 @@ type OverviewOf struct {
 	Costs []shown.Cost // of models, the highest
 }
 
-// An OverviewReader counts the work of a tenant; Ended begins with the hour of since.
+// An OverviewReader counts the work of a tenant now; Ended and Failed begin with since.
 type OverviewReader interface {
-	Overview(ctx context.Context, tenant string, since a2a.Time) (shown.Overview, error)
+	Overview(ctx context.Context, tenant string, since, now a2a.Time) (shown.Overview, error)
 	CostReader
 }
 
@@ -54,7 +54,7 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 		return v, nil
 	}
 	since := a2a.At(now.Truncate(time.Hour).Add(-(overviewHours - 1) * time.Hour))
-	v, err := s.journal.Overview(ctx, c.Tenant, since)
+	v, err := s.journal.Overview(ctx, c.Tenant, since, a2a.At(now))
 	if err != nil {
 		return OverviewOf{}, err
 	}

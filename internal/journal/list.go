@@ -46,18 +46,30 @@ func (f filter) limit(most int) filter {
 }
 
 // An order is that of a list, newest first, by the columns of a time and an id.
-type order struct{ at, id string }
+type order struct {
+	at, id string
+	oldest bool // first
+}
 
-var (
-	taskOrder      = order{"t.status_at", "t.id"}
-	objectiveOrder = order{"o.created_at", "o.id"}
-)
+var taskOrder = order{at: "t.status_at", id: "t.id"}
 
 // page completes f to the query of the page after c.
 func (f filter) page(by order, c shown.Cursor, most int) filter {
-	if c != (shown.Cursor{}) {
-		f = f.and(fmt.Sprintf("(%s, %s) < (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
+	after, way := "<", "DESC"
+	if by.oldest {
+		after, way = ">", "ASC"
 	}
-	f.tail += fmt.Sprintf(" ORDER BY %s DESC, %s DESC", by.at, by.id)
+	if c != (shown.Cursor{}) {
+		f = f.and(fmt.Sprintf("(%s, %s) %s (?, ?)", by.at, by.id, after), c.At.Millis(), c.ID)
+	}
+	f.tail += fmt.Sprintf(" ORDER BY %s %s, %s %s", by.at, way, by.id, way)
 	return f.limit(most)
+}
+
+// downTo adds that rows are not behind c in an order.
+func (f filter) downTo(by order, c shown.Cursor) filter {
+	if by.oldest {
+		return f.and(fmt.Sprintf("(%s, %s) <= (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
+	}
+	return f.and(fmt.Sprintf("(%s, %s) >= (?, ?)", by.at, by.id), c.At.Millis(), c.ID)
 }

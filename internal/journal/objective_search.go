@@ -24,7 +24,7 @@ const (
 type objectiveFinder struct{ db *db.Engine }
 
 // SearchObjectives lists the objectives that f selects, without plans unless f wants
-// them, the newest first. A search that no index answers looks at f.Reach objectives
+// them, in the order of f. A search that no index answers looks at f.Reach objectives
 // after f.After at most, which bounds its cost. Such a page may have fewer than f.Limit
 // objectives, and the next one begins after Reached.
 func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f shown.ObjectiveSearch) (found shown.ObjectivesFound, err error) {
@@ -37,6 +37,9 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 		if found.Reached, err = s.reached(c, f.After); err == nil {
 			found.Objectives, err = s.page(c, found.Reached)
 		}
+		if err == nil && f.Tasks > 0 && f.Text != "" {
+			found.Tasks, err = tasksNamed(c, tenant, f)
+		}
 		return err
 	})
 	return found, err
@@ -45,7 +48,7 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 // page reads the objectives of a page that looks down to a position, with plans if they are wanted.
 func (s *objectiveSearch) page(c *db.Conn, reached shown.Cursor) (list []*opt.Objective, err error) {
 	if s.f.Text == "" {
-		list, err = objectives(c, s.from, s.downTo(reached).page(objectiveOrder, s.f.After, s.f.Limit))
+		list, err = objectives(c, s.from, s.downTo(reached).page(s.by, s.f.After, s.f.Limit))
 	} else {
 		var ids []string
 		ids, err = s.matching(c, reached, s.f.After, s.f.Limit)
@@ -63,6 +66,7 @@ func (s *objectiveSearch) page(c *db.Conn, reached shown.Cursor) (list []*opt.Ob
 // An objectiveSearch is a query for objectives.
 type objectiveSearch struct {
 	f       shown.ObjectiveSearch
+	by      order
 	from    string
 	indexed filter // the conditions that an index answers
 	all     filter // with the others
@@ -71,17 +75,24 @@ type objectiveSearch struct {
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
 // the same context, and many the same status.
 func newObjectiveSearch(d db.Dialect, tenant string, f shown.ObjectiveSearch) *objectiveSearch {
-	s := &objectiveSearch{f: f, indexed: where("o.tenant = ?", tenant)}
+	s := &objectiveSearch{f: f, indexed: where("o.tenant = ?", tenant), by: order{"o.created_at", "o.id", f.Sort == shown.OldestFirst || f.Sort == shown.UnchangedFirst}}
 	index := "objectives_by_time"
+	if f.Sort == shown.ChangedFirst || f.Sort == shown.UnchangedFirst {
+		index, s.by.at = "objectives_by_change", "o.updated_at"
+	}
+	times := s.indexed
 	if !f.Since.IsZero() {
-		s.indexed = s.indexed.and("o.created_at >= ?", f.Since.Millis())
+		times = times.and("o.created_at >= ?", f.Since.Millis())
 	}
 	if !f.Until.IsZero() {
-		s.indexed = s.indexed.and("o.created_at < ?", f.Until.Millis())
+		times = times.and("o.created_at < ?", f.Until.Millis())
 	}
-	s.all = s.indexed
+	if s.all = times; s.by.at == "o.created_at" {
+		s.indexed = times
+	}
 	for _, by := range []struct{ index, column, value string }{
 		{"objectives_by_context", "o.context_id", f.ContextID},
+		{"objectives_by_principal", "o.principal", f.Principal},
 		{"objectives_by_planner", "o.planner", f.Planner},
 		{"objectives_by_status", "o.status", string(f.Status)},
 	} {
@@ -93,6 +104,9 @@ func newObjectiveSearch(d db.Dialect, tenant string, f shown.ObjectiveSearch) *o
 			index, s.indexed = by.index, s.all
 		}
 	}
+	if f.Failure != "" {
+		s.all = s.all.and("EXISTS (SELECT 1 FROM tasks f WHERE f.objective_id = o.id AND length(f.plan_id) > 0 AND f.state IN ('failed', 'rejected') AND f.reason = ?)", f.Failure)
+	}
 	s.from = "objectives o" + d.IndexedBy(index)
 	return s
 }
@@ -101,7 +115,7 @@ func newObjectiveSearch(d db.Dialect, tenant string, f shown.ObjectiveSearch) *o
 // have the text; at most as many as most says, all for 0. Texts may be encrypted in the
 // database, and it changes the case of ASCII letters alone: they are compared here.
 func (s *objectiveSearch) matching(c *db.Conn, reached, from shown.Cursor, most int) (ids []string, err error) {
-	page := s.downTo(reached).page(objectiveOrder, from, 0)
+	page := s.downTo(reached).page(s.by, from, 0)
 	text := strings.ToLower(s.f.Text)
 	err = c.Each("SELECT o.id, o.name, o.description FROM "+s.from+page.tail, page.a, func(row db.Scanner) error {
 		var id string
@@ -123,6 +137,32 @@ func (s *objectiveSearch) matching(c *db.Conn, reached, from shown.Cursor, most 
 	return ids, err
 }
 
+// taskReach is how many tasks a search looks at.
+const taskReach = 10_000
+
+// tasksNamed finds tasks of plans by their names, the latest change first.
+func tasksNamed(c *db.Conn, tenant string, f shown.ObjectiveSearch) (out []shown.TaskFound, err error) {
+	text := strings.ToLower(f.Text)
+	page := where("t.tenant = ?", tenant).page(taskOrder, shown.Cursor{}, taskReach)
+	err = c.Each("SELECT t.id, t.objective_id, t.name, t.state FROM tasks t"+c.Dialect.IndexedBy("tasks_by_time")+page.tail, page.a, func(row db.Scanner) error {
+		var t shown.TaskFound
+		if err := row.Scan(&t.ID, &t.ObjectiveID, (*db.Content)(&t.Name), &t.State); err != nil {
+			return err
+		}
+		if !strings.Contains(strings.ToLower(t.Name), text) {
+			return nil
+		}
+		if out = append(out, t); len(out) == f.Tasks {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return out, err
+}
+
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough rows")
 
@@ -131,7 +171,7 @@ func (s *objectiveSearch) downTo(reached shown.Cursor) filter {
 	if reached == (shown.Cursor{}) {
 		return s.all
 	}
-	return s.all.and("(o.created_at, o.id) >= (?, ?)", reached.At.Millis(), reached.ID)
+	return s.all.downTo(s.by, reached)
 }
 
 // reached returns the position down to which a page after another position may look, the
@@ -141,8 +181,8 @@ func (s *objectiveSearch) reached(c *db.Conn, from shown.Cursor) (at shown.Curso
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
-	page := s.indexed.page(objectiveOrder, from, 2)
-	rows, err := db.All(c, fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, page.tail, reach-1), page.a, func(row db.Scanner) (at shown.Cursor, err error) {
+	page := s.indexed.page(s.by, from, 2)
+	rows, err := db.All(c, fmt.Sprintf("SELECT %s, o.id FROM %s%s OFFSET %d", s.by.at, s.from, page.tail, reach-1), page.a, func(row db.Scanner) (at shown.Cursor, err error) {
 		var ms int64
 		err = row.Scan(&ms, &at.ID)
 		at.At = a2a.AtMillis(ms)

@@ -39,12 +39,21 @@ func TestSearchObjectives(t *testing.T) {
 			if o.context != "" {
 				n.ContextID = o.context
 			}
+			if o.key == "b" {
+				n.Principal = "bob"
+			}
 			if o.planner != "" && o.key != "d" {
 				n.Metadata = n.Metadata.With(opt.KeyPlanner, o.planner)
 			}
 			s := begin(t, j, n)
 			if o.key == "d" { // whose plans a worker makes
 				s.record(opt.Event{Kind: opt.ObjectiveChanged, Text: &opt.Text{Name: o.name, Metadata: n.Metadata.With(opt.KeyPlanner, o.planner)}})
+			}
+			if o.key == "a" {
+				s.record(planAdded(n, 0, 1))
+				failed := s.moved(0, 0, opt.TaskFailed)
+				failed.Reason = "broken"
+				s.record(s.moved(0, 0, opt.TaskWorking), failed)
 			}
 			if o.key == "c" {
 				s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
@@ -74,12 +83,19 @@ func TestSearchObjectives(t *testing.T) {
 			"a status and a context": {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveSubmitted}, ContextID: "reports"}, "a", 1},
 			"all conditions": {shown.ObjectiveSearch{
 				ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveSubmitted, Limit: 5, After: shown.Cursor{At: at(9)}}, Text: "report", ContextID: "reports", Planner: "playbook research", Since: at(0), Until: at(1)}, "a", 1},
-			"since":      {shown.ObjectiveSearch{Since: at(2)}, "d c", 2},
-			"until":      {shown.ObjectiveSearch{Until: at(2)}, "b a", 2},
-			"a page":     {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1, After: shown.Cursor{At: at(2), ID: ids["c"]}}, Text: "r"}, "b", 4},
-			"nowhere":    {shown.ObjectiveSearch{ContextID: "nowhere"}, "", 0},
-			"hostile":    {shown.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
-			"with plans": {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
+			"a person":                   {shown.ObjectiveSearch{Principal: "bob"}, "b", 1},
+			"part of a person":           {shown.ObjectiveSearch{Principal: "bo"}, "", 0},
+			"a failure":                  {shown.ObjectiveSearch{Failure: "broken"}, "a", 1},
+			"another failure":            {shown.ObjectiveSearch{Failure: "broke"}, "", 0},
+			"the oldest first":           {shown.ObjectiveSearch{Sort: shown.OldestFirst}, "a b c d", 4},
+			"a later page of the oldest": {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1, After: shown.Cursor{At: at(1), ID: ids["b"]}}, Sort: shown.OldestFirst}, "c", 4},
+			"by change":                  {shown.ObjectiveSearch{Sort: shown.ChangedFirst, Principal: "bob"}, "b", 1},
+			"since":                      {shown.ObjectiveSearch{Since: at(2)}, "d c", 2},
+			"until":                      {shown.ObjectiveSearch{Until: at(2)}, "b a", 2},
+			"a page":                     {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1, After: shown.Cursor{At: at(2), ID: ids["c"]}}, Text: "r"}, "b", 4},
+			"nowhere":                    {shown.ObjectiveSearch{ContextID: "nowhere"}, "", 0},
+			"hostile":                    {shown.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
+			"with plans":                 {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
 		} {
 			got, err := j.SearchObjectives(t.Context(), tenant, test.search)
 			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (shown.Cursor{}) {
@@ -180,13 +196,24 @@ func TestOverview(t *testing.T) {
 		f := begin(t, j, foreign)
 		f.record(planAdded(f.objective, 0, 1), f.waits(0, 0, gate(f.task(0, 0), opt.Approval, 1)))
 
-		got := value(j.Overview(t.Context(), tenant, hours(1)))(t)
+		got := value(j.Overview(t.Context(), tenant, hours(1), hours(5)))(t)
 		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
 		want := shown.Overview{
 			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
 			Gates: 2, Oldest: s.view(s.task(0, 0)).Task.Status.At,
-			Ended: []shown.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
+			Ended: []shown.Ended{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
 		}
+		month, ages := 0, 0
+		for _, e := range got.Month {
+			month += e.N
+		}
+		for _, n := range got.Ages {
+			ages += n.N
+		}
+		if month != 5 || ages != 2 { // with what ended before since
+			t.Errorf("%d have ended in 30 days, %d are open: %+v", month, ages, got)
+		}
+		got.Month, got.Ages = nil, nil
 		equal(t, "overview", want, got)
 	})
 }

@@ -1,7 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/db"
@@ -9,12 +13,19 @@ import (
 	"longhaul/opt/shown"
 )
 
-const hour = 3_600_000 // milliseconds
+const (
+	hour = 3_600_000 // milliseconds
+	day  = 24 * hour
 
-// Overview counts the work of a tenant: the open objectives, and the attempts at
-// objectives that have ended since a time; an objective that was retried counts more than
-// once. It reads indexes: the cost grows with these attempts, not with the journal.
-func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.Time) (shown.Overview, error) {
+	overviewDays = 30
+	mostCounted  = 8 // reasons and contexts
+)
+
+// Overview counts the work of a tenant: the open objectives, the tasks that have failed and the
+// attempts at objectives that have ended since a time, these also by day for 30 days until
+// now; an objective that was retried counts more than once. It reads indexes: the cost grows
+// with these attempts, not with the journal.
+func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now a2a.Time) (shown.Overview, error) {
 	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (shown.Overview, error) {
 		v, s := shown.Overview{Open: map[opt.ObjectiveStatus]int{}}, db.Steps{C: c}
 		s.Each("SELECT status, COUNT(*) FROM "+objectiveSubject.open(c.Dialect)+" GROUP BY status", db.Args{tenant}, func(row db.Scanner) error {
@@ -27,13 +38,58 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.
 		var oldest int64
 		s.Get("SELECT COUNT(*), COALESCE(MIN(status_at), 0) FROM "+openGates(c.Dialect), db.Args{tenant}, &v.Gates, &oldest)
 		v.Oldest = a2a.AtMillis(oldest)
-		v.Ended = db.Rows(&s, "SELECT status_at / $3, shown, COUNT(*) FROM tasks"+c.Dialect.IndexedBy("tasks_ended_roots")+`
-			WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, db.Args{tenant, since.Millis(), hour}, func(row db.Scanner) (e shown.EndedHour, err error) {
-			var at int64
-			err = row.Scan(&at, &e.State, &e.N)
-			e.At = a2a.AtMillis(at * hour)
-			return e, err
-		})
+		v.Ended = ended(&s, tenant, since.Millis(), hour)
+		v.Month = ended(&s, tenant, (now.Millis()/day-overviewDays+1)*day, day)
+		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
+			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
+		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
+		v.Ages = ages(&s, tenant, now)
 		return v, s.Err
 	})
+}
+
+// ended returns how many attempts at objectives have ended since a time, in each stretch of so
+// many milliseconds.
+func ended(s *db.Steps, tenant string, since int64, stretch int) []shown.Ended {
+	return db.Rows(s, "SELECT status_at / $3, shown, COUNT(*) FROM tasks"+s.C.Dialect.IndexedBy("tasks_ended_roots")+`
+		WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, db.Args{tenant, since, stretch}, func(row db.Scanner) (e shown.Ended, err error) {
+		var at int64
+		err = row.Scan(&at, &e.State, &e.N)
+		e.At = a2a.AtMillis(at * int64(stretch))
+		return e, err
+	})
+}
+
+// counted counts what the rows of a query name, and returns the most, the highest number
+// first.
+func counted(s *db.Steps, query string, a ...any) (list []shown.Count) {
+	numbers := map[string]int{}
+	s.Each(query, a, func(row db.Scanner) error {
+		var of string
+		err := row.Scan(&of)
+		numbers[of]++
+		return err
+	})
+	for of, n := range numbers {
+		list = append(list, shown.Count{Of: of, N: n})
+	}
+	slices.SortFunc(list, func(a, b shown.Count) int { return cmp.Or(b.N-a.N, strings.Compare(a.Of, b.Of)) })
+	return list[:min(len(list), mostCounted)]
+}
+
+// ages counts the open objectives by their age.
+func ages(s *db.Steps, tenant string, now a2a.Time) []shown.Count {
+	out := make([]shown.Count, len(shown.AgesOfOpen))
+	for i, a := range shown.AgesOfOpen {
+		out[i].Of = a.Name
+	}
+	s.Each("SELECT created_at FROM objectives"+s.C.Dialect.IndexedBy("objectives_open")+" WHERE tenant = $1 AND ended = 0", db.Args{tenant}, func(row db.Scanner) error {
+		var at int64
+		err := row.Scan(&at)
+		age := time.Duration(now.Millis()-at) * time.Millisecond
+		i := slices.IndexFunc(shown.AgesOfOpen, func(a shown.AgeOfOpen) bool { return a.Under == 0 || age < a.Under })
+		out[i].N++
+		return err
+	})
+	return out
 }

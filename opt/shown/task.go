@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"time"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -88,20 +90,52 @@ type ObjectiveSearch struct {
 	Planner   string   `param:"planner,search"`    // that made the plans, as the metadata of the objective has it
 	Since     a2a.Time `param:"createdAfter"`      // when it was created, or later
 	Until     a2a.Time `param:"createdBefore"`     // before that it was created
-	Reach     int      // how many objectives to look at, the newest first; 0 for 20,000
+	Principal string   // who asked for it
+	Failure   string   // reason of a task of it that has failed
+	Sort      Sort
+	Tasks     int // how many tasks whose names have Text to find, too
+	Reach     int // how many objectives to look at, the newest first; 0 for 20,000
 }
 
-// Plain reports whether s selects by the status alone.
+// A Sort is the order of a list of objectives.
+type Sort string
+
+// The orders. The newest objectives come first unless a list asks for another one.
+const (
+	NewestFirst    Sort = ""
+	OldestFirst    Sort = "oldest"
+	ChangedFirst   Sort = "changed"   // the latest change
+	UnchangedFirst Sort = "unchanged" // the longest time without a change
+)
+
+// At returns the time of an objective by which s orders.
+func (s Sort) At(o *opt.Objective) a2a.Time {
+	if s == ChangedFirst || s == UnchangedFirst {
+		return o.UpdatedAt
+	}
+	return o.CreatedAt
+}
+
+// Plain reports whether s selects by the status alone, and lists the newest first.
 func (s ObjectiveSearch) Plain() bool {
-	return s.Text == "" && s.ContextID == "" && s.Planner == "" && s.Since.IsZero() && s.Until.IsZero()
+	return s.Text+s.ContextID+s.Planner+s.Principal+s.Failure+string(s.Sort) == "" && s.Since.IsZero() && s.Until.IsZero()
 }
 
 // ObjectivesFound are the objectives that a search has found.
 type ObjectivesFound struct {
 	Objectives []*opt.Objective
-	Total      int    // on all pages
+	Total      int // on all pages
+	Tasks      []TaskFound
 	AtLeast    bool   // there may be more than Total
 	Reached    Cursor // the last objective that was looked at, if there are older ones; zero if there are none
+}
+
+// A TaskFound is a plan task that a search has found.
+type TaskFound struct {
+	ID          string // of the A2A task
+	ObjectiveID string
+	Name        string
+	State       opt.TaskState
 }
 
 // A Standing is how far an open objective is.
@@ -115,15 +149,35 @@ type Overview struct {
 	Open   map[opt.ObjectiveStatus]int // objectives that have not ended
 	Gates  int                         // that are open
 	Oldest a2a.Time                    // since when the longest wait lasts; zero if there is no open gate
-	Ended  []EndedHour                 // attempts at objectives that have ended, hour by hour; hours without any are left out
+	Ended  []Ended                     // attempts at objectives that have ended, hour by hour; hours without any are left out
+	Month  []Ended                     // likewise day by day, for 30 days
+	Failed []Count                     // tasks of plans that have failed, by the reason, the most first
+	Queues []Count                     // objectives that wait for their turn, by the context, the most first
+	Ages   []Count                     // open objectives by their age, the least first; see [AgesOfOpen]
 }
 
-// An EndedHour says how many attempts at objectives ended in an hour, and how.
-type EndedHour struct {
-	At    a2a.Time // when the hour began
+// An Ended says how many attempts at objectives ended in an hour or a day, and how.
+type Ended struct {
+	At    a2a.Time // when the hour or the day began
 	State a2a.TaskState
 	N     int
 }
+
+// A Count says how much there is of something.
+type Count struct {
+	Of string
+	N  int
+}
+
+// An AgeOfOpen is a group of open objectives: those that are younger than an age, and not in
+// the group before.
+type AgeOfOpen struct {
+	Name  string
+	Under time.Duration // 0 for the others
+}
+
+// AgesOfOpen lists the groups of open objectives by their age.
+var AgesOfOpen = []AgeOfOpen{{"under an hour", time.Hour}, {"under a day", 24 * time.Hour}, {"under a week", 7 * 24 * time.Hour}, {"a week or more", 0}}
 
 // A Cursor is a position in a list that is sorted by time, then id, both
 // descending, or in one of urgent interrupts. The zero Cursor is before the first.

@@ -7,7 +7,7 @@ let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
 let pressed = false; // a button of the mouse or a finger is down
-let late = ""; // the fresh copy that waits for the release
+let late = null; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
@@ -17,10 +17,11 @@ async function refresh() {
     return;
   }
   fetching = true;
+  const at = location.href;
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
-    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
+    const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
@@ -28,9 +29,12 @@ async function refresh() {
       clearInterval(poll);
       return;
     }
+    if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
-      show(await response.text());
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
+      if (at === location.href) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
     else if (response.status >= 500) lost();
@@ -48,10 +52,9 @@ async function refresh() {
 // show replaces the contents of the page by those of a fresh copy. While a button of the
 // mouse or a finger is down it waits: what was pressed must still be there at the release,
 // or the click is lost or hits something else.
-function show(text) {
-  late = pressed ? text : "";
+function show(fresh) {
+  late = pressed ? fresh : null;
   if (pressed) return;
-  const fresh = new DOMParser().parseFromString(text, "text/html");
   document.title = fresh.title;
   morph(document.getElementById("main"), fresh.getElementById("main"));
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
@@ -182,14 +185,26 @@ function attributes(old, fresh) {
   }
 }
 
-// localize shows times in the time zone and the language of the reader.
+// localize shows times in the time zone and the language of the reader: as how long ago they
+// were, or how far ahead they are, with the exact time in the title.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }); // in timelines
+const relative = new Intl.RelativeTimeFormat("en", { style: "short" }); // in the language of the page
+const units = [["day", 86400e3], ["hour", 3600e3], ["minute", 60e3]];
 function localize(root) {
   for (const e of root.querySelectorAll("time[datetime]")) {
-    const text = (e.hasAttribute("data-exact") ? exact : clock).format(new Date(e.dateTime));
+    const at = new Date(e.dateTime), whole = exact.format(at);
+    const text = e.hasAttribute("data-exact") ? whole : away(at - Date.now()) ?? clock.format(at);
     if (e.textContent !== text) e.textContent = text;
+    if (!e.hasAttribute("data-exact") && e.title !== whole) e.title = whole;
   }
+}
+
+// away returns how far away a time is, null for more than a month.
+function away(ms) {
+  if (Math.abs(ms) > 31 * units[0][1]) return null;
+  for (const [unit, size] of units) if (Math.abs(ms) >= size) return relative.format(Math.trunc(ms / size), unit);
+  return ms < 0 ? "just now" : "in a moment";
 }
 
 function say(text) {
@@ -248,7 +263,52 @@ document.addEventListener("visibilitychange", () => {
   if (document.body.dataset.events || document.body.dataset.refresh) soon();
 });
 
+// A link to another view of the same page ("?…") changes the page in place.
+document.addEventListener("click", async (e) => {
+  const link = e.target.closest?.('main a[href^="?"]');
+  if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+  e.preventDefault();
+  history.pushState(null, "", link.getAttribute("href"));
+  await refresh();
+  const to = location.hash && document.getElementById(location.hash.slice(1));
+  if (!to) return;
+  to.focus({ preventScroll: true });
+  to.scrollTop = 0;
+  to.scrollIntoView({ block: "nearest" });
+});
+addEventListener("popstate", refresh);
+
+// "/" leads to the search, unless something is being written.
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "/" || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select")) return;
+  const field = document.querySelector(".find input");
+  if (!field) return;
+  e.preventDefault();
+  field.focus();
+});
+
+// Menus close when something else is used, and by Escape. A button copies the id that it has.
+document.addEventListener("click", (e) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+  const button = e.target.closest?.("[data-copy]");
+  if (!button) return;
+  navigator.clipboard.writeText(button.dataset.copy).then(() => {
+    const text = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = text; }, 1500);
+  });
+});
+document.addEventListener("keydown", (e) => {
+  const menu = e.key === "Escape" && e.target.closest?.("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
+});
+
+document.documentElement.classList.add("live");
+if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
+setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
 const every = Number(document.body.dataset.refresh);
 const poll = every ? setInterval(refresh, every * 1000) : 0;

@@ -52,6 +52,8 @@ func TestConsole(t *testing.T) {
 		{"no scripts", testPlain},
 		{"attack", testAttack},
 		{"look", testLook},
+		{"timeline", testTimeline},
+		{"late", testLate},
 		{"lost", testLost},
 		{"load", testLoad},
 	} {

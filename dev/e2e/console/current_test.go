@@ -43,20 +43,21 @@ func testStays(t *testing.T, o *office) {
 	id, gate := o.ask(t, "stays", harness.NewPlan("Stays", "approve Does it stay?", "work 5m"))
 	b := o.enter(t, "ann")
 	b.open("/console/objectives/" + id)
-	b.sees("Waits for people")
+	b.sees("Waits for anyone")
+	b.clickFirst("DisclosureTriangle", "More")
 	b.click("DisclosureTriangle", "Replan…")
 	b.run(`window.stays = document.activeElement; null`)
 	if _, err := o.as("ann").Send(t.Context(), harness.Reply("stays-yes", id, gate, "accept")); err != nil {
 		t.Fatal(err)
 	}
-	b.misses("Waits for people")
+	b.misses("Waits for anyone")
 	if same, err := eval[bool](b, `stays.localName === "summary" && document.activeElement === stays && stays.closest("details").open`); err != nil || !same {
 		at, _ := eval[string](b, `document.activeElement.outerHTML.slice(0, 200)`)
 		t.Errorf("the focus is on %s, or the form has closed: %v", at, err)
 	}
 	b.clickFirst("DisclosureTriangle", "Cancel…")
 	b.clickFirst("button", "Cancel")
-	b.sees("canceled")
+	b.sees("Canceled.")
 }
 
 // A form that was written in, and that the page did not have for a while, can be sent once
@@ -65,10 +66,12 @@ func testRevived(t *testing.T, o *office) {
 	id, _ := o.ask(t, "revived", harness.NewPlan("Revived", "approve Live again?"))
 	b, other := o.enter(t, "ann"), o.enter(t, "bob")
 	b.open("/console/objectives/" + id)
+	b.clickFirst("DisclosureTriangle", "More")
 	b.clickFirst("DisclosureTriangle", "Add a plan…")
 	b.fillFirst("Name", "A later plan")
 	b.fillFirst("Tasks, one on each line", "Sweep")
 	other.open("/console/objectives/" + id)
+	other.clickFirst("DisclosureTriangle", "More")
 	other.clickFirst("DisclosureTriangle", "Cancel…")
 	other.clickFirst("button", "Cancel")
 	other.sees("Canceled.")
@@ -104,7 +107,7 @@ func testRetried(t *testing.T, o *office) {
 	other.sees("Rejected by bob")
 	b.open("/console/objectives/" + id)
 	b.sees("failed", "Retry")
-	b.misses("Waits for people")
+	b.misses("Waits for anyone")
 	stop := b.holdRefresh() // it would be fetched after some seconds, and open its stream before it is hidden
 	b.run(watchStreams)
 
@@ -114,6 +117,6 @@ func testRetried(t *testing.T, o *office) {
 	b.run(fmt.Sprintf(setHidden, true)) // once it is shown again, it is fetched at once
 	b.run(fmt.Sprintf(setHidden, false))
 	stop()
-	b.sees("Waits for people", "Once more?")
+	b.sees("Waits for anyone", "Once more?")
 	b.streams("opened", 1)
 }

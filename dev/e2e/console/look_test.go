@@ -17,11 +17,11 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// sizes are the windows in which pages are looked at: a phone and a desk.
+// sizes are the windows in which pages are looked at: a phone, a laptop and a desk.
 var sizes = []struct {
 	name          string
 	width, height int64
-}{{"narrow", 360, 780}, {"wide", 1280, 900}}
+}{{"narrow", 360, 780}, {"wide", 1280, 900}, {"desk", 1920, 1080}}
 
 // schemes are the settings of people for colours.
 var schemes = []string{"light", "dark"}
@@ -133,9 +133,6 @@ func (b *tab) publish(name string) {
 		return
 	}
 	b.resize(800, 600)
-	if _, err := eval[any](b, `document.getElementById("tree-title")?.scrollIntoView(); null`); err != nil {
-		b.t.Error(err)
-	}
 	data := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
 	if len(data) > 100<<10 {
 		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
@@ -161,6 +158,7 @@ func testLook(t *testing.T, o *office) {
 	b := o.enter(t, "ann")
 	for _, at := range []struct{ name, path string }{
 		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate", "/console/inbox/" + gate}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
+		{"graph", "/console/objectives/" + id + "?view=graph"}, {"plan", "/console/objectives/" + id + "?plan=1"}, {"find", "/console/find?q=look"}, {"columns", "/console/objectives?cols=failure&cols=changed&sort=changed"},
 		{"task", "/console/objectives/" + id + "?task=1-0"}, {"task-waits", "/console/objectives/" + id + "?task=1-3"},
 	} {
 		b.open(at.path)

@@ -21,6 +21,7 @@ func testPlain(t *testing.T, o *office) {
 	b.sees("Accepted by ann")
 	o.order(b, "Write notes without scripts")
 	b.at("/console/objectives/")
+	b.clickFirst("DisclosureTriangle", "More")
 	b.clickFirst("DisclosureTriangle", "Cancel…")
 	b.clickFirst("button", "Cancel")
 	b.sees("canceled")

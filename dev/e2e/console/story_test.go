@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -36,7 +35,7 @@ func testStory(t *testing.T, o *office) {
 	b.click("link", "Write notes about tea")
 	b.at("/console/objectives/")
 	b.sees("completed")
-	b.misses("Waits for people")
+	b.misses("Waits for anyone")
 }
 
 // marked marks the document, so that a test notices when it is replaced by another, and
@@ -46,7 +45,7 @@ func (b *tab) marked() (same bool) {
 	if _, err := eval[any](b, `document.documentElement.dataset.mark = "1"; null`); err != nil {
 		b.t.Fatal(err)
 	}
-	b.sees("Waits for people")
+	b.sees("Waits for anyone")
 	same, err := eval[bool](b, `document.documentElement.dataset.mark === "1"`)
 	return same && err == nil
 }
@@ -150,14 +149,17 @@ func testSteering(t *testing.T, o *office) {
 	b.clickFirst("button", "Resume")
 	b.sees("Resumed.")
 
+	b.click("link", "Steering")
+	b.clickFirst("DisclosureTriangle", "Change the plan")
 	b.clickFirst("DisclosureTriangle", "Add a task…")
 	b.fillFirst("Name", "Sweep the floor")
 	b.click("button", "Add the task")
 	b.sees("Added to the plan.", "Sweep the floor")
 
 	other := o.enter(t, "bob")
-	other.open(path)
+	other.open(path + "?plan=1")
 	other.allow("status of 409")
+	other.clickFirst("DisclosureTriangle", "Change the plan")
 	other.clickFirst("DisclosureTriangle", "Add a task…")
 	stop := other.holdRefresh()
 	other.fillFirst("Name", "Close the door")
@@ -176,22 +178,33 @@ func testSteering(t *testing.T, o *office) {
 		}
 		return nil
 	})
-	b.sees("Close the door", other.revision()) // the plan has the task before the objective has its revision
+	b.sees("Close the door")
+	b.reaches(other.revision()) // the plan has the task before the objective has its revision
+	b.clickFirst("DisclosureTriangle", "More")
 	b.clickFirst("DisclosureTriangle", "Cancel…")
 	b.clickFirst("button", "Cancel")
 	b.sees("canceled")
 }
 
-// revision returns the revision of the objective that the page shows.
-func (b *tab) revision() (shown string) {
+// revision returns the revision of the objective that the page has been made at.
+func (b *tab) revision() string {
+	b.t.Helper()
+	shown, err := eval[string](b, `document.querySelector("#change input[name=revision]").value`)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return shown
+}
+
+// reaches waits until the page has been made at a revision.
+func (b *tab) reaches(revision string) {
 	b.t.Helper()
 	b.await(func() error {
-		if shown = regexp.MustCompile(`Revision \d+`).FindString(b.text()); shown == "" {
-			return fmt.Errorf("the page has no revision: %.600s", b.text())
+		if shown := b.revision(); shown != revision {
+			return fmt.Errorf("the page is at revision %s, want %s", shown, revision)
 		}
 		return nil
 	})
-	return shown
 }
 
 // value reports whether a field of the page holds a text.
@@ -208,7 +221,7 @@ func testReader(t *testing.T, o *office) {
 	for _, path := range []string{"/console/", "/console/inbox", "/console/inbox/" + gate, "/console/objectives", "/console/objectives/" + id} {
 		b.open(path)
 		for _, name := range b.names("button") {
-			if name != "Sign out" && name != "Search" {
+			if name != "Sign out" && name != "Search" && name != "Copy the id" {
 				t.Errorf("%s offers %q to one who may only read", path, name)
 			}
 		}

@@ -1,0 +1,113 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/gate"
+	"longhaul/api/read"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// mostFound is how many of each kind the page of a search shows.
+const mostFound = 10
+
+// A findings is the data of the page with what a search has found.
+type findings struct {
+	Text       string
+	Objectives []objectiveRow
+	More       string // address of the list with all objectives, "" if these are all
+	Tasks      []foundTask
+	Gates      []gateCard
+	Asked      int    // how many objectives the one has asked for whose name the text is
+	OfPerson   string // address of the list of these
+}
+
+// A foundTask is a task that a search has found.
+type foundTask struct {
+	Path, Name string
+	Look       shown.Look
+}
+
+// Nothing reports whether the search has found nothing.
+func (f findings) Nothing() bool {
+	return len(f.Objectives)+len(f.Tasks)+len(f.Gates)+f.Asked == 0
+}
+
+// showFound shows the objectives, tasks, gates and people with a text. An id leads to what
+// it names.
+func showFound(v *visit) (view, error) {
+	text := strings.TrimSpace(v.r.URL.Query().Get("q"))
+	if to := pathOfID(text); to != "" {
+		return view{Location: to}, nil
+	}
+	out := findings{Text: shorten(text, mostSearched)}
+	page := view{Template: "find", Title: "Find"}
+	if out.Text == "" {
+		page.Data = out
+		return page, nil
+	}
+	if err := out.work(v); err != nil {
+		return page, err
+	}
+	if err := out.people(v); err != nil {
+		return page, err
+	}
+	page.Data = out
+	return page, nil
+}
+
+// pathOfID returns the address of what an id names, "" for a text that is none.
+func pathOfID(text string) string {
+	ref, ok := opt.ParseID(text)
+	switch {
+	case ok && ref.ObjectiveID == text:
+		return objectivePath(text)
+	case ok:
+		return pageOf(text)
+	}
+	if task, _, found := strings.Cut(text, ":"); found {
+		if ref, ok := opt.ParseID(task); ok && ref.TaskID != "" {
+			return gatePath(text)
+		}
+	}
+	return ""
+}
+
+// work finds objectives, tasks and gates.
+func (f *findings) work(v *visit) error {
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
+		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: mostFound}, Text: f.Text, Tasks: mostFound}, Standings: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range page.Objectives {
+		f.Objectives = append(f.Objectives, rowOf(o, page.Standings[o.ID]))
+	}
+	if page.Next != "" {
+		f.More = Path + "/objectives?text=" + url.QueryEscape(f.Text)
+	}
+	for _, t := range page.Found {
+		f.Tasks = append(f.Tasks, foundTask{pageOf(t.ID), shorten(a2a.Visible(t.Name), titleWidth), shown.LookOfTask(t.State)})
+	}
+	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound}})
+	for _, i := range gates.Interrupts {
+		f.Gates = append(f.Gates, cardOf(i, v.cfg.Now()))
+	}
+	return err
+}
+
+// people finds what the one whose name the text is has asked for.
+func (f *findings) people(v *visit) error {
+	asked, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
+		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}, Principal: f.Text},
+	})
+	if err != nil {
+		return err
+	}
+	f.Asked, f.OfPerson = asked.Total, Path+"/objectives?by="+url.QueryEscape(f.Text)
+	return nil
+}

@@ -1,0 +1,196 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/read"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// A why says in one sentence why an objective is where it is, and who can end a wait. The
+// link is in the middle of it.
+type why struct {
+	Before, Link, Path, After string
+	Did                       string   // what began then
+	Since                     a2a.Time // zero if it does not matter
+}
+
+// whyOf returns why o waits, works or has ended; position is its place in the queue.
+func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, error) {
+	if o.Status.Ended() {
+		return whyEnded(o), nil
+	}
+	switch {
+	case o.Stopping != "":
+		return why{Before: "It is being stopped, and will be " + o.Stopping + " once its running tasks have ended."}, nil
+	case o.Paused:
+		return why{Before: "It is paused. People who may change it can resume it."}, nil
+	case !o.QueuedAt.IsZero():
+		return whyQueued(v, o, position)
+	}
+	if w, ok := whyAsked(o); ok {
+		return w, nil
+	}
+	if w, ok := whyWorks(o, c); ok {
+		return w, nil
+	}
+	switch {
+	case o.Status == opt.ObjectivePlanning:
+		return why{Before: "A planner makes its plans."}, nil
+	case !o.Started:
+		return why{Before: "It was not started. People who may change it can start it."}, nil
+	case o.Reason == opt.NothingToDo:
+		return why{Before: "It has no open plan. People who may change it can add one."}, nil
+	}
+	return why{Before: reasonText(o.Reason)}, nil
+}
+
+// whyAsked returns the oldest question that waits for people.
+func whyAsked(o *opt.Objective) (w why, ok bool) {
+	var first *opt.Gate
+	n := 0
+	for _, p := range o.Plans {
+		for _, t := range p.Waiting() {
+			if n++; first == nil || t.Gate.RequestedAt.Millis() < first.RequestedAt.Millis() {
+				first = t.Gate
+			}
+		}
+	}
+	if first == nil {
+		return w, false
+	}
+	w = why{Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID), Did: "asked", Since: first.RequestedAt}
+	if n > 1 {
+		w.After = fmt.Sprintf("and %s", opt.Count(n-1, "more question"))
+	}
+	return w, true
+}
+
+// peopleText names who can answer a gate.
+func peopleText(g *opt.Gate) string {
+	r := cmp.Or(g.Responders, &opt.Responders{})
+	var names []string
+	for _, p := range r.Principals {
+		if !g.Voted(p) {
+			names = append(names, shorten(a2a.Visible(p), 40))
+		}
+	}
+	for _, group := range r.Groups {
+		names = append(names, "a member of "+shorten(a2a.Visible(group), 40))
+	}
+	const most = 3
+	switch n := len(names); {
+	case n == 0 && r.NotRequester:
+		return "anyone but those who shaped the work"
+	case n == 0:
+		return "anyone who may answer"
+	case n > most:
+		return strings.Join(names[:most], ", ") + " or " + opt.Count(n-most, "other")
+	case n > 1:
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return names[0]
+}
+
+// whyWorks returns the task that has run for the longest time.
+func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
+	var longest *opt.Task
+	var since a2a.Time
+	n := 0
+	for _, p := range o.Plans {
+		for _, t := range p.Running() {
+			spans := c.Tasks[t.ID]
+			if len(spans) == 0 {
+				continue
+			}
+			if n++; longest == nil || spans[0].From.Millis() < since.Millis() {
+				longest, since = t, spans[0].From
+			}
+		}
+	}
+	if longest == nil {
+		return w, false
+	}
+	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since}
+	if n > 1 {
+		w.After = "and " + opt.Count(n-1, "other task")
+	}
+	return w, true
+}
+
+// whyEnded returns the failure of o, the zero why for none.
+func whyEnded(o *opt.Objective) why {
+	if o.Status != opt.ObjectiveFailed {
+		return why{}
+	}
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if t.Broken() && t.Failure != "" {
+				return why{Before: "It failed at", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t)), After: shorten(a2a.Visible(t.Failure), 300)}
+			}
+		}
+	}
+	return why{Before: shorten(a2a.Visible(o.Failure), 300)}
+}
+
+// whyQueued returns which objective has the turn in the context.
+func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
+	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{
+		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID,
+	}})
+	for _, other := range page.Objectives {
+		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
+			w.Link, w.Path = shorten(a2a.Visible(other.Name), titleLetters), objectivePath(other.ID)
+			w.After = "of " + shorten(a2a.Visible(other.Principal), 40)
+		}
+	}
+	return w, err
+}
+
+// spentText says how long an objective has taken, and for how much of that people were
+// waited for.
+func spentText(c *shown.Course, now a2a.Time) string {
+	if c.Begun.IsZero() {
+		return ""
+	}
+	if !c.Ended.IsZero() {
+		now = c.Ended
+	}
+	text := durationText(now.Millis() - c.Begun.Millis())
+	if waited := c.Total(shown.LooksWaiting, now); waited >= 1000 {
+		text += ", " + durationText(waited) + " of it for people"
+	}
+	return text
+}
+
+// units are those of durations for people.
+var units = []struct {
+	ms   int64
+	name string
+}{{day.Milliseconds(), "d"}, {time.Hour.Milliseconds(), "h"}, {time.Minute.Milliseconds(), "min"}, {1000, "s"}, {1, "ms"}}
+
+// durationText returns a time in milliseconds for people: in two units, if the first of them
+// says little.
+func durationText(ms int64) string { return inUnits(ms, 10) }
+
+// inUnits returns a time in milliseconds in one unit, or in two if there are less of the first
+// one than so many.
+func inUnits(ms, few int64) string {
+	for i, u := range units[:len(units)-1] {
+		if ms < u.ms {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", ms/u.ms, u.name)
+		if rest := ms % u.ms / units[i+1].ms; rest > 0 && ms/u.ms < few && u.name != "s" {
+			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+		}
+		return text
+	}
+	return fmt.Sprintf("%d ms", ms)
+}

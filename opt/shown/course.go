@@ -1,0 +1,131 @@
+package shown
+
+import (
+	"maps"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Span is a stretch of time in which a plan task was in one state, or in one attempt.
+type Span struct {
+	Kind    Kind     // of the state
+	From    a2a.Time // since when
+	Until   a2a.Time // zero while it lasts
+	Attempt int      // within the round; 0 for a state without an attempt
+	End     Kind     // how the task has ended with it; "" if it has not
+}
+
+// A Course has the spans of the work on the tasks of an objective, from its events. The zero
+// Course has seen no event. It is not safe for concurrent use.
+type Course struct {
+	Seq   int64               // of the last event that was added
+	Tasks map[string][]Span   // by the id of the plan task, in order of time
+	Plans map[string]a2a.Time // when a plan might begin its tasks first, by its id
+	Begun a2a.Time            // when the objective was opened
+	Ended a2a.Time            // when it ended; zero while it is open
+}
+
+// Clone returns a copy that later events do not change.
+func (c *Course) Clone() Course {
+	out := *c
+	out.Plans, out.Tasks = maps.Clone(c.Plans), make(map[string][]Span, len(c.Tasks))
+	for id, spans := range c.Tasks {
+		out.Tasks[id] = slices.Clone(spans)
+	}
+	return out
+}
+
+// Add adds the next event of the objective.
+func (c *Course) Add(r Recorded) {
+	e := r.Event
+	c.Seq = r.Seq
+	if c.Tasks == nil {
+		c.Tasks, c.Plans = map[string][]Span{}, map[string]a2a.Time{}
+	}
+	switch e.Kind {
+	case opt.ObjectiveOpened:
+		c.Begun = e.At
+	case opt.ObjectiveMoved:
+		c.Ended = a2a.Time{}
+		if opt.ObjectiveStatus(e.To).Ended() {
+			c.Ended = e.At
+		}
+	case opt.ObjectiveRetried:
+		c.Ended = a2a.Time{}
+	case opt.PlanStarted:
+		if c.Plans[e.PlanID].IsZero() {
+			c.Plans[e.PlanID] = e.At
+		}
+	case opt.PlanRetried, opt.TasksReopened:
+		for _, t := range e.Tasks {
+			c.close(t.ID, e.At, "")
+		}
+	case opt.TaskMoved, opt.TaskTried:
+		c.move(e)
+	}
+	if e.EndsTasks() {
+		for id := range c.Tasks {
+			if ref, _ := opt.ParseID(id); e.PlanID == "" || ref.PlanID == e.PlanID {
+				c.close(id, e.At, LooksFailed)
+			}
+		}
+	}
+}
+
+// move adds what a move of a plan task, or another attempt at it, has begun and ended.
+func (c *Course) move(e opt.Event) {
+	ref, ok := opt.ParseID(e.TaskID)
+	if !ok || ref.TaskID == "" {
+		return // a root task, which follows the objective
+	}
+	look := LookOfTask(e.To)
+	if opt.TaskState(e.To).Ended() {
+		c.close(ref.TaskID, e.At, look.Kind)
+		return
+	}
+	if e.Reason == opt.SentBack { // others work meanwhile
+		look.Kind = LooksPending
+	}
+	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
+		last := spans[len(spans)-1]
+		if e.Kind == opt.TaskMoved && last.Until.IsZero() && last.Kind == look.Kind && last.Attempt == e.Attempt {
+			return // a step at a gate
+		}
+	}
+	c.close(ref.TaskID, e.At, "")
+	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt})
+}
+
+// close ends the last span of a task, if it lasts, and the task with it unless end is "".
+func (c *Course) close(task string, at a2a.Time, end Kind) {
+	spans := c.Tasks[task]
+	if n := len(spans); n > 0 && spans[n-1].Until.IsZero() {
+		spans[n-1].Until, spans[n-1].End = at, end
+	}
+}
+
+// Total returns how many milliseconds at least one task was in a state of a kind, until now.
+func (c *Course) Total(kind Kind, now a2a.Time) (total int64) {
+	var all []Span
+	for _, spans := range c.Tasks {
+		for _, s := range spans {
+			if s.Kind == kind {
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Span) int { return int(a.From.Millis() - b.From.Millis()) })
+	covered := int64(0)
+	for _, s := range all {
+		until := now.Millis()
+		if !s.Until.IsZero() {
+			until = s.Until.Millis()
+		}
+		from := max(covered, s.From.Millis())
+		total += max(0, until-from)
+		covered = max(covered, until)
+	}
+	return total
+}
