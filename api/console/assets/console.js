@@ -20,12 +20,13 @@ async function refresh() {
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
-    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
+    const at = location.href;
+    const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
+    if (at !== location.href) return; // another page was opened in its place
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
       unfollow();
-      clearInterval(poll);
       return;
     }
     if (response.ok) {
@@ -45,6 +46,28 @@ async function refresh() {
   }
 }
 
+// visit shows another page in place of this one, and keeps what both have. With a body, it sends
+// that as a form. It reports whether it has: if not, the browser may do it.
+async function visit(url, { body, back } = {}) {
+  const method = body ? "POST" : "GET";
+  try {
+    const response = await fetch(url, { method, body, headers: { "X-Console-Refresh": "1" }, cache: "no-store" });
+    if (response.status === 401 || response.status >= 500) return false;
+    const text = await response.text();
+    for (const form of document.forms) {
+      if (form.method === "post") form.reset();
+      delete form.dataset.dirty;
+    }
+    if (!back && response.url !== location.href) history.pushState(null, "", response.url);
+    tag = "";
+    pressed = false;
+    show(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // show replaces the contents of the page by those of a fresh copy. While a button of the
 // mouse or a finger is down it waits: what was pressed must still be there at the release,
 // or the click is lost or hits something else.
@@ -57,6 +80,9 @@ function show(text) {
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
   if (pages && freshPages) morph(pages, freshPages);
   localize(document);
+  if (fresh.body.dataset.refresh) document.body.dataset.refresh = fresh.body.dataset.refresh;
+  else delete document.body.dataset.refresh;
+  dispatchEvent(new Event("shown"));
   const url = fresh.body.dataset.events;
   if (url === document.body.dataset.events) return;
   if (url) document.body.dataset.events = url; // a new attempt has begun
@@ -175,7 +201,7 @@ function revive(form, fresh) {
 // stay open.
 function attributes(old, fresh) {
   for (const a of [...old.attributes]) {
-    if (!fresh.hasAttribute(a.name) && !(old.localName === "details" && a.name === "open")) old.removeAttribute(a.name);
+    if (!fresh.hasAttribute(a.name) && !(a.name === "open" && /^(details|dialog)$/.test(old.localName))) old.removeAttribute(a.name);
   }
   for (const a of fresh.attributes) {
     if (old.getAttribute(a.name) !== a.value) old.setAttribute(a.name, a.value);
@@ -186,7 +212,7 @@ function attributes(old, fresh) {
 // were, or how far ahead they are, with the exact time in the title.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }); // in timelines
-const relative = new Intl.RelativeTimeFormat("en", { style: "short" }); // in the language of the page
+const relative = new Intl.RelativeTimeFormat("en", { style: "narrow" }); // in the language of the page
 const units = [["day", 86400e3], ["hour", 3600e3], ["minute", 60e3]];
 function localize(root) {
   for (const e of root.querySelectorAll("time[datetime]")) {
@@ -278,10 +304,15 @@ document.addEventListener("keydown", (e) => {
   menu.firstElementChild.focus();
 });
 
+globalThis.longhaul = { visit }; // for the scripts of single pages
 document.documentElement.classList.add("live");
 if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
 setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
-const every = Number(document.body.dataset.refresh);
-const poll = every ? setInterval(refresh, every * 1000) : 0;
+(function poll() {
+  setTimeout(() => {
+    if (document.body.dataset.refresh) refresh();
+    poll();
+  }, 1000 * (document.body.dataset.refresh || 5));
+})();

@@ -29,10 +29,12 @@ func testStory(t *testing.T, o *office) {
 	}
 	b.sees("Tea is **hot**.", "Waits since", "ann")
 
-	b.click("link", "Inbox")
+	b.click("link", "All questions")
 	b.click("link", "Publish the notes?")
 	b.click("button", "Accept")
-	b.sees("Accepted by ann", "Tea is **hot**.")
+	b.sees("Accepted by ann")
+	b.click("link", "Look at it again")
+	b.sees("As it was decided on", "Tea is **hot**.")
 	b.click("link", "Write notes about tea")
 	b.at("/console/objectives/")
 	b.sees("completed")
@@ -69,6 +71,7 @@ func testRefine(t *testing.T, o *office) {
 	b.sees("Said here", "Is it green tea?", "Your answer")
 
 	b.submit("Change and accept…", "The text", "Tea is lukewarm.", "Accept the changed text")
+	b.click("link", "Look at it again")
 	b.sees("by bob", "As it was accepted", "Tea is lukewarm.", "Tea is **hot**.")
 	b.look("gate-edited")
 }
@@ -96,7 +99,7 @@ func testExpiry(t *testing.T, o *office) {
 	b := o.enter(t, "bob") // before the time begins
 	gate := o.begin(t, "An urgent question")
 	b.open("/console/inbox/" + gate)
-	b.sees("Is it urgent?", "Without an answer")
+	b.sees("Is it urgent?", "it is rejected")
 	b.sees("since no answer came in time")
 	b.misses("Your answer")
 }
@@ -129,6 +132,7 @@ func testQuestions(t *testing.T, o *office) {
 	b.open("/console/inbox/" + gate)
 	b.fill("What color?", "Blue, as the sea")
 	b.click("button", "Send the answers")
+	b.click("link", "Look at it again")
 	b.sees("by ann", "Blue, as the sea")
 	b.open("/console/objectives/" + id)
 	b.sees("completed")
