@@ -413,7 +413,10 @@ func (v gates) follow(s gate.ShownInterrupt) (f follow) {
 	f.Accept = cmp.Or(next, "no other task waits for it")
 	switch {
 	case t.Ask == nil: // its executor gets the answer
-		f.Accept = "this task continues with the answer, then: " + f.Accept
+		f.Accept = "this task continues with the answer"
+		if next != "" {
+			f.Accept += ", then: " + next
+		}
 		return f
 	case t.Optional():
 		f.Reject = f.Accept

@@ -23,7 +23,13 @@ func testInbox(t *testing.T, o *office) {
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.
 func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate string) {
 	t.Helper()
-	waiting, err := o.as("ann").Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
+	return o.askAs(t, "ann", id, plan)
+}
+
+// askAs is ask for another person.
+func (o *office) askAs(t *testing.T, who, id string, plan *harness.Plan) (task, gate string) {
+	t.Helper()
+	waiting, err := o.as(who).Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// sizes are the windows in which pages are looked at: a phone and a desk.
+// sizes are the windows in which pages are looked at: a phone, and two on a desk.
 var sizes = []struct {
 	name          string
 	width, height int64
-}{{"narrow", 360, 780}, {"wide", 1280, 900}}
+}{{"narrow", 360, 780}, {"wide", 1280, 900}, {"large", 1920, 1080}}
 
 // schemes are the settings of people for colours.
 var schemes = []string{"light", "dark"}
@@ -132,7 +132,7 @@ func (b *tab) publish(name string) {
 	if *pictures == "" || !slices.Contains(inManual, name) {
 		return
 	}
-	b.resize(800, 600)
+	b.resize(1200, 760)
 	if _, err := eval[any](b, `document.getElementById("tree-title")?.scrollIntoView(); null`); err != nil {
 		b.t.Error(err)
 	}
