@@ -167,7 +167,7 @@ const (
 )
 
 // treeHTML returns a JSON object or list as lists that can be folded, with its members in their
-// order; ok is false for other data and for what is too large.
+// order; ok is false for other data and for too much of it.
 func treeHTML(data json.RawMessage) (out template.HTML, ok bool) {
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
 		return "", false
@@ -286,8 +286,8 @@ func tableHTML(source string) (out template.HTML, ok bool) {
 	return template.HTML(b.String()), true // every cell is escaped
 }
 
-// telling are the names of members of JSON by which people decide.
-var telling = []string{"amount", "total", "sum", "price", "cost", "currency", "risk", "severity", "priority"}
+// deciding are the names of members of JSON by which people decide.
+var deciding = []string{"amount", "total", "sum", "price", "cost", "currency", "risk", "severity", "priority"}
 
 // gistWidth is the width of what a list shows of an object.
 const gistWidth = 150
@@ -317,9 +317,9 @@ func membersText(data json.RawMessage) string {
 		return ""
 	}
 	rank := func(name string) int {
-		at := slices.IndexFunc(telling, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
+		at := slices.IndexFunc(deciding, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 		if at < 0 {
-			return len(telling)
+			return len(deciding)
 		}
 		return at
 	}

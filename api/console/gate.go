@@ -100,7 +100,7 @@ func (v gates) read() (gate.ShownInterrupt, error) {
 // view returns the page of a gate beside the list of a query. w has the input of a form that was
 // refused.
 func (v gates) view(s gate.ShownInterrupt, list url.Values, w written) (view, error) {
-	in, err := readInbox(v.visit, v.listing(list))
+	in, err := readInbox(v.visit, listingOf(v.visit, list))
 	if err != nil {
 		return view{}, err
 	}
@@ -174,7 +174,7 @@ func (v gates) viewer(path, section string) viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
-		query := v.listing(q).Query()
+		query := listingOf(v.visit, q).Query()
 		if as == asText || as == asMarkdown {
 			query.Set("as", as)
 		}
@@ -392,42 +392,28 @@ func missingText(g *opt.Gate) string {
 type follow struct{ Accept, Reject, Refine string }
 
 // follow returns what happens after a decision at an open gate; nothing if the work cannot be read.
-func (v gates) follow(s gate.ShownInterrupt) (f follow) {
+func (v gates) follow(s gate.ShownInterrupt) follow {
 	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: s.ObjectiveID})
-	ref, ok := opt.ParseID(s.TaskID)
-	if err != nil || !ok || found.Objective.Plan(ref.PlanID) == nil {
-		return f
+	if err != nil {
+		return follow{}
 	}
-	p := found.Objective.Plan(ref.PlanID)
-	t := p.Task(ref.TaskID)
+	p, t := taskAt(found.Objective, keyOfTask(s.TaskID))
 	if t == nil {
-		return f
+		return follow{}
 	}
-	waiting := p.Tasks[:0:0]
-	for _, other := range p.Tasks {
-		if !other.State.Ended() && slices.Contains(p.Before(other), t) {
-			waiting = append(waiting, other)
-		}
+	next := namesOf(p, func(other *opt.Task) bool { return !other.State.Ended() && slices.Contains(p.Before(other), t) })
+	if t.Ask == nil { // its executor gets the answer
+		return follow{Accept: strings.TrimSuffix("this task continues with the answer, then: "+next, ", then: ")}
 	}
-	next := namesOf(waiting)
-	f.Accept = cmp.Or(next, "no other task waits for it")
-	switch {
-	case t.Ask == nil: // its executor gets the answer
-		f.Accept = "this task continues with the answer"
-		if next != "" {
-			f.Accept += ", then: " + next
-		}
-		return f
-	case t.Optional():
-		f.Reject = f.Accept
-	default:
+	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
+	if f.Reject = f.Accept; !t.Optional() {
 		f.Reject = "the plan " + nameOfPlan(found.Objective, p.ID) + " fails"
 		if next != "" {
 			f.Reject += ", without: " + next
 		}
 	}
-	if len(s.Gate.Sources) > 0 && s.Gate.Allows(opt.Refine) {
-		f.Refine = "made again: " + namesOf(slices.DeleteFunc(slices.Clone(p.Tasks), func(t *opt.Task) bool { return !slices.Contains(s.Gate.Sources, t.ID) }))
+	if again := namesOf(p, func(t *opt.Task) bool { return slices.Contains(s.Gate.Sources, t.ID) }); again != "" && s.Gate.Allows(opt.Refine) {
+		f.Refine = "made again: " + again
 	}
 	if !s.Gate.Allows(opt.Reject) {
 		f.Reject = ""
@@ -438,14 +424,16 @@ func (v gates) follow(s gate.ShownInterrupt) (f follow) {
 // mostNamed is how many tasks a text names.
 const mostNamed = 6
 
-// namesOf returns the names of tasks, "" for none.
-func namesOf(tasks []*opt.Task) string {
+// namesOf returns the names of the tasks of a plan that are chosen, "" for none.
+func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 	var names []string
-	for _, t := range tasks[:min(len(tasks), mostNamed)] {
-		names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
+	for _, t := range p.Tasks {
+		if chosen(t) {
+			names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
+		}
 	}
-	if more := len(tasks) - mostNamed; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
 }

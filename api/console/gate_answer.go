@@ -61,7 +61,7 @@ func answerGate(v *visit) (view, error) {
 	if err != nil {
 		return view{}, fault
 	}
-	out, err := gates{v}.view(s, v.list(), written{v.field("action"), v.r.PostForm})
+	out, err := gates{v}.view(s, sentList(v), written{v.field("action"), v.r.PostForm})
 	if err != nil {
 		return view{}, err
 	}
@@ -84,19 +84,16 @@ func sendAnswer(v *visit, id, digest string) (result gate.Answered, fault *call.
 	return result, fault
 }
 
-// list returns the query of the list beside the page whose form was sent, nil if it had none.
-func (v *visit) list() url.Values {
-	q, err := url.ParseQuery(v.field("list"))
-	if err != nil {
-		return nil
-	}
+// sentList returns the query of the list beside the page whose form was sent, none if it had none.
+func sentList(v *visit) url.Values {
+	q, _ := url.ParseQuery(v.field("list"))
 	return q
 }
 
 // answeredPath returns the page to show after an answer: the list with the next gate, or the same
 // gate while the answer is not judged or decides nothing.
 func answeredPath(v *visit, a gate.Answered) string {
-	l := v.listing(v.list())
+	l := listingOf(v, sentList(v))
 	switch action := v.field("action"); {
 	case a.Pending:
 		return l.At(gatePath(a.ID), storedField, a.MessageID)

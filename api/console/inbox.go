@@ -76,8 +76,8 @@ type listing struct {
 // mostSearched is the longest text to search for.
 const mostSearched = 200
 
-// listing returns the listing in a query.
-func (v *visit) listing(q url.Values) listing {
+// listingOf returns the listing in a query.
+func listingOf(v *visit, q url.Values) listing {
 	return listing{
 		Mine: v.has(call.RespondApprovals) && q.Get("show") != "all",
 		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), Page: q.Get("page"),
@@ -144,7 +144,7 @@ func readInbox(v *visit, l listing) (inbox, error) {
 // together, or the gate of the query, or the first one.
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	in, err := readInbox(v, v.listing(q))
+	in, err := readInbox(v, listingOf(v, q))
 	if err != nil {
 		return view{}, err
 	}
@@ -337,7 +337,7 @@ func decideTogether(v *visit) (view, error) {
 		}
 	}
 	v.badges.drop(badgeKey(v.call.Caller))
-	l := v.listing(v.list())
+	l := listingOf(v, sentList(v))
 	if len(refused) == 0 {
 		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
 	}

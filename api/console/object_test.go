@@ -164,8 +164,8 @@ func TestObject_large(t *testing.T) {
 	}
 }
 
-// JSON is shown as a tree, and comma-separated values as a table. What is too large for that, or
-// none, is shown as text.
+// JSON is shown as a tree, and comma-separated values as a table, unless they are too large or
+// broken.
 func TestObject_forms(t *testing.T) {
 	s := begin(t, approval(
 		a2a.Part{Data: json.RawMessage(`{"to":"Yard","lines":[{"amount":12.50,"paid":false}],"none":[],"note":null}`)},

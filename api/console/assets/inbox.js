@@ -28,12 +28,12 @@ document.addEventListener("click", (e) => {
   go(link.href).then((done) => { if (!done) location.assign(link.href); });
 });
 
-// A form is sent once. If that fails the browser sends it, which shows why.
+// A form is sent once. It has a button whose name is action. If sending fails the browser sends it, which shows why.
 document.addEventListener("submit", (e) => {
   const form = e.target;
   if (!form.closest(".review") || form.dataset.plain) return;
   e.preventDefault();
-  go(form.action, { body: new URLSearchParams(new FormData(form, e.submitter)) }).then((done) => {
+  go(form.getAttribute("action"), { body: new URLSearchParams(new FormData(form, e.submitter)) }).then((done) => {
     if (done) return;
     for (const button of form.querySelectorAll("button")) button.disabled = false;
     form.dataset.plain = "1";
