@@ -301,13 +301,24 @@ func gistOf(g *opt.Gate) string {
 		}
 		if text, ok := textIn(p); ok {
 			text, _ = cutText(text, 4*gistWidth)
-			return shorten(a2a.Visible(strings.TrimLeft(text, "# \n")), gistWidth)
+			return shorten(a2a.Visible(plainLines(text)), gistWidth)
 		}
 	}
 	if len(g.Object) > 0 {
 		return shorten(join(a2a.Visible(g.Object[0].Filename), mediaType(g.Object[0])), gistWidth)
 	}
 	return shorten(a2a.Visible(cmp.Or(g.Description, membersText(g.ArtifactData))), gistWidth)
+}
+
+// plainLines returns the lines of a text in one, without the signs of Markdown.
+func plainLines(text string) string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if line = strings.Trim(strings.ReplaceAll(line, "**", ""), "#>` \t\r\n"); line != "" {
+			list = append(list, line)
+		}
+	}
+	return strings.Join(list, " · ")
 }
 
 // membersText returns members of a JSON object that are no lists in a line, "" for other data.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -208,7 +209,7 @@ func (in *inbox) add(i shown.Interrupt, now time.Time) {
 	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike == c.alike })
 	if at < 0 {
 		at = len(in.Groups)
-		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(i.Planner), titleWidth)})
+		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(strings.TrimPrefix(i.Planner, "playbook ")), titleWidth)})
 	}
 	in.Groups[at].Cards = append(in.Groups[at].Cards, c)
 }

@@ -48,7 +48,7 @@ note.setAttribute("role", "status");
 let armed = null;
 
 function disarm(text = "") {
-  armed?.button.classList.remove("armed");
+  delete armed?.button.dataset.armed;
   armed = null;
   note.textContent = text;
 }
@@ -66,14 +66,14 @@ function press(button, key) {
   }
   disarm(`Press ${key} once more: ${button.textContent.trim()}`);
   armed = { button, key, digests: digestsOf(button) };
-  button.classList.add("armed");
+  button.dataset.armed = "";
   button.scrollIntoView({ block: "nearest" });
 }
 
 addEventListener("shown", () => {
   if (!armed) return;
   if (!armed.button.isConnected || armed.digests !== digestsOf(armed.button)) return disarm("It has changed meanwhile. Look at it, and press again.");
-  armed.button.classList.add("armed");
+  armed.button.dataset.armed = "";
 });
 
 // write opens a part of the decision, to write in it.
