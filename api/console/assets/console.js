@@ -7,11 +7,13 @@ let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
 let pressed = false; // a button of the mouse or a finger is down
+let visits = 0; // pages that were opened in place of the first
+let refused = false; // the page says why a form was refused, with the input: it stays as it is
 let late = ""; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
-  if (signedOut || document.hidden) return;
+  if (signedOut || document.hidden || refused) return;
   if (fetching) {
     again = true;
     return;
@@ -20,9 +22,9 @@ async function refresh() {
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
-    const at = location.href;
-    const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
-    if (at !== location.href) return; // another page was opened in its place
+    const turn = visits;
+    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
+    if (turn !== visits) return; // another page was opened in its place
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
@@ -61,6 +63,8 @@ async function visit(url, { body, back } = {}) {
     if (!back && response.url !== location.href) history.pushState(null, "", response.url);
     tag = "";
     pressed = false;
+    visits++;
+    refused = Boolean(body) && !response.redirected;
     show(text);
     return true;
   } catch {

@@ -123,6 +123,8 @@ func testRivals(t *testing.T, o *office) {
 	b.click("button", "Reject")
 	b.sees("ann was first", "Accepted", "Too short.")
 	stop()
+	b.run(fmt.Sprintf(setHidden, false)) // it would be fetched now, without the reason and the text
+	b.sees("ann was first", "Too short.")
 	b.look("gate-beaten")
 }
 
