@@ -100,7 +100,10 @@ func answeredPath(v *visit, a gate.Answered) string {
 	case !v.r.PostForm.Has("list"), action == string(opt.Ask), action == gateform.Say:
 		return l.At(gatePath(a.ID))
 	}
-	return l.At(inboxPath, "open", v.field("after"), "done", a.ID)
+	if after := v.field("after"); after != "" {
+		return l.At(inboxPath, "done", a.ID, "open", after)
+	}
+	return l.At(inboxPath, "done", a.ID)
 }
 
 // refusalMessage returns why an answer was refused, for people.

@@ -142,7 +142,8 @@ func readInbox(v *visit, l listing) (inbox, error) {
 }
 
 // showInbox shows the list, and beside it the gates of the query that are to be decided
-// together, or the gate of the query, or the first one.
+// together, or the gate of the query, open or closed, or the first one. A page that is fetched
+// again names the gate that it shows, so that no other one takes its place under the mouse.
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
 	in, err := readInbox(v, listingOf(v, q))
@@ -155,19 +156,18 @@ func showInbox(v *visit) (view, error) {
 	if with := q["with"]; len(with) > 0 {
 		return gates{v}.together(in, with, written{})
 	}
-	cards := in.cards()
-	if len(cards) == 0 {
-		return in.view("Inbox"), nil
+	id := cmp.Or(q.Get("open"), q.Get("beside"))
+	if cards := in.cards(); id == "" && len(cards) > 0 {
+		id = cards[0].ID
 	}
-	at := max(0, slices.IndexFunc(cards, func(c *gateCard) bool { return c.ID == q.Get("open") }))
-	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, cards[at].ID)
-	if call.Is(err, call.NotFound) { // it was removed meanwhile
+	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
 		return in.view("Inbox"), nil
 	}
 	if err != nil {
 		return view{}, err
 	}
-	in.Chosen = q.Has("open")
+	in.Chosen = q.Get("open") != ""
 	out := gates{v}.beside(in, s, written{})
 	out.Title = "Inbox"
 	return out, nil

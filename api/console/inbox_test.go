@@ -173,10 +173,14 @@ func TestInbox_next(t *testing.T) {
 		if id := hidden(p, "interrupt")[0]; (id == ids[0]) != (i == 0) {
 			t.Fatalf("answer %d is for %s", i, id)
 		}
+		before := p
 		p = b.answer(hidden(p, "interrupt")[0], p, "action", "accept", "list", hidden(p, "list")[0], "after", hidden(p, "after")[0])
 		contains(t, "the page", p.text, want)
 		if q, _ := url.ParseQuery(p.query); p.path != "/console/inbox" || q.Get("text") != "approve" {
 			t.Errorf("the page is %s?%s", p.path, p.query)
 		}
+		again := b.get("/console/inbox?beside=" + url.QueryEscape(hidden(before, "interrupt")[0]))
+		contains(t, "a page that is fetched again", again.text, "Accepted by ann", "As it was decided on")
+		lacks(t, "a page that is fetched again", again.html, `name="digest"`)
 	}
 }

@@ -16,6 +16,17 @@ async function go(url, options) {
   return true;
 }
 
+// pin names the question that is shown in the address, so that a fresh copy of the page shows the
+// same, although others have decided it or another one has become the first.
+function pin() {
+  const gate = one(".review[data-gate]")?.dataset.gate, url = new URL(location.href);
+  if (!gate || url.pathname !== "/console/inbox" || url.searchParams.has("open") || url.searchParams.has("beside")) return;
+  url.searchParams.set("beside", gate);
+  history.replaceState(null, "", url);
+}
+addEventListener("shown", pin);
+pin();
+
 addEventListener("popstate", () => { if (inbox()) go(location.href, { back: true }).then((done) => done || location.reload()); });
 
 document.addEventListener("click", (e) => {

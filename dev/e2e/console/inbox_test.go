@@ -14,10 +14,17 @@ func testInbox(t *testing.T, o *office) {
 	id, gate := o.ask(t, "poster", harness.NewPlan("Poster", "approve Print the poster?", "say printed"))
 	b.sees("Print the poster?")
 
+	other := o.enter(t, "bob")
+	other.resize(1280, 800)
+	other.open("/console/inbox")
+	other.reads("Print the poster?")
 	if _, err := o.as("ann").Send(t.Context(), harness.Reply("poster-yes", id, gate, "accept")); err != nil {
 		t.Fatal(err)
 	}
 	b.misses("Print the poster?")
+	o.ask(t, "flyer", harness.NewPlan("Flyer", "approve Print the flyer?", "say printed"))
+	other.sees("Print the flyer?", "Accepted by ann") // no other question takes its place
+	other.reads("Print the poster?")
 }
 
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.
