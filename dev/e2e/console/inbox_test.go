@@ -22,9 +22,12 @@ func testInbox(t *testing.T, o *office) {
 		t.Fatal(err)
 	}
 	b.misses("Print the poster?")
-	o.ask(t, "flyer", harness.NewPlan("Flyer", "approve Print the flyer?", "say printed"))
+	id, gate = o.ask(t, "flyer", harness.NewPlan("Flyer", "approve Print the flyer?", "say printed"))
 	other.sees("Print the flyer?", "Accepted by ann") // no other question takes its place
 	other.reads("Print the poster?")
+	if _, err := o.as("ann").Send(t.Context(), harness.Reply("flyer-yes", id, gate, "accept")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.
