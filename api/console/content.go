@@ -314,7 +314,7 @@ func gistOf(g *opt.Gate) string {
 func plainLines(text string) string {
 	var list []string
 	for line := range strings.Lines(text) {
-		if line = strings.Trim(strings.ReplaceAll(line, "**", ""), "#>` \t\r\n"); line != "" {
+		if line = strings.TrimSpace(strings.TrimLeft(strings.ReplaceAll(line, "**", ""), "#>` \t")); line != "" {
 			list = append(list, line)
 		}
 	}

@@ -134,7 +134,7 @@ func (b *tab) publish(name string) {
 	if *pictures == "" || !slices.Contains(inManual, name) {
 		return
 	}
-	b.resize(1200, 760)
+	b.resize(960, 600)
 	if _, err := eval[any](b, `document.getElementById("tree-title")?.scrollIntoView(); null`); err != nil {
 		b.t.Error(err)
 	}
@@ -172,7 +172,7 @@ func testLook(t *testing.T, o *office) {
 	_, question := o.askAbout(t, "review", reviewed, ladder)
 	b := o.enter(t, "ann")
 	for _, at := range []struct{ name, path string }{
-		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"gate", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
+		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"review", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
 		{"task", "/console/objectives/" + id + "?task=1-0"}, {"task-waits", "/console/objectives/" + id + "?task=1-3"},
 	} {
 		b.open(at.path)
