@@ -6,10 +6,9 @@ const banner = document.getElementById("connection");
 let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
-let pressed = false; // a button of the mouse or a finger is down
-let visits = 0; // pages that were opened in place of the first
 let refused = false; // the page says why a form was refused, with the input: it stays as it is
-let late = ""; // the fresh copy that waits for the release
+let pressed = false; // a button of the mouse or a finger is down
+let late = null; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
@@ -19,21 +18,23 @@ async function refresh() {
     return;
   }
   fetching = true;
+  const at = location.href;
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
-    const turn = visits;
-    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
-    if (turn !== visits) return; // another page was opened in its place
+    const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
       unfollow();
       return;
     }
+    if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
-      show(await response.text());
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
+      if (at === location.href) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
     else if (response.status >= 500) lost();
@@ -55,17 +56,16 @@ async function visit(url, { body, back } = {}) {
   try {
     const response = await fetch(url, { method, body, headers: { "X-Console-Refresh": "1" }, cache: "no-store" });
     if (response.status === 401 || response.status >= 500) return false;
-    const text = await response.text();
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const form of document.forms) {
       if (form.method === "post") form.reset();
       delete form.dataset.dirty;
     }
     if (!back && response.url !== location.href) history.pushState(null, "", response.url);
     tag = "";
-    pressed = false;
-    visits++;
+    pressed = refused = false;
+    show(fresh);
     refused = Boolean(body) && !response.redirected;
-    show(text);
     return true;
   } catch {
     return false;
@@ -75,10 +75,9 @@ async function visit(url, { body, back } = {}) {
 // show replaces the contents of the page by those of a fresh copy. While a button of the
 // mouse or a finger is down it waits: what was pressed must still be there at the release,
 // or the click is lost or hits something else.
-function show(text) {
-  late = pressed ? text : "";
-  if (pressed) return;
-  const fresh = new DOMParser().parseFromString(text, "text/html");
+function show(fresh) {
+  late = pressed ? fresh : null;
+  if (pressed || refused) return;
   document.title = fresh.title;
   morph(document.getElementById("main"), fresh.getElementById("main"));
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");

@@ -126,7 +126,7 @@ const off = () => localStorage.getItem("console-keys") === "off";
 document.addEventListener("change", (e) => { if (e.target.id === "no-keys") localStorage.setItem("console-keys", e.target.checked ? "off" : "on"); });
 
 document.addEventListener("keydown", (e) => {
-  if (!inbox() || document.querySelector("dialog[open]") || e.isComposing) return;
+  if (!inbox() || document.querySelector("dialog[open]") || e.isComposing || e.defaultPrevented) return;
   const writes = e.target.matches?.("textarea, select, input:not([type=checkbox], [type=radio])");
   if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && writes && e.target.form.closest(".decision")) {
     e.preventDefault();
