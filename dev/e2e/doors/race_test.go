@@ -68,7 +68,7 @@ func (o *office) race(root *harness.Task, p **harness.Process) []answered {
 	var wg sync.WaitGroup
 	for i, who := range editors {
 		d, pause := doors[order[i]], time.Duration(rand.IntN(60))*time.Millisecond
-		a := try{who: who, gate: root.Gate, digest: root.Gate.Digest, action: []string{"accept", "reject"}[rand.IntN(2)], id: root.ID + who}
+		a := try{who: who, thread: root.ContextID, gate: root.Gate, digest: root.Gate.Digest, action: []string{"accept", "reject"}[rand.IntN(2)], id: root.ID + who}
 		wg.Go(func() {
 			time.Sleep(pause) // a random moment, which nothing waits for
 			out[i].door, out[i].outcome = d.name, unknown
