@@ -47,6 +47,20 @@ func DataText(data json.RawMessage) string {
 	return out.String()
 }
 
+// Content returns p as text for people: data as [DataText] has it, and a reference as its URL. ok is
+// false for a file.
+func (p Part) Content() (text string, ok bool) {
+	switch {
+	case p.Text != nil:
+		return *p.Text, true
+	case p.Data != nil:
+		return DataText(p.Data), true
+	case p.URL != nil:
+		return *p.URL, true
+	}
+	return "", false
+}
+
 // Members counts the content members of p; a valid part has one.
 func (p Part) Members() int {
 	n := 0

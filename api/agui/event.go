@@ -5,76 +5,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"longhaul/api/call"
 	"longhaul/api/wire"
 )
 
-// The types of events.
-const (
-	runStarted       = "RUN_STARTED"
-	runFinished      = "RUN_FINISHED"
-	runError         = "RUN_ERROR"
-	stepStarted      = "STEP_STARTED"
-	stepFinished     = "STEP_FINISHED"
-	textStart        = "TEXT_MESSAGE_START"
-	textContent      = "TEXT_MESSAGE_CONTENT"
-	textEnd          = "TEXT_MESSAGE_END"
-	toolCallChunk    = "TOOL_CALL_CHUNK" // a whole call: clients make start, arguments and end of it
-	stateSnapshot    = "STATE_SNAPSHOT"
-	stateDelta       = "STATE_DELTA"
-	messagesSnapshot = "MESSAGES_SNAPSHOT"
-)
-
-// protocol is the version of AG-UI.
-const protocol = "1.0"
-
-// An event has the members that its type needs.
-type event struct {
-	Type     string   `json:"type"`
-	ThreadID string   `json:"threadId,omitempty"`
-	RunID    string   `json:"runId,omitempty"`
-	Protocol string   `json:"protocolVersion,omitempty"`
-	Outcome  *outcome `json:"outcome,omitempty"`
-
-	Message string `json:"message,omitempty"`
-	Code    string `json:"code,omitempty"`
-
-	StepName string `json:"stepName,omitempty"`
-
-	MessageID string `json:"messageId,omitempty"`
-	Role      string `json:"role,omitempty"`
-	Delta     any    `json:"delta,omitempty"` // a text, or operations of JSON Patch
-
-	ToolCallID string `json:"toolCallId,omitempty"`
-	ToolName   string `json:"toolCallName,omitempty"`
-	ParentID   string `json:"parentMessageId,omitempty"`
-
-	Snapshot any   `json:"snapshot,omitempty"`
-	Messages []any `json:"messages,omitzero"`
-}
-
-// An outcome says how a run has ended.
-type outcome struct {
-	Type       string      `json:"type"`
-	Interrupts []interrupt `json:"interrupts,omitempty"`
-}
+type object = map[string]any
 
 // Failure returns the event that ends a run with a fault.
-func Failure(f *call.Fault) ([]byte, error) {
+func Failure(f *call.Fault) ([]byte, error) { return wire.Marshal(failure(f)) }
+
+func failure(f *call.Fault) object {
 	code, _ := wire.ErrorInfo(f, false)
 	if code == "" {
 		_, code = wire.Status(f)
 	}
-	return wire.Marshal(event{Type: runError, Message: f.Message, Code: code})
+	return failed(code, f.Message)
+}
+
+func failed(code, message string) object {
+	return object{"type": "RUN_ERROR", "code": code, "message": message}
 }
 
 // A position says what a client has of a run.
 type position struct {
-	seq int64 // the last event of the objective; before for none
-
+	Seq   int64    `json:"n"`           // the last event of the objective; before for none
 	Texts []string `json:"t,omitempty"` // ids of messages that have started and not ended
 	Steps []string `json:"s,omitempty"` // names of steps that have started and not finished
 	Calls []string `json:"c,omitempty"` // ids of tool calls of this run
@@ -86,27 +42,15 @@ const before = -1
 
 // String returns p as the id of a server-sent event.
 func (p position) String() string {
-	out := strconv.FormatInt(p.seq, 10)
-	if len(p.Texts)+len(p.Steps)+len(p.Calls) > 0 || p.Over {
-		raw, _ := json.Marshal(p) // texts and a flag have a JSON form
-		out += "." + base64.RawURLEncoding.EncodeToString(raw)
-	}
-	return out
+	raw, _ := json.Marshal(p) // texts, a number and a flag have a JSON form
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // parsePosition returns the position in the id of an event; ok is false for other texts.
 func parsePosition(id string) (p position, ok bool) {
-	seq, rest, more := strings.Cut(id, ".")
-	var err error
-	if p.seq, err = strconv.ParseInt(seq, 10, 64); err != nil || p.seq < before {
-		return position{}, false
-	}
-	if !more {
-		return p, true
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(rest)
-	if err != nil || json.Unmarshal(raw, &p) != nil {
-		return position{}, false
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil || json.Unmarshal(raw, &p) != nil || p.Seq < before {
+		return position{Seq: before}, false
 	}
 	return p, true
 }
@@ -119,7 +63,7 @@ type feed struct {
 }
 
 // add adds an event. Its id is the position after it.
-func (f *feed) add(e event) error {
+func (f *feed) add(e object) error {
 	raw, err := wire.Marshal(e)
 	if err == nil {
 		fmt.Fprintf(&f.out, "id: %s\ndata: %s\n\n", f.at, raw)
@@ -135,68 +79,55 @@ func (f *feed) take() string {
 
 // say adds a piece of a text, whose message starts with it or has started before; last ends it.
 // seq is the event of the objective that has the piece.
-func (f *feed) say(id, text string, last bool, seq int64) error {
+func (f *feed) say(id, text string, last bool, seq int64) (err error) {
 	if !slices.Contains(f.at.Texts, id) {
 		f.at.Texts = append(f.at.Texts, id)
-		if err := f.add(event{Type: textStart, MessageID: id, Role: "assistant"}); err != nil {
-			return err
-		}
+		err = f.add(object{"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant"})
 	}
-	f.at.seq = max(f.at.seq, seq)
-	if text != "" {
-		if err := f.add(event{Type: textContent, MessageID: id, Delta: text}); err != nil {
-			return err
-		}
+	f.at.Seq = max(f.at.Seq, seq)
+	if text != "" && err == nil {
+		err = f.add(object{"type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text})
 	}
-	if !last {
-		return nil
+	if last && err == nil {
+		err = f.close(&f.at.Texts, id, object{"type": "TEXT_MESSAGE_END", "messageId": id})
 	}
-	return f.endText(id)
+	return err
 }
 
-func (f *feed) endText(id string) error {
-	f.at.Texts = slices.DeleteFunc(f.at.Texts, func(open string) bool { return open == id })
-	return f.add(event{Type: textEnd, MessageID: id})
+// close adds the event that ends a text or a step, which is in a list of those that are open.
+func (f *feed) close(open *[]string, name string, e object) error {
+	*open = slices.DeleteFunc(*open, func(s string) bool { return s == name })
+	return f.add(e)
 }
 
 // mostSteps is how many steps a client sees at a time. The state has all of them.
 const mostSteps = 32
 
 // setSteps finishes the steps that are not among names, and starts the others of those.
-func (f *feed) setSteps(names []string) error {
+func (f *feed) setSteps(names []string) (err error) {
 	for _, name := range slices.Clone(f.at.Steps) {
-		if slices.Contains(names, name) {
-			continue
-		}
-		f.at.Steps = slices.DeleteFunc(f.at.Steps, func(open string) bool { return open == name })
-		if err := f.add(event{Type: stepFinished, StepName: name}); err != nil {
-			return err
+		if !slices.Contains(names, name) && err == nil {
+			err = f.close(&f.at.Steps, name, object{"type": "STEP_FINISHED", "stepName": name})
 		}
 	}
 	for _, name := range names {
-		if slices.Contains(f.at.Steps, name) || len(f.at.Steps) == mostSteps {
-			continue
-		}
-		f.at.Steps = append(f.at.Steps, name)
-		if err := f.add(event{Type: stepStarted, StepName: name}); err != nil {
-			return err
+		if !slices.Contains(f.at.Steps, name) && len(f.at.Steps) < mostSteps && err == nil {
+			f.at.Steps = append(f.at.Steps, name)
+			err = f.add(object{"type": "STEP_STARTED", "stepName": name})
 		}
 	}
-	return nil
+	return err
 }
 
 // settle ends all texts and steps, so that the run may end.
-func (f *feed) settle() error {
+func (f *feed) settle() (err error) {
 	for _, id := range slices.Clone(f.at.Texts) {
-		if err := f.endText(id); err != nil {
-			return err
+		if err == nil {
+			err = f.say(id, "", true, 0)
 		}
 	}
-	return f.setSteps(nil)
-}
-
-// end ends the run.
-func (f *feed) end(e event) error {
-	f.at.Over = true
-	return f.add(e)
+	if err == nil {
+		err = f.setSteps(nil)
+	}
+	return err
 }

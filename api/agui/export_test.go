@@ -8,7 +8,7 @@ import "encoding/json"
 func Changes(before, after any) ([]byte, error) { return json.Marshal(diff("", before, after)) }
 
 // Joined returns the messages of a thread with those of a client.
-func Joined(sent []json.RawMessage, thread ...string) ([]byte, error) {
+func Joined(own []byte, thread ...string) ([]byte, error) {
 	var list []chatMessage
 	for _, id := range thread {
 		role := "assistant"
@@ -17,7 +17,11 @@ func Joined(sent []json.RawMessage, thread ...string) ([]byte, error) {
 		}
 		list = append(list, chatMessage{ID: id, Role: role})
 	}
-	return json.Marshal(joined(sent, list))
+	var messages []sent
+	if err := json.Unmarshal(own, &messages); err != nil {
+		return nil, err
+	}
+	return json.Marshal(joined(messages, list))
 }
 
 // Feed has the methods of a feed.
@@ -34,3 +38,4 @@ func (f *Feed) Say(id, text string, last bool, seq int64) error { return f.say(i
 func (f *Feed) SetSteps(names ...string) error                  { return f.setSteps(names) }
 func (f *Feed) Settle() error                                   { return f.settle() }
 func (f *Feed) Take() string                                    { return f.take() }
+func (f *Feed) Seq() int64                                      { return f.at.Seq }

@@ -17,7 +17,7 @@ import (
 func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
 	switch {
 	case e.Task != nil:
-		r.feed.at.seq = e.Seq
+		r.feed.at.Seq = e.Seq
 		if err = r.showMessages(ctx, e.Task); err == nil {
 			r.note(e.Task.Status)
 			err = r.refresh(ctx)
@@ -27,7 +27,7 @@ func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
 	case e.Status != nil:
 		err = r.onStatus(*e.Status, e.Seq)
 	}
-	r.feed.at.seq = max(r.feed.at.seq, e.Seq)
+	r.feed.at.Seq = max(r.feed.at.Seq, e.Seq)
 	return err
 }
 
@@ -104,14 +104,17 @@ func (r *Run) showMessages(ctx context.Context, own *a2a.Task) error {
 	for _, m := range thread {
 		r.has(m.ID)
 	}
-	return r.feed.add(event{Type: messagesSnapshot, Messages: joined(r.in.Messages, thread)})
+	return r.feed.add(object{"type": "MESSAGES_SNAPSHOT", "messages": joined(r.in.Messages, thread)})
 }
 
 // refresh adds how the state has changed. If the objective waits for the caller, the run ends.
 func (r *Run) refresh(ctx context.Context) error {
 	r.dirty = nil
 	o, err := r.showState(ctx)
-	if err != nil || o.Status != opt.ObjectiveBlocked {
+	if err == nil {
+		err = r.judge(ctx)
+	}
+	if err != nil || r.feed.at.Over || o.Status != opt.ObjectiveBlocked {
 		return err
 	}
 	open, err := r.interrupts(ctx, shown.InterruptFilter{ObjectiveID: o.ID})
@@ -134,9 +137,9 @@ func (r *Run) showState(ctx context.Context) (*opt.Objective, error) {
 	before := r.state
 	r.state = now
 	if before == nil {
-		err = r.feed.add(event{Type: stateSnapshot, Snapshot: now})
+		err = r.showSnapshot()
 	} else if changes := diff("", before, now); len(changes) > 0 {
-		err = r.feed.add(event{Type: stateDelta, Delta: changes})
+		err = r.feed.add(object{"type": "STATE_DELTA", "delta": changes})
 	}
 	if err == nil {
 		err = r.feed.setSteps(stepsOf(o.Objective))
@@ -144,19 +147,24 @@ func (r *Run) showState(ctx context.Context) (*opt.Objective, error) {
 	return o.Objective, err
 }
 
+func (r *Run) showSnapshot() error {
+	return r.feed.add(object{"type": "STATE_SNAPSHOT", "snapshot": r.state})
+}
+
 // interrupt ends the run with gates. Before that the client gets the whole state, from which the
 // next run continues.
 func (r *Run) interrupt(ctx context.Context, open []shown.Interrupt) error {
-	out := outcome{Type: "interrupt"}
+	var interrupts []object
 	for _, i := range open {
-		out.Interrupts = append(out.Interrupts, interruptOf(i))
-		f, ok := functionOf(&i.Gate)
-		if !ok || slices.Contains(r.feed.at.Calls, i.Gate.ID) {
-			continue
-		}
-		r.feed.at.Calls = append(r.feed.at.Calls, i.Gate.ID)
-		if err := r.feed.add(event{Type: toolCallChunk, ToolCallID: i.Gate.ID, ToolName: f.Name, ParentID: i.Gate.ID, Delta: f.Args}); err != nil {
-			return err
+		interrupts = append(interrupts, interruptOf(i))
+		name, args, ok := functionOf(&i.Gate)
+		if id := i.Gate.ID; ok && !slices.Contains(r.feed.at.Calls, id) {
+			r.feed.at.Calls = append(r.feed.at.Calls, id)
+			// a whole call: clients make start, arguments and end of it
+			call := object{"type": "TOOL_CALL_CHUNK", "toolCallId": id, "toolCallName": name, "parentMessageId": id, "delta": args}
+			if err := r.feed.add(call); err != nil {
+				return err
+			}
 		}
 	}
 	if err := r.feed.settle(); err != nil {
@@ -165,64 +173,61 @@ func (r *Run) interrupt(ctx context.Context, open []shown.Interrupt) error {
 	if err := r.showMessages(ctx, nil); err != nil {
 		return err
 	}
-	if err := r.feed.add(event{Type: stateSnapshot, Snapshot: r.state}); err != nil {
+	if err := r.showSnapshot(); err != nil {
 		return err
 	}
-	return r.feed.end(event{Type: runFinished, ThreadID: r.in.ThreadID, RunID: r.in.RunID, Outcome: &out})
+	return r.end(r.finished(object{"type": "interrupt", "interrupts": interrupts}))
 }
 
 // finish ends the run after the end of the objective, or after its removal.
 func (r *Run) finish(ctx context.Context) error {
+	removed := failed("REMOVED", "The work was removed")
 	if r.ended == nil {
-		return r.fail("REMOVED", "The work was removed")
+		return r.end(removed)
 	}
 	_, err := r.showState(ctx)
-	if call.Is(err, call.NotFound) {
-		return r.fail("REMOVED", "The work was removed")
+	if err == nil {
+		err = r.judge(ctx)
 	}
-	if err != nil {
+	switch s := *r.ended; {
+	case call.Is(err, call.NotFound):
+		return r.end(removed)
+	case err != nil || r.feed.at.Over:
 		return err
-	}
-	switch s := *r.ended; s.State {
-	case a2a.Completed:
-		return r.success("success")
-	case a2a.Canceled:
-		return r.success("cancelled")
+	case s.State == a2a.Completed:
+		return r.end(r.finished(object{"type": "success"}))
+	case s.State == a2a.Canceled:
+		return r.end(r.finished(object{"type": "cancelled"}))
+	case s.Message != nil && s.Message.Text() != "":
+		return r.end(failed(string(s.State), s.Message.Text()))
 	default:
-		text := "The work has failed"
-		if s.Message != nil && s.Message.Text() != "" {
-			text = s.Message.Text()
-		}
-		return r.fail(string(s.State), text)
+		return r.end(failed(string(s.State), "The work has failed"))
 	}
 }
 
-// success ends a run that has not failed.
-func (r *Run) success(how string) error {
-	if err := r.feed.settle(); err != nil {
-		return err
-	}
-	return r.feed.end(event{Type: runFinished, ThreadID: r.in.ThreadID, RunID: r.in.RunID, Outcome: &outcome{Type: how}})
+// finished returns the end of a run that has not failed.
+func (r *Run) finished(outcome object) object {
+	return object{"type": "RUN_FINISHED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "outcome": outcome}
 }
 
-// fail ends a run that has failed.
-func (r *Run) fail(code, text string) error {
+// end ends the run.
+func (r *Run) end(e object) error {
 	if err := r.feed.settle(); err != nil {
 		return err
 	}
-	return r.feed.end(event{Type: runError, Message: text, Code: code})
+	r.feed.at.Over = true
+	return r.feed.add(e)
 }
 
 // showAnswer shows a thread without work to follow, and what the agent has answered at once; nil
 // for nothing.
 func (r *Run) showAnswer(ctx context.Context, m *a2a.Message) error {
-	if err := r.showMessages(ctx, nil); err != nil {
-		return err
+	err := r.showMessages(ctx, nil)
+	if m != nil && err == nil {
+		err = r.feed.say(m.MessageID, textOf(m.Parts), true, 0)
 	}
-	if m != nil {
-		if err := r.feed.say(m.MessageID, textOf(m.Parts), true, 0); err != nil {
-			return err
-		}
+	if err == nil {
+		err = r.end(r.finished(object{"type": "success"}))
 	}
-	return r.success("success")
+	return err
 }

@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -14,12 +16,12 @@ import (
 
 // An Input is the request of a run.
 type Input struct {
-	ThreadID string            `json:"threadId"`
-	RunID    string            `json:"runId"`
-	Messages []json.RawMessage `json:"messages"`
-	State    json.RawMessage   `json:"state"`
-	Resume   []resume          `json:"resume"`
-	Props    json.RawMessage   `json:"forwardedProps"`
+	ThreadID string          `json:"threadId"`
+	RunID    string          `json:"runId"` // "" for the latest of the thread
+	Messages []sent          `json:"messages"`
+	State    json.RawMessage `json:"state"`
+	Resume   []resume        `json:"resume"`
+	Props    json.RawMessage `json:"forwardedProps"`
 
 	last *sent // the message to send; nil for none
 }
@@ -31,66 +33,55 @@ type resume struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// A sent is a message of a client.
+// A sent is a message of a client, which is written as it was read.
 type sent struct {
-	ID      string          `json:"id"`
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	ID, Role string
+	Content  json.RawMessage
+	raw      json.RawMessage
 }
 
-// A content is a part of the content of a message.
-type content struct {
-	Type   string `json:"type"`
-	Text   string `json:"text"`
-	Source struct {
-		Type  string `json:"type"`
-		Value string `json:"value"`
-		Media string `json:"mimeType"`
-	} `json:"source"`
+func (s *sent) UnmarshalJSON(raw []byte) error {
+	type members sent
+	err := json.Unmarshal(raw, (*members)(s))
+	s.raw = bytes.Clone(raw)
+	return err
 }
+
+func (s sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
 // ReadInput reads the body of a request, which is JSON.
 func ReadInput(body []byte) (in Input, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return in, call.InvalidField("body", "is not a RunAgentInput: "+err.Error())
 	}
-	var wrong []call.Violation
-	add := func(field, problem string) {
-		wrong = append(wrong, call.Violation{Field: field, Description: problem})
-	}
-	for _, id := range []struct{ field, value string }{{"threadId", in.ThreadID}, {"runId", in.RunID}} {
-		if id.value == "" || !call.IsValidID(id.value) {
-			add(id.field, fmt.Sprintf("must be an id of 1 to %d bytes", call.MaxID))
-		}
-	}
 	for i, e := range in.Resume {
 		if e.Status != "resolved" && e.Status != "cancelled" {
-			add(fmt.Sprintf("resume[%d].status", i), "must be one of: resolved, cancelled")
+			return in, call.InvalidField(fmt.Sprintf("resume[%d].status", i), "must be one of: resolved, cancelled")
 		}
 	}
-	if len(wrong) > 0 {
-		return in, call.Invalid(wrong...)
+	if n := len(in.Messages); n > 0 && len(in.Resume) == 0 && in.Messages[n-1].Role == "user" {
+		in.last = &in.Messages[n-1]
 	}
-	if n := len(in.Messages); n > 0 && len(in.Resume) == 0 {
-		var last sent
-		if err := json.Unmarshal(in.Messages[n-1], &last); err != nil {
-			return in, call.InvalidField(fmt.Sprintf("messages[%d]", n-1), "is not a message: "+err.Error())
-		}
-		if last.Role == "user" {
-			in.last = &last
-		}
+	if in.RunID == "" {
+		return in, call.InvalidField("runId", "is missing")
 	}
-	return in, nil
+	return in, in.checkIDs()
 }
 
 // ReadQuery reads the query of a request that sends nothing: it names a thread, and perhaps one
 // of its runs.
 func ReadQuery(q url.Values) (Input, error) {
 	in := Input{ThreadID: q.Get("threadId"), RunID: q.Get("runId")}
-	if in.ThreadID == "" || !call.IsValidID(in.ThreadID) || !call.IsValidID(in.RunID) {
-		return in, call.InvalidField("threadId", "must be an id, and runId one or nothing")
+	return in, in.checkIDs()
+}
+
+func (in Input) checkIDs() error {
+	for _, id := range [][2]string{{"threadId", in.ThreadID}, {"runId", cmp.Or(in.RunID, in.ThreadID)}} {
+		if id[1] == "" || !call.IsValidID(id[1]) {
+			return call.InvalidField(id[0], fmt.Sprintf("must be an id of 1 to %d bytes", call.MaxID))
+		}
 	}
-	return in, nil
+	return nil
 }
 
 // Operation returns the operation that the run needs first, whose right its caller must have.
@@ -117,37 +108,36 @@ func (in Input) params(c *call.Call) (message.SendParams, error) {
 		Metadata a2a.Metadata `json:"metadata"`
 	}
 	_ = json.Unmarshal(in.Props, &props) // other properties are the application's
-	m := map[string]any{
+	m := object{
 		"messageId": in.RunID, "contextId": in.ThreadID, "role": "ROLE_USER", "parts": parts, "metadata": props.Metadata.With(keyMessage, in.last.ID),
 	}
-	p, err := readParams(c, map[string]any{"message": m, "configuration": map[string]any{"returnImmediately": true}}, wire.ReadSend)
+	p, err := readParams(c, object{"message": m, "configuration": object{"returnImmediately": true}}, wire.ReadSend)
 	p.Once = true
 	return p, err
 }
 
 // parts returns the parts of the message to send, as A2A 1.0 writes them.
-func (in Input) parts() ([]map[string]any, error) {
+func (in Input) parts() ([]object, error) {
 	var text string
 	if json.Unmarshal(in.last.Content, &text) == nil {
-		return []map[string]any{{"text": text}}, nil
+		return []object{{"text": text}}, nil
 	}
 	field := fmt.Sprintf("messages[%d].content", len(in.Messages)-1)
-	var list []content
+	var list []struct {
+		Type, Text string
+		Source     struct{ Type, Value, MimeType string }
+	}
 	if err := json.Unmarshal(in.last.Content, &list); err != nil {
 		return nil, call.InvalidField(field, "must be a text, or a list of parts")
 	}
-	var parts []map[string]any
+	var parts []object
 	for i, p := range list {
 		member := map[string]string{"data": "raw", "url": "url"}[p.Source.Type]
 		switch media := []string{"image", "audio", "video", "document"}; {
 		case p.Type == "text":
-			parts = append(parts, map[string]any{"text": p.Text})
+			parts = append(parts, object{"text": p.Text})
 		case slices.Contains(media, p.Type) && member != "":
-			part := map[string]any{member: p.Source.Value}
-			if p.Source.Media != "" {
-				part["mediaType"] = p.Source.Media
-			}
-			parts = append(parts, part)
+			parts = append(parts, object{member: p.Source.Value, "mediaType": p.Source.MimeType})
 		default:
 			return nil, call.InvalidField(fmt.Sprintf("%s[%d]", field, i), "must be text, or a file as data or with a URL")
 		}

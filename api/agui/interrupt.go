@@ -3,73 +3,54 @@ package agui
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"longhaul/api/call"
 	"longhaul/api/gate"
+	"longhaul/api/gateform"
 	"longhaul/api/wire"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	optwire "longhaul/opt/wire"
 )
 
-// An interrupt is a gate that the caller may answer.
-type interrupt struct {
-	ID      string         `json:"id"`
-	Reason  string         `json:"reason"`
-	Message string         `json:"message,omitempty"`
-	CallID  string         `json:"toolCallId,omitempty"`
-	Schema  object         `json:"responseSchema,omitempty"`
-	Expires string         `json:"expiresAt,omitempty"`
-	More    map[string]any `json:"metadata"`
-}
-
-type object = map[string]any
-
-// The reasons of interrupts.
-const (
-	reasonCall      = "tool_call"
-	reasonInput     = "input_required"
-	reasonConfirm   = "confirmation"
-	reasonElsewhere = "longhaul:authorization" // of a gate that waits for an authorization from elsewhere
-)
-
-// interruptOf returns a gate as an interrupt. Its id has the digest of the object that it shows,
-// so that a decision counts only for what its client has seen.
-func interruptOf(i shown.Interrupt) interrupt {
+// interruptOf returns a gate that the caller may answer as an interrupt. Its id has the digest of
+// the object that it shows, so that a decision counts only for what its client has seen.
+func interruptOf(i shown.Interrupt) object {
 	g := &i.Gate
-	out := interrupt{
-		ID: g.ID, Reason: reasonConfirm, Message: g.Prompt(), Expires: g.ExpiresAt.String(),
-		More: map[string]any{opt.KeyInterrupt: optwire.InterruptOf(i)},
-	}
+	_, _, isCall := functionOf(g)
+	out := object{"id": g.ID, "reason": "confirmation", "message": g.Prompt(), "metadata": object{opt.KeyInterrupt: optwire.InterruptOf(i)}}
 	if g.ObjectDigest != "" {
-		out.ID += "#" + g.ObjectDigest
+		out["id"] = g.ID + "#" + g.ObjectDigest
 	}
-	_, isCall := functionOf(g)
+	if !g.ExpiresAt.IsZero() {
+		out["expiresAt"] = g.ExpiresAt
+	}
 	switch {
 	case g.Kind == opt.Clarification:
-		out.Reason, out.Schema = reasonInput, questionsSchema(g)
+		out["reason"], out["responseSchema"] = "input_required", questionsSchema(g)
 		return out
 	case g.Kind == opt.Credential:
-		out.Reason = reasonElsewhere
+		out["reason"] = "longhaul:authorization" // from elsewhere
 	case isCall:
-		out.Reason, out.CallID = reasonCall, g.ID
+		out["reason"], out["toolCallId"] = "tool_call", g.ID
 	}
-	out.Schema = actionsSchema(g, isCall)
+	out["responseSchema"] = actionsSchema(g, isCall)
 	return out
+}
+
+// gateOf returns the id of the gate of an interrupt, and the digest of what it has shown.
+func gateOf(interruptID string) (id, digest string) {
+	id, digest, _ = strings.Cut(interruptID, "#")
+	return id, digest
 }
 
 // questionsSchema describes the answers to a clarification: one member per question.
 func questionsSchema(g *opt.Gate) object {
 	members, ids := object{}, []string{}
 	for _, q := range g.Questions {
-		member := object{}
+		member := object{"description": q.Question}
 		_ = json.Unmarshal(q.Schema, &member) // an unlimited answer
-		if _, ok := member["description"]; !ok {
-			member["description"] = q.Question
-		}
 		members[q.ID] = member
 		ids = append(ids, q.ID)
 	}
@@ -95,18 +76,25 @@ func actionsSchema(g *opt.Gate, isCall bool) object {
 
 // answerTo returns the answer in a resume to a gate, as /v1/interrupts takes it.
 func answerTo(c *call.Call, e resume, g *opt.Gate, digest string) (gate.AnswerParams, error) {
+	var payload any
+	if len(e.Payload) > 0 {
+		if err := decode(e.Payload, &payload); err != nil {
+			return gate.AnswerParams{}, fmt.Errorf("read a payload: %w", err) // it was part of JSON
+		}
+	}
+	members, _ := payload.(object)
 	answer := object{}
-	switch text, payload, err := payloadOf(e); {
-	case err != nil:
-		return gate.AnswerParams{}, err
+	switch approved, decides := payload.(bool); {
 	case e.Status == "cancelled":
 		answer["action"] = opt.Reject
 	case g.Kind == opt.Clarification:
-		answer["answers"] = answersIn(g, e.Payload, payload)
-	case payload != nil:
-		answer = decisionIn(g, payload)
-	case text != "":
-		answer["text"] = text
+		answer["answers"] = answersIn(g, e, payload)
+	case decides:
+		answer = decisionIn(g, object{"approved": approved})
+	case members != nil:
+		answer = decisionIn(g, members)
+	case payload != nil && payload != "":
+		answer["text"] = payload
 	default:
 		return gate.AnswerParams{}, call.InvalidField("resume.payload", "must be an object as the responseSchema of the interrupt describes it")
 	}
@@ -117,41 +105,19 @@ func answerTo(c *call.Call, e resume, g *opt.Gate, digest string) (gate.AnswerPa
 	return readParams(c, answer, wire.ReadAnswer)
 }
 
-// payloadOf returns a payload as a text or as an object.
-func payloadOf(e resume) (text string, payload object, err error) {
-	var value any
-	if len(e.Payload) > 0 {
-		if err := decode(e.Payload, &value); err != nil {
-			return "", nil, fmt.Errorf("read a payload: %w", err) // it was part of JSON
-		}
-	}
-	switch v := value.(type) {
-	case string:
-		text = v
-	case bool:
-		payload = object{"approved": v}
-	case object:
-		payload = v
-	}
-	return text, payload, nil
-}
-
 // answersIn returns the answers of a payload to the questions of a gate. The answer to one
 // question may be the whole payload.
-func answersIn(g *opt.Gate, raw json.RawMessage, payload object) any {
-	if list, ok := payload["answers"].([]any); ok {
+func answersIn(g *opt.Gate, e resume, payload any) any {
+	members, _ := payload.(object)
+	if list, ok := members["answers"].([]any); ok {
 		return list
 	}
-	if len(g.Questions) == 1 {
-		if _, named := payload[g.Questions[0].ID]; !named && raw != nil {
-			return []object{{"id": g.Questions[0].ID, "answer": raw}}
+	if len(g.Questions) == 1 && e.Payload != nil {
+		if _, named := members[g.Questions[0].ID]; !named {
+			members = object{g.Questions[0].ID: payload}
 		}
 	}
-	list := []object{}
-	for _, name := range slices.Sorted(maps.Keys(payload)) { // a repeat is the same message
-		list = append(list, object{"id": name, "answer": payload[name]})
-	}
-	return list
+	return gateform.Answers(g, members)
 }
 
 // decisionIn returns the decision in a payload: an action of the gate, or approved as AG-UI has
@@ -179,10 +145,4 @@ func decisionIn(g *opt.Gate, payload object) object {
 		out["action"], out["editedArtifactData"] = opt.EditAccept, edited
 	}
 	return out
-}
-
-// gateOf returns the id of the gate of an interrupt, and the digest of what it has shown.
-func gateOf(interruptID string) (id, digest string) {
-	id, digest, _ = strings.Cut(interruptID, "#")
-	return id, digest
 }

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,23 +12,10 @@ import (
 
 // A chatMessage is a message of a thread.
 type chatMessage struct {
-	ID      string     `json:"id"`
-	Role    string     `json:"role"`
-	Content string     `json:"content"`
-	Calls   []toolCall `json:"toolCalls,omitempty"`
-}
-
-// A toolCall is a call that a gate is about.
-type toolCall struct {
-	ID       string   `json:"id"`
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-// A function is the name and the arguments of a call.
-type function struct {
-	Name string `json:"name"`
-	Args string `json:"arguments"`
+	ID      string   `json:"id"`
+	Role    string   `json:"role"`
+	Content string   `json:"content"`
+	Calls   []object `json:"toolCalls,omitempty"` // the call that a gate is about
 }
 
 // messagesOf returns the messages of a root task with its history: those of clients, questions, what the
@@ -41,9 +29,9 @@ func messagesOf(t a2a.Task) (list []chatMessage) {
 		}
 	}
 	for _, m := range t.History {
-		switch {
+		switch id, _ := m.Metadata.String(keyMessage); {
 		case m.Role == a2a.RoleUser:
-			add(chatMessage{ID: clientID(m), Role: "user", Content: textOf(m.Parts)})
+			add(chatMessage{ID: cmp.Or(id, m.MessageID), Role: "user", Content: textOf(m.Parts)})
 		case m.TaskID == t.ID || opt.GateIn(m) != nil: // at a task of it
 			add(spoken(m))
 		}
@@ -61,90 +49,71 @@ func messagesOf(t a2a.Task) (list []chatMessage) {
 // progress, which the state shows.
 func says(s a2a.TaskStatus) bool { return s.Message != nil && s.State != a2a.Working }
 
-// clientID returns the id that the client gave to its message.
-func clientID(m a2a.Message) string {
-	if id, ok := m.Metadata.String(keyMessage); ok && id != "" {
-		return id
-	}
-	return m.MessageID
-}
-
 // artifactID returns the id of the message for an artifact.
 func artifactID(taskID, artifactID string) string { return taskID + "/" + artifactID }
 
 // spoken returns what the agent has said. At a gate that is its question.
 func spoken(m a2a.Message) chatMessage {
 	out := chatMessage{ID: m.MessageID, Role: "assistant"}
-	if g := opt.GateIn(m); g != nil {
-		out.Content = g.Prompt()
-		if f, ok := functionOf(g); ok {
-			out.Calls = []toolCall{{g.ID, "function", f}}
-		}
+	g := opt.GateIn(m)
+	if g == nil {
+		out.Content = textOf(m.Parts)
 		return out
 	}
-	out.Content = textOf(m.Parts)
+	out.Content = g.Prompt()
+	if name, args, ok := functionOf(g); ok {
+		out.Calls = []object{{"id": g.ID, "type": "function", "function": object{"name": name, "arguments": args}}}
+	}
 	return out
 }
 
 // functionOf returns the call that a gate is about, as tasks of models show it; ok is false if
 // the gate is about something else.
-func functionOf(g *opt.Gate) (f function, ok bool) {
+func functionOf(g *opt.Gate) (name, args string, ok bool) {
 	var object struct {
 		Server string          `json:"server"`
 		Tool   string          `json:"tool"`
 		Args   json.RawMessage `json:"arguments"`
 	}
 	if json.Unmarshal(g.Shown().ArtifactData, &object) != nil || object.Tool == "" || object.Server == "" || object.Args == nil {
-		return f, false
+		return "", "", false
 	}
-	return function{object.Tool, string(object.Args)}, true
+	return object.Tool, string(object.Args), true
 }
 
 // textOf returns parts as text: data as JSON, and files by their names.
 func textOf(parts []a2a.Part) string {
 	var texts []string
 	for _, p := range a2a.AppendParts(nil, parts...) {
-		switch {
-		case p.Text != nil:
-			texts = append(texts, *p.Text)
-		case p.Data != nil:
-			texts = append(texts, a2a.DataText(p.Data))
-		default:
-			texts = append(texts, "["+p.String()+"]")
+		text, ok := p.Content()
+		if !ok || p.URL != nil {
+			text = "[" + p.String() + "]"
 		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n")
 }
 
 // joined returns the messages of a thread with those of the client that it does not know, such
 // as a greeting of the page. A client's own messages stay as it has sent them.
-func joined(sentList []json.RawMessage, thread []chatMessage) []any {
-	ids := make([]string, len(sentList))
-	for i, raw := range sentList {
-		var m sent
-		_ = json.Unmarshal(raw, &m) // without an id it stays unknown
-		ids[i] = m.ID
-	}
-	known := func(id string) bool {
-		return slices.ContainsFunc(thread, func(m chatMessage) bool { return m.ID == id })
-	}
+func joined(own []sent, thread []chatMessage) []any {
 	out, next := []any{}, 0
 	unknownUntil := func(end int) {
 		for ; next < end; next++ {
-			if !known(ids[next]) {
-				out = append(out, sentList[next])
+			if !slices.ContainsFunc(thread, func(m chatMessage) bool { return m.ID == own[next].ID }) {
+				out = append(out, own[next])
 			}
 		}
 	}
 	for _, m := range thread {
-		i := slices.Index(ids, m.ID)
+		i := slices.IndexFunc(own, func(s sent) bool { return s.ID == m.ID })
 		unknownUntil(i)
 		if i >= 0 && m.Role == "user" {
-			out = append(out, sentList[i])
+			out = append(out, own[i])
 		} else {
 			out = append(out, m)
 		}
 	}
-	unknownUntil(len(ids))
+	unknownUntil(len(own))
 	return out
 }

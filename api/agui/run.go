@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"longhaul/a2a"
@@ -29,6 +29,9 @@ const (
 // settleTime is for how long changes are collected before the state is read.
 const settleTime = 50 * time.Millisecond
 
+// protocol is the version of AG-UI.
+const protocol = "1.0"
+
 // Runs opens runs.
 type Runs struct{ Service *service.Service }
 
@@ -43,11 +46,11 @@ type Run struct {
 
 	objectiveID string
 
-	known    []string         // ids of messages that the client has, of this run
-	state    map[string]any   // that the client has, nil before the first
-	dirty    <-chan time.Time // the state has changed: it is read then; nil if it has not
-	answered []string         // gates whose answers wait for their verdicts
-	ended    *a2a.TaskStatus  // in which the objective has ended
+	known    []string          // ids of messages that the client has, of this run
+	state    object            // that the client has, nil before the first
+	dirty    <-chan time.Time  // the state has changed: it is read then; nil if it has not
+	answered map[string]string // by gate, the messages of answers that wait for their verdicts
+	ended    *a2a.TaskStatus   // in which the objective has ended
 }
 
 // Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
@@ -60,40 +63,36 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in Input) (_ *Run, err err
 		return nil, err
 	}
 	at, continued := parsePosition(c.After)
-	if !continued {
-		at = position{seq: before}
-	}
 	c.After, c.Key = "", "" // the run has an id
 	c.Active, c.Rules = []string{a2a.ExtensionOPT}, call.Rules{SubscribeToEnded: true}
-	r := &Run{service: s.Service, call: c, in: in, feed: feed{at: at}, known: at.Calls}
+	r := &Run{service: s.Service, call: c, in: in, feed: feed{at: at}, known: at.Calls, answered: map[string]string{}}
 	if at.Over {
 		return r, nil
 	}
 	task, answer, err := r.begin(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil && !continued {
+		err = r.feed.add(object{"type": "RUN_STARTED", "threadId": in.ThreadID, "runId": r.in.RunID, "protocolVersion": protocol})
 	}
-	if !continued {
-		err = r.feed.add(event{Type: runStarted, ThreadID: in.ThreadID, RunID: in.RunID, Protocol: protocol})
+	if err == nil && len(r.answered) > 0 {
+		err = r.feed.add(object{"type": "CUSTOM", "name": "longhaul:answer-stored", "value": slices.Sorted(maps.Keys(r.answered))})
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case task == "":
 		return r, r.showAnswer(ctx, answer)
-	case continued && at.seq != before:
-		c.After = strconv.FormatInt(at.seq, 10)
 	}
-	ref, _ := opt.ParseID(task)
-	r.objectiveID = ref.ObjectiveID
-	r.stream, err = s.Service.Streams.Subscribe(ctx, c, read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective})
-	if err != nil {
-		return nil, err
+	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
+	if continued && at.Seq != before {
+		p.After = &at.Seq
 	}
 	if continued {
 		r.dirty = time.After(0)
 	}
-	return r, nil
+	ref, _ := opt.ParseID(task)
+	r.objectiveID = ref.ObjectiveID
+	r.stream, err = s.Service.Streams.Subscribe(ctx, c, p)
+	return r, err
 }
 
 // begin sends what the input has. It returns the root task to follow, or "" and perhaps an
@@ -108,10 +107,12 @@ func (r *Run) begin(ctx context.Context) (task string, answer *a2a.Message, err 
 	case r.in.last != nil:
 		return r.send(ctx, o != nil)
 	case o == nil:
-		if o, err = r.latest(ctx); o == nil || err != nil {
+		list, err := r.objectives(ctx, 1)
+		if err != nil || len(list) == 0 {
 			r.in.RunID = cmp.Or(r.in.RunID, r.in.ThreadID)
 			return "", nil, err
 		}
+		o = list[0]
 	}
 	r.in.RunID = cmp.Or(r.in.RunID, o.MessageID, o.ID)
 	return o.RootID(), nil, nil
@@ -141,15 +142,6 @@ func (r *Run) objectives(ctx context.Context, most int) ([]*opt.Objective, error
 	return page.Objectives, err
 }
 
-// latest returns the newest objective of the thread, nil if there is none.
-func (r *Run) latest(ctx context.Context) (*opt.Objective, error) {
-	list, err := r.objectives(ctx, 1)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return list[0], nil
-}
-
 // send sends the message of the input. A thread that waits for its answers takes no other, but
 // a repeat is none.
 func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a.Message, err error) {
@@ -174,8 +166,9 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 	return sent.Task.ID, nil, nil
 }
 
-// resume answers the interrupts that the input names, all of which it reads before. It returns
-// the root task above the last one.
+// resume answers the interrupts that the input names, all of which it reads before. A task at a gate
+// that its person leaves open and that cannot be rejected is canceled. It returns the root task above
+// the last interrupt.
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
@@ -187,13 +180,16 @@ func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err erro
 		if g.ContextID != r.in.ThreadID {
 			return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
 		}
-		o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: g.ObjectiveID})
-		if err != nil {
-			return "", nil, err
+		ref, _ := opt.ParseID(g.TaskID)
+		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
+		if e.Status == "cancelled" && !g.Open { // nothing is left to do
+			continue
 		}
-		task = o.RootID()
-		if e.Status == "cancelled" && (!g.Open || !g.Gate.Allows(opt.Reject)) {
-			do = append(do, func() error { return r.abandon(ctx, g) })
+		if e.Status == "cancelled" && !g.Gate.Allows(opt.Reject) {
+			do = append(do, func() error {
+				_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
+				return err
+			})
 			continue
 		}
 		p, err := answerTo(r.call, e, &g.Gate, digest)
@@ -215,19 +211,29 @@ func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {
 	r.call.Answer = &call.Answering{TaskID: taskID, GateID: p.ID}
 	out, err := r.service.Gates.AnswerInterrupt(ctx, r.call, p)
 	if out.Pending {
-		r.answered = append(r.answered, p.ID)
+		r.answered[p.ID] = out.MessageID
 	}
 	return err
 }
 
-// abandon cancels the task at a gate that its person leaves open and that cannot be rejected. A gate
-// that is closed needs nothing.
-func (r *Run) abandon(ctx context.Context, g gate.ShownInterrupt) error {
-	if !g.Open {
-		return nil
+// judge looks for the verdicts on answers that had none when the run began. If another answer was
+// first at a gate, the run ends with who that was.
+func (r *Run) judge(ctx context.Context) error {
+	for id, message := range r.answered {
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
+		if err != nil {
+			return err
+		}
+		own := slices.IndexFunc(g.Replies, func(s shown.GateReply) bool { return s.Decision.MessageID == message })
+		if g.Open && own < 0 {
+			continue
+		}
+		delete(r.answered, id)
+		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
+			return r.end(failure(call.ErrNotWaiting.Late(first.Decision)))
+		}
 	}
-	_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
-	return err
+	return nil
 }
 
 // interrupts returns the gates that the caller may answer.
@@ -235,7 +241,7 @@ func (r *Run) interrupts(ctx context.Context, f shown.InterruptFilter) ([]shown.
 	f.Limit = mostInterrupts
 	page, err := r.service.Gates.ListInterrupts(ctx, r.call, gate.InterruptListParams{Mine: true, Filter: f})
 	return slices.DeleteFunc(page.Interrupts, func(i shown.Interrupt) bool {
-		return i.Gate.Kind == opt.Credential && len(i.Gate.Actions) == 0 || slices.Contains(r.answered, i.Gate.ID)
+		return i.Gate.Kind == opt.Credential && len(i.Gate.Actions) == 0 || r.answered[i.Gate.ID] != ""
 	}), err
 }
 

@@ -18,18 +18,11 @@ import (
 // others are the client's.
 const keyObjective = "objective"
 
-// A patch is an operation of JSON Patch (RFC 6902).
-type patch struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value *any   `json:"value,omitempty"` // nil for remove; null is a value
-}
-
 // stateOf returns the state with an objective: the members that the client has sent stay.
-func stateOf(sent json.RawMessage, o *opt.Objective) (map[string]any, error) {
-	state := map[string]any{}
+func stateOf(sent json.RawMessage, o *opt.Objective) (object, error) {
+	state := object{}
 	if decode(sent, &state) != nil || state == nil { // it has none, or one that is no object
-		state = map[string]any{}
+		state = object{}
 	}
 	raw, err := json.Marshal(optwire.ObjectiveOf(o, true, true))
 	if err != nil {
@@ -48,64 +41,54 @@ func decode(raw []byte, to any) error {
 	return d.Decode(to)
 }
 
-// diff returns the operations that make after of before, two JSON values at a path.
-func diff(path string, before, after any) (out []patch) {
+// diff returns the operations of JSON Patch (RFC 6902) that make after of before, two JSON values
+// at a path. A list that has become shorter is replaced: plans and tasks are added at the end.
+func diff(path string, before, after any) (out []object) {
 	switch now := after.(type) {
-	case map[string]any:
-		if before, ok := before.(map[string]any); ok {
-			return diffMembers(path, before, now)
+	case object:
+		if was, ok := before.(object); ok {
+			return diffMembers(path, was, now)
 		}
 	case []any:
-		if before, ok := before.([]any); ok {
-			return diffElements(path, before, now)
+		was, ok := before.([]any)
+		if !ok || len(was) > len(now) {
+			break
 		}
-	}
-	if reflect.DeepEqual(before, after) {
-		return nil
-	}
-	return []patch{{"replace", path, &after}}
-}
-
-func diffMembers(path string, before, after map[string]any) (out []patch) {
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if _, ok := after[name]; !ok {
-			out = append(out, patch{Op: "remove", Path: path + "/" + escape(name)})
+		for i, v := range was {
+			out = append(out, diff(path+"/"+strconv.Itoa(i), v, now[i])...)
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		at := path + "/" + escape(name)
-		if old, ok := before[name]; ok {
-			out = append(out, diff(at, old, after[name])...)
-		} else {
-			out = append(out, patch{"add", at, new(after[name])})
+		for _, v := range now[len(was):] {
+			out = append(out, object{"op": "add", "path": path + "/-", "value": v})
 		}
+		return out
+	}
+	if !reflect.DeepEqual(before, after) {
+		out = []object{{"op": "replace", "path": path, "value": after}}
 	}
 	return out
 }
 
-// diffElements compares lists by position: plans and tasks are added at the end.
-func diffElements(path string, before, after []any) (out []patch) {
-	common := min(len(before), len(after))
-	for i := range common {
-		out = append(out, diff(path+"/"+strconv.Itoa(i), before[i], after[i])...)
-	}
-	for i := len(before) - 1; i >= common; i-- {
-		out = append(out, patch{Op: "remove", Path: path + "/" + strconv.Itoa(i)})
-	}
-	for _, v := range after[common:] {
-		out = append(out, patch{"add", path + "/-", new(v)})
+func diffMembers(path string, before, after object) (out []object) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		was, had := before[name]
+		switch now, has := after[name]; {
+		case !has:
+			out = append(out, object{"op": "remove", "path": at})
+		case !had:
+			out = append(out, object{"op": "add", "path": at, "value": now})
+		default:
+			out = append(out, diff(at, was, now)...)
+		}
 	}
 	return out
-}
-
-// escape writes a member as a token of a JSON Pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // stepsOf returns the names of the tasks that work. Those of different tasks differ.
 func stepsOf(o *opt.Objective) (names []string) {
-	count := map[string]int{}
+	count := map[string]int{"": 2} // no name is none
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
 			count[t.Name]++
@@ -113,12 +96,11 @@ func stepsOf(o *opt.Objective) (names []string) {
 	}
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
-			switch {
-			case t.State != opt.TaskWorking:
-			case t.Name == "" || count[t.Name] > 1:
-				names = append(names, strings.TrimSpace(t.Name+" ("+t.ID+")"))
-			default:
-				names = append(names, t.Name)
+			if name := t.Name; t.State == opt.TaskWorking {
+				if count[name] > 1 {
+					name = strings.TrimSpace(name + " (" + t.ID + ")")
+				}
+				names = append(names, name)
 			}
 		}
 	}

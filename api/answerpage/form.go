@@ -77,14 +77,7 @@ const mostText = 1 << 20
 // newObject returns a part as text. Files, and text that is too large, are only named.
 func newObject(p a2a.Part) object {
 	o := object{Name: strings.TrimSpace(p.Filename + " " + p.MediaType)}
-	switch {
-	case p.Text != nil:
-		o.Text, o.HasText = *p.Text, true
-	case p.Data != nil:
-		o.Text, o.HasText = a2a.DataText(p.Data), true
-	case p.URL != nil:
-		o.Text, o.HasText = *p.URL, true
-	default:
+	if o.Text, o.HasText = p.Content(); !o.HasText {
 		o.Name = fmt.Sprintf("%s (a file of %d bytes, which is not shown here)", cmp.Or(o.Name, "File"), len(p.Raw))
 	}
 	if len(o.Text) > mostText {

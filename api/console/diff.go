@@ -55,8 +55,8 @@ func compareObjects(before, after []a2a.Part) (out []comparison) {
 		case before[i].Digest() == after[i].Digest():
 			c.Note = "Nothing has changed."
 		default:
-			a, isText := textIn(before[i])
-			b, isTextNow := textIn(after[i])
+			a, isText := before[i].Content()
+			b, isTextNow := after[i].Content()
 			switch {
 			case !isText || !isTextNow:
 				c.Note = "The file is another one."
@@ -80,19 +80,6 @@ func partName(p a2a.Part, n int) string {
 		return name
 	}
 	return "part " + strconv.Itoa(n+1)
-}
-
-// textIn returns the text of a part for people; ok is false if it has none.
-func textIn(p a2a.Part) (text string, ok bool) {
-	switch {
-	case p.Text != nil:
-		return *p.Text, true
-	case p.Data != nil:
-		return a2a.DataText(p.Data), true
-	case p.URL != nil:
-		return *p.URL, true
-	}
-	return "", false
 }
 
 // rowsOf compares two texts line by line, and changed lines word by word.

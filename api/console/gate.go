@@ -312,7 +312,7 @@ func textOfReply(r opt.Reply) string {
 		texts = append(texts, "+ "+cmp.Or(p.Filename, p.MediaType, "data"))
 	}
 	for _, p := range r.Edited {
-		text, _ := textIn(p)
+		text, _ := p.Content()
 		texts = append(texts, text)
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))

@@ -163,6 +163,11 @@ func mac(secret, text string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
+func sum(text string) string {
+	d := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(d[:])
+}
+
 func gitHub(id, body string) headers {
 	return headers{"X-Hub-Signature-256": "sha256=" + mac(gitHubSecret, body), "X-GitHub-Event": "pull_request", "X-GitHub-Delivery": id}
 }
@@ -187,7 +192,7 @@ func TestPage_starts(t *testing.T) {
 		header     headers
 		want       string
 	}{
-		{"pulls", pull, gitHub("d-1", pull), "acme|github|pull-12|review|Review 12 of 129626912345678: Faster|trigger:pulls:d-1"},
+		{"pulls", pull, gitHub("d-1", pull), "acme|github|pull-12|review|Review 12 of 129626912345678: Faster|trigger:pulls:" + sum(pull)},
 		{"paid", invoice, s.stripe(invoice, 0), "acme|stripe|||invoice.paid 1999|trigger:paid:evt_1"},
 		{"alerts", alerts, headers{"Authorization": "Bearer " + otherSecret}, "acme|alertmanager|||firing: Down|trigger:alerts:2dd5b3872c7d3c699fc376ff1c203373528dc0d8fc6013dcd00b0b013f854800"},
 		{"any", `{"a":1.5}`, headers{"Authorization": basic, "Idempotency-Key": "k"}, `acme|robot|||{"a":1.5}|trigger:any:k`},
@@ -215,8 +220,11 @@ func TestPage_once(t *testing.T) {
 	}{
 		"GitHub": {"pulls",
 			func() (headers, string) { return gitHub("d", pull), pull },
-			func() (headers, string) { return gitHub("d", pull), pull },
-			func() (headers, string) { return gitHub("e", pull), pull }},
+			func() (headers, string) { return gitHub("a captured one under another id", pull), pull },
+			func() (headers, string) {
+				other := strings.Replace(pull, `"number":12`, `"number":13`, 1)
+				return gitHub("d", other), other
+			}},
 		"Stripe": {"paid",
 			func() (headers, string) { return s.stripe(invoice, time.Minute), invoice },
 			func() (headers, string) { return s.stripe(invoice, 0), invoice },
@@ -241,6 +249,16 @@ func TestPage_once(t *testing.T) {
 			},
 			func() (headers, string) {
 				return headers{"Authorization": "Bearer " + otherSecret, "Idempotency-Key": "l"}, `1`
+			}},
+		"a key beside a signature": {"any",
+			func() (headers, string) {
+				return headers{"X-Signature-256": "sha256=" + mac(otherSecret, `5`), "Idempotency-Key": "k5"}, `5`
+			},
+			func() (headers, string) {
+				return headers{"X-Signature-256": "sha256=" + mac(otherSecret, `5`), "Idempotency-Key": "l5"}, `5`
+			},
+			func() (headers, string) {
+				return headers{"X-Signature-256": "sha256=" + mac(otherSecret, `6`), "Idempotency-Key": "k5"}, `6`
 			}},
 		"the body": {"any",
 			func() (headers, string) { return bearer, `3` },
@@ -375,7 +393,8 @@ func TestPage_refuses(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d with %s", name, status, answer, tt.status, tt.answer)
 		}
 	}
-	if status, answer := s.send("pulls", gitHub("r", pull), pull); status != http.StatusServiceUnavailable || !strings.Contains(answer, "Context queue is full") {
+	third := strings.Replace(pull, `"Faster"`, `"Last"`, 1)
+	if status, answer := s.send("pulls", gitHub("r", third), third); status != http.StatusServiceUnavailable || !strings.Contains(answer, "Context queue is full") {
 		t.Errorf("two that wait: %d %s", status, answer)
 	}
 }

@@ -23,10 +23,11 @@ const (
 	Secret       Kind = "secret" // any sender that has the secret
 )
 
-// A sender is what a kind knows about its events.
+// A sender is what a kind knows about its events. An id is part of what the proof covers: a request
+// that was captured and sent again under another id would start work again.
 type sender struct {
 	proves   func(secret string, h http.Header, body []byte, now time.Time) bool
-	describe func(h http.Header, body any) (kind, id string) // "" for an id that is made of the body
+	describe func(secret string, h http.Header, body any) (kind, id string) // "" for an id that is made of the body
 }
 
 var senders = map[Kind]sender{
@@ -34,20 +35,27 @@ var senders = map[Kind]sender{
 		func(secret string, h http.Header, body []byte, _ time.Time) bool {
 			return signed(secret, h.Get("X-Hub-Signature-256"), body)
 		},
-		func(h http.Header, _ any) (kind, id string) {
-			return h.Get("X-GitHub-Event"), h.Get("X-GitHub-Delivery")
-		},
+		func(_ string, h http.Header, _ any) (kind, id string) { return h.Get("X-GitHub-Event"), "" },
 	},
-	Stripe: {stripeSigned, func(_ http.Header, body any) (kind, id string) { return member(body, "type"), member(body, "id") }},
+	Stripe: {stripeSigned, func(_ string, _ http.Header, body any) (kind, id string) {
+		return member(body, "type"), member(body, "id")
+	}},
 	Alertmanager: {
 		func(secret string, h http.Header, _ []byte, _ time.Time) bool { return presented(secret, h) },
-		func(_ http.Header, body any) (kind, id string) { return member(body, "status"), alertID(body) },
+		func(_ string, _ http.Header, body any) (kind, id string) {
+			return member(body, "status"), alertID(body)
+		},
 	},
 	Secret: {
 		func(secret string, h http.Header, body []byte, _ time.Time) bool {
 			return signed(secret, h.Get("X-Signature-256"), body) || presented(secret, h)
 		},
-		func(h http.Header, _ any) (kind, id string) { return h.Get("X-Event"), h.Get("Idempotency-Key") },
+		func(secret string, h http.Header, _ any) (kind, id string) {
+			if presented(secret, h) {
+				id = h.Get("Idempotency-Key")
+			}
+			return h.Get("X-Event"), id
+		},
 	},
 }
 

@@ -49,7 +49,7 @@ func (t *Trigger) event(h http.Header, body []byte) (e Event, id string, err err
 		return e, "", errors.New("there is more than one value")
 	}
 	e.Body = numbers(e.Body)
-	if e.Event, id = senders[t.Kind].describe(h, e.Body); id == "" {
+	if e.Event, id = senders[t.Kind].describe(t.secret, h, e.Body); id == "" {
 		id = digest(body)
 	}
 	return e, id, nil

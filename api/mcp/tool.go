@@ -23,7 +23,6 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/stream"
 	"longhaul/api/wire"
-	"longhaul/internal/schema"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -211,7 +210,8 @@ func (v *visit) shown(ctx context.Context, t a2a.Task) (*sdk.CallToolResult, err
 func results(t a2a.Task) (out []string) {
 	for _, a := range t.Artifacts {
 		for _, p := range a.Parts {
-			out = append(out, cmp.Or(textOf(p), p.String()))
+			text, _ := p.Content()
+			out = append(out, cmp.Or(text, p.String()))
 		}
 	}
 	if len(out) == 0 {
@@ -297,27 +297,14 @@ func objectOf(g *opt.Gate) (text string, whole bool) {
 		parts = []a2a.Part{opt.EditedPart(g.ArtifactData)}
 	}
 	for _, p := range parts {
-		one := textOf(p)
-		if one == "" || len(text)+len(one) > mostObject {
+		one, ok := p.Content()
+		if !ok || len(text)+len(one) > mostObject {
 			whole = false
 			continue
 		}
 		text += a2a.Visible(one) + "\n"
 	}
 	return strings.TrimRight(text, "\n"), whole
-}
-
-// textOf returns a part as text, "" for a file.
-func textOf(p a2a.Part) string {
-	switch {
-	case p.Text != nil:
-		return *p.Text
-	case p.Data != nil:
-		return a2a.DataText(p.Data)
-	case p.URL != nil:
-		return *p.URL
-	}
-	return ""
 }
 
 // link returns the page of something in the console, "" for none.
@@ -449,7 +436,11 @@ func (v *visit) respond(ctx context.Context, taskID string, responses sdk.InputR
 		}
 		body := object{"id": names[0]}
 		if opt.GateKind(names[1]) == opt.Clarification {
-			body["answers"] = answersOf(open, names[0], said.Content)
+			var g opt.Gate // stays empty if it is not open any more: the operation refuses the answers
+			if i := slices.IndexFunc(open.Interrupts, func(i shown.Interrupt) bool { return i.Gate.ID == names[0] }); i >= 0 {
+				g = open.Interrupts[i].Gate
+			}
+			body["answers"] = gateform.Answers(&g, said.Content)
 		} else {
 			body["action"], body["objectDigest"] = said.Content["action"], names[3]
 			if words, _ := said.Content["feedback"].(string); words != "" {
@@ -460,28 +451,6 @@ func (v *visit) respond(ctx context.Context, taskID string, responses sdk.InputR
 		refused = errors.Join(refused, err)
 	}
 	return refused
-}
-
-// answersOf returns the content of a form as the answers to the questions of a gate. Those to a gate that
-// is not open any more are refused by the operation.
-func answersOf(open gate.InterruptPage, gateID string, content object) (list []object) {
-	schemas := map[string]json.RawMessage{}
-	for _, i := range open.Interrupts {
-		for _, q := range i.Gate.Questions {
-			if i.Gate.ID == gateID {
-				schemas[q.ID] = q.Schema
-			}
-		}
-	}
-	for id, value := range content {
-		if text, ok := value.(string); ok && schemas[id] != nil {
-			if raw, err := schema.FromText(schemas[id], text); err == nil {
-				value = raw
-			}
-		}
-		list = append(list, object{"id": id, "answer": value})
-	}
-	return list
 }
 
 // answer delivers the answer in the arguments. Without one, the host asks the person.

@@ -207,13 +207,11 @@ func objectText(parts []a2a.Part) string {
 
 // partText returns one part of an object for people.
 func partText(p a2a.Part) string {
-	switch {
-	case p.Text != nil:
-		return *p.Text
-	case p.Data != nil:
-		return a2a.DataText(p.Data)
+	switch text, ok := p.Content(); {
 	case p.URL != nil:
-		return strings.TrimSpace("(file) " + p.Filename + " " + *p.URL)
+		return strings.TrimSpace("(file) " + p.Filename + " " + text)
+	case ok:
+		return text
 	}
 	return strings.Join(strings.Fields(fmt.Sprintf("(file of %d bytes) %s %s", len(p.Raw), p.Filename, p.MediaType)), " ")
 }

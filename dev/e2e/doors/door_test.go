@@ -50,7 +50,7 @@ plans:
 }
 
 // editors may decide, each at their own door in a race.
-var editors = []string{"bob", "carol", "dave", "erin", "frank", "gwen", "hugo", "iris"}
+var editors = []string{"bob", "carol", "dave", "erin", "frank", "gwen", "hugo", "iris", "jack"}
 
 // An office is a site with callers, chat platforms and answer links.
 type office struct {
@@ -146,7 +146,7 @@ type door struct {
 
 var doors = []door{
 	{"A2A message", (*office).byMessage}, {"operation", (*office).byOperation}, {"console", (*office).byConsole}, {"answer link", (*office).byLink},
-	{"command", (*office).byCommand}, {"Slack", (*office).bySlack}, {"Teams", (*office).byTeams}, {"MCP", (*office).byMCP},
+	{"command", (*office).byCommand}, {"Slack", (*office).bySlack}, {"Teams", (*office).byTeams}, {"MCP", (*office).byMCP}, {"AG-UI", (*office).byAGUI},
 }
 
 // call sends a request, and returns the status and the body; the status is 0 if there is no answer.
@@ -332,8 +332,7 @@ func (o *office) byMCP(ctx context.Context, a try) (outcome, string) {
 	return accepted, out.Result.Content[0].Text
 }
 
-// byAGUI reads only how the run begins: it stays open while others may still decide. An answer that is
-// stored begins it, too, so this door is in no race.
+// byAGUI reads only the first two events of a run: it stays open while others may still decide.
 func (o *office) byAGUI(ctx context.Context, a try) (outcome, string) {
 	body, _ := json.Marshal(obj{"threadId": a.thread, "runId": a.id, "messages": []any{}, "tools": []any{}, "context": []any{},
 		"resume": []any{obj{"interruptId": a.gate.ID + "#" + a.digest, "status": "resolved", "payload": obj{"action": a.action}}}})
@@ -351,16 +350,16 @@ func (o *office) byAGUI(ctx context.Context, a try) (outcome, string) {
 	}
 	defer res.Body.Close()
 	var all strings.Builder
-	for lines := bufio.NewScanner(res.Body); lines.Scan() && !strings.Contains(all.String(), "data: "); {
+	for lines := bufio.NewScanner(res.Body); lines.Scan() && strings.Count(all.String(), "data: ") < 2; {
 		all.WriteString(lines.Text() + "\n")
 	}
 	switch text := all.String(); {
 	case res.StatusCode != http.StatusOK:
 		return outcomeOf(res.StatusCode), text
-	case strings.Contains(text, `"RUN_STARTED"`):
-		return accepted, text
-	case strings.Contains(text, "UNAVAILABLE"):
+	case text == "", strings.Contains(text, "longhaul:answer-stored"), strings.Contains(text, "UNAVAILABLE"):
 		return unknown, text
+	case strings.Contains(text, `"RUN_STARTED"`):
+		return []outcome{unknown, unknown, accepted}[strings.Count(text, "data: ")], text
 	default:
 		return refused, text
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -46,7 +45,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.site.Start(harness.AllInOne)
-	for i, d := range append(slices.Clone(doors), door{"AG-UI", (*office).byAGUI}) {
+	for i, d := range doors {
 		for text, rules := range map[string][]rule{"Write": single, "Write twice": quorum} {
 			t.Run(d.name+", "+text, func(t *testing.T) {
 				root := o.ask(fmt.Sprintf("%d-%d", i, len(rules)), text)
