@@ -36,9 +36,16 @@ func checkPlaybook(b *playbook) problems {
 	var plans []*step
 	for _, p := range b.plans {
 		plans = append(plans, &p.step)
-		c.plan(p)
 	}
 	c.resolve("plan", b.line, plans)
+	if b.accept != nil && len(c.wrong) == 0 {
+		for _, i := range lastOf("plan", plans) {
+			b.plans[i].accepts = append(b.plans[i].accepts, b.accept)
+		}
+	}
+	for _, p := range b.plans {
+		c.plan(p)
+	}
 	c.schedules(b)
 	return c.wrong
 }
@@ -47,12 +54,14 @@ func (c *checks) plan(p *plan) {
 	if len(p.tasks) == 0 {
 		c.fail(p.line, "a plan needs tasks")
 	}
-	var tasks []*step
-	for _, t := range p.tasks {
-		tasks = append(tasks, &t.step)
+	c.resolveUses(p, c.resolve("task", p.line, p.steps()))
+	if err := p.acceptTasks(); err != nil {
+		c.fail(p.line, "%v", err)
 	}
-	c.resolveUses(p, c.resolve("task", p.line, tasks))
 	p.addChecks()
+	if err := p.acceptResult(); err != nil {
+		c.fail(p.line, "%v", err)
+	}
 	for _, t := range p.tasks {
 		if t.form == nil {
 			continue
@@ -88,18 +97,31 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 	}
 }
 
-// before returns the tasks that run before the i-th: those that it depends on, or else
-// the one above it, and those before them.
+func (p *plan) steps() (list []*step) {
+	for _, t := range p.tasks {
+		list = append(list, &t.step)
+	}
+	return list
+}
+
+// waitsFor returns the steps that the i-th waits for: those that it depends on, or else the one above it.
+func waitsFor(kind string, steps []*step, i int) (list []int) {
+	if steps[i].dependencies == nil && i > 0 {
+		return []int{i - 1}
+	}
+	for _, d := range steps[i].dependencies {
+		n, _ := strconv.Atoi(strings.TrimPrefix(d, kind+"-"))
+		list = append(list, n)
+	}
+	return list
+}
+
+// before returns the tasks that run before the i-th.
 func (p *plan) before(i int) map[int]bool {
-	found := map[int]bool{}
+	found, steps := map[int]bool{}, p.steps()
 	var visit func(int)
 	visit = func(i int) {
-		on := p.tasks[i].dependencies
-		if on == nil && i > 0 {
-			on = []string{opt.TaskPlace(i - 1)}
-		}
-		for _, d := range on {
-			n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
+		for _, n := range waitsFor("task", steps, i) {
 			if !found[n] {
 				found[n] = true
 				visit(n)
@@ -108,6 +130,22 @@ func (p *plan) before(i int) map[int]bool {
 	}
 	visit(i)
 	return found
+}
+
+// lastOf returns the steps that no other waits for.
+func lastOf(kind string, steps []*step) (list []int) {
+	awaited := map[int]bool{}
+	for i := range steps {
+		for _, n := range waitsFor(kind, steps, i) {
+			awaited[n] = true
+		}
+	}
+	for i := range steps {
+		if !awaited[i] {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
