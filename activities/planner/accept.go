@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,9 @@ import (
 
 // An acceptance is an approval of what a task or a plan has made, after the tasks that made it. Nothing
 // else knows about acceptances: what waits for such a task waits for the approval.
+
+// results is an object: all that a task builds on.
+const results = "{{results}}"
 
 // readAccept reads the member accept.
 func readAccept(s *source, n *yaml.Node) *form {
@@ -39,26 +43,24 @@ func readAcceptance(s *source, n *yaml.Node, members table) {
 	s.uses = nil
 	s.object(n, "accept", members)
 	for _, r := range s.uses {
-		s.wrong.add(s.file, r.line, "the checks of accept are about one result: {{results}} without a name")
+		s.wrong.add(s.file, r.line, "the checks of accept are about one result: "+results+" without a name")
 	}
 }
 
-// acceptance returns the task of f, which has an object: others have a name.
-func (f *form) acceptance(name text, object string) (*task, error) {
+// acceptance returns the task at which an object is accepted as f says.
+func (f *form) acceptance(name, title, object text) *task {
 	one := *f
-	one.checks = slices.Clone(f.checks)
-	t := &task{step: step{line: f.line}, at: f.line, executor: human.Executor, form: &one}
-	var err error
-	for to, raw := range map[*text]string{
-		&t.name: "Accept: " + name.raw, &one.approve: `Accept the result of "` + name.raw + `"?`, &one.object: object,
-	} {
-		if *to, err = parseText(raw, to == &one.object); err != nil {
-			return nil, err
-		}
-	}
-	one.description = f.criteria
+	one.checks, one.approve, one.description, one.object = slices.Clone(f.checks), title, f.criteria, object
 	one.judge()
-	return t, nil
+	return &task{step: step{line: f.line, name: name}, at: f.line, executor: human.Executor, form: &one}
+}
+
+// acceptanceOf is acceptance of what p, a task or a plan, has made.
+func (f *form) acceptanceOf(p step, object string) (*task, error) {
+	name, err := parseText("Accept: "+p.name.raw, false)
+	title, err2 := parseText(`Accept the result of "`+p.name.raw+`"?`, false)
+	parsed, err3 := parseText(object, true)
+	return f.acceptance(name, title, parsed), errors.Join(err, err2, err3)
 }
 
 // acceptTasks puts the acceptances of tasks right after them.
@@ -79,7 +81,7 @@ func (p *plan) acceptTasks() error {
 		if t.accept == nil {
 			continue
 		}
-		a, err := t.accept.acceptance(t.name, "{{results "+strconv.Quote(t.name.raw)+"}}")
+		a, err := t.accept.acceptanceOf(t.step, "{{results "+strconv.Quote(t.name.raw)+"}}")
 		if err != nil {
 			return err
 		}
@@ -93,7 +95,7 @@ func (p *plan) acceptTasks() error {
 // acceptResult puts the acceptances of the result of p at its end, one after another.
 func (p *plan) acceptResult() error {
 	for _, f := range p.accepts {
-		t, err := f.acceptance(p.name, "{{results}}")
+		t, err := f.acceptanceOf(p.step, results)
 		if err != nil {
 			return err
 		}
