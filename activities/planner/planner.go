@@ -158,7 +158,10 @@ func (p *Playbooks) Refusal(m a2a.Message) string {
 // plan makes the plans of b for a request and its message, nil for none. b is nil for a request that no
 // playbook matches.
 func (b *playbook) plan(f facts, m *a2a.Message) ([]opt.PlanSpec, error) {
-	specs, err := b.specs(f)
+	specs, err := []opt.PlanSpec{fallback(f)}, error(nil)
+	if b != nil {
+		specs, err = b.specs(f)
+	}
 	if err == nil {
 		specs, err = b.accepted(m, specs)
 	}

@@ -132,9 +132,6 @@ func (b *playbook) tasks() []*task {
 
 // specs returns the plans of b for a request.
 func (b *playbook) specs(f facts) ([]opt.PlanSpec, error) {
-	if b == nil {
-		return []opt.PlanSpec{fallback(f)}, nil
-	}
 	var out []opt.PlanSpec
 	for i, p := range b.plans {
 		name, description, err := p.texts(f, fmt.Sprintf("Plan %d", i+1))
