@@ -141,7 +141,7 @@ plans:
 		t.Errorf("with a judge of the playbook: %s", strings.Join(got, "\n"))
 	}
 	_, specs, _, _ := judged.Match(asks(words))
-	if input, want := string(specs[0].Tasks[3].Input), `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`; !strings.Contains(input, strings.ReplaceAll(want, `"{{results}}"`, `\"{{results}}\"`)) {
+	if input, want := string(specs[0].Tasks[3].Input), `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`; !strings.Contains(input, want) {
 		t.Errorf("the judge gets %s", input)
 	}
 	if who := specs[0].Tasks[7].Ask.Responders; who == nil || who.Groups[0] != "buyers" {
