@@ -116,7 +116,7 @@ func (s messages) answer(q question, r opt.Reply) a2a.Message {
 }
 
 // carry returns one message with the parts, metadata and extensions of messages of clients. Who
-// sent them, and what is accepted here, is for this server alone. The ids of tasks that they refer to mean nothing there.
+// sent them, and the criteria for the result, is for this server alone. The ids of tasks that they refer to mean nothing there.
 func (s messages) carry(all ...a2a.Message) a2a.Message {
 	out := a2a.Message{ContextID: s.memo.ContextID, Role: a2a.RoleUser}
 	for _, m := range all {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
-
 	"longhaul/activities/human"
 	"longhaul/opt"
 )
@@ -16,36 +14,6 @@ import (
 
 // results is an object: all that a task builds on.
 const results = "{{results}}"
-
-// readAccept reads the member accept.
-func readAccept(s *source, n *yaml.Node) *form {
-	f := &form{line: n.Line}
-	members := answering(s, f)
-	members["criteria"] = func(n *yaml.Node) { f.criteria = s.text(n) }
-	members["actions"] = func(n *yaml.Node) { f.actions = actionsIn(s, n) }
-	readAcceptance(s, n, members)
-	if f.criteria.raw == "" && len(f.checks) == 0 {
-		s.fail(n, "accept needs criteria or checks")
-	}
-	checkRounds(s, n, f)
-	return f
-}
-
-// readMessageAccept reads the member message-accept: messages bring the criteria.
-func readMessageAccept(s *source, n *yaml.Node) *form {
-	f := &form{line: n.Line}
-	readAcceptance(s, n, answering(s, f))
-	f.judge()
-	return f
-}
-
-func readAcceptance(s *source, n *yaml.Node, members table) {
-	s.uses = nil
-	s.object(n, "accept", members)
-	for _, r := range s.uses {
-		s.wrong.add(s.file, r.line, "the checks of accept are about one result: "+results+" without a name")
-	}
-}
 
 // acceptance returns the task at which an object is accepted as f says.
 func (f *form) acceptance(name, title, object text) *task {

@@ -82,14 +82,6 @@ func (q *requested) valid() error {
 	return nil
 }
 
-// requestable returns how an acceptance that a message asks for is decided.
-func (b *playbook) requestable() form {
-	if b == nil || b.requested == nil {
-		return form{}
-	}
-	return *b.requested
-}
-
 // form returns q as a form, decided as f says. Words that no judge reads are for people.
 func (q *requested) form(f form) *form {
 	f.requested, f.criteria, f.checks = true, text{raw: q.Criteria}, slices.Clone(f.checks)
@@ -111,9 +103,9 @@ func (q *requested) form(f form) *form {
 	return &f
 }
 
-// accepted returns the plans for m with the acceptance that it asks for at the end of each that no
-// other comes after.
-func (b *playbook) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, error) {
+// accepted returns the plans for m with the acceptance that it asks for, decided as f says, at the end of
+// each that no other comes after.
+func (f form) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, error) {
 	q, err := requestedIn(m)
 	if q == nil || err != nil || slices.ContainsFunc(specs, isRequested) {
 		return specs, err
@@ -126,12 +118,12 @@ func (b *playbook) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpe
 	if o.Plans, err = o.NewPlans(specs, a2a.Time{}); err != nil {
 		return nil, err
 	}
-	f := q.form(b.requestable())
+	asked := q.form(f)
 	for i, p := range o.Plans {
 		if !o.Leaf(p) {
 			continue
 		}
-		t := f.acceptance(text{raw: "Accept as requested"}, text{raw: "Is the result as the request wants it?"}, object)
+		t := asked.acceptance(text{raw: "Accept as requested"}, text{raw: "Is the result as the request wants it?"}, object)
 		for _, last := range p.Tasks {
 			if p.Leaf(last) {
 				t.dependencies = append(t.dependencies, opt.TaskPlace(last.Index))

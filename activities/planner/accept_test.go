@@ -113,6 +113,7 @@ func TestPlaybooks_Plan_requested(t *testing.T) {
 name: a
 default: true
 plans:
+- {name: Before, tasks: [{name: Early}]}
 - name: P
   tasks: [{name: Make}, {name: Free, dependencies: []}]
   accept: {criteria: Ours., responders: {not-requester: true}}
@@ -124,7 +125,7 @@ plans:
 	}
 	condition := `{"of":["all"],"holds":"true"}`
 	forPeople := `{"of":["all"],"holds":"false","else":"ask","reason":"{{.Name}} \"{{results}}\""}`
-	ours := []string{` "Make" []`, ` "Free" []`, `human "Accept: P" [task-0 task-1] "Accept the result of \"P\"?" "Ours." [accept reject refine edit-accept] of [all] by [], 0 rounds`}
+	ours := []string{` "Early" []`, ` "Make" []`, ` "Free" []`, `human "Accept: P" [task-0 task-1] "Accept the result of \"P\"?" "Ours." [accept reject refine edit-accept] of [all] by [], 0 rounds`}
 	want := append(ours,
 		`check "All" [task-2] `+condition, `check "Criteria" [task-2] `+forPeople,
 		requested("[task-2 task-3 task-4]", "[accept reject] of [all] by [{[task-3] 1} {[task-4] 1}], 0 rounds"),
@@ -137,20 +138,20 @@ plans:
 	judged := load(t, strings.Replace(book, "plans:", "message-accept: {checks: [{name: J, judge: It is safe., model: main, of: 3}], rounds: 1, responders: {groups: [buyers]}}\nplans:", 1))
 	got := described(t, judged, asks(words))
 	last := requested("[task-2 task-3 task-4 task-5 task-6]", "[accept reject refine] of [all] by [{[task-3 task-4 task-5] 2} {[task-6] 1}], 1 rounds")
-	if got[3] != `llm "J 1" [task-2]` || got[6] != `check "All" [task-2] `+condition || got[7] != last {
+	if got[4] != `llm "J 1" [task-2]` || got[7] != `check "All" [task-2] `+condition || got[8] != last {
 		t.Errorf("with a judge of the playbook: %s", strings.Join(got, "\n"))
 	}
 	_, specs, _, _ := judged.Match(asks(words))
-	if input, want := string(specs[0].Tasks[3].Input), `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`; !strings.Contains(input, want) {
+	if input, want := string(specs[1].Tasks[3].Input), `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`; !strings.Contains(input, want) {
 		t.Errorf("the judge gets %s", input)
 	}
-	if who := specs[0].Tasks[7].Ask.Responders; who == nil || who.Groups[0] != "buyers" {
+	if who := specs[1].Tasks[7].Ask.Responders; who == nil || who.Groups[0] != "buyers" {
 		t.Errorf("the responders are %v", who)
 	}
 	m := asks(words)
 	planned, err := books(t, book).With(planner.Fallback{Takes: planner.Everything, Planner: judged, Name: "p"}).Plan(t.Context(), activities.Request{Message: &m})
-	if err != nil || len(planned.Plans[0].Tasks) != 8 {
-		t.Errorf("a planner that has it from a playbook: %d tasks, %v", len(planned.Plans[0].Tasks), err)
+	if err != nil || len(planned.Plans[1].Tasks) != 8 {
+		t.Errorf("a planner that has it from a playbook: %d tasks, %v", len(planned.Plans[1].Tasks), err)
 	}
 }
 

@@ -55,6 +55,11 @@ func (c *checks) plan(p *plan) {
 		c.fail(p.line, "a plan needs tasks")
 	}
 	c.resolveUses(p, c.resolve("task", p.line, p.steps()))
+	for _, t := range p.tasks {
+		if t.accept != nil && (t.form != nil || t.optional) {
+			c.fail(t.line, "a human task, and an optional one, has no accept")
+		}
+	}
 	if err := p.acceptTasks(); err != nil {
 		c.fail(p.line, "%v", err)
 	}
@@ -97,25 +102,6 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 	}
 }
 
-func (p *plan) steps() (list []*step) {
-	for _, t := range p.tasks {
-		list = append(list, &t.step)
-	}
-	return list
-}
-
-// waitsFor returns the steps that the i-th waits for: those that it depends on, or else the one above it.
-func waitsFor(kind string, steps []*step, i int) (list []int) {
-	if steps[i].dependencies == nil && i > 0 {
-		return []int{i - 1}
-	}
-	for _, d := range steps[i].dependencies {
-		n, _ := strconv.Atoi(strings.TrimPrefix(d, kind+"-"))
-		list = append(list, n)
-	}
-	return list
-}
-
 // before returns the tasks that run before the i-th.
 func (p *plan) before(i int) map[int]bool {
 	found, steps := map[int]bool{}, p.steps()
@@ -130,22 +116,6 @@ func (p *plan) before(i int) map[int]bool {
 	}
 	visit(i)
 	return found
-}
-
-// lastOf returns the steps that no other waits for.
-func lastOf(kind string, steps []*step) (list []int) {
-	awaited := map[int]bool{}
-	for i := range steps {
-		for _, n := range waitsFor(kind, steps, i) {
-			awaited[n] = true
-		}
-	}
-	for i := range steps {
-		if !awaited[i] {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)

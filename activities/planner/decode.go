@@ -147,8 +147,6 @@ func (s *source) task(n *yaml.Node) *task {
 		s.fail(n, "a human task cannot have the executor %q", t.executor)
 	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil):
 		s.fail(n, "a human task has no input, attempts, retry or timeout")
-	case t.accept != nil && (t.form != nil || t.optional):
-		s.fail(n, "a human task, and an optional one, has no accept")
 	}
 	return t
 }
@@ -193,7 +191,7 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 	return f, s.uses
 }
 
-// answering returns the readers of the members that say who answers f, when, and what is checked before.
+// answering returns the readers of the members that say who answers f and when, after which checks.
 func answering(s *source, f *form) table {
 	return table{
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
@@ -201,6 +199,36 @@ func answering(s *source, f *form) table {
 		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
 		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
 		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
+	}
+}
+
+// readAccept reads the member accept.
+func readAccept(s *source, n *yaml.Node) *form {
+	f := &form{line: n.Line}
+	members := answering(s, f)
+	members["criteria"] = func(n *yaml.Node) { f.criteria = s.text(n) }
+	members["actions"] = func(n *yaml.Node) { f.actions = actionsIn(s, n) }
+	readAcceptance(s, n, members)
+	if f.criteria.raw == "" && len(f.checks) == 0 {
+		s.fail(n, "accept needs criteria or checks")
+	}
+	checkRounds(s, n, f)
+	return f
+}
+
+// readMessageAccept reads the member message-accept: messages bring the criteria.
+func readMessageAccept(s *source, n *yaml.Node) *form {
+	f := &form{line: n.Line}
+	readAcceptance(s, n, answering(s, f))
+	f.judge()
+	return f
+}
+
+func readAcceptance(s *source, n *yaml.Node, members table) {
+	s.uses = nil
+	s.object(n, "accept", members)
+	for _, r := range s.uses {
+		s.wrong.add(s.file, r.line, "the checks of accept are about one result: "+results+" without a name")
 	}
 }
 

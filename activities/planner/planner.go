@@ -110,7 +110,7 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 		if err != nil {
 			return made, err
 		}
-		made.Plans, err = b.accepted(r.Message, made.Plans)
+		made.Plans, err = b.requestable().accepted(r.Message, made.Plans)
 		return made, b.noPlan(err)
 	case r.Keep:
 		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
@@ -163,7 +163,7 @@ func (b *playbook) plan(f facts, m *a2a.Message) ([]opt.PlanSpec, error) {
 		specs, err = b.specs(f)
 	}
 	if err == nil {
-		specs, err = b.accepted(m, specs)
+		specs, err = b.requestable().accepted(m, specs)
 	}
 	return specs, b.noPlan(err)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/activities/check"
@@ -128,6 +130,14 @@ func (b *playbook) tasks() []*task {
 		}
 	}
 	return out
+}
+
+// requestable says how an acceptance that a message asks for is decided.
+func (b *playbook) requestable() form {
+	if b == nil || b.requested == nil {
+		return form{}
+	}
+	return *b.requested
 }
 
 // specs returns the plans of b for a request.
@@ -258,6 +268,41 @@ func (p *plan) addChecks() {
 		all = append(all, t)
 	}
 	p.tasks = all
+}
+
+func (p *plan) steps() (list []*step) {
+	for _, t := range p.tasks {
+		list = append(list, &t.step)
+	}
+	return list
+}
+
+// waitsFor returns the steps that the i-th waits for: those that it depends on, or else the one above it.
+func waitsFor(kind string, steps []*step, i int) (list []int) {
+	if steps[i].dependencies == nil && i > 0 {
+		return []int{i - 1}
+	}
+	for _, d := range steps[i].dependencies {
+		n, _ := strconv.Atoi(strings.TrimPrefix(d, kind+"-"))
+		list = append(list, n)
+	}
+	return list
+}
+
+// lastOf returns the steps that no other waits for.
+func lastOf(kind string, steps []*step) (list []int) {
+	awaited := map[int]bool{}
+	for i := range steps {
+		for _, n := range waitsFor(kind, steps, i) {
+			awaited[n] = true
+		}
+	}
+	for i := range steps {
+		if !awaited[i] {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // move has places name tasks elsewhere in the list, by their index before: results are those of the

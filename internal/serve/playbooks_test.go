@@ -72,7 +72,7 @@ It was checked: All of it is true.`
 func members(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)"([a-z-]+)": +func|members\["([a-z]+)"\]`).FindAllStringSubmatch(readFile(t, "../../activities/planner/decode.go")+readFile(t, "../../activities/planner/accept.go")+readFile(t, "../../activities/planner/schedule.go"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)"([a-z-]+)": +func|members\["([a-z]+)"\]`).FindAllStringSubmatch(readFile(t, "../../activities/planner/decode.go")+readFile(t, "../../activities/planner/schedule.go"), -1) {
 		names = append(names, m[1]+m[2])
 	}
 	if len(names) < 25 {

@@ -234,6 +234,13 @@ func TestPlan_checks_requested(t *testing.T) {
 	}
 	last := c.State.Plan.Tasks[4]
 	if last.Gate == nil || !strings.Contains(last.Gate.About(), "theirs, as requested: reject") {
-		t.Errorf("the gate is %+v", last.Gate)
+		t.Fatalf("the gate is %+v", last.Gate)
+	}
+	c.do(machine.Letter{Letter: opt.Letter{
+		TaskID: last.A2AID(), Principal: "bob", Message: a2a.Message{MessageID: "m", Role: a2a.RoleUser}, Reply: &opt.Reply{GateID: last.Gate.ID, Action: opt.Refine, Feedback: "Shorter."},
+	}})
+	c.work("none")
+	if ours := c.State.Plan.Tasks[2]; c.made != 3 || ours.Gate == nil {
+		t.Errorf("after a person has sent it back, it was made %d times, and is %s as the playbook says", c.made, ours.State)
 	}
 }

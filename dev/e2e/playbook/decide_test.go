@@ -141,7 +141,7 @@ func gullible(_ int, r llmtest.Request) llmtest.Turn {
 	return llmtest.Turn{Text: []string{fmt.Sprintf(`{"verdict": %q, "reason": "It says so."}`, verdict)}}
 }
 
-// testGullible has judges who accept whatever the object says: a person is asked, since another check does not.
+// testGullible has judges who accept what the object says: a person is asked, since another check does not.
 func testGullible(ctx context.Context, t *testing.T, site *harness.Site) {
 	t.Helper()
 	c := site.Client()
