@@ -67,7 +67,7 @@ func (p *plan) acceptResult() error {
 		if err != nil {
 			return err
 		}
-		for _, i := range lastOf("task", p.steps()) {
+		for _, i := range p.last() {
 			t.dependencies = append(t.dependencies, opt.TaskPlace(i))
 		}
 		p.tasks = append(p.tasks, append(t.checkTasks(len(p.tasks)), t)...)

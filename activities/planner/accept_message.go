@@ -104,7 +104,7 @@ func (q *requested) form(f form) *form {
 }
 
 // accepted returns the plans for m with the acceptance that it asks for, decided as f says, at the end of
-// each that no other comes after.
+// each whose results are those of the objective.
 func (f form) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, error) {
 	q, err := requestedIn(m)
 	if q == nil || err != nil || slices.ContainsFunc(specs, isRequested) {
@@ -130,7 +130,7 @@ func (f form) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, er
 			}
 		}
 		for _, one := range append(t.checkTasks(len(p.Tasks)), t) {
-			spec, err := one.spec(facts{}, "")
+			spec, err := one.spec(facts{}, "Check")
 			if err != nil {
 				return nil, err
 			}

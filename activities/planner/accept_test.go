@@ -115,6 +115,7 @@ default: true
 plans:
 - {name: Before, tasks: [{name: Early}]}
 - name: P
+  dependencies: [Before]
   tasks: [{name: Make}, {name: Free, dependencies: []}]
   accept: {criteria: Ours., responders: {not-requester: true}}
 - {name: Q, dependencies: [], tasks: [{name: Other}]}

@@ -38,10 +38,8 @@ func checkPlaybook(b *playbook) problems {
 		plans = append(plans, &p.step)
 	}
 	c.resolve("plan", b.line, plans)
-	if b.accept != nil && len(c.wrong) == 0 {
-		for _, i := range lastOf("plan", plans) {
-			b.plans[i].accepts = append(b.plans[i].accepts, b.accept)
-		}
+	if b.accept != nil {
+		b.acceptResults()
 	}
 	for _, p := range b.plans {
 		c.plan(p)
@@ -54,7 +52,11 @@ func (c *checks) plan(p *plan) {
 	if len(p.tasks) == 0 {
 		c.fail(p.line, "a plan needs tasks")
 	}
-	c.resolveUses(p, c.resolve("task", p.line, p.steps()))
+	var tasks []*step
+	for _, t := range p.tasks {
+		tasks = append(tasks, &t.step)
+	}
+	c.resolveUses(p, c.resolve("task", p.line, tasks))
 	for _, t := range p.tasks {
 		if t.accept != nil && (t.form != nil || t.optional) {
 			c.fail(t.line, "a human task, and an optional one, has no accept")
@@ -104,10 +106,10 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 
 // before returns the tasks that run before the i-th.
 func (p *plan) before(i int) map[int]bool {
-	found, steps := map[int]bool{}, p.steps()
+	found := map[int]bool{}
 	var visit func(int)
 	visit = func(i int) {
-		for _, n := range waitsFor("task", steps, i) {
+		for _, n := range p.waitsFor(i) {
 			if !found[n] {
 				found[n] = true
 				visit(n)

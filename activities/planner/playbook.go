@@ -132,6 +132,17 @@ func (b *playbook) tasks() []*task {
 	return out
 }
 
+// acceptResults has the results of b accepted: those of plans on which no other depends, as in
+// [opt.Objective.Leaf].
+func (b *playbook) acceptResults() {
+	for i, p := range b.plans {
+		place := fmt.Sprintf("plan-%d", i)
+		if !slices.ContainsFunc(b.plans, func(other *plan) bool { return slices.Contains(other.dependencies, place) }) {
+			p.accepts = append(p.accepts, b.accept)
+		}
+	}
+}
+
 // requestable says how an acceptance that a message asks for is decided.
 func (b *playbook) requestable() form {
 	if b == nil || b.requested == nil {
@@ -270,34 +281,27 @@ func (p *plan) addChecks() {
 	p.tasks = all
 }
 
-func (p *plan) steps() (list []*step) {
-	for _, t := range p.tasks {
-		list = append(list, &t.step)
-	}
-	return list
-}
-
-// waitsFor returns the steps that the i-th waits for: those that it depends on, or else the one above it.
-func waitsFor(kind string, steps []*step, i int) (list []int) {
-	if steps[i].dependencies == nil && i > 0 {
+// waitsFor returns the tasks that the i-th waits for: those that it depends on, or else the one above it.
+func (p *plan) waitsFor(i int) (list []int) {
+	if p.tasks[i].dependencies == nil && i > 0 {
 		return []int{i - 1}
 	}
-	for _, d := range steps[i].dependencies {
-		n, _ := strconv.Atoi(strings.TrimPrefix(d, kind+"-"))
+	for _, d := range p.tasks[i].dependencies {
+		n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
 		list = append(list, n)
 	}
 	return list
 }
 
-// lastOf returns the steps that no other waits for.
-func lastOf(kind string, steps []*step) (list []int) {
+// last returns the tasks that no other waits for.
+func (p *plan) last() (list []int) {
 	awaited := map[int]bool{}
-	for i := range steps {
-		for _, n := range waitsFor(kind, steps, i) {
+	for i := range p.tasks {
+		for _, n := range p.waitsFor(i) {
 			awaited[n] = true
 		}
 	}
-	for i := range steps {
+	for i := range p.tasks {
 		if !awaited[i] {
 			list = append(list, i)
 		}

@@ -241,7 +241,7 @@ func (s *Messages) askAgent(ctx context.Context, p SendParams, contextID, id str
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
 	if err := s.Plans.Check("", d.Plans); err != nil && m.Metadata.Has(opt.KeyAccept) {
-		return nil, Decision{}, BadCriteria("has too many checks for the plans: " + err.Error())
+		return nil, Decision{}, BadCriteria("does not fit the plans: " + err.Error())
 	} else if err != nil {
 		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not an error of the client
 	}
