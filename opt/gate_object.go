@@ -127,6 +127,8 @@ type Checks struct {
 	Groups []CheckGroup `json:"groups"`
 	Rounds int          `json:"rounds,omitempty"` // how often a rejection sends the object back; 0 for never
 	Texts  bool         `json:"texts,omitempty"`  // some of them see only texts of modest size: people decide about other objects
+
+	Requested bool `json:"requested,omitempty"` // the criteria are those of the message that began the work
 }
 
 // A CheckGroup is a number of checks that vote.
@@ -143,11 +145,17 @@ type Finding struct {
 	Reason  string `json:"reason,omitempty"` // in words
 	Asked   string `json:"asked,omitempty"`  // digest of the executor and the input of the check
 	Digest  string `json:"digest,omitempty"` // of all that the check has returned, made as [Gate.Digest] is
+
+	Requested bool `json:"requested,omitempty"` // by criteria of the message that began the work
 }
 
 // String returns f on one line, for people.
 func (f Finding) String() string {
-	text := f.Check + ": " + string(f.Verdict)
+	text := f.Check
+	if f.Requested {
+		text += ", as requested"
+	}
+	text += ": " + string(f.Verdict)
 	if f.Reason != "" {
 		text += ", " + a2a.VisibleLine(f.Reason)
 	}

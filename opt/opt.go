@@ -53,6 +53,7 @@ const (
 	KeySchedule        = "longhaul/v1/schedule"     // of an objective: the id of the schedule that has started it
 	KeyScheduledFor    = "longhaul/v1/scheduledFor" // the time for which it has started it
 	KeySkill           = "longhaul/v1/skill"        // of a message: the skill of the agent card, or the playbook, that it asks for
+	KeyAccept          = "longhaul/v1/accept"       // of a message that begins work: criteria for its result
 	KeyAuthor          = "longhaul/v1/author"       // of a message that executors get: the principal who sent it
 	KeyRequestID       = "longhaul/v1/requestId"    // id of a command, which makes a repeat safe
 )

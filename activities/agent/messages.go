@@ -116,14 +116,14 @@ func (s messages) answer(q question, r opt.Reply) a2a.Message {
 }
 
 // carry returns one message with the parts, metadata and extensions of messages of clients. Who
-// sent them is for executors here alone. The ids of tasks that they refer to mean nothing there.
+// sent them, and the criteria for the result, is for this server alone. The ids of tasks that they refer to mean nothing there.
 func (s messages) carry(all ...a2a.Message) a2a.Message {
 	out := a2a.Message{ContextID: s.memo.ContextID, Role: a2a.RoleUser}
 	for _, m := range all {
 		out.Parts = append(out.Parts, m.Parts...)
 		out.Extensions = append(out.Extensions, m.Extensions...)
 		for key, value := range m.Metadata {
-			if key != opt.KeyAuthor {
+			if key != opt.KeyAuthor && key != opt.KeyAccept {
 				out.Metadata = out.Metadata.With(key, value)
 			}
 		}

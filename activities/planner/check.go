@@ -36,9 +36,14 @@ func checkPlaybook(b *playbook) problems {
 	var plans []*step
 	for _, p := range b.plans {
 		plans = append(plans, &p.step)
-		c.plan(p)
 	}
 	c.resolve("plan", b.line, plans)
+	if b.accept != nil {
+		b.acceptResults()
+	}
+	for _, p := range b.plans {
+		c.plan(p)
+	}
 	c.schedules(b)
 	return c.wrong
 }
@@ -52,7 +57,18 @@ func (c *checks) plan(p *plan) {
 		tasks = append(tasks, &t.step)
 	}
 	c.resolveUses(p, c.resolve("task", p.line, tasks))
+	for _, t := range p.tasks {
+		if t.accept != nil && (t.form != nil || t.optional) {
+			c.fail(t.line, "a human task, and an optional one, has no accept")
+		}
+	}
+	if err := p.acceptTasks(); err != nil {
+		c.fail(p.line, "%v", err)
+	}
 	p.addChecks()
+	if err := p.acceptResult(); err != nil {
+		c.fail(p.line, "%v", err)
+	}
 	for _, t := range p.tasks {
 		if t.form == nil {
 			continue
@@ -88,18 +104,12 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 	}
 }
 
-// before returns the tasks that run before the i-th: those that it depends on, or else
-// the one above it, and those before them.
+// before returns the tasks that run before the i-th.
 func (p *plan) before(i int) map[int]bool {
 	found := map[int]bool{}
 	var visit func(int)
 	visit = func(i int) {
-		on := p.tasks[i].dependencies
-		if on == nil && i > 0 {
-			on = []string{opt.TaskPlace(i - 1)}
-		}
-		for _, d := range on {
-			n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
+		for _, n := range p.waitsFor(i) {
 			if !found[n] {
 				found[n] = true
 				visit(n)

@@ -45,6 +45,9 @@ func (s *source) playbook(n *yaml.Node) *playbook {
 		"front":       func(n *yaml.Node) { front = text{raw: s.str(n), line: n.Line} },
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
 		"schedules":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, s.schedule(n)) }) },
+
+		"accept":         func(n *yaml.Node) { b.accept = readAccept(s, n) },
+		"message-accept": func(n *yaml.Node) { b.requested = readMessageAccept(s, n) },
 	})
 	switch {
 	case front.raw != "" && len(b.plans) > 0:
@@ -116,6 +119,7 @@ func (s *source) plan(n *yaml.Node) *plan {
 	p := &plan{step: step{line: n.Line}}
 	members := s.members(&p.step)
 	members["tasks"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { p.tasks = append(p.tasks, s.task(n)) }) }
+	members["accept"] = func(n *yaml.Node) { p.accepts = append(p.accepts, readAccept(s, n)) }
 	s.object(n, "a plan", members)
 	return p
 }
@@ -128,6 +132,7 @@ func (s *source) task(n *yaml.Node) *task {
 	members["human"] = func(n *yaml.Node) { t.form, t.uses = s.form(n) }
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
 	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
+	members["accept"] = func(n *yaml.Node) { t.accept = readAccept(s, n) }
 	attempts := 0
 	members["retry"] = func(n *yaml.Node) { t.retry, attempts = s.retry(n) }
 	s.object(n, "a task", members)
@@ -174,27 +179,68 @@ func wholeSeconds(text string) (d time.Duration, ok bool) {
 func (s *source) form(n *yaml.Node) (*form, []ref) {
 	s.uses = nil
 	f := &form{line: n.Line}
-	s.object(n, "a human form", table{
-		"approve":     func(n *yaml.Node) { f.approve = s.resultText(n) },
-		"description": func(n *yaml.Node) { f.description = s.resultText(n) },
-		"object":      func(n *yaml.Node) { f.object = s.resultText(n) },
-		"actions": func(n *yaml.Node) {
-			s.list(n, func(n *yaml.Node) { f.actions = append(f.actions, opt.Action(s.str(n))) })
-		},
+	members := answering(s, f)
+	members["approve"] = func(n *yaml.Node) { f.approve = s.resultText(n) }
+	members["description"] = func(n *yaml.Node) { f.description = s.resultText(n) }
+	members["object"] = func(n *yaml.Node) { f.object = s.resultText(n) }
+	members["actions"] = func(n *yaml.Node) { f.actions = actionsIn(s, n) }
+	members["questions"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) }
+	s.object(n, "a human form", members)
+	checkRounds(s, n, f)
+	f.judge()
+	return f, s.uses
+}
+
+// answering returns the readers of the members that say who answers f and when, after which checks.
+func answering(s *source, f *form) table {
+	return table{
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
-		"questions":  func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
 		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
 		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
 		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
 		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
-	})
+	}
+}
+
+// readAccept reads the member accept.
+func readAccept(s *source, n *yaml.Node) *form {
+	f := &form{line: n.Line}
+	members := answering(s, f)
+	members["criteria"] = func(n *yaml.Node) { f.criteria = s.text(n) }
+	members["actions"] = func(n *yaml.Node) { f.actions = actionsIn(s, n) }
+	readAcceptance(s, n, members)
+	if f.criteria.raw == "" && len(f.checks) == 0 {
+		s.fail(n, "accept needs criteria or checks")
+	}
+	checkRounds(s, n, f)
+	return f
+}
+
+// readMessageAccept reads the member message-accept: messages bring the criteria.
+func readMessageAccept(s *source, n *yaml.Node) *form {
+	f := &form{line: n.Line}
+	readAcceptance(s, n, answering(s, f))
+	f.judge()
+	return f
+}
+
+func readAcceptance(s *source, n *yaml.Node, members table) {
+	s.uses = nil
+	s.object(n, "accept", members)
+	for _, r := range s.uses {
+		s.wrong.add(s.file, r.line, "the checks of accept are about one result: "+results+" without a name")
+	}
+}
+
+func actionsIn(s *source, n *yaml.Node) (list []opt.Action) {
+	s.list(n, func(n *yaml.Node) { list = append(list, opt.Action(s.str(n))) })
+	return list
+}
+
+func checkRounds(s *source, n *yaml.Node, f *form) {
 	if len(f.checks) == 0 && f.rounds > 0 {
 		s.fail(n, `"rounds" is for checks`)
 	}
-	for i := range f.checks {
-		s.judged(&f.checks[i], f)
-	}
-	return f, s.uses
 }
 
 // waitStep reads a step of the ladder of a human task. Rules between steps, and between
@@ -302,7 +348,7 @@ func (s *source) check(n *yaml.Node) checkForm {
 		"name":     func(n *yaml.Node) { t.name = text{raw: s.str(n)} },
 		"schema":   func(n *yaml.Node) { in.Schema = s.json(n) },
 		"holds":    func(n *yaml.Node) { in.Holds = s.str(n) },
-		"judge":    func(n *yaml.Node) { c.criteria = s.str(n) },
+		"judge":    func(n *yaml.Node) { c.judge = s.resultText(n) },
 		"model":    func(n *yaml.Node) { c.model = s.str(n) },
 		"executor": func(n *yaml.Node) { t.executor, t.at = s.str(n), n.Line },
 		"input":    func(n *yaml.Node) { t.input = s.value(n) },
@@ -311,7 +357,7 @@ func (s *source) check(n *yaml.Node) checkForm {
 		"need":     func(n *yaml.Node) { c.need = s.number(n, 1, maxJudges) },
 	})
 	kinds := 0
-	for _, is := range []bool{in.Schema != nil || in.Holds != "", c.criteria != "", t.executor != ""} {
+	for _, is := range []bool{in.Schema != nil || in.Holds != "", c.judge.raw != "", t.executor != ""} {
 		if is {
 			kinds++
 		}
@@ -343,23 +389,4 @@ func (s *source) onlyIf(n *yaml.Node) checkForm {
 	in.Holds, in.Else, in.Reason = "!("+condition+"\n)", opt.Ask, "It is so that "+condition
 	t := &task{step: step{line: n.Line, optional: true, name: text{raw: "Whether to ask"}}, at: n.Line, check: true}
 	return checkForm{line: n.Line, task: t, of: 1, need: 1, schema: in}
-}
-
-// judged gives the task of c its executor and its input, for the object of f.
-func (s *source) judged(c *checkForm, f *form) {
-	t := c.task
-	switch {
-	case c.schema != nil:
-		t.executor = check.Kind
-	case c.criteria != "":
-		prompt, err := parseText("Criteria:\n"+c.criteria+"\n\nThe object:\n"+f.object.raw, true)
-		if err != nil {
-			s.wrong.add(s.file, c.line, "%v", err)
-		}
-		input := map[string]any{"system": judgeSystem, "prompt": prompt, "schema": verdictSchema}
-		if c.model != "" {
-			input["model"] = c.model
-		}
-		t.executor, t.input = judgeExecutor, input
-	}
 }

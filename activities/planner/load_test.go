@@ -60,6 +60,14 @@ func TestLoad_refuses(t *testing.T) {
 		{"two kinds of check", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true', executor: e}]", "x.yaml:10: a check has one of schema, holds, judge and executor"},
 		{"too few judges", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      checks: [{name: c, judge: a, of: 3, need: 1}]", "x.yaml:9: of 3 checks more than half must agree, and at most all: not 1"},
 
+		{"accept of nothing", "…\n  - name: U\n    accept:\n      rounds: 2", "x.yaml:9: accept needs criteria or checks\nx.yaml:9: \"rounds\" is for checks"},
+		{"accept of another result", "…\n  - name: U\n    accept:\n      checks: [{name: c, judge: 'As {{results \"T\"}}'}]", "x.yaml:9: the checks of accept are about one result: {{results}} without a name"},
+		{"accept of people", "…\n  - name: U\n    human: {approve: Go}\n    accept: {criteria: a}", "x.yaml:7: a human task, and an optional one, has no accept"},
+		{"accept of an optional task", "…\n  - {name: U, optional: true, accept: {criteria: a}}", "x.yaml:7: a human task, and an optional one, has no accept"},
+		{"object of accept", "…\n  - {name: U, accept: {criteria: a, object: b}}", `x.yaml:7: accept has no member "object"`},
+		{"rounds of accept", "…\n  - {name: U, accept: {rounds: 2, actions: [accept], checks: [{name: c, holds: 'true'}]}}", "x.yaml:7: rounds send the object back: the approval must offer refine"},
+		{"criteria of messages", "…\nmessage-accept: {criteria: a}", `x.yaml:7: accept has no member "criteria"`},
+
 		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor" (did you mean executor?)`},
 		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
 		{"same task", "…\n  - name: T", `x.yaml:7: another task has the name "T"`},

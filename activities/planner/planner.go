@@ -106,7 +106,12 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 	}
 	switch {
 	case b == nil && why == "" && p.fallback.hasPlanner():
-		return p.fallback.plan(ctx, r)
+		made, err := p.fallback.plan(ctx, r)
+		if err != nil {
+			return made, err
+		}
+		made.Plans, err = b.requestable().accepted(r.Message, made.Plans)
+		return made, b.noPlan(err)
 	case r.Keep:
 		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
 	case why != "" && r.Replan:
@@ -114,7 +119,7 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 	case why != "":
 		return activities.Planned{Plans: []opt.PlanSpec{refusalPlan(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
 	}
-	specs, err := b.plan(f)
+	specs, err := b.plan(f, r.Message)
 	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err
 }
 
@@ -128,12 +133,12 @@ func (b *playbook) planner() string {
 
 // Match returns the plans for m, the name of the playbook that has them, and
 // why it was chosen. The name is empty if none matches: then the plan is one
-// task that carries the text of m.
+// task that carries the text of m. An [AcceptError] refuses m.
 func (p *Playbooks) Match(m a2a.Message) (name string, specs []opt.PlanSpec, reason string, err error) {
 	suggested, _ := m.Metadata.String(opt.KeySuggestedName)
 	f := newFacts(suggested, "", &m)
 	b, reason := p.choose(&m, f.request())
-	specs, err = b.plan(f)
+	specs, err = b.plan(f, &m)
 	if b != nil {
 		name = b.name
 	}
@@ -150,16 +155,25 @@ func (p *Playbooks) Refusal(m a2a.Message) string {
 	return p.fallback.refusal(&m, f.request(), p.offers())
 }
 
-// plan makes the plans of b, which is nil for a request that no playbook matches.
-func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
-	if b == nil {
-		return []opt.PlanSpec{fallback(f)}, nil
+// plan makes the plans of b for a request and its message, nil for none. b is nil for a request that no
+// playbook matches.
+func (b *playbook) plan(f facts, m *a2a.Message) ([]opt.PlanSpec, error) {
+	specs, err := []opt.PlanSpec{fallback(f)}, error(nil)
+	if b != nil {
+		specs, err = b.specs(f)
 	}
-	specs, err := b.specs(f)
-	if err != nil {
-		return nil, fmt.Errorf("playbook %s: %w: %w", b.name, activities.ErrNoPlan, err)
+	if err == nil {
+		specs, err = b.requestable().accepted(m, specs)
 	}
-	return specs, nil
+	return specs, b.noPlan(err)
+}
+
+// noPlan makes the reason why b has no plans final.
+func (b *playbook) noPlan(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %w", b.planner(), activities.ErrNoPlan, err)
 }
 
 // fallback returns the plan for a request that no playbook matches: a task for each

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/activities/check"
@@ -19,6 +21,9 @@ type playbook struct {
 	rules  rules
 	skills []Skill
 	plans  []*plan
+	accept *form // of the result; nil for none
+
+	requested *form // how acceptances are decided that messages ask for; nil for the usual way
 
 	schedules []schedule
 }
@@ -40,7 +45,8 @@ type ref struct {
 
 type plan struct {
 	step
-	tasks []*task
+	tasks   []*task
+	accepts []*form // of the result of the plan
 }
 
 type task struct {
@@ -51,6 +57,7 @@ type task struct {
 	uses     []ref             // tasks that the input names, as in the file
 	places   map[string]string // the same as in opt: "task-0" by name
 	form     *form
+	accept   *form // of the result of the task; nil for none
 	attempts int
 	timeout  int // seconds
 	retry    opt.Retry
@@ -61,6 +68,7 @@ type task struct {
 type form struct {
 	line                 int
 	approve, description text
+	criteria             text // of an acceptance
 	object               text // only calls of results; zero for none
 	actions              []opt.Action
 	responders           *opt.Responders // nil for everyone
@@ -68,6 +76,7 @@ type form struct {
 	wait                 []waitStep
 	checks               []checkForm
 	rounds               int
+	requested            bool             // the criteria are those of a message
 	groups               []opt.CheckGroup // of the tasks of checks, when they are in the plan
 }
 
@@ -90,7 +99,7 @@ type checkForm struct {
 	task     *task
 	of, need int
 	schema   *check.Input // of a check without an executor of its own
-	criteria string       // of a model as the judge; "" for none
+	judge    text         // criteria of a model as the judge; zero for none
 	model    string
 }
 
@@ -115,7 +124,31 @@ func (b *playbook) tasks() []*task {
 	for _, p := range b.plans {
 		out = append(out, p.tasks...)
 	}
+	if b.requested != nil {
+		for _, c := range b.requested.checks {
+			out = append(out, c.task)
+		}
+	}
 	return out
+}
+
+// acceptResults has the results of b accepted: those of plans on which no other depends, as in
+// [opt.Objective.Leaf].
+func (b *playbook) acceptResults() {
+	for i, p := range b.plans {
+		place := fmt.Sprintf("plan-%d", i)
+		if !slices.ContainsFunc(b.plans, func(other *plan) bool { return slices.Contains(other.dependencies, place) }) {
+			p.accepts = append(p.accepts, b.accept)
+		}
+	}
+}
+
+// requestable says how an acceptance that a message asks for is decided.
+func (b *playbook) requestable() form {
+	if b == nil || b.requested == nil {
+		return form{}
+	}
+	return *b.requested
 }
 
 // specs returns the plans of b for a request.
@@ -212,8 +245,8 @@ func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
 		return nil, err
 	}
 	if len(f.groups) > 0 {
-		judged := func(c checkForm) bool { return c.criteria != "" }
-		h.Results.Checks = &opt.Checks{Groups: f.groups, Rounds: f.rounds, Texts: slices.ContainsFunc(f.checks, judged)}
+		judged := func(c checkForm) bool { return c.judge.raw != "" }
+		h.Results.Checks = &opt.Checks{Groups: f.groups, Rounds: f.rounds, Texts: slices.ContainsFunc(f.checks, judged), Requested: f.requested}
 	}
 	for _, q := range f.questions {
 		asked := human.QuestionForm{ID: q.id, Schema: q.schema}
@@ -234,19 +267,9 @@ func (p *plan) addChecks() {
 		at[i] = n
 		n++
 	}
-	moved := func(place string) string {
-		var i int
-		_, _ = fmt.Sscanf(place, "task-%d", &i)
-		return opt.TaskPlace(at[i])
-	}
+	p.move(at, at)
 	var all []*task
 	for i, t := range p.tasks {
-		for name, place := range t.places {
-			t.places[name] = moved(place)
-		}
-		for j, d := range t.dependencies {
-			t.dependencies[j] = moved(d)
-		}
 		if t.form.checkTasks() > 0 {
 			if t.dependencies == nil && i > 0 {
 				t.dependencies = []string{opt.TaskPlace(at[i-1])}
@@ -256,6 +279,75 @@ func (p *plan) addChecks() {
 		all = append(all, t)
 	}
 	p.tasks = all
+}
+
+// waitsFor returns the tasks that the i-th waits for: those that it depends on, or else the one above it.
+func (p *plan) waitsFor(i int) (list []int) {
+	if p.tasks[i].dependencies == nil && i > 0 {
+		return []int{i - 1}
+	}
+	for _, d := range p.tasks[i].dependencies {
+		n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
+		list = append(list, n)
+	}
+	return list
+}
+
+// last returns the tasks that no other waits for.
+func (p *plan) last() (list []int) {
+	awaited := map[int]bool{}
+	for i := range p.tasks {
+		for _, n := range p.waitsFor(i) {
+			awaited[n] = true
+		}
+	}
+	for i := range p.tasks {
+		if !awaited[i] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// move has places name tasks elsewhere in the list, by their index before: results are those of the
+// tasks at made, and dependencies are on the tasks at done.
+func (p *plan) move(made, done []int) {
+	to := func(places []int, place string) string {
+		var i int
+		_, _ = fmt.Sscanf(place, "task-%d", &i)
+		return opt.TaskPlace(places[i])
+	}
+	for _, t := range p.tasks {
+		for name, place := range t.places {
+			t.places[name] = to(made, place)
+		}
+		for j, d := range t.dependencies {
+			t.dependencies[j] = to(done, d)
+		}
+	}
+}
+
+// judge gives the tasks of checks their executors, and judges their inputs.
+func (f *form) judge() {
+	for i := range f.checks {
+		c := &f.checks[i]
+		t := *c.task
+		switch {
+		case c.schema != nil:
+			t.executor = check.Kind
+		case c.judge.raw != "":
+			prompt := joined{{raw: "Criteria:\n"}}
+			if f.criteria.raw != "" {
+				prompt = append(prompt, f.criteria, text{raw: "\n"})
+			}
+			input := map[string]any{"system": judgeSystem, "prompt": append(prompt, c.judge, text{raw: "\n\nThe object:\n"}, f.object), "schema": verdictSchema}
+			if c.model != "" {
+				input["model"] = c.model
+			}
+			t.executor, t.input = judgeExecutor, input
+		}
+		c.task = &t
+	}
 }
 
 // checkTasks returns the tasks of the checks of t, of which the first has a place, and makes t wait

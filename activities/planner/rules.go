@@ -22,7 +22,7 @@ type Rules struct{}
 // expression. ok is false for all other messages, and if the sender prefers an
 // objective.
 func (Rules) Answer(m a2a.Message) (text string, ok bool) {
-	if m.Metadata.Bool(opt.KeyPreferObjective) || len(m.Parts) != 1 || m.Parts[0].Text == nil {
+	if m.Metadata.Bool(opt.KeyPreferObjective) || m.Metadata.Has(opt.KeyAccept) || len(m.Parts) != 1 || m.Parts[0].Text == nil {
 		return "", false
 	}
 	question := strings.TrimSpace(*m.Parts[0].Text)

@@ -100,6 +100,26 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 	return p.value(), nil
 }
 
+// joined are texts, one after another.
+type joined []text
+
+func (j joined) fill(f facts, places map[string]string) (any, error) {
+	var p pieces
+	for _, t := range j {
+		whole, filled, err := t.pieces(f, places)
+		if err != nil {
+			return nil, err
+		}
+		p.literal.WriteString(whole)
+		for _, piece := range filled {
+			if p.literal.WriteString(piece.Literal); piece.Results != "" {
+				p.results(piece.Results)
+			}
+		}
+	}
+	return p.value(), nil
+}
+
 // pieces returns t for a request: as a string, or as pieces if it has results.
 func (t text) pieces(f facts, places map[string]string) (string, []opt.Piece, error) {
 	v, err := t.fill(f, places)

@@ -106,6 +106,8 @@ func fillValue(v any, f facts, places map[string]string) (any, error) {
 	switch v := v.(type) {
 	case text:
 		return v.fill(f, places)
+	case joined:
+		return v.fill(f, places)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, member := range v {

@@ -167,8 +167,11 @@ func (s *Messages) findIdle(ctx context.Context, c *call.Call, contextID, once s
 
 // startIdle sends a message to an objective that waits to be started, which starts it.
 func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o *opt.Objective) (*Receipt, error) {
-	if p.Hints.BringsPlans() {
+	switch {
+	case p.Hints.BringsPlans():
 		return nil, call.InvalidField("message.metadata", "has a plan for an existing objective; add it with plans/create")
+	case p.Message.Metadata.Has(opt.KeyAccept):
+		return nil, BadCriteria("is for new work: the objective exists already")
 	}
 	v, err := s.Read.Task(ctx, c, o.RootID(), shown.TaskWant{})
 	if err != nil {
@@ -221,16 +224,25 @@ func (s *Messages) findBegun(ctx context.Context, c *call.Call, id string, m a2a
 // The agent sees the message with its context; the message is stored as it was
 // sent.
 func (s *Messages) askAgent(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
-	if plans, field := givenPlans(p.Hints); len(plans) > 0 {
+	plans, field := givenPlans(p.Hints)
+	switch wants := p.Message.Metadata.Has(opt.KeyAccept); {
+	case len(plans) > 0 && wants:
+		return nil, Decision{}, BadCriteria("is for plans that the server makes: the message has its own")
+	case len(plans) > 0:
 		return plans, Decision{}, s.Plans.Check(field, plans)
 	}
 	m := p.Message
 	m.ContextID = contextID
 	d, err := s.Agent.Decide(ctx, m)
+	if err == nil {
+		err = d.checkCriteria(m)
+	}
 	if err != nil {
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
-	if err := s.Plans.Check("", d.Plans); err != nil {
+	if err := s.Plans.Check("", d.Plans); err != nil && m.Metadata.Has(opt.KeyAccept) {
+		return nil, Decision{}, BadCriteria("does not fit the plans: " + err.Error())
+	} else if err != nil {
 		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not an error of the client
 	}
 	return d.Plans, d, nil

@@ -29,6 +29,9 @@ func ReadSend(r *Reader) message.SendParams {
 			m.Wrong("parts", "must contain more than blank text")
 		}
 		checkBudget(m, p.Message.TaskID)
+		if in, ok := m.Child("metadata"); ok && p.Message.Metadata.Has(opt.KeyAccept) && (p.Message.TaskID != "" || p.Hints.TaskID != "") {
+			in.Wrong(opt.KeyAccept, "must be in the message that begins the work")
+		}
 	} else {
 		o.Missing("message")
 	}

@@ -24,6 +24,7 @@ type sendCommand struct {
 	remoteSettings
 	Text     []string `arg:"" optional:"" help:"Text of the message; - for standard input."`
 	Playbook string   `help:"Playbook or skill that the message is for." placeholder:"NAME"`
+	Criteria string   `help:"Criteria in words for the result, which a judge of the playbook or a person reads before the work completes." placeholder:"TEXT"`
 	Watch    bool     `help:"Continue to watch while the task waits for a person, until it has ended." xor:"output"`
 	ID       string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
 	Context  string   `help:"Context that the message belongs to." placeholder:"ID"`
@@ -71,6 +72,9 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	m := a2a.Message{MessageID: cmp.Or(c.ID, client.NewMessageID()), ContextID: c.Context, TaskID: c.Task, Role: a2a.RoleUser}
 	if c.Playbook != "" {
 		m.Metadata = m.Metadata.With(opt.KeySkill, c.Playbook)
+	}
+	if c.Criteria != "" {
+		m.Metadata = m.Metadata.With(opt.KeyAccept, map[string]string{"criteria": c.Criteria})
 	}
 	text, err := c.text(os.Stdin)
 	if err != nil {

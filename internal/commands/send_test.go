@@ -59,7 +59,10 @@ func TestSend_noWait(t *testing.T) {
 		t.Errorf("called %s", f.calls[0])
 	}
 	f = newFakeAgent(t, sendResult(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
-	f.want(f.run(&sendCommand{Text: []string{"2+2"}, NoWait: true}), 0, "4\n")
+	f.want(f.run(&sendCommand{Text: []string{"2+2"}, NoWait: true, Criteria: "In French"}), 0, "4\n")
+	if !strings.Contains(f.calls[0], `"longhaul/v1/accept":{"criteria":"In French"}`) {
+		t.Errorf("called %s", f.calls[0])
+	}
 }
 
 // When the task waits, the command ends, and says how to answer.

@@ -190,6 +190,9 @@ func (p playbooks) Decide(_ context.Context, m a2a.Message) (message.Decision, e
 	books := p.set.Books()
 	name, plans, reason, err := books.Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
+	if wrong, ok := errors.AsType[*planner.AcceptError](err); ok {
+		return message.Decision{}, message.BadCriteria(wrong.Problem)
+	}
 	switch {
 	case trivial && err == nil && name == "":
 		answer := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
@@ -199,7 +202,7 @@ func (p playbooks) Decide(_ context.Context, m a2a.Message) (message.Decision, e
 	case err != nil:
 		return message.Decision{}, err
 	}
-	return message.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
+	return message.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason, Accepts: true}, nil
 }
 
 // Skills implements [Agent].

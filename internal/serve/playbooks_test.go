@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
+	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -208,6 +210,26 @@ func TestPlaybooks_rejects(t *testing.T) {
 		}
 		if why, _ := strings.CutPrefix(got, "rejected "); strings.HasPrefix(got, "rejected ") != (d.Refusal != "") || d.Refusal != "" && d.Refusal != why {
 			t.Errorf("%+v, %q: ended %q, but the API expects the refusal %q", tt.settings, tt.text, got, d.Refusal)
+		}
+	}
+}
+
+// Criteria of a message are refused before anything begins, and a message with criteria begins work.
+func TestPlaybooks_criteria(t *testing.T) {
+	for accept, want := range map[string]string{
+		`{"criteria":"a"}`:                        "",
+		`{"criteria":"a","rounds":1}`:             "message.metadata." + opt.KeyAccept + ": may have criteria",
+		`{"checks":[{"name":"a","holds":"b >"}]}`: "the condition is not CEL",
+	} {
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("1 + 2")}}
+		m.Metadata = m.Metadata.With(opt.KeyAccept, json.RawMessage(accept))
+		d, err := playbooks{set: playbookSet(t, &planner.Playbooks{})}.Decide(t.Context(), m)
+		var fault *call.Fault
+		switch {
+		case want == "" && (err != nil || d.Answer != nil):
+			t.Errorf("%s: decided %+v, error %v", accept, d, err)
+		case want != "" && (!errors.As(err, &fault) || fault.Kind != call.InvalidParams || !strings.Contains(fault.Error(), want)):
+			t.Errorf("%s: error %v, want %q", accept, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,12 @@ func newChecked(t *testing.T, rounds int, groups ...string) *checkedPlan {
 		Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine},
 		Form: &opt.GateForm{Object: []string{"task-0"}, Checks: checks},
 	}
-	specs = append(specs, opt.TaskSpec{Name: "approve", Ask: gate, Dependencies: before}, opt.TaskSpec{Name: "after"})
+	return beginChecked(t, append(specs, opt.TaskSpec{Name: "approve", Ask: gate, Dependencies: before}, opt.TaskSpec{Name: "after"})...)
+}
+
+// beginChecked begins a plan of tasks.
+func beginChecked(t *testing.T, specs ...opt.TaskSpec) *checkedPlan {
+	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: specs}, a2a.AtMillis(1))
 	if err != nil {
@@ -200,5 +206,41 @@ func TestPlan_checks_clients(t *testing.T) {
 				t.Errorf("the approval is %s, without a person", a.State)
 			}
 		})
+	}
+}
+
+// Criteria of a message that send a result back have it accepted again as the playbook says, and are
+// recorded as requested.
+func TestPlan_checks_requested(t *testing.T) {
+	check := func(name string, after ...string) opt.TaskSpec {
+		return opt.TaskSpec{Name: name, Check: true, Dependencies: after, Attempts: 1, Metadata: a2a.Metadata{}.With(opt.KeyOptional, true)}
+	}
+	gate := func(place string, rounds int, requested bool) *opt.Gate {
+		checks := &opt.Checks{Groups: []opt.CheckGroup{{Tasks: []string{place}, Need: 1}}, Rounds: rounds, Requested: requested}
+		return &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine}, Form: &opt.GateForm{Object: []string{opt.AllResults}, Checks: checks}}
+	}
+	c := beginChecked(t, opt.TaskSpec{Name: "make"},
+		check("ours", "task-0"), opt.TaskSpec{Name: "accept", Ask: gate("task-1", 0, false), Dependencies: []string{"task-0", "task-1"}},
+		check("theirs", "task-2"), opt.TaskSpec{Name: "accept as requested", Ask: gate("task-3", 1, true), Dependencies: []string{"task-2", "task-3"}})
+	c.says["ours"], c.says["theirs"] = "accept", "reject"
+	c.work("none")
+	var got []string
+	for _, d := range decided(c.events) {
+		got = append(got, fmt.Sprintf("%s %s, requested %t", d.Checks[0].Check, cmp.Or(d.Action, "asks"), d.Checks[0].Requested))
+	}
+	want := []string{"ours accept, requested false", "theirs refine, requested true", "ours accept, requested false", "theirs asks, requested true"}
+	if !slices.Equal(got, want) || c.made != 2 {
+		t.Errorf("it was made %d times, and decided by %q, want %q", c.made, got, want)
+	}
+	last := c.State.Plan.Tasks[4]
+	if last.Gate == nil || !strings.Contains(last.Gate.About(), "theirs, as requested: reject") {
+		t.Fatalf("the gate is %+v", last.Gate)
+	}
+	c.do(machine.Letter{Letter: opt.Letter{
+		TaskID: last.A2AID(), Principal: "bob", Message: a2a.Message{MessageID: "m", Role: a2a.RoleUser}, Reply: &opt.Reply{GateID: last.Gate.ID, Action: opt.Refine, Feedback: "Shorter."},
+	}})
+	c.work("none")
+	if ours := c.State.Plan.Tasks[2]; c.made != 3 || ours.Gate == nil {
+		t.Errorf("after a person has sent it back, it was made %d times, and is %s as the playbook says", c.made, ours.State)
 	}
 }

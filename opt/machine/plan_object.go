@@ -208,7 +208,9 @@ func (r results) finding(t *opt.Task, place string) opt.Finding {
 	if c == nil || !slices.Contains(r.plan.Before(t), c) {
 		return opt.Finding{Check: place, Verdict: opt.Ask, Reason: "There is no such check any more."}
 	}
-	return c.Finding()
+	f := c.Finding()
+	f.Requested = t.Ask.Form.Checks.Requested
+	return f
 }
 
 // sentBack returns how often checks have sent back what tasks made.

@@ -16,6 +16,7 @@ type Message struct {
 	ContextID string
 	Plan      *Plan   // goes into the metadata
 	Plans     []*Plan // of a new objective; they go there too
+	Accept    any     // criteria for the result, if not nil; they go there too
 	Wait      bool    // for the work, as a blocking send
 }
 
@@ -87,6 +88,8 @@ func (m Message) params() map[string]any {
 		message["metadata"] = map[string]any{"opt/v1/plan": m.Plan}
 	case m.Plans != nil:
 		message["metadata"] = map[string]any{"opt/v1/objective": map[string]any{"name": m.ID, "plans": m.Plans}}
+	case m.Accept != nil:
+		message["metadata"] = map[string]any{"longhaul/v1/accept": m.Accept}
 	}
 	return map[string]any{"message": message, "configuration": map[string]any{"returnImmediately": !m.Wait}}
 }
