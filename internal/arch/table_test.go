@@ -17,14 +17,15 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
-	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                            // the work as readers see it
-	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                              // what goes to receivers; notices contain the gate as shown
-	{name: "opt/access", imports: []string{"a2a"}},                                                  // keys, sessions and quotas
-	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                        // what starts objectives at times
-	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}}, // their JSON, for server and client
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                          // what objectives, plans and contexts do next
-	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                     // carries out what they want
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}},  // a world without Temporal for them
+	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                       // the work as readers see it
+	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                         // what goes to receivers; notices contain the gate as shown
+	{name: "opt/access", imports: []string{"a2a"}},                                                             // keys, sessions and quotas
+	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                   // what starts objectives at times
+	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}},            // their JSON, for server and client
+	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                        // new objectives from events of others
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                     // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                // carries out what they want
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}}, // a world without Temporal for them
 
 	{name: "activities", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/timetable",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
@@ -275,7 +276,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive"}
+var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -289,7 +290,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

@@ -18,7 +18,7 @@ type Objective struct {
 func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	m := &Objective{State: ObjectiveState{
 		Rules: rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
-		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
+		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt, Told: o.Notes,
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
 		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
@@ -67,7 +67,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 8
+const Rules = rulesForks
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -99,6 +99,10 @@ const rulesUsage = 7
 // rulesPatient is the version of the rules from which on a plan that has just begun a task waits with
 // its report.
 const rulesPatient = 8
+
+// rulesForks is the version of the rules from which on tasks of new plans may be done already: a worker
+// of before would do them again.
+const rulesForks = 11
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -233,6 +237,11 @@ func (m *Objective) onOpened() {
 	e := opening.Event()
 	s.N++
 	m.events = append(m.events, e)
+	told := s.Told
+	s.Told = nil
+	for _, l := range told {
+		m.onLetter(l)
+	}
 	if !s.Idle {
 		m.begin()
 	}
