@@ -154,6 +154,12 @@ type Taken struct {
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // in a [TaskSpec] alone
 }
 
+// A ForkOf names the event of an objective from which a fork continues.
+type ForkOf struct {
+	ObjectiveID string `json:"objectiveId"`
+	Event       int64  `json:"event"`
+}
+
 // takeOver completes t, which is new, with the work of another task.
 func (t *Task) takeOver(from Taken) {
 	t.State, t.ByHand, t.Artifacts = TaskCompleted, from.ByHand, from.Artifacts

@@ -84,7 +84,8 @@ var rooms = []room{
 	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write"}},
 	{name: "api/stream", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read"}},
 	{name: "api/work", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read", "api/write",
-		"opt/machine"}}, // what a command may ask for
+		"opt/machine", // what a command may ask for
+		"opt/fork"}},  // what a fork begins with
 	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
 	{name: "api/gate", imports: []string{"a2a", "opt", "opt/shown", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
@@ -124,8 +125,8 @@ var rooms = []room{
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                         // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                                     // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/fork", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 

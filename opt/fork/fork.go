@@ -219,3 +219,27 @@ func renamed(t *opt.Task, id string) (out []a2a.Artifact) {
 	}
 	return out
 }
+
+// Parts lists the parts of the contents that an opening has from its original.
+func Parts(o opt.Opening) (out []a2a.Part) {
+	if o.Message != nil {
+		out = append(out, o.Message.Parts...)
+	}
+	for _, l := range o.Notes {
+		out = append(out, l.Message.Parts...)
+	}
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			for _, m := range t.Notes {
+				out = append(out, m.Parts...)
+			}
+			if t.Taken == nil {
+				continue
+			}
+			for _, a := range t.Taken.Artifacts {
+				out = append(out, a.Parts...)
+			}
+		}
+	}
+	return out
+}

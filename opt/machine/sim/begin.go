@@ -31,6 +31,9 @@ func beginsActivity(w *world, r *run, a *activity) {
 	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask {
 		return
 	}
+	if of := w.facts.forked[a.work.TaskID]; of != "" {
+		w.fail("forks", "%s runs, and was taken over from %s", w.name(a.work.TaskID), w.name(of))
+	}
 	h, ofPlan := r.m.(planHost)
 	if a.again {
 		return // also in a plan that was paused meanwhile: the attempt has begun

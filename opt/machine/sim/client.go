@@ -24,6 +24,8 @@ func (cs clients) act(c *choice) {
 	switch k := c.pick(16); {
 	case k < 2 && len(cs.w.journal.order) < 4:
 		cs.openObjective(c)
+	case k == 15 && cs.w.forks && len(cs.w.journal.order) < 6:
+		cs.fork(c)
 	case k < 4:
 		cs.note(c)
 	case k < 7:

@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+
+	"longhaul/opt"
+	"longhaul/opt/fork"
+)
+
+// fork has a client make another objective of one, from one of its events. The original stays as it is.
+func (cs clients) fork(c *choice) {
+	r := cs.anyRow(c)
+	events := cs.w.journal.eventsOf(r.objective.ID)
+	n := len(events) - c.pick(len(events))
+	change := fork.Change{Repeat: c.pick(3) > 0}
+	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
+		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: "changed"}}
+	}
+	o := cs.newOpening("ctx-" + string(rune('1'+c.pick(2)))).Objective
+	o.Name, o.Principal = "", principals[c.pick(len(principals))]
+	before := encoded(r.objective)
+	opening, err := fork.At(events, n).Fork(o, change)
+	if !slices.Equal(before, encoded(r.objective)) {
+		cs.w.fail("forks", "a fork has changed %s", cs.w.name(r.objective.ID))
+	}
+	cs.w.logf("a client forks %s at its event %d of %d, again %v, changes %v: %v", cs.w.name(r.objective.ID), n, len(events), change.Repeat, change.Tasks, err)
+	begun := new(fork.BegunError)
+	switch {
+	case errors.As(err, &begun):
+		hasBegun(cs.w, events[:n], begun.Tasks)
+	case err != nil && len(change.Tasks) == 0:
+		cs.w.fail("forks", "%s cannot be forked: %v", cs.w.name(r.objective.ID), err)
+	case err == nil:
+		takesOver(cs.w, opening, forked{events, n, change})
+		if n == len(events) && len(change.Tasks) == 0 && !cs.w.histories {
+			takesAll(cs.w, &r.objective, opening)
+		}
+		for i := range opening.Notes { // letters are told apart by their messages
+			opening.Notes[i].Message.MessageID += " in " + o.ID
+		}
+		cs.open(opening, 0)
+	}
+}
+
+// eventsOf returns the events that the journal has of an objective.
+func (j *journal) eventsOf(id string) (out []opt.Event) {
+	for _, e := range j.log {
+		if e.objectiveID == id {
+			out = append(out, event(e.content))
+		}
+	}
+	return out
+}
+
+// A forked is the original of a fork.
+type forked struct {
+	events []opt.Event
+	n      int
+	change fork.Change
+}
+
+// hasBegun: tasks that a fork does not repeat have begun.
+func hasBegun(w *world, events []opt.Event, tasks []string) {
+	for _, id := range tasks {
+		if !slices.ContainsFunc(events, func(e opt.Event) bool {
+			return e.TaskID == id && (e.Kind == opt.TaskMoved && e.To != string(opt.TaskPending) || e.Kind == opt.TaskLinked)
+		}) && w.facts.resets[id] == 0 {
+			w.fail("forks", "%s has not begun", w.name(id))
+		}
+	}
+}
+
+// takesOver: a fork takes over what was completed, with no person asked, and with all before it; and
+// repeats what has begun only if it is told to. It notes what it takes over.
+func takesOver(w *world, opening opt.Opening, of forked) {
+	o := opening.Objective
+	plans, err := o.NewPlans(opening.Plans, w.at())
+	must(err)
+	o.Plans = plans
+	for i, p := range plans {
+		for k, t := range p.Tasks {
+			if t.Taken == nil {
+				continue
+			}
+			w.facts.forked[t.A2AID()] = t.Taken.TaskID
+			spec := opening.Plans[i].Tasks[k]
+			if spec.Ask != nil || of.asked(t.Taken.TaskID) || spec.Name == "changed" {
+				w.fail("forks", "%s is taken over from %s, which is not the same", w.name(t.ID), w.name(t.Taken.TaskID))
+			}
+			if !of.completed(t.Taken.TaskID) {
+				w.fail("forks", "%s is taken over from %s, which is not completed", w.name(t.ID), w.name(t.Taken.TaskID))
+			}
+			followsTaken(w, &o, p, t)
+		}
+	}
+	if !of.change.Repeat {
+		of.repeatsNothing(w)
+	}
+}
+
+// followsTaken: all that comes before a task that is taken over is taken over.
+func followsTaken(w *world, o *opt.Objective, p *opt.Plan, t *opt.Task) {
+	before := p.Before(t)
+	for _, b := range o.Before(p) {
+		before = slices.Concat(before, b.Tasks)
+	}
+	for _, b := range before {
+		if b.Taken == nil {
+			w.fail("forks", "%s is taken over, and %s before it is not", w.name(t.ID), w.name(b.ID))
+		}
+	}
+}
+
+// asked reports whether a gate has opened at a task of the original.
+func (f forked) asked(taskID string) bool {
+	return slices.ContainsFunc(f.events, func(e opt.Event) bool { return e.Kind == opt.TaskMoved && e.TaskID == taskID && e.Gate != nil })
+}
+
+// completed reports whether a task was completed in the original, or the original has taken it over.
+func (f forked) completed(taskID string) bool {
+	given := slices.ContainsFunc(f.events[0].Given, func(p opt.PlanSpec) bool {
+		return slices.ContainsFunc(p.Tasks, func(t opt.TaskSpec) bool { return t.Taken != nil && t.Taken.TaskID == taskID })
+	})
+	return given || slices.ContainsFunc(f.events, func(e opt.Event) bool { // a plan that is set back has what was done before
+		return e.Kind == opt.SourceRewound || e.Kind == opt.TaskMoved && e.TaskID == taskID && e.To == string(opt.TaskCompleted)
+	})
+}
+
+// repeatsNothing: no task is open that had begun, unless its end was recorded later.
+func (f forked) repeatsNothing(w *world) {
+	open := map[string]bool{}
+	gone := false // plans were replaced, skipped or set back
+	for i, e := range f.events {
+		gone = gone || len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
+		switch {
+		case e.Kind != opt.TaskMoved || e.PlanID == "":
+		case opt.TaskState(e.To).Ended():
+			delete(open, e.TaskID)
+		case i < f.n && e.To == string(opt.TaskWorking) && e.Attempt > 0:
+			open[e.TaskID] = true
+		}
+	}
+	if len(open) > 0 && !gone {
+		w.fail("forks", "a fork repeats %v", open)
+	}
+}
+
+// takesAll: a fork of the latest event, which changes nothing, takes over all that it may.
+func takesAll(w *world, o *opt.Objective, opening opt.Opening) {
+	n := 0
+	for _, p := range opening.Plans {
+		for _, t := range p.Tasks {
+			if t.Taken != nil {
+				n++
+			}
+		}
+	}
+	want := 0
+	for _, p := range o.Plans {
+		if p.Status == opt.PlanSkipped || slices.ContainsFunc(o.Before(p), func(b *opt.Plan) bool { return !allTaken(b) }) {
+			continue
+		}
+		for _, t := range p.Tasks {
+			if isTaken(p, t) {
+				want++
+			}
+		}
+	}
+	if plain := len(o.Plans) == 1; plain && n != want {
+		w.fail("forks", "%d tasks of %s are taken over, and %d could be", n, w.name(o.ID), want)
+	}
+}
+
+func allTaken(p *opt.Plan) bool {
+	return !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !isTaken(p, t) })
+}
+
+func isTaken(p *opt.Plan, t *opt.Task) bool {
+	return t.State == opt.TaskCompleted && t.Ask == nil && t.Gates == 0 && !slices.ContainsFunc(p.Before(t), func(b *opt.Task) bool { return !isTaken(p, b) })
+}
+
+// staysTaken: what was taken over stays completed, with what the original has made.
+func staysTaken(w *world, p *opt.Plan) {
+	for _, t := range p.Tasks {
+		if w.facts.forked[t.A2AID()] != "" && (t.State != opt.TaskCompleted || t.Taken == nil) {
+			w.fail("forks", "%s was taken over, and is %s", w.name(t.ID), t.State)
+		}
+	}
+}
