@@ -112,15 +112,13 @@ func (s Forks) opening(ctx context.Context, p ForkParams, o opt.Objective) (opt.
 	opening, err := fork.At(events, n).Fork(o, change)
 	if begun, ok := errors.AsType[*fork.BegunError](err); ok {
 		return opening, nil, &call.Fault{
-			Kind: call.InvalidState, Reason: reasonBegun, Info: map[string]string{"tasks": strings.Join(begun.Tasks, " ")},
+			Kind: call.InvalidState, Reason: call.ReasonTransition, Info: map[string]string{"tasks": strings.Join(begun.Tasks, " ")},
 			Message: "A fork would repeat what tasks do outside, unless its params have repeat: " + begun.Error(),
 		}
 	}
 	opening.Objective.Metadata = opening.Objective.Metadata.With(opt.KeyForkOf, opt.ForkOf{ObjectiveID: p.ID, Event: list[max(n, 1)-1].Seq})
 	return opening, blobs, err
 }
-
-const reasonBegun = "TASKS_HAVE_BEGUN"
 
 // copyBlobs copies the large contents of an opening that are those of its original, one after
 // another, and stores those of its own.
