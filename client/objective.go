@@ -62,14 +62,14 @@ func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objectiv
 	return result(&r.Objective, c.caller.change(ctx, o.Key, "objectives/create", o, &r))
 }
 
-// A Fork asks for a new objective, from an event of another one. Key is like that of NewObjective.
+// A Fork asks for a new objective. Key is like that of NewObjective.
 type Fork struct {
 	Key string `json:"-"`
 	wire.NewFork
 }
 
-// Fork starts a new objective with what was finished at an event of another one. It is repeated only
-// if f has a Key.
+// Fork starts a new objective from an event of another one, with the work that was finished there. It
+// is repeated only if f has a Key.
 func (c *Client) Fork(ctx context.Context, id string, f Fork) (*Objective, error) {
 	var r wire.ObjectiveResult
 	return result(&r.Objective, c.caller.change(ctx, f.Key, "objectives/fork", forkParams{id, f.NewFork}, &r))

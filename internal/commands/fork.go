@@ -18,7 +18,7 @@ type forkCommand struct {
 	At        int               `help:"Number of its event after which the fork continues. Default: the latest." placeholder:"EVENT"`
 	Message   string            `help:"Text in place of its request: new plans are made for it." placeholder:"TEXT"`
 	Task      map[string]string `help:"New description of a task, which is done again with all that follows on it; may be repeated." placeholder:"ID=TEXT" mapsep:"none"`
-	Repeat    bool              `help:"Also do again what has begun and has no recorded end."`
+	Repeat    bool              `help:"Also do tasks again that have begun and have no recorded end."`
 	Key       string            `help:"Name of the fork: a repeat with the same one makes no second fork." placeholder:"KEY"`
 	JSON      bool              `help:"Print the objective as JSON, as objectives/fork has it."`
 }

@@ -80,7 +80,7 @@ func each[T any](list []T, of func(T) string) (out []string, all bool) {
 	return out, !slices.Contains(out, "")
 }
 
-// contents returns what is the same in artifacts with the same content.
+// contents returns a value that is equal for artifacts with the same content.
 func contents(list []a2a.Artifact) (out []any) {
 	for _, a := range list {
 		out = append(out, []any{a.Name, a.Description, opt.PartsDigest(a.Parts)})

@@ -2,7 +2,9 @@ package fork
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,15 +12,16 @@ import (
 	"longhaul/opt"
 )
 
-// A Change says what is different in a fork. Its zero value changes nothing.
+// A Change has the differences between a fork and its original. Its zero value changes nothing.
 type Change struct {
-	Message *a2a.Message   // in place of the request. Without Plans, a planner makes plans for it
+	Message *a2a.Message   // its id and parts are in place of those of the request. Without Plans, a planner makes plans for it
 	Plans   []opt.PlanSpec // in place of the plans
 	Tasks   []TaskChange   // of the plans of the original
-	Repeat  bool           // also do again what has begun and has no recorded end
+	Repeat  bool           // also do tasks again that have begun and have no recorded end
 }
 
-// A TaskChange changes the text of a task.
+// A TaskChange changes the text of a task such as clients write: one without an executor, which a
+// playbook has chosen for its own text.
 type TaskChange struct {
 	ID          string // of a task of the original
 	Name        string // "" to leave it
@@ -42,20 +45,22 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 		return opt.Opening{}, &BegunError{begun}
 	}
 	from := &s.Objective
-	o.Name, o.Description, o.Metadata = cmp.Or(o.Name, from.Name), from.Description, from.Metadata
+	o.Name, o.Description, o.Metadata = cmp.Or(o.Name, from.Name), from.Description, maps.Clone(from.Metadata)
+	maps.DeleteFunc(o.Metadata, func(key string, _ json.RawMessage) bool {
+		return !opt.MaySet(key) && key != opt.KeyPlanner && key != opt.KeyReason
+	})
 	for _, principal := range append([]string{from.Principal}, from.Shapers...) {
 		if principal != o.Principal && !slices.Contains(o.Shapers, principal) {
 			o.Shapers = append(o.Shapers, principal)
 		}
 	}
-	out := opt.Opening{Message: s.Request, Plans: c.Plans}
-	if c.Message != nil {
-		out.Message = c.Message
-	} else if c.Plans == nil {
-		out.Plans = specs(plans)
-	}
-	if len(plans) == 0 && c.Message == nil && c.Plans == nil {
+	out := opt.Opening{Message: s.request(c), Plans: c.Plans}
+	switch {
+	case c.Message != nil || c.Plans != nil:
+	case len(plans) == 0:
 		out.Plans = s.Given
+	default:
+		out.Plans = specs(plans)
 	}
 	if err := change(out.Plans, plans, c); err != nil {
 		return opt.Opening{}, err
@@ -66,6 +71,19 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	}
 	out.Objective, out.Idle = o, out.Message == nil && len(out.Plans) == 0
 	return out, s.takeOver(&out, plans)
+}
+
+// request returns the request of a fork.
+func (s *Point) request(c Change) *a2a.Message {
+	if s.Request == nil {
+		return c.Message
+	}
+	m := *s.Request
+	m.ContextID, m.TaskID = "", ""
+	if c.Message != nil {
+		m.MessageID, m.Parts = c.Message.MessageID, c.Message.Parts
+	}
+	return &m
 }
 
 // plans lists the plans that were not replaced, or skipped by a client.
@@ -137,6 +155,9 @@ func change(specs []opt.PlanSpec, plans []*opt.Plan, c Change) error {
 		spec := find(specs, plans, by.ID)
 		if spec == nil || c.Plans != nil || c.Message != nil {
 			return &opt.SpecError{Field: fmt.Sprintf("tasks[%d].id", n), Problem: "is none of a task in the plans of the fork"}
+		}
+		if spec.Executor != "" || spec.Input != nil || spec.Ask != nil {
+			return &opt.SpecError{Field: fmt.Sprintf("tasks[%d].id", n), Problem: "is that of a task for an executor that a playbook has chosen, or for people: change the message"}
 		}
 		if by.Name != "" {
 			spec.Name = by.Name

@@ -77,12 +77,14 @@ func taken(o opt.Opening) string {
 }
 
 func TestPoint_Fork_takesOver(t *testing.T) {
+	description := "another"
 	gated := list("a", "ask", "c")
 	gated.Tasks[1].Ask = &opt.Gate{Kind: opt.Approval}
 	beside := list("a", "b", "c")
 	beside.Tasks[1].Dependencies, beside.Tasks[2].Dependencies = []string{}, []string{"task-0"}
+	plain := opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	changed := fork.Change{Tasks: []fork.TaskChange{{ID: task(1), Description: &description}}}
 	abc := begun(list("a", "b", "c")).does(task(0), "A").does(task(1), "B").does(task(2), "C")
-	description := "another"
 	for name, tc := range map[string]struct {
 		of     story
 		n      int // events; 0 for all
@@ -93,7 +95,7 @@ func TestPoint_Fork_takesOver(t *testing.T) {
 		"up to an event":                       {of: abc, n: 6, want: "0.0=A"},
 		"what had begun and was done later":    {of: abc, n: 7, want: "0.0=A 0.1=B"},
 		"nothing before the plan":              {of: abc, n: 2},
-		"what comes before a changed task":     {of: abc, change: fork.Change{Tasks: []fork.TaskChange{{ID: task(1), Description: &description}}}, want: "0.0=A"},
+		"what comes before a changed task":     {of: begun(plain).does(task(0), "A").does(task(1), "B").does(task(2), "C"), change: changed, want: "0.0=A"},
 		"another request":                      {of: abc, change: fork.Change{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("else")}}, Plans: []opt.PlanSpec{list("a")}}},
 		"the same request":                     {of: abc, change: fork.Change{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("do it")}}, Plans: []opt.PlanSpec{list("a", "x")}}, want: "0.0=A"},
 		"other plans":                          {of: abc, change: fork.Change{Plans: []opt.PlanSpec{list("a", "b", "x", "c")}}, want: "0.0=A 0.1=B"},
@@ -156,7 +158,9 @@ func TestPoint_Fork_opening(t *testing.T) {
 	if after, _ := json.Marshal(s); string(after) != string(before) {
 		t.Error("the events have changed")
 	}
-	if _, err := fork.At(s, len(s)).Fork(other, fork.Change{Tasks: []fork.TaskChange{{ID: "task-x"}}}); !errors.As(err, new(*opt.SpecError)) {
-		t.Errorf("a change of a task that is not there: %v", err)
+	for _, id := range []string{"task-x", task(1)} {
+		if _, err := fork.At(s, len(s)).Fork(other, fork.Change{Tasks: []fork.TaskChange{{ID: id, Name: "x"}}}); !errors.As(err, new(*opt.SpecError)) {
+			t.Errorf("a change of %s, which is not there or has an executor: %v", id, err)
+		}
 	}
 }

@@ -18,7 +18,7 @@ type Objective struct {
 func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	m := &Objective{State: ObjectiveState{
 		Rules: rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
-		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt, Told: o.Notes,
+		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt, Heard: o.Notes,
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
 		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
@@ -237,9 +237,9 @@ func (m *Objective) onOpened() {
 	e := opening.Event()
 	s.N++
 	m.events = append(m.events, e)
-	told := s.Told
-	s.Told = nil
-	for _, l := range told {
+	notes := s.Heard
+	s.Heard = nil
+	for _, l := range notes {
 		m.onLetter(l)
 	}
 	if !s.Idle {

@@ -80,7 +80,7 @@ type NewFork struct {
 	Message string       `json:"message,omitempty"` // in place of the request: a planner makes plans for it, unless there are Plans
 	Plans   []Plan       `json:"plans,omitempty"`   // in place of the plans
 	Tasks   []TaskChange `json:"tasks,omitempty"`
-	Repeat  bool         `json:"repeat,omitempty"` // also do again what has begun and has no recorded end
+	Repeat  bool         `json:"repeat,omitempty"` // also do tasks again that have begun and have no recorded end
 }
 
 // A TaskChange changes the text of a task for a fork.

@@ -71,8 +71,8 @@ func hasBegun(w *world, events []opt.Event, tasks []string) {
 	}
 }
 
-// takesOver: a fork takes over what was completed, with no person asked, and with all before it; and
-// repeats what has begun only if it is told to. It notes what it takes over.
+// takesOver: a fork takes over tasks that were completed, with no person asked, and with all before
+// them. It repeats tasks that have begun only if its client asks for that. It notes those taken over.
 func takesOver(w *world, opening opt.Opening, of forked) {
 	o := opening.Objective
 	plans, err := o.NewPlans(opening.Plans, w.at())
@@ -122,7 +122,7 @@ func (f forked) completed(taskID string) bool {
 	given := slices.ContainsFunc(f.events[0].Given, func(p opt.PlanSpec) bool {
 		return slices.ContainsFunc(p.Tasks, func(t opt.TaskSpec) bool { return t.Taken != nil && t.Taken.TaskID == taskID })
 	})
-	return given || slices.ContainsFunc(f.events, func(e opt.Event) bool { // a plan that is set back has what was done before
+	return given || slices.ContainsFunc(f.events, func(e opt.Event) bool { // a plan that is set back has earlier work
 		return e.Kind == opt.SourceRewound || e.Kind == opt.TaskMoved && e.TaskID == taskID && e.To == string(opt.TaskCompleted)
 	})
 }
@@ -180,7 +180,7 @@ func isTaken(p *opt.Plan, t *opt.Task) bool {
 	return t.State == opt.TaskCompleted && t.Ask == nil && t.Gates == 0 && !slices.ContainsFunc(p.Before(t), func(b *opt.Task) bool { return !isTaken(p, b) })
 }
 
-// staysTaken: what was taken over stays completed, with what the original has made.
+// staysTaken: a task that was taken over stays completed.
 func staysTaken(w *world, p *opt.Plan) {
 	for _, t := range p.Tasks {
 		if w.facts.forked[t.A2AID()] != "" && (t.State != opt.TaskCompleted || t.Taken == nil) {
