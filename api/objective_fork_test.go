@@ -68,8 +68,8 @@ func (s *fixture) recorded(t *testing.T, id string) string {
 	return string(doc)
 }
 
-// A fork of each event of an objective ends as that did: what was finished before a decision is taken
-// over, the gate asks again, and the original stays as it is. So does a fork of a fork.
+// A fork of each event of an objective ends as that did: tasks that were finished before a decision are
+// taken over, the gate asks again, and the original stays as it is. So does a fork of a fork.
 func TestFork_atEveryEvent(t *testing.T) {
 	s := writing(t, nil)
 	id := s.send(t, "m", "write").at("id").String()
@@ -77,7 +77,7 @@ func TestFork_atEveryEvent(t *testing.T) {
 	before := s.recorded(t, id)
 	for _, e := range s.world.Events(id) {
 		fork := s.fork(t, fmt.Sprintf(`{"id":%q,"at":%d,"repeat":true}`, id, e.Seq))
-		again := s.fork(t, fmt.Sprintf(`{"id":%q}`, fork))
+		again := s.fork(t, fmt.Sprintf(`{"id":%q,"repeat":true}`, fork))
 		ran := s.complete(t, fork)
 		first := s.world.Objective(fork).Plans[0].Tasks[0]
 		switch {
@@ -93,7 +93,7 @@ func TestFork_atEveryEvent(t *testing.T) {
 	}
 	last := s.fork(t, fmt.Sprintf(`{"id":%q}`, id))
 	if s.complete(t, last) != "Publish" {
-		t.Error("what was finished has run again")
+		t.Error("finished tasks have run again")
 	}
 	n := s.must(t, "objectives/get", `{"id":"`+last+`"}`).at("objective")
 	if of := n.at("metadata", "longhaul/v1/forkOf", "objectiveId").String(); of != id {
@@ -106,7 +106,7 @@ func TestFork_atEveryEvent(t *testing.T) {
 	}
 }
 
-// What has begun and has no recorded end is repeated only for a caller who says so.
+// Tasks that have begun and have no recorded end are repeated only for a caller who says so.
 func TestFork_repeats(t *testing.T) {
 	s := newService(t)
 	s.have(t)

@@ -16,6 +16,8 @@ type (
 	Plan      = wire.Plan
 	PlanTask  = wire.PlanTask
 	MovedTask = wire.MovedTask
+
+	TaskChange = wire.TaskChange
 )
 
 // NewObjective asks for an objective.

@@ -234,8 +234,8 @@ var owners = map[string][]string{
 
 	"github.com/anishathalye/porcupine": {"internal/witness"}, // decides whether an order of calls explains their results
 
-	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
-	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
+	"github.com/yuin/goldmark":         {"api/console"},                      // Markdown in objects of gates
+	"github.com/aymanbagabas/go-udiff": {"api/console", "internal/commands"}, // how an object differs from the former one, and a result from that of a fork
 
 	"database/sql":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite": {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,7 +9,6 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
-	"longhaul/opt/wire"
 )
 
 // forkCommand is "longhaul fork".
@@ -29,12 +29,10 @@ func (c *forkCommand) Run(p *process.Process, r *remote) error {
 		return err
 	}
 	id, _ = opt.SplitRoot(id)
-	f := client.Fork{Key: c.Key, NewFork: wire.NewFork{At: c.At, Message: c.Message, Repeat: c.Repeat}}
-	if f.Key == "" {
-		f.Key = client.NewKey()
-	}
+	f := client.Fork{Key: cmp.Or(c.Key, client.NewKey())}
+	f.At, f.Message, f.Repeat = c.At, c.Message, c.Repeat
 	for task, text := range c.Task {
-		f.Tasks = append(f.Tasks, wire.TaskChange{ID: task, Description: &text})
+		f.Tasks = append(f.Tasks, client.TaskChange{ID: task, Description: &text})
 	}
 	o, err := r.client.Fork(p.Ctx, id, f)
 	switch {

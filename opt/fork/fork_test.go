@@ -118,7 +118,7 @@ func TestPoint_Fork_takesOver(t *testing.T) {
 	}
 }
 
-// What has begun and has no recorded end is repeated only for a caller who says so.
+// Tasks that have begun and have no recorded end are repeated only for a caller who says so.
 func TestPoint_Fork_repeats(t *testing.T) {
 	s := begun(list("a", "b")).does(task(0), "A").moved(task(1), opt.TaskPending, opt.TaskWorking, nil)
 	_, err := fork.At(s, len(s)).Fork(other, fork.Change{})

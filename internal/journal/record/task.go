@@ -23,12 +23,9 @@ func addRoot(r *rows, messageID, digest string, at a2a.Time) {
 // addTasks adds the tasks in e to its plan.
 func addTasks(r *rows, e *entry) {
 	for _, t := range e.tasks {
-		n := r.Do(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
+		r.Do(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
 			db.Content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, db.Flag(t.Follow),
 			string(t.State), string(t.State.A2A()), db.Flag(isActive(t.State)), db.Flag(t.State.Ended()), t.Reason, e.At.Millis())
-		if n > 0 && len(t.Artifacts) > 0 { // that were taken over
-			setArtifacts(r, t.A2AID(), t.Artifacts)
-		}
 	}
 }
 

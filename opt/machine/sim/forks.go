@@ -1,57 +1,11 @@
 package sim
 
 import (
-	"errors"
 	"slices"
 
 	"longhaul/opt"
 	"longhaul/opt/fork"
 )
-
-// fork has a client make another objective of one, from one of its events. The original stays as it is.
-func (cs clients) fork(c *choice) {
-	r := cs.anyRow(c)
-	events := cs.w.journal.eventsOf(r.objective.ID)
-	n := len(events) - c.pick(len(events))
-	change := fork.Change{Repeat: c.pick(3) > 0}
-	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
-		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: "changed"}}
-	}
-	o := cs.newOpening("ctx-" + string(rune('1'+c.pick(2)))).Objective
-	o.Name, o.Principal = "", principals[c.pick(len(principals))]
-	before := encoded(r.objective)
-	opening, err := fork.At(events, n).Fork(o, change)
-	if !slices.Equal(before, encoded(r.objective)) {
-		cs.w.fail("forks", "a fork has changed %s", cs.w.name(r.objective.ID))
-	}
-	cs.w.logf("a client forks %s at its event %d of %d, again %v, changes %v: %v", cs.w.name(r.objective.ID), n, len(events), change.Repeat, change.Tasks, err)
-	begun := new(fork.BegunError)
-	switch {
-	case errors.As(err, &begun):
-		hasBegun(cs.w, events[:n], begun.Tasks)
-	case err != nil && len(change.Tasks) == 0:
-		cs.w.fail("forks", "%s cannot be forked: %v", cs.w.name(r.objective.ID), err)
-	case err == nil:
-		takesOver(cs.w, opening, forked{events, n, change})
-		if n == len(events) && len(change.Tasks) == 0 && !cs.w.histories {
-			takesAll(cs.w, &r.objective, opening)
-		}
-		for i := range opening.Notes { // letters are told apart by their messages
-			opening.Notes[i].Message.MessageID += " in " + o.ID
-		}
-		cs.open(opening, 0)
-	}
-}
-
-// eventsOf returns the events that the journal has of an objective.
-func (j *journal) eventsOf(id string) (out []opt.Event) {
-	for _, e := range j.log {
-		if e.objectiveID == id {
-			out = append(out, event(e.content))
-		}
-	}
-	return out
-}
 
 // A forked is the original of a fork.
 type forked struct {
