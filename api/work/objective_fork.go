@@ -106,8 +106,7 @@ func (s Forks) opening(ctx context.Context, p ForkParams, o opt.Objective) (opt.
 	change := fork.Change{Plans: p.Plans, Tasks: p.Tasks, Repeat: p.Repeat}
 	var blobs a2a.Blobs
 	if p.Message != "" {
-		change.Message = &a2a.Message{MessageID: "msg-" + strings.TrimPrefix(o.ID, "obj-"), Role: a2a.RoleUser}
-		change.Message.Parts, blobs = a2a.Detach([]a2a.Part{a2a.TextPart(p.Message)})
+		change.Message, blobs = a2a.Detach([]a2a.Part{a2a.TextPart(p.Message)})
 	}
 	opening, err := fork.At(events, n).Fork(o, change)
 	if begun, ok := errors.AsType[*fork.BegunError](err); ok {

@@ -14,7 +14,7 @@ import (
 
 // A Change has the differences between a fork and its original. Its zero value changes nothing.
 type Change struct {
-	Message *a2a.Message   // its id and parts are in place of those of the request. Without Plans, a planner makes plans for it
+	Message []a2a.Part     // in place of those of the request. Without Plans, a planner makes plans for it
 	Plans   []opt.PlanSpec // in place of the plans
 	Tasks   []TaskChange   // of the plans of the original
 	Repeat  bool           // also do tasks again that have begun and have no recorded end
@@ -54,7 +54,11 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 			o.Shapers = append(o.Shapers, principal)
 		}
 	}
-	out := opt.Opening{Message: s.request(c), Plans: c.Plans}
+	name := "msg-" + strings.TrimPrefix(o.ID, "obj-")
+	out := opt.Opening{Message: s.request(c, name), Plans: c.Plans}
+	if out.Message != nil {
+		o.MessageID = name
+	}
 	switch {
 	case c.Message != nil || c.Plans != nil:
 	case len(plans) == 0:
@@ -65,24 +69,28 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	if err := change(out.Plans, plans, c); err != nil {
 		return opt.Opening{}, err
 	}
-	for _, l := range s.Notes {
-		l.ObjectiveID, l.TaskID = o.ID, o.ID
+	for n, l := range s.Notes {
+		l.ObjectiveID, l.TaskID, l.Message.TaskID, l.Message.ContextID = o.ID, o.ID, "", ""
+		l.Message.MessageID = fmt.Sprint(name, "-", n+1)
 		out.Notes = append(out.Notes, l)
 	}
 	out.Objective, out.Idle = o, out.Message == nil && len(out.Plans) == 0
 	return out, s.takeOver(&out, plans)
 }
 
-// request returns the request of a fork.
-func (s *Point) request(c Change) *a2a.Message {
-	if s.Request == nil {
-		return c.Message
+// request returns the request of a fork, under an id of its own: a message belongs to one task.
+func (s *Point) request(c Change, id string) *a2a.Message {
+	m := a2a.Message{Role: a2a.RoleUser}
+	switch {
+	case s.Request != nil:
+		m = *s.Request
+	case c.Message == nil:
+		return nil
 	}
-	m := *s.Request
-	m.ContextID, m.TaskID = "", ""
 	if c.Message != nil {
-		m.MessageID, m.Parts = c.Message.MessageID, c.Message.Parts
+		m.Parts = c.Message
 	}
+	m.MessageID, m.ContextID, m.TaskID = id, "", ""
 	return &m
 }
 

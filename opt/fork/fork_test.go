@@ -96,8 +96,8 @@ func TestPoint_Fork_takesOver(t *testing.T) {
 		"what had begun and was done later":    {of: abc, n: 7, want: "0.0=A 0.1=B"},
 		"nothing before the plan":              {of: abc, n: 2},
 		"what comes before a changed task":     {of: begun(plain).does(task(0), "A").does(task(1), "B").does(task(2), "C"), change: changed, want: "0.0=A"},
-		"another request":                      {of: abc, change: fork.Change{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("else")}}, Plans: []opt.PlanSpec{list("a")}}},
-		"the same request":                     {of: abc, change: fork.Change{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("do it")}}, Plans: []opt.PlanSpec{list("a", "x")}}, want: "0.0=A"},
+		"another request":                      {of: abc, change: fork.Change{Message: []a2a.Part{a2a.TextPart("else")}, Plans: []opt.PlanSpec{list("a")}}},
+		"the same request":                     {of: abc, change: fork.Change{Message: []a2a.Part{a2a.TextPart("do it")}, Plans: []opt.PlanSpec{list("a", "x")}}, want: "0.0=A"},
 		"other plans":                          {of: abc, change: fork.Change{Plans: []opt.PlanSpec{list("a", "b", "x", "c")}}, want: "0.0=A 0.1=B"},
 		"other input":                          {of: abc, change: fork.Change{Plans: []opt.PlanSpec{{Name: "P", Tasks: []opt.TaskSpec{{Name: "a", Executor: "e"}}}}}},
 		"another executor":                     {of: abc, change: fork.Change{Plans: []opt.PlanSpec{{Name: "P", Tasks: []opt.TaskSpec{{Name: "a", Executor: "f", Input: json.RawMessage(`{"a": 1}`)}}}}}},
@@ -149,7 +149,7 @@ func TestPoint_Fork_opening(t *testing.T) {
 	if got := strings.Join(o.Objective.Shapers, " "); got != "ann carol" || o.Objective.Name != "O" || o.Message.Text() != "do it" || o.Idle {
 		t.Errorf("it was shaped by %s: %+v", got, o)
 	}
-	if n := o.Notes[0]; len(o.Notes) != 1 || n.TaskID != other.ID || n.Principal != "carol" || n.Message.MessageID != "n" {
+	if n := o.Notes[0]; len(o.Notes) != 1 || n.TaskID != other.ID || n.Principal != "carol" || n.Message.MessageID != o.Message.MessageID+"-1" {
 		t.Errorf("the notes are %+v", o.Notes)
 	}
 	if got := o.Plans[0].Tasks[0].Taken; got.TaskID != task(0) || got.Artifacts[0].ArtifactID != opt.ArtifactID(opt.TaskID(opt.PlanID(other.ID, 1), 0), "out") {

@@ -69,7 +69,7 @@ func (s *Point) add(e opt.Event) {
 	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted && e.Reason == opt.Begins:
 		s.Request = e.Message
 	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted:
-		s.Notes = append(s.Notes, opt.Letter{Message: *e.Message, Principal: e.Principal, Key: e.Key})
+		s.Notes = append(s.Notes, opt.Letter{Message: *e.Message, Principal: e.Principal})
 	}
 }
 

@@ -204,9 +204,6 @@ func (cs clients) fork(c *choice) {
 		if n == len(events) && len(change.Tasks) == 0 && !cs.w.histories {
 			takesAll(cs.w, &r.objective, opening)
 		}
-		for i := range opening.Notes { // messages name letters
-			opening.Notes[i].Message.MessageID += " in " + o.ID
-		}
 		cs.open(opening, 0)
 	}
 }
