@@ -36,24 +36,16 @@ func (e *BegunError) Error() string {
 	return "these tasks had begun, and have no recorded end: " + strings.Join(e.Tasks, ", ")
 }
 
-// Fork returns the opening of o, which has an id, a principal and limits, as a fork. It has the text,
-// the request and the notes of s, and tasks that are done already. A name of its own is an input, too. Those who shaped the original have
-// shaped it, too. An invalid change is an [opt.SpecError].
+// Fork returns the opening of o, which has an id, a principal and limits, as a fork. It has the
+// request and the notes of s, and tasks that are done already. It keeps the name of s unless it has
+// one, which tasks see. Those who shaped the original have shaped it, too. An invalid change is an
+// [opt.SpecError].
 func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	plans := s.plans()
 	if begun := s.begun(plans); len(begun) > 0 && !c.Repeat {
 		return opt.Opening{}, &BegunError{begun}
 	}
-	from := &s.Objective
-	o.Name, o.Description, o.Metadata = cmp.Or(o.Name, from.Name), from.Description, maps.Clone(from.Metadata)
-	maps.DeleteFunc(o.Metadata, func(key string, _ json.RawMessage) bool {
-		return !opt.MaySet(key) && key != opt.KeyPlanner && key != opt.KeyReason
-	})
-	for _, principal := range append([]string{from.Principal}, from.Shapers...) {
-		if principal != o.Principal && !slices.Contains(o.Shapers, principal) {
-			o.Shapers = append(o.Shapers, principal)
-		}
-	}
+	s.inherit(&o)
 	name := "msg-" + strings.TrimPrefix(o.ID, "obj-")
 	out := opt.Opening{Message: s.request(c, name), Plans: c.Plans}
 	if out.Message != nil {
@@ -76,6 +68,20 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	}
 	out.Objective, out.Idle = o, out.Message == nil && len(out.Plans) == 0
 	return out, s.takeOver(&out, plans)
+}
+
+// inherit gives o the text of the original, and those who shaped it.
+func (s *Point) inherit(o *opt.Objective) {
+	from := &s.Objective
+	o.Name, o.Description, o.Metadata = cmp.Or(o.Name, from.Name), from.Description, maps.Clone(from.Metadata)
+	maps.DeleteFunc(o.Metadata, func(key string, _ json.RawMessage) bool {
+		return !opt.MaySet(key) && key != opt.KeyPlanner && key != opt.KeyReason
+	})
+	for _, principal := range append([]string{from.Principal}, from.Shapers...) {
+		if principal != o.Principal && !slices.Contains(o.Shapers, principal) {
+			o.Shapers = append(o.Shapers, principal)
+		}
+	}
 }
 
 // request returns the request of a fork, under an id of its own: a message belongs to one task.
