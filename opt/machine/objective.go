@@ -18,11 +18,12 @@ type Objective struct {
 func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	m := &Objective{State: ObjectiveState{
 		Rules: rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
-		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt, Heard: o.Notes,
+		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
 		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
 	}
+	m.State.Heard = o.Notes
 	return m
 }
 
