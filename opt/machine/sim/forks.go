@@ -7,6 +7,19 @@ import (
 	"longhaul/opt/fork"
 )
 
+// A takenTask is a task of a fork, and the A2A task that has done its work.
+type takenTask struct{ name, from string }
+
+// isReplaced notes that plans with other tasks have the ids of those that a fork was opened with: a
+// client has asked for them before it began.
+func isReplaced(w *world, _ *run, e opt.Event) {
+	for _, t := range e.Plan.Tasks {
+		if w.facts.forked[t.A2AID()].name != t.Name {
+			delete(w.facts.forked, t.A2AID())
+		}
+	}
+}
+
 // A forked is the original of a fork.
 type forked struct {
 	events []opt.Event
@@ -37,7 +50,7 @@ func takesOver(w *world, opening opt.Opening, of forked) {
 			if t.Taken == nil {
 				continue
 			}
-			w.facts.forked[t.A2AID()] = t.Taken.TaskID
+			w.facts.forked[t.A2AID()] = takenTask{t.Name, t.Taken.TaskID}
 			spec := opening.Plans[i].Tasks[k]
 			if spec.Ask != nil || of.asked(t.Taken.TaskID) || spec.Name == "changed" {
 				w.fail("forks", "%s is taken over from %s, which is not the same", w.name(t.ID), w.name(t.Taken.TaskID))
@@ -137,7 +150,7 @@ func isTaken(p *opt.Plan, t *opt.Task) bool {
 // staysTaken: a task that was taken over stays completed.
 func staysTaken(w *world, p *opt.Plan) {
 	for _, t := range p.Tasks {
-		if w.facts.forked[t.A2AID()] != "" && (t.State != opt.TaskCompleted || t.Taken == nil) {
+		if w.facts.forked[t.A2AID()].from != "" && (t.State != opt.TaskCompleted || t.Taken == nil) {
 			w.fail("forks", "%s was taken over, and is %s", w.name(t.ID), t.State)
 		}
 	}
