@@ -183,9 +183,9 @@ func (cs clients) fork(c *choice) {
 	n := len(events) - c.pick(len(events))
 	change := fork.Change{Repeat: c.pick(3) > 0}
 	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
-		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: "changed"}}
+		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: fmt.Sprint("changed ", cs.w.n)}}
 	}
-	o := cs.newOpening("ctx-" + string(rune('1'+c.pick(2)))).Objective
+	o := cs.newOpening(fmt.Sprint("ctx-", 1+c.pick(2))).Objective
 	o.Name, o.Principal = "", principals[c.pick(len(principals))]
 	before := encoded(r.objective)
 	opening, err := fork.At(events, n).Fork(o, change)
