@@ -56,6 +56,7 @@ var goldenRequests = map[string]goldenRequest{
 	"GetExtendedAgentCard":             {one(`{"tenant":"acme"}`), nil},
 
 	"objectives/create":  {one(`{"name":"Name","description":"D","metadata":{"k":1,"opt/v1/autoStart":false,"longhaul/v1/requestId":"r"}}`), nil},
+	"objectives/fork":    {[]string{`{"id":"obj-U(done)","at":9,"name":"Name","repeat":true,"plans":[{"name":"P","description":"D","tasks":[{"name":"T","description":"D"}]}],"metadata":{"longhaul/v1/requestId":"r"}}`, `{"id":"` + objectiveID + `","tasks":[{"id":"` + taskID + `","name":"Other","description":"D"}],"metadata":{"longhaul/v1/requestId":"s"}}`, `{"id":"obj-U(done)","message":"M","metadata":{"longhaul/v1/requestId":"t"}}`}, nil},
 	"objectives/get":     {one(`{"id":"` + objectiveID + `","includePlans":true,"includeTasks":true}`), nil},
 	"objectives/list":    {[]string{`{"status":"submitted","pageSize":2,"pageToken":"","includePlans":true,"includeTasks":true,"text":"Launch","contextId":"` + objectiveID + `","createdAfter":"2026-01-01T00:00:00Z","createdBefore":"2027-01-01T00:00:00Z"}`, `{"planner":"p"}`}, nil},
 	"objectives/update":  {one(`{"id":"` + objectiveID + `","name":"Other","description":"D","status":"canceled","metadata":{"k":1,"longhaul/v1/requestId":"r","longhaul/v1/revision":3}}`), nil},

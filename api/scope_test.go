@@ -184,6 +184,7 @@ func TestScopes_changes(t *testing.T) {
 		"cancel and rename": {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled","name":"X"}`, []call.Scope{cancel, create}},
 		"complete":          {"objectives/update", `{"id":"` + objectiveID + `","status":"completed"}`, []call.Scope{respond}},
 		"replan":            {"objectives/replan", `{"id":"` + objectiveID + `","reason":"x"}`, []call.Scope{create, cancel}},
+		"fork":              {"objectives/fork", `{"id":"` + objectiveID + `"}`, []call.Scope{create, call.ReadRuns}},
 		"skip":              {"plans/update", `{"id":"` + planID + `","status":"skipped"}`, []call.Scope{cancel}},
 		"complete a plan":   {"plans/update", `{"id":"` + planID + `","status":"completed"}`, []call.Scope{respond}},
 		"work by hand":      {"tasks/updateStatus", `{"id":"` + taskID + `","status":"working"}`, []call.Scope{create}},

@@ -75,6 +75,7 @@ var requests = map[string][]string{
 	"GetExtendedAgentCard":             {`{}`},
 
 	"objectives/create":  {`{"name":"Mine"}`},
+	"objectives/fork":    {`{"id":"OBJECTIVE"}`, `{"id":"OBJECTIVE","at":1,"repeat":true}`},
 	"objectives/get":     {`{"id":"OBJECTIVE"}`},
 	"objectives/list":    {`{"pageSize":100}`, `{"status":"submitted","pageSize":100}`, `{"text":"e","pageSize":100}`, `{"createdAfter":"2020-01-01T00:00:00Z","pageSize":100}`},
 	"objectives/update":  {`{"id":"OBJECTIVE","status":"canceled"}`, `{"id":"OBJECTIVE","name":"Mine"}`, `{"id":"OBJECTIVE","status":"submitted"}`},

@@ -16,6 +16,8 @@ type (
 	Plan      = wire.Plan
 	PlanTask  = wire.PlanTask
 	MovedTask = wire.MovedTask
+
+	TaskChange = wire.TaskChange
 )
 
 // NewObjective asks for an objective.
@@ -60,6 +62,19 @@ type idParams struct {
 func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r wire.ObjectiveResult
 	return result(&r.Objective, c.caller.change(ctx, o.Key, "objectives/create", o, &r))
+}
+
+// A Fork asks for a new objective. Key is like that of NewObjective.
+type Fork struct {
+	Key string `json:"-"`
+	wire.NewFork
+}
+
+// Fork starts a new objective from an event of another one, with the work that was finished there. It
+// is repeated only if f has a Key.
+func (c *Client) Fork(ctx context.Context, id string, f Fork) (*Objective, error) {
+	var r wire.ObjectiveResult
+	return result(&r.Objective, c.caller.change(ctx, f.Key, "objectives/fork", forkParams{id, f.NewFork}, &r))
 }
 
 // GetObjective returns an objective with its plans and their tasks.
@@ -193,6 +208,10 @@ type (
 	replanParams struct {
 		ID     string `json:"id"`
 		Reason string `json:"reason,omitempty"`
+	}
+	forkParams struct {
+		ID string `json:"id"`
+		wire.NewFork
 	}
 	planChange struct {
 		ID string `json:"id"`

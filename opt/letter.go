@@ -15,6 +15,7 @@ type Opening struct {
 	Plans     []PlanSpec   `json:"plans,omitempty"`   // given by the client; if nil, a planner makes them
 	Idle      bool         `json:"idle,omitempty"`    // do not start before a client asks for it
 	Planner   string       `json:"planner,omitempty"` // who made Plans
+	Notes     []Letter     `json:"notes,omitempty"`   // of a fork: those to the root task of the original
 }
 
 // Event returns the first event of the objective. The API and the workflow both

@@ -52,6 +52,8 @@ const (
 	KeyRewound         = "longhaul/v1/rewound"      // of an objective, or of a status: it was set back in Temporal and has continued from there
 	KeySchedule        = "longhaul/v1/schedule"     // of an objective: the id of the schedule that has started it
 	KeyScheduledFor    = "longhaul/v1/scheduledFor" // the time for which it has started it
+	KeyForkOf          = "longhaul/v1/forkOf"       // of an objective: a ForkOf
+	KeyTakenOver       = "longhaul/v1/takenOver"    // of a plan task of a fork: a Taken, since it was done in the original
 	KeySkill           = "longhaul/v1/skill"        // of a message: the skill of the agent card, or the playbook, that it asks for
 	KeyAccept          = "longhaul/v1/accept"       // of a message that begins work: criteria for its result
 	KeyAuthor          = "longhaul/v1/author"       // of a message that executors get: the principal who sent it

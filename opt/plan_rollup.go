@@ -71,10 +71,10 @@ func (p *Plan) wants() (PlanStatus, string) {
 }
 
 // begun reports whether a client has begun the work of p by hand. Tasks completed
-// in an earlier attempt do not count.
+// in an earlier attempt, or taken over, do not count.
 func (p *Plan) begun() bool {
 	latest := latestRun(p)
-	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest && t.Taken == nil })
 }
 
 // byHand returns the reason of a move to working: a client's while p has

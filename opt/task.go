@@ -25,6 +25,7 @@ type Task struct {
 	Retry    Retry           `json:"retry,omitzero"`     // when to make another attempt
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
+	Taken    *Taken          `json:"taken,omitempty"`    // it was not done here; nil for one that was, or has yet to be
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -144,6 +145,31 @@ const (
 	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task, which is not attempted again
 )
 
+// Taken says that a task of a fork was not done there: a task of the original, whose inputs had the
+// same digest, has made its artifacts.
+type Taken struct {
+	TaskID    string         `json:"taskId"` // of the A2A task that has done the work
+	Digest    string         `json:"digest"` // of the inputs
+	ByHand    bool           `json:"byHand,omitempty"`
+	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // in a [TaskSpec] alone
+}
+
+// A ForkOf names the event of an objective from which a fork continues.
+type ForkOf struct {
+	ObjectiveID string `json:"objectiveId"`
+	Event       int64  `json:"event"`
+}
+
+// takeOver completes t, which is new, with the work of another task.
+func (t *Task) takeOver(from Taken) {
+	t.State, t.ByHand, t.Artifacts = TaskCompleted, from.ByHand, from.Artifacts
+	if from.ByHand {
+		t.Reason = ByHand
+	}
+	from.Artifacts = nil
+	t.Taken = &from
+}
+
 // A Retry says when another attempt at a task is made. The zero value is the
 // default.
 type Retry struct {
@@ -167,6 +193,8 @@ type TaskSpec struct {
 	Retry        Retry           `json:"retry,omitzero"`
 	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
 	Check        bool            `json:"check,omitempty"`
+	Taken        *Taken          `json:"taken,omitempty"` // of a fork: it is done already
+	Notes        []a2a.Message   `json:"notes,omitempty"` // of a fork: those that the task has had, with their authors
 }
 
 // A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,

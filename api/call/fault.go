@@ -57,7 +57,7 @@ const (
 	ReasonNoDelivery      = "DELIVERY_NOT_FOUND"
 	ReasonUnavailable     = "UNAVAILABLE"
 	reasonRateLimited     = "RATE_LIMIT_EXCEEDED"
-	reasonTransition      = "INVALID_STATE_TRANSITION"
+	ReasonTransition      = "INVALID_STATE_TRANSITION"
 	reasonObject          = "OBJECT_CHANGED"
 	ReasonExecutor        = "EXECUTOR_NOT_OFFERED"
 )
@@ -139,8 +139,8 @@ var (
 	ErrOtherObject = &Fault{Kind: InvalidParams, Message: "Invalid parameters: message.parts: " + otherObject, Reason: reasonObject,
 		Violations: []Violation{{Field: "message.parts", Description: otherObject}}}
 
-	ErrObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
-	ErrPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}
+	ErrObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: ReasonTransition}
+	ErrPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: ReasonTransition}
 )
 
 const otherObject = "objectDigest is not that of what the gate shows: get the task again and look at it"
@@ -188,7 +188,7 @@ func Missing(reason, what, id string) *Fault {
 // InvalidMove returns the fault of a move that is not allowed, with the statuses
 // that the client may ask for instead.
 func InvalidMove(move *opt.MoveError, allowed []string) *Fault {
-	return &Fault{Kind: InvalidState, Message: move.Error(), Reason: reasonTransition,
+	return &Fault{Kind: InvalidState, Message: move.Error(), Reason: ReasonTransition,
 		Info: map[string]string{"from": move.From, "to": move.To, "allowed": strings.Join(allowed, ", ")}}
 }
 
@@ -222,7 +222,7 @@ func (s *Calls) fault(c *Call, err error) *Fault {
 	case errors.As(err, &spec):
 		return InvalidField(spec.Field, spec.Problem)
 	case errors.As(err, &move) && c.OfOPT:
-		return &Fault{Kind: InvalidState, Message: move.Error(), Reason: reasonTransition,
+		return &Fault{Kind: InvalidState, Message: move.Error(), Reason: ReasonTransition,
 			Info: map[string]string{"from": move.From, "to": move.To}}
 	case errors.Is(err, opt.ErrEnded) && c.OfOPT:
 		return ErrObjectiveEnded

@@ -69,11 +69,11 @@ func (i IDs) Letter(c *Call) (string, error) {
 	return i.Random()
 }
 
-// Created returns the id of an objective that waits to be started: the same for a
-// repeat of the request that names the same key.
-func (i IDs) Created(c *Call) (string, error) {
+// Made returns the id of an objective that no message begins, but a request of a kind: the same for a
+// repeat that names the same key.
+func (i IDs) Made(c *Call, kind string) (string, error) {
 	if c.Key != "" {
-		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "create:"+c.Key), nil
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, kind+":"+c.Key), nil
 	}
 	return i.Random()
 }

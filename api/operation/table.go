@@ -62,6 +62,7 @@ func extension(p *service.Service) []*Operation {
 		&Operation{ID: "objectives/list", Scopes: reads, Body: reply(wire.Read, p.Objectives.ListObjectives, wire.ObjectivePage)},
 		&Operation{ID: "objectives/update", Scopes: shapes, Body: reply(wire.Read, p.Work.UpdateObjective, wire.Objective)},
 		&Operation{ID: "objectives/replan", Scopes: may(call.CreateRuns, call.CancelRuns), Body: reply(wire.Read, p.Work.Replan, wire.Objective)},
+		&Operation{ID: "objectives/fork", Scopes: may(call.CreateRuns, call.ReadRuns), Body: reply(wire.Read, p.Forks.ForkObjective, wire.NewObjective)},
 		&Operation{ID: "plans/create", Scopes: creates, Body: reply(wire.Read, p.Work.CreatePlan, wire.NewPlan)},
 		&Operation{ID: "plans/get", Scopes: reads, Body: reply(wire.Read, p.Objectives.GetPlan, wire.Plan)},
 		&Operation{ID: "plans/update", Scopes: shapes, Body: reply(wire.ReadUpdatePlan, p.Work.UpdatePlan, wire.Plan)},

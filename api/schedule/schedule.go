@@ -211,7 +211,7 @@ func (s Schedules) CreateSchedule(ctx context.Context, c *call.Call, p CreateSch
 	}}
 	p.Change.apply(&state)
 	if state.ID == "" {
-		id, err := s.IDs.Created(c)
+		id, err := s.IDs.Made(c, "create")
 		if err != nil {
 			return timetable.ScheduleState{}, err
 		}

@@ -148,6 +148,7 @@ type Service struct {
 	Records    read.Records       // durable records of tasks, and runs
 	Objectives *read.Objectives   // objectives and plans: get and list
 	Maker      *work.Maker        // objectives/create
+	Forks      work.Forks         // objectives/fork
 	Overviews  *read.Overviews    // of all objectives of a tenant
 	Costs      read.Costs         // of models
 	Work       work.Objectives    // changes of objectives and plans
@@ -204,6 +205,7 @@ func New(cfg Config) *Service {
 	s.Callbacks = receive.New(j, out.Callback, cfg.Log)
 	s.readers(cfg, reads, pages)
 	s.Maker = &work.Maker{Read: reads, Out: out, IDs: ids, Quotas: quota, Limits: cfg.Limits, Now: cfg.Now}
+	s.Forks = work.Forks{Maker: s.Maker, Journal: j, Plans: plans}
 	commands := &work.Commands{
 		Journal: j, Engine: cfg.Engine, Read: reads, Out: out, Wait: wait, IDs: ids, Quotas: quota, Plans: plans,
 		Watch: cfg.Watch, CallTimeout: cfg.CallTimeout, CancelWait: cfg.CancelWait, Now: cfg.Now, Log: cfg.Log,

@@ -7,6 +7,7 @@ import (
 	"longhaul/a2a/codec"
 	"longhaul/api/work"
 	"longhaul/opt"
+	"longhaul/opt/fork"
 	optwire "longhaul/opt/wire"
 )
 
@@ -41,6 +42,20 @@ func ReadAddTasks(r *Reader) work.AddTasksParams {
 	}
 	p.Tasks = readTasks(o, false)
 	return p
+}
+
+// readTaskChanges reads the changes of tasks of a fork.
+func readTaskChanges(o codec.Object, name string) (out []fork.TaskChange) {
+	for _, t := range o.Objects(name) {
+		by := fork.TaskChange{ID: t.NeedID("id"), Name: t.Text("name")}
+		checkName(t, "name", by.Name)
+		if text, ok := t.TextIf("description"); ok {
+			checkDescription(t, "description", text)
+			by.Description = &text
+		}
+		out = append(out, by)
+	}
+	return out
 }
 
 // planTaskState returns the state called name, which is required, in the spelling

@@ -36,6 +36,7 @@ var readings = []reading{
 	by("page of 10", readPageSize(10)),
 	by("page of 50", readPageSize(50)),
 	by("page of 100", readPageSize(100)),
+	by("event", readNumber(0, 1, math.MaxInt32, "must be above 0")),
 	by("history", readHistory(0)),
 	by("history of 100", readHistory(defaultHistory)),
 
@@ -49,6 +50,8 @@ var readings = []reading{
 	by("", clientMetadata),
 	by("replacement", replacement),
 	by("", readPayloads),
+	by("", func(o codec.Object, _ string) []opt.PlanSpec { return readPlans(o) }),
+	by("", readTaskChanges),
 
 	// These have members of the same object.
 	by("scope", func(o codec.Object, _ string) shown.HistoryScope { return historyScope(o, nil) }),

@@ -33,7 +33,7 @@ type Maker struct {
 // with its context id, which starts it. A repeat with the same key returns the
 // objective of the first request.
 func (s *Maker) CreateObjective(ctx context.Context, c *call.Call, p CreateObjectiveParams) (*opt.Objective, error) {
-	id, err := s.IDs.Created(c)
+	id, err := s.IDs.Made(c, "create")
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,15 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
-	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                            // the work as readers see it
-	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                              // what goes to receivers; notices contain the gate as shown
-	{name: "opt/access", imports: []string{"a2a"}},                                                  // keys, sessions and quotas
-	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                        // what starts objectives at times
-	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}}, // their JSON, for server and client
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                          // what objectives, plans and contexts do next
-	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                     // carries out what they want
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive"}},  // a world without Temporal for them
+	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                       // the work as readers see it
+	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                         // what goes to receivers; notices contain the gate as shown
+	{name: "opt/access", imports: []string{"a2a"}},                                                             // keys, sessions and quotas
+	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                   // what starts objectives at times
+	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}},            // their JSON, for server and client
+	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                        // new objectives from events of others
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                     // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                // carries out what they want
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}}, // a world without Temporal for them
 
 	{name: "activities", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/timetable",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
@@ -83,7 +84,8 @@ var rooms = []room{
 	{name: "api/push", imports: []string{"a2a", "a2a/codec", "opt", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write"}},
 	{name: "api/stream", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read"}},
 	{name: "api/work", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read", "api/write",
-		"opt/machine"}}, // what a command may ask for
+		"opt/machine", // what a command may ask for
+		"opt/fork"}},  // what a fork begins with
 	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
 	{name: "api/gate", imports: []string{"a2a", "opt", "opt/shown", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
@@ -122,8 +124,8 @@ var rooms = []room{
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                         // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                                     // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/fork", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 
@@ -231,8 +233,8 @@ var owners = map[string][]string{
 
 	"github.com/anishathalye/porcupine": {"internal/witness"}, // decides whether an order of calls explains their results
 
-	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
-	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
+	"github.com/yuin/goldmark":         {"api/console"},                      // Markdown in objects of gates
+	"github.com/aymanbagabas/go-udiff": {"api/console", "internal/commands"}, // how an object differs from the former one, and a result from that of a fork
 
 	"database/sql":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite": {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
@@ -274,7 +276,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive"}
+var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -288,7 +290,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/machine", "opt/machine/drive", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

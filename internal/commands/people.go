@@ -12,6 +12,8 @@ type Commands struct {
 	List    listCommand      `cmd:"" help:"List objectives, the newest first."`
 	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
 	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
+	Fork    forkCommand      `cmd:"" help:"Start a new objective from an event of another one, with the work that was finished there."`
+	Compare compareCommand   `cmd:"" help:"Show two objectives side by side: their tasks, times, costs, and how results differ."`
 	Costs   costsCommand     `cmd:"" help:"List what contexts, models or tenants have cost."`
 	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
 	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`

@@ -110,6 +110,9 @@ func (t tree) detail(task client.PlanTask) string {
 	if times.attempt > 1 {
 		words = append(words, fmt.Sprintf("attempt %d", times.attempt))
 	}
+	if task.Metadata.Has(opt.KeyTakenOver) {
+		words = append(words, "taken over")
+	}
 	if why := failureReason(task); why != "" {
 		words = append(words, strings.TrimPrefix(why, " "))
 	}

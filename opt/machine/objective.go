@@ -23,6 +23,7 @@ func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 	if !o.Objective.QueuedAt.IsZero() {
 		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
 	}
+	m.State.Heard = o.Notes
 	return m
 }
 
@@ -243,6 +244,11 @@ func (m *Objective) onOpened() {
 	e := opening.Event()
 	s.N++
 	m.events = append(m.events, e)
+	notes := s.Heard
+	s.Heard = nil
+	for _, l := range notes {
+		m.onLetter(l)
+	}
 	if !s.Idle {
 		m.begin()
 	}

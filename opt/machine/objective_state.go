@@ -32,6 +32,7 @@ type ObjectiveState struct {
 	Lost      bool           `json:"lost,omitempty"`   // its former workflow was ended by an operator; whether it shared the context is not known
 	Begin     bool           `json:"begin,omitempty"`  // it was started, and begins when it has its turn
 	Notes     []a2a.Message  `json:"notes,omitempty"`  // messages to the root task that are not replies
+	Heard     []opt.Letter   `json:"heard,omitempty"`  // those with which it opens
 	Shaped    bool           `json:"shaped,omitempty"` // another principal has shaped the work, and no event has said so yet
 
 	Seen map[string]bool `json:"seen,omitempty"` // letters, so that a repeat changes nothing

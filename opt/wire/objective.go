@@ -73,6 +73,23 @@ type ObjectiveResult struct {
 	Objective Objective `json:"objective"`
 }
 
+// A NewFork asks for a new objective, from an event of another one. Absent members change nothing.
+type NewFork struct {
+	At      int          `json:"at,omitempty"` // the number of the event; 0 for the latest
+	Name    string       `json:"name,omitempty"`
+	Message string       `json:"message,omitempty"` // in place of the request: a planner makes plans for it, unless there are Plans
+	Plans   []Plan       `json:"plans,omitempty"`   // in place of the plans
+	Tasks   []TaskChange `json:"tasks,omitempty"`
+	Repeat  bool         `json:"repeat,omitempty"` // also do tasks again that have begun and have no recorded end
+}
+
+// A TaskChange changes the text of a task for a fork.
+type TaskChange struct {
+	ID          string  `json:"id"` // of a task of the original
+	Name        string  `json:"name,omitempty"`
+	Description *string `json:"description,omitempty"`
+}
+
 // A PlanResult is the result of a method about one plan.
 type PlanResult struct {
 	Plan Plan `json:"plan"`
@@ -139,7 +156,8 @@ func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 	if t.State == opt.TaskFailed {
 		reason = t.Reason
 	}
-	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies).WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used))
+	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies).
+		WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used)).WithIf(t.Taken != nil, opt.KeyTakenOver, t.Taken)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link

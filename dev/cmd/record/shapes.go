@@ -98,6 +98,7 @@ var shapes = []shape{
 	{name: "retried", specs: plans("fail 1; say at last")},
 	{name: "excepted", specs: []opt.PlanSpec{excepted()}},
 	{name: "uses", specs: []opt.PlanSpec{uses()}},
+	{name: "forked", specs: []opt.PlanSpec{forked()}},
 	{name: "canceled-working", specs: plans("work 1m", "say never"), steps: []step{waitFor(opt.TaskWorking), cancel}},
 	{name: "canceled-waiting", specs: plans("approve Go on?"), steps: []step{waitFor(opt.TaskInputRequired), cancel}},
 	{name: "canceled-task", specs: plans("work 1m|say never"), steps: []step{waitFor(opt.TaskWorking), cancelTask}},
@@ -189,6 +190,13 @@ func uses() opt.PlanSpec {
 	p := plan("Results", "say one", "say two", "x")
 	p.Tasks[2].Description, p.Tasks[2].Uses = "", []string{"task-0"}
 	p.Tasks[2].Input = []byte(`{"longhaul/v1/text":["It was ",{"results":"task-0"}]}`)
+	return p
+}
+
+// forked returns a plan of a fork, whose first task was taken over.
+func forked() opt.PlanSpec {
+	p := uses()
+	p.Tasks[0].Taken = &opt.Taken{TaskID: "task-of-the-original", Digest: "sha256:0", Artifacts: []a2a.Artifact{{ArtifactID: "1-0-out", Parts: []a2a.Part{a2a.TextPart("taken")}}}}
 	return p
 }
 

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"longhaul/a2a"
 	"longhaul/internal/journal/db"
+	"longhaul/opt"
 )
 
 // addArtifact adds an artifact or a piece of one. An event from an earlier
@@ -38,4 +40,14 @@ func replaceArtifact(r *rows, e *entry) (replaced bool) {
 	r.Do("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...)
 	r.Do("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
 	return true
+}
+
+// setArtifact sets an artifact of a task. The root task shows it as before.
+func setArtifact(r *rows, taskID string, a a2a.Artifact) {
+	whole := &entry{Event: opt.Event{TaskID: taskID, Chunk: &opt.Chunk{Artifact: a}}, added: r.Encode(true, a)}
+	r.Get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
+		db.Args{r.objectiveID, taskID, a.ArtifactID}, &whole.RootID)
+	if !replaceArtifact(r, whole) {
+		insertArtifact(r, whole)
+	}
 }

@@ -91,7 +91,7 @@ func barePlan(p opt.Plan) opt.Plan {
 
 // bareTask is bareObjective for a task.
 func bareTask(t opt.Task) opt.Task {
-	t.Name, t.Metadata, t.Dependencies, t.Link, t.Follow, t.Gate = "", nil, nil, "", false, nil
+	t.Name, t.Metadata, t.Dependencies, t.Link, t.Follow, t.Gate, t.Artifacts = "", nil, nil, "", false, nil, nil
 	return t
 }
 

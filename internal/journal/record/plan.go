@@ -16,6 +16,11 @@ func addPlan(r *rows, e *entry) {
 		e.text.name, e.text.description, e.text.metadata, e.text.dependencies, p.UpdatedAt.Millis())
 	r.o.updatedAt = e.At.Millis()
 	addTasks(r, e)
+	for _, t := range e.tasks {
+		for _, a := range t.Artifacts { // of a task that was taken over
+			setArtifact(r, t.A2AID(), a)
+		}
+	}
 }
 
 // writePlanHead writes the head of a plan.

@@ -133,11 +133,6 @@ func setArtifacts(r *rows, taskID string, list []a2a.Artifact) {
 		}
 	}
 	for _, a := range list {
-		whole := &entry{Event: opt.Event{TaskID: taskID, Chunk: &opt.Chunk{Artifact: a}}, added: r.Encode(true, a)}
-		r.Get("SELECT root_id FROM artifacts WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3 ORDER BY seq LIMIT 1",
-			db.Args{r.objectiveID, taskID, a.ArtifactID}, &whole.RootID)
-		if !replaceArtifact(r, whole) {
-			insertArtifact(r, whole)
-		}
+		setArtifact(r, taskID, a)
 	}
 }

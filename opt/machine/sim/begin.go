@@ -31,6 +31,9 @@ func beginsActivity(w *world, r *run, a *activity) {
 	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask {
 		return
 	}
+	if t := w.facts.forked[a.work.TaskID]; t.from != "" {
+		w.fail("forks", "%s runs, and was taken over from %s", w.name(a.work.TaskID), w.name(t.from))
+	}
 	h, ofPlan := r.m.(planHost)
 	if a.again {
 		return // also in a plan that was paused meanwhile: the attempt has begun

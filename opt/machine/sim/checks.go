@@ -85,6 +85,7 @@ var eventChecks = []struct {
 	{opt.TaskMoved, stepsInOrder},
 	{opt.TaskMoved, cancelsElsewhere},
 	{opt.TaskMoved, isReturned},
+	{opt.PlanAdded, isReplaced},
 	{opt.MessageAdded, judged},
 	{opt.ObjectiveChanged, revisionsRise},
 	{opt.CommandAnswered, answeredOnce},

@@ -2,10 +2,13 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/fork"
 	"longhaul/opt/machine"
 )
 
@@ -24,6 +27,8 @@ func (cs clients) act(c *choice) {
 	switch k := c.pick(16); {
 	case k < 2 && len(cs.w.journal.order) < 4:
 		cs.openObjective(c)
+	case k == 15 && cs.w.forks && len(cs.w.journal.order) < 6:
+		cs.fork(c)
 	case k < 4:
 		cs.note(c)
 	case k < 7:
@@ -164,4 +169,41 @@ func (cs clients) sendCallback(c *choice) {
 	}
 	cs.w.logf("a callback for %s: %s", cs.w.name(in.TaskID), in.ID)
 	cs.w.put(op{kind: callback, to: plans[i].ID, in: machine.Callback{Callback: in}})
+}
+
+// fork has a client make another objective of one, from one of its events. The original stays as it is.
+func (cs clients) fork(c *choice) {
+	r := cs.anyRow(c)
+	var events []opt.Event
+	for _, e := range cs.w.journal.log {
+		if e.objectiveID == r.objective.ID {
+			events = append(events, event(e.content))
+		}
+	}
+	n := len(events) - c.pick(len(events))
+	change := fork.Change{Repeat: c.pick(3) > 0}
+	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
+		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: fmt.Sprint("changed ", cs.w.n)}}
+	}
+	o := cs.newOpening(fmt.Sprint("ctx-", 1+c.pick(2))).Objective
+	o.Name, o.Principal = "", principals[c.pick(len(principals))]
+	before := encoded(r.objective)
+	opening, err := fork.At(events, n).Fork(o, change)
+	if !slices.Equal(before, encoded(r.objective)) {
+		cs.w.fail("forks", "a fork has changed %s", cs.w.name(r.objective.ID))
+	}
+	cs.w.logf("a client forks %s at its event %d of %d, again %v, changes %v: %v", cs.w.name(r.objective.ID), n, len(events), change.Repeat, change.Tasks, err)
+	begun := new(fork.BegunError)
+	switch {
+	case errors.As(err, &begun):
+		hasBegun(cs.w, events[:n], begun.Tasks)
+	case err != nil && len(change.Tasks) == 0:
+		cs.w.fail("forks", "%s cannot be forked: %v", cs.w.name(r.objective.ID), err)
+	case err == nil:
+		takesOver(cs.w, opening, forked{events, n, change})
+		if n == len(events) && len(change.Tasks) == 0 && !cs.w.histories {
+			takesAll(cs.w, &r.objective, opening)
+		}
+		cs.open(opening, 0)
+	}
 }

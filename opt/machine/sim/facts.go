@@ -34,6 +34,7 @@ type facts struct {
 	cut      map[string]bool        // workflows that an operator has ended or reset: commands may have done less, or more, than was answered
 	lost     map[string]bool        // moves of plans whose workflow an operator had ended, when their objective made them
 	resets   map[string]int         // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
+	forked   map[string]takenTask   // tasks that forks have taken over, by their A2A tasks
 	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 }
 
@@ -41,7 +42,7 @@ func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{},
-		commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
+		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
 		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
 	}
 }

@@ -41,6 +41,7 @@ func play(w *world, s Schedule) Result {
 	return w.result(func() {
 		if len(s) > 0 {
 			w.histories, w.replays = s[0][7]%4 == 0, s[0][7]%16 == 0
+			w.forks = s[0][4]%4 == 3
 			w.rules -= []int{0, 1, 0, 2}[s[0][6]%4]
 			w.skew = []int64{0, 0, -180_000, 180_000}[s[0][5]%4]
 		}

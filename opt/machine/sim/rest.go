@@ -21,6 +21,7 @@ func checkRest(w *world) {
 			knowsItsPlans(w, &h.o.State)
 		case planHost:
 			planRestsForReason(w, &h.p.State)
+			staysTaken(w, &h.p.State.Plan)
 		case contextHost:
 			nobodyWaitsInVain(w, r, &h.c.State)
 		}

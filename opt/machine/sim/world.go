@@ -26,6 +26,7 @@ type world struct {
 	used      map[string]bool // keys of activities and timers, by workflow
 	histories bool            // histories are kept, and may be reset
 	replays   bool            // they are replayed as well
+	forks     bool            // clients make forks
 	rules     int             // version of the rules of new runs
 	skew      int64           // how far the clock of the API is ahead
 	facts     facts           // the records of the invariants

@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
+)
+
+// writing is a service whose plans are: write, approve, publish.
+func writing(t *testing.T, by *opt.Responders) *fixture {
+	t.Helper()
+	return newServiceIn(t, func(c *worldConfig) {
+		gate := approval()
+		gate.Responders = by
+		c.Script = nil
+		c.Planner = func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+			tasks := []opt.TaskSpec{{Name: "Write"}, {Name: "Approve", Ask: gate}, {Name: "Publish"}}
+			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: tasks}}}, true
+		}
+	})
+}
+
+// fork has a fork made, and returns its id.
+func (s *fixture) fork(t *testing.T, params string, headers ...string) string {
+	t.Helper()
+	return s.must(t, "objectives/fork", params, headers...).at("objective", "id").String()
+}
+
+// complete does all that an objective waits for, until it has ended: it completes tasks with texts, and
+// accepts. It returns the names of the tasks that have run.
+func (s *fixture) complete(t *testing.T, id string) (ran string) {
+	t.Helper()
+	for n := range 20 {
+		o := s.world.Objective(id)
+		if o.Status.Ended() {
+			if o.Status != opt.ObjectiveCompleted {
+				t.Errorf("%s is %s", id, o.Status)
+			}
+			return strings.TrimSpace(ran)
+		}
+		for _, p := range o.Plans {
+			for _, task := range p.Tasks {
+				if work, running := s.running(task.A2AID()); running {
+					ran += " " + task.Name
+					s.world.Complete(task.A2AID(), a2a.Artifact{ArtifactID: opt.ArtifactID(task.ID, "out"), Parts: []a2a.Part{a2a.TextPart("made by " + work.TaskID)}})
+				}
+				if task.Gate != nil {
+					s.say(t, task.A2AID(), fmt.Sprint("yes-", id, n), `{"data":{"action":"accept"}}`, "", "Authorization", "Bearer acme/carol")
+				}
+			}
+		}
+	}
+	t.Fatalf("%s does not end", id)
+	return ""
+}
+
+func (s *fixture) recorded(t *testing.T, id string) string {
+	t.Helper()
+	doc, err := json.Marshal(s.world.Events(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(doc)
+}
+
+// A fork of each event of an objective ends as that did: tasks that were finished before a decision are
+// taken over, the gate asks again, and the original stays as it is. So does a fork of a fork.
+func TestFork_atEveryEvent(t *testing.T) {
+	s := writing(t, nil)
+	id := s.send(t, "m", "write").at("id").String()
+	s.complete(t, id)
+	before := s.recorded(t, id)
+	for _, e := range s.world.Events(id) {
+		fork := s.fork(t, fmt.Sprintf(`{"id":%q,"at":%d,"repeat":true}`, id, e.Seq))
+		again := s.fork(t, fmt.Sprintf(`{"id":%q,"repeat":true}`, fork))
+		ran := s.complete(t, fork)
+		first := s.world.Objective(fork).Plans[0].Tasks[0]
+		switch {
+		case first.Taken == nil && ran != "Write Publish", first.Taken != nil && ran != "Publish":
+			t.Errorf("at event %d (%s): %s ran, taken over is %v", e.Seq, e.Event, ran, first.Taken)
+		case first.Taken != nil && first.Taken.TaskID != opt.TaskID(opt.PlanID(id, 1), 0):
+			t.Errorf("at event %d the first task is taken over from %s", e.Seq, first.Taken.TaskID)
+		}
+		s.complete(t, again)
+	}
+	if s.recorded(t, id) != before {
+		t.Error("the original has changed")
+	}
+	last := s.fork(t, fmt.Sprintf(`{"id":%q}`, id))
+	if s.complete(t, last) != "Publish" {
+		t.Error("finished tasks have run again")
+	}
+	n := s.must(t, "objectives/get", `{"id":"`+last+`"}`).at("objective")
+	if of := n.at("metadata", "longhaul/v1/forkOf", "objectiveId").String(); of != id {
+		t.Errorf("it is a fork of %s", of)
+	}
+	shown := n.at("plans", "0", "tasks", "0", "metadata", "longhaul/v1/takenOver", "taskId").String()
+	made := s.must(t, "GetTask", `{"id":"`+opt.TaskID(opt.PlanID(last, 1), 0)+`"}`).at("artifacts", "0", "parts", "0", "text").String()
+	if shown != opt.TaskID(opt.PlanID(id, 1), 0) || made != "made by "+shown {
+		t.Errorf("%s is taken over, with %q", shown, made)
+	}
+}
+
+// Tasks that have begun and have no recorded end are repeated only for a caller who says so.
+func TestFork_repeats(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	n := s.call(t, "objectives/fork", `{"id":"`+objectiveID+`"}`)
+	wantCode(t, n, "-32001")
+	if info := n.at("error", "data", "0"); info.at("reason").String() != "INVALID_STATE_TRANSITION" || info.at("metadata", "tasks").String() != taskID {
+		t.Errorf("the error is %v", n)
+	}
+	fork := s.fork(t, `{"id":"`+objectiveID+`","repeat":true}`)
+	if _, running := s.running(opt.TaskID(opt.PlanID(fork, 1), 0)); !running {
+		t.Error("the task does not run again")
+	}
+	for at, params := range map[string]string{"at": `"at":1000`, "tasks[0].id": `"repeat":true,"tasks":[{"id":"task-x"}]`} {
+		if got := field(s.call(t, "objectives/fork", `{"id":"`+objectiveID+`",`+params+`}`)); got != at {
+			t.Errorf("%s: the error is about %q", params, got)
+		}
+	}
+}
+
+// Who has asked for the original does not decide in a fork of it where requesters may not.
+func TestFork_requesters(t *testing.T) {
+	s := writing(t, &opt.Responders{NotRequester: true})
+	id := s.send(t, "m", "write").at("id").String()
+	s.world.Complete(opt.TaskID(opt.PlanID(id, 1), 0), a2a.Artifact{ArtifactID: "1-0-out", Parts: []a2a.Part{a2a.TextPart("text")}})
+	fork := s.fork(t, `{"id":"`+id+`"}`, "Authorization", "Bearer acme/bob")
+	gate := opt.TaskID(opt.PlanID(fork, 1), 1)
+	for i, who := range []string{"ann", "bob"} {
+		if n := s.say(t, gate, fmt.Sprint("no-", i), `{"data":{"action":"accept"}}`, "", "Authorization", "Bearer acme/"+who); !n.has("error") {
+			t.Errorf("%s has decided: %v", who, n)
+		}
+	}
+	s.complete(t, fork)
+}
+
+// A fork has copies of large contents, so that the original may be removed.
+func TestFork_outlivesItsOriginal(t *testing.T) {
+	s := writing(t, nil)
+	large := strings.Repeat("large ", 10_000)
+	id := s.send(t, "m", large).at("id").String()
+	parts, blobs := a2a.Detach([]a2a.Part{a2a.TextPart(large + "made")})
+	if err := s.journal.WriteBlobs(t.Context(), id, blobs); err != nil {
+		t.Fatal(err)
+	}
+	s.world.Complete(opt.TaskID(opt.PlanID(id, 1), 0), a2a.Artifact{ArtifactID: "1-0-out", Parts: parts})
+	fork := s.fork(t, `{"id":"`+id+`"}`)
+	s.forget(t, id)
+	s.complete(t, fork)
+	n := s.must(t, "GetTask", `{"id":"`+opt.TaskID(opt.PlanID(fork, 1), 0)+`"}`)
+	if got := n.at("artifacts", "0", "parts", "0", "text").String(); got != large+"made" {
+		t.Errorf("it has made %d bytes", len(got))
+	}
+	n = s.must(t, "GetTask", `{"id":"`+fork+`","historyLength":10}`)
+	if got := n.at("history", "0", "parts", "0", "text").String(); got != large {
+		t.Errorf("the request has %d bytes", len(got))
+	}
+}

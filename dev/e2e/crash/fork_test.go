@@ -1,0 +1,61 @@
+package crash_test
+
+import (
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A process kills itself while it makes a fork. The client repeats its call, and gets one fork, which
+// does nothing again that it has taken over.
+func TestCrash_fork(t *testing.T) {
+	for _, point := range []string{"engine-started:3", "accepted:3"} { // two sends come before
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.start(harness.AllInOne, point)
+			plan := harness.NewPlan("plan", "work 10ms", "approve Go on?; "+say(0))
+			f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
+			if err == nil {
+				_, err = f.UntilState(w.ctx(), "INPUT_REQUIRED")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fork := func() (id string, err error) {
+				var made struct{ Objective struct{ ID string } }
+				params := map[string]any{"id": f.TaskID, "repeat": true, "metadata": map[string]any{"longhaul/v1/requestId": "fork"}}
+				err = w.c.Call(w.ctx(), "objectives/fork", params, &made)
+				return made.Objective.ID, err
+			}
+			if _, err := fork(); err == nil {
+				t.Error("the process has answered")
+			}
+			p.AwaitEnd(within)
+			if !p.Killed() {
+				t.Fatal("the point was not reached")
+			}
+			p = w.start(harness.AllInOne, "")
+			first, err := fork()
+			again, repeated := fork()
+			if err != nil || repeated != nil || first != again {
+				t.Fatalf("the forks are %s and %s: %v, %v", first, again, err, repeated)
+			}
+			w.ack(first, completes(0))
+			for _, f := range []*harness.Follower{f, w.follow(first, 0)} {
+				if err := w.answer(w.ctx(), f, planTask(f.TaskID, 1, 1), 1, decide("accept")); err != nil {
+					t.Error(err)
+				}
+			}
+			all := w.settle()
+			p.Stop()
+			w.checkStopped(all)
+			for key := range harness.Rounds(harness.Tally(t, w.tally)) {
+				if strings.HasPrefix(key, planTask(first, 1, 0)) {
+					t.Errorf("%s has run, and was taken over", key)
+				}
+			}
+		})
+	}
+}
