@@ -18,8 +18,10 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/opt"
 )
 
 // A testTerminal is a pseudo-terminal and its screen.
