@@ -167,12 +167,15 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 	return kept, err
 }
 
-// Plan asks the planner for plans. A second run asks again.
+// Plan asks the planner for plans. A second run asks again. Its usage is that of the runs before,
+// too, and the detail of an error.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
 	ctx, end := fenced(ctx, a.cfg.Fence)
 	defer end(&err)
 	defer a.recoverPanic(ctx, "planner", false, &err)
-	defer sendHeartbeats(ctx).stop()
+	beats := sendHeartbeats(ctx)
+	defer beats.stop()
+	spent := beats.spentBefore(ctx)
 	if r.Message != nil {
 		whole := *r.Message
 		if whole.Parts, err = a.contents(r.ObjectiveID).attach(ctx, whole.Parts); err != nil {
@@ -183,13 +186,14 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()
 	planned, err = a.cfg.Planner.Plan(within, r)
-	if err != nil && isStopping(ctx) {
+	if planned.Usage = sumOf(spent, planned.Usage); err == nil {
+		return planned, nil
+	}
+	beats.spend(ctx, planned.Usage)
+	if isStopping(ctx) {
 		return Planned{}, errStopped()
 	}
-	if errors.Is(err, ErrNoPlan) {
-		return Planned{}, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
-	}
-	return planned, err
+	return Planned{}, planFailure(err, planned.Usage)
 }
 
 // RunInput is what Run is asked to do.

@@ -356,6 +356,22 @@ func TestPlan_errors(t *testing.T) {
 	}
 }
 
+// What a planner has used before it fails is in the error, with what its runs before have used.
+func TestPlan_usage(t *testing.T) {
+	w := newWorker(activities.Config{Planner: planner(func(activities.Request) (activities.Planned, error) {
+		return activities.Planned{Usage: &opt.Usage{Input: 5, Model: "m"}}, errors.New("busy")
+	})})
+	w.SetHeartbeatDetails(activities.Progress{Spent: &opt.Usage{Input: 30, Output: 2}})
+	_, err := w.ExecuteActivity(w.acts.Plan, activities.Request{})
+	var got opt.Usage
+	if app := application(t, err); app.NonRetryable() || app.Message() != "busy" || app.Details(&got) != nil {
+		t.Errorf("the error is %v", app)
+	}
+	if want := (opt.Usage{Input: 35, Output: 2, Model: "m"}); got != want {
+		t.Errorf("used %+v, want %+v", got, want)
+	}
+}
+
 func TestRecord(t *testing.T) {
 	r := &recorder{}
 	w := newWorker(activities.Config{Recorder: r})

@@ -60,6 +60,21 @@ func finalFailure(err error) error {
 	return temporal.NewNonRetryableApplicationError(text, kind, nil)
 }
 
+// planFailure returns the error of a planner, with its usage as the detail; nil for none.
+func planFailure(err error, used *opt.Usage) error {
+	options, kind := temporal.ApplicationErrorOptions{NonRetryable: errors.Is(err, ErrNoPlan)}, ""
+	if options.NonRetryable {
+		kind = NoPlanError
+	}
+	if used != nil {
+		options.Details = []any{used}
+	}
+	if _, typed := errors.AsType[*temporal.ApplicationError](err); typed || kind == "" && used == nil {
+		return err
+	}
+	return temporal.NewApplicationErrorWithOptions(err.Error(), kind, options)
+}
+
 // A recordError is why a stream could not be recorded.
 type recordError struct{ cause error }
 

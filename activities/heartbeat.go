@@ -1,12 +1,15 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
+
+	"longhaul/opt"
 )
 
 // A Progress is what Temporal's UI shows of a task that runs: the details of its
@@ -16,6 +19,8 @@ type Progress struct {
 	Attempt int       `json:"attempt"`
 	Pieces  int64     `json:"pieces,omitempty"` // that it has streamed
 	Since   time.Time `json:"since"`
+
+	Spent *opt.Usage `json:"spent,omitempty"` // by the runs of a planner that have failed
 }
 
 // A heartbeats value sends the heartbeats of an activity, so that a dead worker is noticed within
@@ -62,6 +67,34 @@ func (h *heartbeats) send(ctx context.Context, every time.Duration) {
 		} else {
 			activity.RecordHeartbeat(ctx)
 		}
+	}
+}
+
+// spentBefore returns what earlier runs of the activity have used, nil for nothing, and keeps it for
+// later ones.
+func (h *heartbeats) spentBefore(ctx context.Context) *opt.Usage {
+	var before Progress
+	if activity.IsActivity(ctx) && activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil && before.Spent != nil {
+		h.spend(ctx, before.Spent)
+	}
+	return before.Spent
+}
+
+// sumOf returns the sum of usages, of which each may be nil for none.
+func sumOf(before, now *opt.Usage) *opt.Usage {
+	if before == nil || now == nil {
+		return cmp.Or(before, now)
+	}
+	sum := before.Plus(*now)
+	sum.Model = now.Model
+	return &sum
+}
+
+// spend keeps what the activity has used for later runs; nil for nothing.
+func (h *heartbeats) spend(ctx context.Context, used *opt.Usage) {
+	if used != nil && activity.IsActivity(ctx) {
+		h.show(func() Progress { return Progress{Spent: used} })
+		activity.RecordHeartbeat(ctx, Progress{Spent: used})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A Planner turns a request into plans. Plan may be called again for the same
 // request after a crash; only the first answer that Temporal records counts. An
-// error is repeated; [ErrNoPlan] is final.
+// error is repeated; [ErrNoPlan] is final. The usage counts beside an error, too.
 type Planner interface {
 	Plan(ctx context.Context, r Request) (Planned, error)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -38,6 +39,7 @@ type Piece = opt.Piece
 // pieceJSON is the JSON of a piece that is no literal.
 type pieceJSON struct {
 	Results string `json:"results"`
+	Answer  string `json:"answer,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -45,7 +47,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	pieces := make([]any, len(t))
 	for i, p := range t {
 		if pieces[i] = p.Literal; p.Results != "" {
-			pieces[i] = pieceJSON{p.Results}
+			pieces[i] = pieceJSON{p.Results, p.Answer}
 		}
 	}
 	return json.Marshal(map[string]any{KeyText: pieces})
@@ -104,49 +106,58 @@ func (f *filler) fill(v any) (any, error) {
 	return v, nil
 }
 
-// text returns the string that an object contains.
-func (f *filler) text(object map[string]any, pieces any) (string, error) {
+// text returns the string that an object contains, or the answer of people that is all of it, as
+// JSON.
+func (f *filler) text(object map[string]any, pieces any) (any, error) {
 	list, ok := pieces.([]any)
 	if !ok || len(object) != 1 {
 		return "", fmt.Errorf("an object with the key %q must have no other key, and a list as its value", KeyText)
 	}
 	var b strings.Builder
 	for _, p := range list {
-		switch p := p.(type) {
-		case string:
-			b.WriteString(p)
-			continue
-		case map[string]any:
-			if name, ok := p["results"].(string); ok && len(p) == 1 {
-				text, err := f.results(name)
-				if err != nil {
-					return "", err
-				}
-				b.WriteString(text)
-				continue
-			}
+		text, answer, err := f.piece(p)
+		if err != nil || answer != nil && len(list) == 1 {
+			return answer, err
 		}
-		return "", errors.New("a piece of a text is a string, or names results")
+		b.WriteString(text)
 	}
 	return b.String(), nil
 }
 
-// results returns the text of the results that a piece names, cut to the room
-// that is left.
-func (f *filler) results(name string) (string, error) {
+// piece returns a piece as text, and as JSON if it is an answer.
+func (f *filler) piece(p any) (text string, answer json.RawMessage, err error) {
+	switch p := p.(type) {
+	case string:
+		return p, nil, nil
+	case map[string]any:
+		name, named := p["results"].(string)
+		question, asks := p["answer"].(string)
+		if named && (len(p) == 1 || asks && len(p) == 2) {
+			return f.results(name, question)
+		}
+	}
+	return "", nil, errors.New("a piece of a text is a string, or names results or an answer")
+}
+
+// results returns the text of the results that a piece names, or the answer to a question of them,
+// cut to the room that is left.
+func (f *filler) results(name, question string) (text string, answer json.RawMessage, err error) {
 	taskID, ok := opt.TaskPlaced(f.work.PlanID, name)
 	switch {
 	case name == AllResults:
 		taskID = ""
 	case !ok:
-		return "", fmt.Errorf("%q names no task", name)
+		return "", nil, fmt.Errorf("%q names no task", name)
 	}
-	text := f.work.ResultsText(taskID)
+	if text = f.work.ResultsText(taskID); question != "" {
+		answer = f.work.Answer(taskID, question)
+		text = a2a.DataText(answer)
+	}
 	if len(text) > f.bytesLeft {
 		text = strings.ToValidUTF8(text[:f.bytesLeft], "") + "…"
 		f.bytesLeft = 0
-		return text, nil
+		return text, nil, nil
 	}
 	f.bytesLeft -= len(text)
-	return text, nil
+	return text, answer, nil
 }

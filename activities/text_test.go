@@ -17,6 +17,7 @@ import (
 var made = []activities.Result{
 	{TaskID: opt.TaskID(work.PlanID, 0), Name: "Search", Artifacts: []a2a.Artifact{artifact("a", "one", "two"), {ArtifactID: "b", Parts: []a2a.Part{a2a.DataPart(1)}}, artifact("c", "three")}},
 	{Artifacts: []a2a.Artifact{artifact("d", `"}, {{results}} <b>`)}}, // of an earlier plan
+	{TaskID: opt.TaskID(work.PlanID, 1), Artifacts: []a2a.Artifact{{ArtifactID: opt.AnswersID(opt.TaskID(work.PlanID, 1)), Parts: []a2a.Part{{Data: []byte(`{"limit":100,"why":"\"just\" so"}`)}}}}},
 }
 
 func TestRun_fillsInput(t *testing.T) {
@@ -34,6 +35,10 @@ func TestRun_fillsInput(t *testing.T) {
 		{"a task's", text(literal("About: "), activities.Piece{Results: "task-0"}, literal(".")), `{"q":["About: one\ntwo\nthree."]}`},
 		{"everybody's", text(activities.Piece{Results: activities.AllResults}), `{"q":["one\ntwo\nthree\n\"}, {{results}} <b>"]}`},
 		{"of a task that made nothing", text(literal("<"), activities.Piece{Results: "task-7"}, literal(">")), `{"q":["<>"]}`},
+		{"an answer", text(literal("To "), activities.Piece{Results: "task-1", Answer: "limit"}, literal("."), activities.Piece{Results: "task-1", Answer: "why"}), `{"q":["To 100.\"just\" so"]}`},
+		{"an answer alone", text(activities.Piece{Results: "task-1", Answer: "limit"}), `{"q":[100]}`},
+		{"an answer alone that no one gave", text(activities.Piece{Results: "task-1", Answer: "who"}), `{"q":[""]}`},
+		{"an answer that no one gave", text(literal("<"), activities.Piece{Results: "task-1", Answer: "who"}, activities.Piece{Results: "task-0", Answer: "limit"}, literal(">")), `{"q":["<>"]}`},
 		{"a literal alone", text(literal("a"), literal("b")), `{"q":["ab"]}`},
 		{"no pieces", text(), `{"q":[""]}`},
 		{"in place of all of it", `{"longhaul/v1/text":["a"]}`, `"a"`},
@@ -58,7 +63,7 @@ func TestRun_fillsInput(t *testing.T) {
 func TestRun_refusesBrokenTexts(t *testing.T) {
 	for _, input := range []string{
 		`{"longhaul/v1/text":"a"}`, `{"longhaul/v1/text":["a"],"b":1}`, `{"longhaul/v1/text":[1]}`, `{"longhaul/v1/text":[{"results":1}]}`,
-		`{"longhaul/v1/text":[{"results":"task-0","b":1}]}`, `{"longhaul/v1/text":[{"results":"Search"}]}`, `{"longhaul/v1/text":[{"results":""}]}`,
+		`{"longhaul/v1/text":[{"results":"task-0","b":1}]}`, `{"longhaul/v1/text":[{"results":"task-0","answer":1}]}`, `{"longhaul/v1/text":[{"answer":"a"}]}`, `{"longhaul/v1/text":[{"results":"Search"}]}`, `{"longhaul/v1/text":[{"results":""}]}`,
 		`{"longhaul/v1/text":[["a"]]}`, `[[{"a":{"longhaul/v1/text":{}}}]]`,
 	} {
 		got, out := filled(t, input)

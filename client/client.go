@@ -12,7 +12,7 @@ import (
 // unless its comment says what the zero value means.
 type Config struct {
 	URL   string       // of the agent's JSON-RPC interface, such as http://127.0.0.1:7420
-	Token string       // sent as a bearer token; "" for none
+	Token string       // sent as a bearer token, without spaces and new lines around it; "" for none
 	HTTP  *http.Client // nil: a new client. A Timeout in it would cut streams.
 
 	Patience time.Duration // for which a call is repeated while the agent cannot be reached; zero: 1 min, negative: not at all
@@ -31,7 +31,7 @@ type Client struct {
 
 // New returns a client. It connects when it is used.
 func New(cfg Config) *Client {
-	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	cfg.URL, cfg.Token = strings.TrimRight(cfg.URL, "/"), strings.TrimSpace(cfg.Token)
 	cfg.HTTP = cmp.Or(cfg.HTTP, &http.Client{})
 	cfg.Patience, cfg.Timeout, cfg.Silence = cmp.Or(cfg.Patience, time.Minute), cmp.Or(cfg.Timeout, time.Minute), cmp.Or(cfg.Silence, time.Minute)
 	if cfg.Backoff == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"sync/atomic"
 
 	"longhaul/a2a"
@@ -131,6 +132,9 @@ func (c *caller) send(ctx context.Context, r request) (*http.Response, error) {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as https://agent.example.com", c.cfg.URL)
 	}
 	header.Set(codec.HeaderVersion, version)
+	if strings.ContainsFunc(c.cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, ErrToken
+	}
 	if c.cfg.Token != "" {
 		header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}

@@ -24,7 +24,7 @@ const unavailable = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"T
 func TestClient_headers(t *testing.T) {
 	a := newAgent(t, result(task("WORKING")), text(200, "application/json", `{}`))
 	cfg := config(a.URL + "/")
-	cfg.Token = "secret"
+	cfg.Token = "secret\n"
 	c := client.New(cfg)
 	if _, err := c.Get(t.Context(), "t1", -1); err != nil {
 		t.Fatal(err)

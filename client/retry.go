@@ -19,6 +19,9 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
+// ErrToken says that a token has a character that no bearer token can have, so that it was not sent.
+var ErrToken = errors.New("the token has a space, a new line or another character that a token cannot have")
+
 // isTransient reports whether a call that failed with err may succeed later.
 func isTransient(err error) bool {
 	if answered, ok := errors.AsType[*Error](err); ok {

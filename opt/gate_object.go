@@ -21,6 +21,7 @@ type GateForm struct {
 type Piece struct {
 	Literal string `json:"literal,omitempty"`
 	Results string `json:"results,omitempty"` // "task-2" for the results of that task of the plan, or [AllResults]; "" for a literal
+	Answer  string `json:"answer,omitempty"`  // id of a question of that task, to which it is the answer in place of results; "" for none
 }
 
 // AllResults is what a [Piece] names for the results of every task before its

@@ -67,6 +67,17 @@ func (w Work) ResultsText(taskID string) string {
 	return textOf(made)
 }
 
+// Answer returns the answer of people to a question of a task before this one, as JSON; nil if there
+// is none.
+func (w Work) Answer(taskID, questionID string) json.RawMessage {
+	for _, r := range w.Results {
+		if r.TaskID == taskID {
+			return r.Answer(questionID)
+		}
+	}
+	return nil
+}
+
 func textOf[T interface{ Text() string }](list []T) string {
 	var texts []string
 	for _, one := range list {
@@ -86,6 +97,26 @@ type Result struct {
 	Name      string         `json:"name"`
 	Artifacts []a2a.Artifact `json:"artifacts"`
 }
+
+// Answer returns what people have answered to a question of the task, as JSON; nil if they have not.
+// It is "…" where the answers are so large that they are stored elsewhere.
+func (r Result) Answer(questionID string) json.RawMessage {
+	for _, a := range r.Artifacts {
+		if a.ArtifactID != AnswersID(r.TaskID) || len(a.Parts) == 0 {
+			continue
+		}
+		if a.Parts[0].Ref != nil {
+			return json.RawMessage(`"…"`)
+		}
+		var answers map[string]json.RawMessage
+		_ = json.Unmarshal(a.Parts[0].Data, &answers) // there is none
+		return answers[questionID]
+	}
+	return nil
+}
+
+// AnswersID returns the id of the artifact with the answers to the questions of a task.
+func AnswersID(taskID string) string { return ArtifactID(taskID, "answers") }
 
 // An Outcome is the result of an executor: the task is completed, failed without
 // retry, rejected, or waits at a gate.

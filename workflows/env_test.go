@@ -131,7 +131,7 @@ func (onePlan) Plan(_ context.Context, r activities.Request) (activities.Planned
 	}
 	text := r.Message.Text()
 	if text == "impossible" {
-		return activities.Planned{}, fmt.Errorf("that cannot be done: %w", activities.ErrNoPlan)
+		return activities.Planned{Usage: &opt.Usage{Input: 7}}, fmt.Errorf("that cannot be done: %w", activities.ErrNoPlan)
 	}
 	plan := opt.PlanSpec{Name: "Planned", Tasks: []opt.TaskSpec{{Name: "Answer", Description: "say " + text}}}
 	return activities.Planned{Plans: []opt.PlanSpec{plan}, Planner: "one plan"}, nil

@@ -115,7 +115,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 		var planned activities.Planned
 		in := machine.Made{Key: a.Key}
 		if err := f.Get(ctx, &planned); err != nil {
-			in.Failure = explain(err).Message
+			in.Failure, in.Usage = explain(err).Message, usageIn(err)
 			return in
 		}
 		in.Plans, in.Planner, in.Reason, in.Usage = planned.Plans, planned.Planner, planned.Reason, planned.Usage
@@ -171,6 +171,16 @@ func firstState(o opt.Opening) opt.TaskState {
 		return opt.TaskSubmitted
 	}
 	return opt.TaskWorking
+}
+
+// usageIn returns what a planner that has failed has used, nil for nothing.
+func usageIn(err error) *opt.Usage {
+	var app *temporal.ApplicationError
+	used := new(opt.Usage)
+	if !errors.As(err, &app) || !app.HasDetails() || app.Details(used) != nil {
+		return nil
+	}
+	return used
 }
 
 func planOptions(name string, limits opt.Limits) workflow.ActivityOptions {

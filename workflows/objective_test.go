@@ -99,6 +99,17 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 	}
 }
 
+// What a planner has used that has made no plan is in the bill.
+func TestObjective_failsWithoutPlan_usage(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening()
+	o.Message = new(message("m1", "impossible"))
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o, Rules: machine.Rules})
+	if used := log.events[len(log.events)-1].Usage; used == nil || used.Input != 7 {
+		t.Errorf("the bill of the objective is %+v", used)
+	}
+}
+
 // The workflow of a canceled objective is canceled, after the running tasks have
 // stopped.
 func TestObjective_isCanceled(t *testing.T) {

@@ -124,6 +124,9 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	}
 	req.Header.Set("Accept", "application/json")
 	res, body, err := r.do(ctx, req)
+	if failed, ok := errors.AsType[*callError](err); ok && failed.kind == refused { // it may have a card later
+		return codec.Card{}, &callError{kind: unreachable, text: "Its agent card cannot be read. " + failed.text}
+	}
 	if err != nil {
 		return codec.Card{}, err
 	}

@@ -96,19 +96,29 @@ func at(t *testing.T, o activities.Outcome) string {
 	return m.At.URL
 }
 
-// A task waits for an agent without a card, such as one that answers each path, and uses it as soon as it has one.
+// A task waits for an agent without a card, such as one that answers each path or none, and uses it as
+// soon as it has one.
 func TestExecutor_noCard(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
-	for _, missing := range []bool{true, false} {
+	for _, tt := range []struct {
+		status  map[string]answered
+		missing bool
+		want    string
+	}{
+		{nil, true, "The answer at the URL of its agent card is no card"},
+		{map[string]answered{"card": {status: 404}}, false, "Its agent card cannot be read. The answer has HTTP status 404."},
+		{nil, false, ""},
+	} {
+		f.status = tt.status
 		f.card = func(c object) {
-			if missing {
+			if tt.missing {
 				clear(c)
 			}
 		}
 		o, err := e.Execute(t.Context(), task("go"), &executortest.Stream{})
-		if waits := err != nil && strings.Contains(err.Error(), "is no card"); waits != missing || o.State.Ended() {
-			t.Errorf("without a card %t: %+v, %v", missing, o, err)
+		if waits := err != nil && strings.Contains(err.Error(), tt.want); waits != (tt.want != "") || o.State.Ended() {
+			t.Errorf("%q: %+v, %v", tt.want, o, err)
 		}
 	}
 }

@@ -100,6 +100,10 @@ func (f *fake) params(op string) (all []object) {
 }
 
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	if a, ok := f.status["card"]; ok && strings.HasSuffix(r.URL.Path, ".json") {
+		w.WriteHeader(a.status)
+		return
+	}
 	if strings.HasSuffix(r.URL.Path, ".json") {
 		_ = json.NewEncoder(w).Encode(f.describe())
 		return

@@ -7,6 +7,7 @@
 package human
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,9 +81,7 @@ func (f Form) clarification() (*opt.Gate, error) {
 	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description, Responders: f.Responders, Form: f.form()}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {
-		if q.ID == "" {
-			q.ID = fmt.Sprintf("q%d", i+1)
-		}
+		q.ID = QuestionID(q.ID, i)
 		if q.Question == "" || seen[q.ID] {
 			return nil, fmt.Errorf("question %d needs a text and an id of its own", i+1)
 		}
@@ -99,6 +98,9 @@ func (f Form) clarification() (*opt.Gate, error) {
 	}
 	return g, nil
 }
+
+// QuestionID returns the id of the question with an index: its own, or one by its place.
+func QuestionID(own string, index int) string { return cmp.Or(own, fmt.Sprintf("q%d", index+1)) }
 
 // approval returns the gate of an approval.
 func (f Form) approval() (*opt.Gate, error) {

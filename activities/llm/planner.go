@@ -64,7 +64,7 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 	for try := 1; ; try++ {
 		got, err := p.ask(ctx, &q)
 		if err != nil {
-			return activities.Planned{}, err
+			return activities.Planned{Usage: &used}, err
 		}
 		used = used.Plus(got.usage)
 		made, err := p.parsePlans(ctx, r, d, checked, got.text)

@@ -151,9 +151,10 @@ func TestPlanner_badAnswers(t *testing.T) {
 		if told := server.Requests()[1].Messages[2].Text; !strings.Contains(told, tt.told) {
 			t.Errorf("%s: the model got %q", tt.answer, told)
 		}
-		_, server, err = plan(t, planning, tt.answer)
-		if n := len(server.Requests()); !errors.Is(err, activities.ErrNoPlan) || n != 3 {
-			t.Errorf("%s: error %v after %d requests", tt.answer, err, n)
+		once := made.Usage.Input / 2
+		made, server, err = plan(t, planning, tt.answer)
+		if n := len(server.Requests()); !errors.Is(err, activities.ErrNoPlan) || n != 3 || once == 0 || made.Usage.Input != 3*once {
+			t.Errorf("%s: error %v after %d requests that have used %+v", tt.answer, err, n, made.Usage)
 		}
 	}
 }

@@ -95,13 +95,30 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 				c.fail(r.line, "there is no task %q here", r.to)
 			case !p.before(i)[n]:
 				c.fail(r.line, "the task %q does not come before this one", r.to)
-			case p.tasks[n].form != nil:
-				c.fail(r.line, "the task %q is for people and makes no text", r.to)
 			default:
 				t.places[r.to] = fmt.Sprintf("task-%d", n)
+				if problem := p.tasks[n].lacks(r); problem != "" {
+					c.fail(r.line, "the task %q %s", r.to, problem)
+				}
 			}
 		}
 	}
+}
+
+// lacks says why there is nothing of t that a text inserts by r, "" if there is something.
+func (t *task) lacks(r ref) string {
+	ids := t.form.questionIDs()
+	switch {
+	case r.question == "" && t.form == nil, r.question != "" && slices.Contains(ids, r.question):
+		return ""
+	case r.question == "" && len(ids) > 0:
+		return fmt.Sprintf("is for people and makes no text: {{%s %q %q}} is what they answer", answerFunc, r.to, ids[0])
+	case r.question == "":
+		return "is for people and makes no text"
+	case len(ids) == 0:
+		return "asks no questions"
+	}
+	return fmt.Sprintf("has no question %q: it has %s", r.question, strings.Join(ids, ", "))
 }
 
 // before returns the tasks that run before the i-th.

@@ -109,7 +109,7 @@ func (s *source) members(p *step) table {
 		"description": func(n *yaml.Node) { p.description = s.text(n) },
 		"dependencies": func(n *yaml.Node) {
 			p.dependencies = []string{} // an empty list is not none
-			s.list(n, func(n *yaml.Node) { p.refs = append(p.refs, ref{n.Line, s.str(n)}) })
+			s.list(n, func(n *yaml.Node) { p.refs = append(p.refs, ref{line: n.Line, to: s.str(n)}) })
 		},
 		"optional": func(n *yaml.Node) { p.optional = s.flag(n) },
 	}

@@ -39,8 +39,9 @@ type step struct {
 
 // A ref is a dependency on a step of the same list.
 type ref struct {
-	line int
-	to   string
+	line     int
+	to       string
+	question string // of a text that inserts the answer to it; "" for none
 }
 
 type plan struct {
@@ -377,14 +378,25 @@ func (t *task) checkTasks(place int) (out []*task) {
 
 // about returns the input of a check of an object, which names results.
 func about(in check.Input, object text, places map[string]string) any {
-	for _, name := range object.uses {
+	for _, u := range object.uses {
 		place := opt.AllResults
-		if name != "" {
-			place = places[name]
+		if u.task != "" {
+			place = places[u.task]
 		}
 		in.Of = append(in.Of, place)
 	}
 	return in
+}
+
+// questionIDs lists the ids of the questions of f; f is nil for a task that is not for people.
+func (f *form) questionIDs() (ids []string) {
+	if f == nil {
+		return nil
+	}
+	for i, q := range f.questions {
+		ids = append(ids, human.QuestionID(q.id, i))
+	}
+	return ids
 }
 
 // checkTasks returns how many tasks the checks of f have; f is nil for a task that is not for people.

@@ -84,6 +84,36 @@ plans:
 	checkPlans(t, books, "tea")
 }
 
+// What people have answered is in later inputs, and in the texts of later approvals.
+func TestPlaybooks_Plan_answers(t *testing.T) {
+	books := load(t, `
+name: a
+default: true
+plans:
+- name: P
+  tasks:
+  - name: Limit
+    human: {questions: [{id: limit, question: 'Up to which number?'}, {question: 'Why?'}]}
+  - name: Approve
+    human: {approve: 'Count to {{answer "Limit" "limit"}}?', description: '{{answer "Limit" "q2"}}'}
+  - name: Count
+    input: {to: '{{answer "Limit" "limit"}}'}
+`)
+	_, specs, _, err := books.Match(message("tea"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	approve, count := specs[0].Tasks[1], specs[0].Tasks[2]
+	want := &opt.GateForm{Title: []opt.Piece{{Literal: "Count to "}, {Results: "task-0", Answer: "limit"}, {Literal: "?"}}, Description: []opt.Piece{{Results: "task-0", Answer: "q2"}}}
+	if diff := cmp.Diff(want, approve.Ask.Form); diff != "" {
+		t.Errorf("the approval (-want +got):\n%s", diff)
+	}
+	if got, want := string(count.Input), `{"to":{"longhaul/v1/text":[{"results":"task-0","answer":"limit"}]}}`; got != want || fmt.Sprint(count.Uses) != "[task-0]" {
+		t.Errorf("the input is %s of %v, want %s", got, count.Uses, want)
+	}
+	checkPlans(t, books, "tea")
+}
+
 // FuzzPlaybooks_Plan_results checks that all input of clients stays text.
 func FuzzPlaybooks_Plan_results(f *testing.F) {
 	const file = "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}, {name: U, input: 'a{{.Message}}b{{results \"T\"}}c'}]}]"

@@ -13,8 +13,14 @@ var allowedFuncs = []string{"short", "and", "or", "not", "eq", "ne"}
 // A checker walks a template before it is used, and refuses what a playbook does
 // not need: loops, variables, and functions that call or format anything.
 type checker struct {
-	input bool     // results is allowed
-	uses  []string // arguments of results, "" for none
+	input bool // results and answers are allowed
+	uses  []use
+}
+
+// A use is a call that inserts what a task before has made.
+type use struct {
+	task     string // "" for all that the task builds on
+	question string // id of the question whose answer it inserts; "" for results
 }
 
 func (c *checker) node(n parse.Node) error {
@@ -24,8 +30,8 @@ func (c *checker) node(n parse.Node) error {
 	case *parse.ListNode:
 		return checkAll(c, n.Nodes)
 	case *parse.ActionNode:
-		if names, ok := resultsIn(n.Pipe); ok && c.input {
-			return c.results(names)
+		if f, names := insertionIn(n.Pipe); f != "" && c.input {
+			return c.insertion(f, names)
 		}
 		return c.node(n.Pipe)
 	case *parse.IfNode:
@@ -55,35 +61,45 @@ func (c *checker) function(n *parse.IdentifierNode) error {
 	switch {
 	case slices.Contains(allowedFuncs, n.Ident):
 		return nil
-	case n.Ident != resultsFunc:
+	case n.Ident != resultsFunc && n.Ident != answerFunc:
 		return errNotAllowed(n)
 	case !c.input:
-		return errors.New("results can be used only in the input of a task and in an approval: nothing else waits for results")
+		return fmt.Errorf("%s can be used only in the input of a task and in an approval: nothing else waits for results", n.Ident)
+	case n.Ident == answerFunc:
+		return errors.New(`answers are not there yet when a template is worked out: they stand alone, as {{answer "Task" "question"}}`)
 	}
 	return errors.New(`results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`)
 }
 
-// resultsIn returns the arguments of results if a pipe is only a call of results.
-func resultsIn(p *parse.PipeNode) (names []parse.Node, ok bool) {
+// insertionIn returns the function and its arguments if a pipe is only a call of one that inserts.
+func insertionIn(p *parse.PipeNode) (function string, names []parse.Node) {
 	if len(p.Cmds) != 1 || len(p.Decl) > 0 {
-		return nil, false
+		return "", nil
 	}
 	args := p.Cmds[0].Args
-	f, ok := args[0].(*parse.IdentifierNode)
-	return args[1:], ok && f.Ident == resultsFunc
+	if f, ok := args[0].(*parse.IdentifierNode); ok && (f.Ident == resultsFunc || f.Ident == answerFunc) {
+		return f.Ident, args[1:]
+	}
+	return "", nil
 }
 
-// results checks a call of results.
-func (c *checker) results(names []parse.Node) error {
-	if len(names) == 0 {
-		c.uses = append(c.uses, "")
-		return nil
+// insertion checks a call of a function that inserts.
+func (c *checker) insertion(function string, args []parse.Node) error {
+	var names []string
+	for _, arg := range args {
+		if s, ok := arg.(*parse.StringNode); ok && s.Text != "" {
+			names = append(names, s.Text)
+		}
 	}
-	name, ok := names[0].(*parse.StringNode)
-	if !ok || len(names) > 1 || name.Text == "" {
-		return errors.New(`results takes the name of one task in quotes, or nothing`)
+	most, takes := 1, "the name of one task in quotes, or nothing"
+	if function == answerFunc {
+		most, takes = 2, "the name of one task and the id of its question, both in quotes"
 	}
-	c.uses = append(c.uses, name.Text)
+	if len(names) != len(args) || len(names) > most || function == answerFunc && len(names) < most {
+		return fmt.Errorf("%s takes %s", function, takes)
+	}
+	names = append(names, "", "")
+	c.uses = append(c.uses, use{names[0], names[1]})
 	return nil
 }
 

@@ -21,18 +21,22 @@ import (
 //
 //	{{results "Search"}}   the text of what that task made, which comes before this one
 //	{{results}}            the text of all that the task builds on
+//	{{answer "Ask" "q1"}}  what people have answered to that question of that task
 type text struct {
 	raw  string
 	tmpl *template.Template // nil for a text without templates
-	uses []string           // arguments of results, "" for none; nil if it is not used
+	uses []use              // what it inserts; nil for nothing
 	line int                // in the file; 0 if that is not kept
 }
 
-// resultsFunc is the function that inserts results.
-const resultsFunc = "results"
+// The functions that insert what tasks before have made, and what people have answered.
+const (
+	resultsFunc = "results"
+	answerFunc  = "answer"
+)
 
 var (
-	templateFuncs = template.FuncMap{"short": short, resultsFunc: func(...string) string { return "" }}
+	templateFuncs = template.FuncMap{"short": short, resultsFunc: func(...string) string { return "" }, answerFunc: func(_, _ string) string { return "" }}
 	whereForm     = regexp.MustCompile(`^template: [^:]*:\d+(:\d+)?: (executing ".*?" at )?`)
 )
 
@@ -86,14 +90,17 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 		return nil, withoutPosition(err)
 	}
 	var p pieces
-	tmpl.Funcs(template.FuncMap{resultsFunc: func(name ...string) string {
-		if len(name) == 0 {
-			p.results(activities.AllResults)
-		} else {
-			p.results(places[name[0]])
-		}
-		return ""
-	}})
+	tmpl.Funcs(template.FuncMap{
+		resultsFunc: func(name ...string) string {
+			if len(name) == 0 {
+				return p.insert(activities.Piece{Results: activities.AllResults})
+			}
+			return p.insert(activities.Piece{Results: places[name[0]]})
+		},
+		answerFunc: func(name, question string) string {
+			return p.insert(activities.Piece{Results: places[name], Answer: question})
+		},
+	})
 	if err := tmpl.Execute(&p, f); err != nil {
 		return nil, withoutPosition(err)
 	}
@@ -136,7 +143,9 @@ func (t text) objects(f facts, places map[string]string) ([]string, error) {
 	var out []string
 	for _, p := range filled {
 		literal += p.Literal
-		if p.Results != "" {
+		if p.Answer != "" {
+			err = errors.New("an answer cannot be the object of a decision: name it in approve or description")
+		} else if p.Results != "" {
 			out = append(out, p.Results)
 		}
 	}
@@ -158,9 +167,11 @@ type pieces struct {
 // Write implements [io.Writer].
 func (p *pieces) Write(b []byte) (int, error) { return p.literal.Write(b) }
 
-func (p *pieces) results(place string) {
+// insert adds a piece that is filled in later, and returns nothing for the template to write.
+func (p *pieces) insert(later activities.Piece) string {
 	p.flush()
-	p.text, p.filled = append(p.text, activities.Piece{Results: place}), true
+	p.text, p.filled = append(p.text, later), true
+	return ""
 }
 
 func (p *pieces) flush() {

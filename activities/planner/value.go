@@ -91,9 +91,9 @@ func (s *source) inputText(n *yaml.Node) text {
 		s.fail(n, "%v", err)
 	}
 	t.line = n.Line
-	for _, name := range t.uses {
-		if name != "" {
-			s.uses = append(s.uses, ref{n.Line, name})
+	for _, u := range t.uses {
+		if u.task != "" {
+			s.uses = append(s.uses, ref{n.Line, u.task, u.question})
 		}
 	}
 	return t

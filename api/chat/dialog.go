@@ -8,6 +8,7 @@ import (
 	"longhaul/api/gateform"
 	"longhaul/internal/chatapp"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A dialog asks for the words of an answer.
@@ -19,7 +20,7 @@ type dialog struct {
 // An input is a field of the form that [gateform.Read] reads.
 type input struct {
 	name string
-	gateform.Question
+	shown.Question
 }
 
 // longestOption and mostOptions are limits of platforms. Questions with others are asked for text.
@@ -31,7 +32,7 @@ const (
 // newDialog returns the dialog of a button at an open gate.
 func newDialog(b chatapp.Press, g *opt.Gate) (dialog, error) {
 	words := func(title, name, text string) dialog {
-		return dialog{title, []input{{name, gateform.Question{Text: text}}}}
+		return dialog{title, []input{{name, shown.Question{Text: text}}}}
 	}
 	form := gateform.New(g, nil)
 	switch {

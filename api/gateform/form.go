@@ -1,5 +1,5 @@
 // Package gateform has what all pages with forms for gates share: which forms a gate
-// gets ([New]), how they ask its questions, what the page says about its deadline and
+// gets ([New]), what the page says about its deadline and
 // its outcome, the answer that a form holds ([Read]), and the headers of the pages
 // ([SetHeaders]). It writes no HTML.
 package gateform
@@ -17,6 +17,7 @@ import (
 	"longhaul/api/letter"
 	"longhaul/api/message"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // MostEdited is the size in bytes up to which an object can be changed in a form.
@@ -24,7 +25,7 @@ const MostEdited = 256 << 10
 
 // A Form says which forms a gate gets.
 type Form struct {
-	Questions []Question // of a clarification
+	Questions []shown.Question // of a clarification
 
 	Accepts, Rejects, Refines, Asks bool
 
@@ -53,7 +54,7 @@ func New(g *opt.Gate, object []a2a.Part) Form {
 	}
 	if g.Kind == opt.Clarification {
 		for _, q := range g.Questions {
-			f.Questions = append(f.Questions, NewQuestion(q))
+			f.Questions = append(f.Questions, shown.NewQuestion(q))
 		}
 	}
 	return f

@@ -369,7 +369,7 @@ func (v *visit) elicitation(i shown.Interrupt, h host) *sdk.ElicitParams {
 
 // inputOf returns a question as a property of a form. Forms have no arrays and objects: these are
 // written as JSON.
-func inputOf(q gateform.Question) object {
+func inputOf(q shown.Question) object {
 	out := object{"type": "string", "title": q.Text}
 	if q.Hint != "" {
 		out["description"] = q.Hint

@@ -32,6 +32,7 @@ import (
 type Config struct {
 	Engine  Engine
 	Journal Journal
+	Disk    func(context.Context) error         // reports why new data may not fit on the disk of the journal; nil: it is not asked
 	Pushes  push.Journal                        // of the same journal
 	Watch   func(objectiveID string) call.Watch // likewise
 	Agent   message.Agent
@@ -165,7 +166,8 @@ type Service struct {
 
 	engine   Engine
 	journal  Journal
-	closing  chan struct{} // closed by Close
+	disk     func(context.Context) error // nil: it is not asked
+	closing  chan struct{}               // closed by Close
 	close    sync.Once
 	draining atomic.Bool // set by Drain
 	log      *zap.Logger
@@ -180,7 +182,7 @@ type Service struct {
 func New(cfg Config) *Service {
 	cfg = withDefaults(cfg)
 	j := cfg.Journal
-	s := &Service{engine: cfg.Engine, journal: j, closing: make(chan struct{}), log: cfg.Log, now: cfg.Now}
+	s := &Service{engine: cfg.Engine, journal: j, disk: cfg.Disk, closing: make(chan struct{}), log: cfg.Log, now: cfg.Now}
 	var (
 		reads = read.Reader{Journal: j}
 		out   = write.Writer{Engine: cfg.Engine, Journal: j, Timeout: cfg.CallTimeout, Queue: cfg.MaxQueue, Now: cfg.Now}
@@ -283,5 +285,5 @@ func (s *Service) askParts(ctx context.Context) Readiness {
 		}
 		return err == nil
 	}
-	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping)}
+	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping) && (s.disk == nil || ask("disk", s.disk))}
 }

@@ -110,10 +110,10 @@ var rooms = []room{
 	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
 		tests: []string{"api", "opt/shown", // which serves it; what its notices contain
 			"internal/journal", "internal/signing"}}, // which makes the links
-	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service", "internal/schema"}, subjects...)}, // for all that answers gates with forms
-	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
+	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "api/service", "internal/schema"}, subjects...)}, // for all that answers gates with forms
+	{name: "api/chat", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
-		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal", "internal/chatapp/teamstest"}},
+		tests: []string{"api", "opt/access", "opt/outbox", "internal/journal", "internal/chatapp/teamstest"}},
 	{name: "api/hook", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", // events of other systems
 		"internal/opfile"}, subjects...), // the file of triggers
 		tests: []string{"api"}},

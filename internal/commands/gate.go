@@ -91,7 +91,7 @@ func (p *printer) printGate(key string, g *opt.Gate, s a2a.TaskStatus, question 
 func (p *printer) printQuestions(g *opt.Gate) {
 	var lines []string
 	for _, q := range g.Questions {
-		if form := formText(q); form != "" || len(g.Questions) > 1 {
+		if form := formText(shown.NewQuestion(q)); form != "" || len(g.Questions) > 1 {
 			lines = append(lines, "  "+a2a.VisibleLine(q.ID)+": "+cmp.Or(form, "a text"))
 		}
 	}

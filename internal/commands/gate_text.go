@@ -2,7 +2,6 @@ package commands
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // exchangesText returns the exchanges of g that are after the first n for people, one on a
@@ -25,33 +25,15 @@ func exchangesText(g *opt.Gate, n int) string {
 	return b.String()
 }
 
-// formBoolean is what a question takes that is answered by yes or no.
-const formBoolean = "true or false"
-
 // formText returns what a question takes, "" for any text.
-func formText(q opt.Question) string {
-	var choices []string
-	for _, c := range q.Choices() {
-		choices = append(choices, a2a.VisibleLine(a2a.DataText(c)))
+func formText(q shown.Question) string {
+	switch {
+	case q.Boolean:
+		return "true or false"
+	case len(q.Options) > 0:
+		return "one of " + a2a.VisibleLine(strings.Join(q.Options, ", "))
 	}
-	if len(choices) > 0 {
-		return "one of " + strings.Join(choices, ", ")
-	}
-	var s struct {
-		Type any `json:"type"`
-	}
-	_ = json.Unmarshal(q.Schema, &s) // any text
-	switch s.Type {
-	case "boolean":
-		return formBoolean
-	case "integer":
-		return "a whole number"
-	case "number":
-		return "a number"
-	case "array", "object":
-		return "JSON"
-	}
-	return ""
+	return strings.TrimPrefix(q.Hint, "as ")
 }
 
 // whoText returns who may answer at g, "" for everyone.

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A gate is shown with its object: all parts of the status message, or else the
@@ -46,5 +47,19 @@ func TestObjectText_long(t *testing.T) {
 	}
 	if got := objectText(objectOf(&opt.Gate{Kind: opt.Clarification}, nil)); got != "" {
 		t.Errorf("a gate without an object shows %q", got)
+	}
+}
+
+// A question says what it takes, with its bounds.
+func TestFormText(t *testing.T) {
+	for schema, want := range map[string]string{
+		``: "", `{"type":"boolean"}`: "true or false", `{"enum":["tea",7]}`: "one of tea, 7", `{"type":"array"}`: "JSON",
+		`{"type":"integer","minimum":100}`:                         "a whole number, at least 100",
+		`{"type":"number","exclusiveMinimum":0.5,"maximum":1e300}`: "a number, more than 0.5, at most 1e300",
+		`{"type":"string","minLength":2,"maxLength":5}`:            "at least 2, at most 5 characters",
+	} {
+		if got := formText(shown.NewQuestion(opt.Question{ID: "q", Schema: []byte(schema)})); got != want {
+			t.Errorf("%s takes %q, want %q", schema, got, want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"longhaul/internal/process"
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // inboxCommand is "longhaul inbox".
@@ -241,12 +242,9 @@ func (p *prompt) answers(questions []opt.Question) (map[string]string, error) {
 }
 
 func (p *prompt) answerTo(q opt.Question) (string, error) {
-	var choices []string
-	for _, c := range q.Choices() {
-		choices = append(choices, a2a.DataText(c))
-	}
-	form := formText(q)
-	if form == formBoolean {
+	asked := shown.NewQuestion(q)
+	choices := asked.Options
+	if asked.Boolean {
 		choices = []string{"true", "false"}
 	}
 	if len(choices) > 0 {
@@ -257,7 +255,7 @@ func (p *prompt) answerTo(q opt.Question) (string, error) {
 		return choices[at], nil
 	}
 	label := a2a.VisibleLine(q.Question)
-	if form != "" {
+	if form := formText(asked); form != "" {
 		label += " (" + form + ")"
 	}
 	for {

@@ -28,6 +28,8 @@ type live struct {
 	taskID string
 	state  a2a.TaskState
 	pieces int               // of artifacts so far
+	done   *int              // percent of the task; nil if that is not known
+	said   string            // about its progress
 	times  map[string]timing // by id of plan task
 }
 
@@ -47,7 +49,10 @@ func (l *live) event(e client.Event) {
 		l.pieces++
 	}
 	if s, ok := e.TaskStatus(); ok {
-		l.state = s.State
+		l.state, l.done, l.said = s.State, doneIn(e.Metadata()), ""
+		if s.State == a2a.Working && s.Message != nil {
+			l.said = s.Message.Text()
+		}
 		l.printDecided(e.Metadata())
 	}
 	if e.Message == nil && !l.state.Terminal() {
@@ -137,7 +142,7 @@ func (l *live) draw() {
 	var lines []string
 	switch {
 	case l.printer.objective != nil:
-		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, paint: l.printer.paint}.lines(l.printer.objective)
+		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, done: l.done, said: l.said, paint: l.printer.paint}.lines(l.printer.objective)
 	case l.taskID != "":
 		lines = []string{oneLineKept(l.taskID+"  "+string(l.state), columns-1)}
 	default:

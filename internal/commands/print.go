@@ -74,7 +74,7 @@ func (p *printer) event(e client.Event) {
 		if !p.quiet {
 			p.printDecided(e.Metadata())
 		}
-		p.showStatus(s)
+		p.showStatus(s, doneIn(e.Metadata()))
 	}
 }
 
@@ -84,14 +84,25 @@ var stateSentences = map[a2a.TaskState]string{
 	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
 }
 
-// showStatus prints a status unless it was the last one printed.
-func (p *printer) showStatus(s a2a.TaskStatus) {
+// doneIn returns how much of a task is done by its metadata, in percent; nil if they do not say
+// it.
+func doneIn(m a2a.Metadata) (percent *int) {
+	_ = m.Decode(opt.KeyProgress, &percent) // stays nil
+	return percent
+}
+
+// showStatus prints a status, of a task of which done is done, unless it was the last one printed.
+func (p *printer) showStatus(s a2a.TaskStatus, done *int) {
 	text := stateSentences[s.State]
 	if s.Message != nil && text != "" {
 		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
 	}
+	inPart := s.State == a2a.Working && done != nil && *done > 0 && *done < 100
+	if inPart {
+		text += fmt.Sprintf(" (%d %%)", *done)
+	}
 	switch {
-	case text == p.status, s.State == a2a.Working && len(p.order) > 0: // a result says more
+	case text == p.status, s.State == a2a.Working && len(p.order) > 0 && !inPart: // a result says more
 		return
 	case p.quiet && s.State == a2a.Completed:
 		for _, id := range p.order {

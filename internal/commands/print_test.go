@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
@@ -32,5 +34,43 @@ func TestPrinter_reasons(t *testing.T) {
 	}
 	if strings.Contains(drawn, "(canceled)") {
 		t.Errorf("the tree says twice that a plan was canceled:\n%s", drawn)
+	}
+}
+
+// How much is done is printed while the task works, also after the first piece of a result, and
+// a state that says nothing more than the results is not.
+func TestPrinter_done(t *testing.T) {
+	var out strings.Builder
+	p := &printer{out: &out, seen: map[string]string{}, shown: map[string]string{}}
+	says := func(state a2a.TaskState, text string, m a2a.Metadata) {
+		u := &a2a.StatusUpdate{TaskID: "t", Status: a2a.TaskStatus{State: state}, Metadata: m}
+		if text != "" {
+			u.Status.Message = a2a.AgentMessage("c", "t", "", text)
+		}
+		p.event(client.Event{Event: a2a.Event{Status: u}})
+	}
+	done := func(percent int) a2a.Metadata { return a2a.Metadata{}.With(opt.KeyProgress, percent) }
+	says(a2a.Working, "", nil)
+	says(a2a.Working, "Report, task 1 of 1", done(0))
+	says(a2a.Working, "Report, task 1 of 1: page 1", done(25))
+	p.artifact(a2a.Artifact{ArtifactID: "a", Name: "report", Parts: []a2a.Part{a2a.TextPart("Tea")}}, false)
+	says(a2a.Working, "Report, task 1 of 1: page 2", done(50))
+	says(a2a.Working, "Report, task 1 of 1: page 2", done(50))
+	says(a2a.Working, "", nil)
+	says(a2a.Working, "Report, task 1 of 1: the end", done(0))
+	says(a2a.Working, "Report, task 1 of 1", done(100))
+	says(a2a.Completed, "", nil)
+	want := `Working.
+Working. Report, task 1 of 1
+Working. Report, task 1 of 1: page 1 (25 %)
+
+[report]
+Tea
+
+Working. Report, task 1 of 1: page 2 (50 %)
+Completed.
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("printed mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -113,6 +113,8 @@ func (r *remote) connectionHint(err error) string {
 	switch {
 	case client.IsOtherProtocol(err):
 		return "The URL of an agent has its HTTP port, which is 7420 by default. The ports of gRPC and of Temporal answer so"
+	case errors.Is(err, client.ErrToken):
+		return "Give the key or token alone, on one line, with LONGHAUL_TOKEN or --token"
 	case untrusted:
 		return "To trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA"
 	case errors.Is(err, http.ErrSchemeMismatch):

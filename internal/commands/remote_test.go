@@ -45,6 +45,16 @@ func TestRun_otherProtocol(t *testing.T) {
 	}
 }
 
+// A token that cannot be sent ends a command at once, which says so.
+func TestRun_badToken(t *testing.T) {
+	f := newFakeAgent(t)
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"send", "hi", "--url", f.URL, "--token", "first\nsecond"}, io.Discard, &stderr)
+	if said := stderr.String(); code != 1 || !strings.Contains(said, "on one line, with LONGHAUL_TOKEN") || strings.Contains(said, "second") {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+}
+
 // A command trusts the authority that it is given, and shows its certificate.
 func TestCredentials_http(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

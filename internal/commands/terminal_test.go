@@ -18,8 +18,10 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/opt"
 )
 
 // A testTerminal is a pseudo-terminal and its screen.
@@ -237,6 +239,20 @@ func TestTree_high(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// The bar of a tree shows how much of a task is done that runs, and what it says.
+func TestLive_done(t *testing.T) {
+	terminal := newTerminal(t, 110, 24)
+	l := newLive(terminal.File, func() (int, int) { return 110, 24 }, (&remote{process: &process.Process{Stdout: terminal.File}}).plain(false, true).(*printer))
+	l.progress(objectiveOf(t, wireSteps("working", "working", "pending", "pending", "pending")))
+	l.event(client.Event{Event: a2a.Event{Status: &a2a.StatusUpdate{
+		TaskID: rootID, Status: a2a.TaskStatus{State: a2a.Working, Message: a2a.AgentMessage("c", rootID, "", "Writing, task 1 of 1: page 2")},
+		Metadata: a2a.Metadata{}.With(opt.KeyProgress, 75),
+	}}})
+	if got, want := terminal.end(), "[███████████████████████░░░░░░░] 0 of 3 tasks, 75% Writing, task 1 of 1: page 2"; !strings.Contains(got, want) {
+		t.Errorf("the screen has no %q:\n%s", want, got)
 	}
 }
 

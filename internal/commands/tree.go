@@ -39,6 +39,8 @@ type tree struct {
 	columns, rows int
 	now           time.Time
 	times         map[string]timing // by id of plan task
+	done          *int              // percent of the objective; nil counts tasks
+	said          string            // about its progress; "" for nothing
 	paint         func(kind shown.Kind, text string) string
 }
 
@@ -148,13 +150,17 @@ func (t tree) bar(o *client.Objective) string {
 	if all == 0 {
 		return "no plans yet"
 	}
-	text := fmt.Sprintf("%d of %d tasks, %d%%", done, all, 100*done/all)
+	percent := 100 * done / all
+	if t.done != nil {
+		percent = *t.done
+	}
+	text := fmt.Sprintf("%d of %d tasks, %d%%", done, all, percent)
 	width := min(30, t.columns-len(text)-4)
 	if width < 5 {
 		return process.OneLine(text, t.columns-1)
 	}
-	full := width * done / all
-	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + text
+	full := (width*percent + 50) / 100
+	return process.OneLine("["+strings.Repeat("█", full)+strings.Repeat("░", width-full)+"] "+text+" "+t.said, t.columns-1)
 }
 
 // countDone returns how many tasks of o are completed, and how many there are.

@@ -79,7 +79,7 @@ func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 }
 
 // AskAgain has the next Ping try to write.
-func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
+func (j *Journal) AskAgain() { j.probe.last.at = time.Time{} }
 
 // Probe has Ping call write in place of its write.
 func (j *Journal) Probe(write func() error) {

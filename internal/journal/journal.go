@@ -56,6 +56,7 @@ type Journal struct {
 	SigningKeys SigningKeys
 	Sessions    Sessions
 	Maintenance Maintenance
+	Disk        *Disk
 
 	db *db.Engine
 }
@@ -107,7 +108,7 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 		decisionReader: decisionReader{e}, eventReader: eventReader{e}, queues: queues{e}, usage: usage{e, cfg.Now},
 		purger: purger{e, cfg.Now}, probe: newProbe(e), Blobs: Blobs{e}, Keys: Keys{e},
 		Pushes: push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys: APIKeys{e}, SigningKeys: SigningKeys{e, cfg.Sealer},
-		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, db: e,
+		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, Disk: &Disk{e, newTrial()}, db: e,
 	}, nil
 }
 

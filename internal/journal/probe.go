@@ -8,23 +8,18 @@ import (
 )
 
 const (
-	probeEvery = time.Second // at most one write in this time
+	probeEvery = time.Second // at most one trial in this time
 	probeSize  = 8 << 10     // bytes that must fit on the disk
 )
 
-// A probe is the part of a Journal that tries whether it can be read and written,
-// and keeps the result of writing for probeEvery.
+// A probe is the part of a Journal that tries whether it can be read and written.
 type probe struct {
 	db    *db.Engine
 	write func(*db.Conn) error
-	busy  chan struct{} // holds a value while a caller uses the members below
-	at    time.Time     // of the last outcome
-	err   error
+	last  trial
 }
 
-func newProbe(e *db.Engine) *probe {
-	return &probe{db: e, write: writeProbe, busy: make(chan struct{}, 1)}
-}
+func newProbe(e *db.Engine) *probe { return &probe{db: e, write: writeProbe, last: newTrial()} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
@@ -33,20 +28,7 @@ func (p *probe) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case p.busy <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-p.busy }()
-	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
-		return p.err
-	}
-	err = p.db.Write(ctx, p.write, "probe")
-	if err == nil || err != ctx.Err() { // a caller that left before the write says nothing about the journal
-		p.at, p.err = time.Now(), err
-	}
-	return err
+	return p.last.result(ctx, func() error { return p.db.Write(ctx, p.write, "probe") })
 }
 
 // writeProbe writes a row and then removes the former one, in this order so that
@@ -57,6 +39,44 @@ func writeProbe(c *db.Conn) error {
 	s.Do("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize))
 	s.Do("DELETE FROM probes WHERE id <> $1", id)
 	return s.Err
+}
+
+// A Disk is the disk of a journal.
+type Disk struct {
+	db   *db.Engine
+	last trial
+}
+
+// Ready reports whether there is room on the disk, where it may be full although [Journal.Ping] can
+// write: a row of PostgreSQL may fit into the room of former ones. Reads work on a full disk.
+func (d *Disk) Ready(ctx context.Context) error {
+	return d.last.result(ctx, func() error { return d.db.Snapshot(ctx, db.TakeRoom) })
+}
+
+// A trial keeps the result of something that is tried for probeEvery.
+type trial struct {
+	busy chan struct{} // holds a value while a caller uses the members below
+	at   time.Time     // of the last outcome
+	err  error
+}
+
+func newTrial() trial { return trial{busy: make(chan struct{}, 1)} }
+
+func (t *trial) result(ctx context.Context, try func() error) error {
+	select {
+	case t.busy <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-t.busy }()
+	if !t.at.IsZero() && time.Since(t.at) < probeEvery {
+		return t.err
+	}
+	err := try()
+	if err == nil || err != ctx.Err() { // a caller that left before the end says nothing about the journal
+		t.at, t.err = time.Now(), err
+	}
+	return err
 }
 
 // A Depth says how much work there is, in all tenants.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"strings"
 	"testing"
@@ -33,6 +34,31 @@ func TestPing_full(t *testing.T) {
 			t.Errorf("with room again: %v", err)
 		}
 	})
+}
+
+// Where PostgreSQL finds no new room, the disk is not ready, although the journal can be read, and
+// written as far as there is old room.
+func TestDisk_full(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	name, _, _ := strings.Cut(path.Base(url), "?")
+	j := openURL(t, url)
+	limit := func(most string) {
+		t.Helper()
+		must(t, j.Script(t.Context(), "ALTER DATABASE "+name+" SET temp_file_limit = "+most))
+		must(t, j.Close())
+		j = openURL(t, url)
+	}
+	must(t, j.Disk.Ready(t.Context()))
+	limit("'1kB'")
+	for range 2 {
+		if err := j.Disk.Ready(t.Context()); !errors.Is(err, opt.ErrUnavailable) {
+			t.Errorf("without room: %v", err)
+		}
+	}
+	must(t, j.Ping(t.Context()))
+	limit("-1")
+	must(t, j.Disk.Ready(t.Context()))
 }
 
 // Many calls of Ping write rarely and leave one row.

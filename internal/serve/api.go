@@ -89,6 +89,7 @@ func (a *apiServer) Start(context.Context) error {
 	a.operations = apiservice.New(apiservice.Config{
 		Engine:        wrap[apiservice.Engine](doubtingEngine{workflows.NewClient(at), a.reconciler.doubt}, h.build.Engine),
 		Journal:       wrap[apiservice.Journal](a.store.journal, h.build.Journal),
+		Disk:          a.store.journal.Disk.Ready,
 		Pushes:        a.store.journal.Pushes,
 		Watch:         func(id string) call.Watch { return a.store.journal.Watch(id) },
 		Agent:         a.agent,

@@ -57,7 +57,7 @@ func TestDocs_playbook(t *testing.T) {
 	want := `Mind the spelling of:
 Draft
 Make an outline
-{"parts":3,"sources":"Tea comes from China.\nPeople drink it hot.","topic":"Please write an article about tea"}
+{"sources":"Tea comes from China.\nPeople drink it hot.","topic":"Please write an article about tea","words":500}
 · Encyclopedia
 · Interview
 · Length

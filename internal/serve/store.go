@@ -137,6 +137,7 @@ func (s *store) Start(ctx context.Context) error {
 		return err
 	}
 	s.onStop(s.journal.Close)
+	h.ops.addCheck("disk", s.journal.Disk.Ready)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: s.box}, base: s.notices.base()}
 	if s.signs {
 		s.keys = signing.New(signing.Config{Store: s.journal.SigningKeys})

@@ -284,7 +284,7 @@ func answersArtifact(t *opt.Task, reply opt.Reply) a2a.Artifact {
 	for _, a := range reply.Answers {
 		data[a.ID] = a.Answer
 	}
-	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "answers"), Name: t.Name, Parts: append([]a2a.Part{a2a.DataPart(data)}, reply.Attached...)}
+	return a2a.Artifact{ArtifactID: opt.AnswersID(t.ID), Name: t.Name, Parts: append([]a2a.Part{a2a.DataPart(data)}, reply.Attached...)}
 }
 
 // rejections returns the reasons of the checks that have rejected an object, for those who make it.

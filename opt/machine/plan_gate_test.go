@@ -213,3 +213,23 @@ func TestPlan_Handle_opensGates(t *testing.T) {
 		}
 	}
 }
+
+// An approval shows what people have answered before it.
+func TestPlan_Handle_answers(t *testing.T) {
+	ask := &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "limit", Question: "Up to which number?"}}}
+	approve := &opt.Gate{Kind: opt.Approval, Title: "?", Actions: []opt.Action{opt.Accept, opt.Reject},
+		Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Count to "}, {Results: "task-0", Answer: "limit"}, {Results: "task-0", Answer: "why"}, {Literal: "?"}}}}
+	o := &opt.Objective{ID: objectiveID, Attempt: 1}
+	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "ask", Ask: ask}, {Name: "approve", Ask: approve, Uses: []string{"task-0"}}}}, a2a.AtMillis(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+	m.Handle(a2a.AtMillis(1), machine.Opened{})
+	m.Handle(a2a.AtMillis(1), machine.Begin{})
+	replied(m, "bob", opt.Reply{Answers: []opt.Answer{{ID: "limit", Answer: json.RawMessage("100")}}})
+	m.Handle(a2a.AtMillis(8), machine.Begin{})
+	if g := m.State.Plan.Tasks[1].Gate; g == nil || g.Title != "Count to 100?" {
+		t.Errorf("the approval is %+v", g)
+	}
+}

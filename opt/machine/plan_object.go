@@ -133,6 +133,10 @@ func (r results) text(t *opt.Task, pieces []opt.Piece) string {
 		}
 		var texts []string
 		for _, made := range r.named(t, p.Results) {
+			if p.Answer != "" {
+				texts = append(texts, a2a.DataText(made.Answer(p.Answer)))
+				continue
+			}
 			for _, a := range made.Artifacts {
 				texts = append(texts, inline(a.Parts)...)
 			}

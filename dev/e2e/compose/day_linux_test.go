@@ -322,6 +322,14 @@ func (d *day) fill() {
 		}
 		return nil
 	})
+	harness.Eventually(d, within, "the API and the worker are not ready", func() error {
+		for _, name := range []string{"api-a-1", "worker-1"} {
+			if d.top.Process(name).Healthy(d.Context()) == nil {
+				return fmt.Errorf("%s is ready on a full disk", name)
+			}
+		}
+		return nil
+	})
 	_, err := c.Get(d.Context(), works.ID)
 	must(d.T, err)
 	disk(1 << 30)

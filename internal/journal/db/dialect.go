@@ -12,6 +12,8 @@ type Dialect struct {
 	row    string // a column that identifies a row
 	hint   string // has a query use an index of the table before it
 	now    string // the time of the database
+
+	room []string // take new room on its disk for a moment; none where a row does
 }
 
 var (
@@ -26,6 +28,7 @@ var (
 		find: "strpos", in: "= ANY (ARRAY(%s))", row: "ctid",
 		hint: "%.0s", // it has no hints
 		now:  "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
+		room: []string{"SELECT set_config('work_mem', '64kB', true)", "SELECT COUNT(*) FROM generate_series(1, 10000)"}, // 140 KB in a file of its own
 	}
 )
 
@@ -46,6 +49,17 @@ func (d Dialect) Now() string { return d.now }
 // sealed. The code that reads them compares the opened content.
 func (d Dialect) Contains(column string, n int) string {
 	return fmt.Sprintf("(%s(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", d.find, column, n, column, MarkStart)
+}
+
+// TakeRoom has PostgreSQL take new room on its disk for a moment: a row may find the room that
+// deleted ones have left in its table. It does nothing to SQLite.
+func TakeRoom(c *Conn) error {
+	for _, query := range c.Dialect.room {
+		if err := c.Do(query); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LimitParam returns a LIMIT clause with the nth parameter of a query. SQLite's planner looks

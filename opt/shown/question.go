@@ -1,4 +1,4 @@
-package gateform
+package shown
 
 import (
 	"cmp"
@@ -13,7 +13,8 @@ import (
 	"longhaul/opt"
 )
 
-// A Question is one of a clarification, with the kind of input that fits its schema.
+// A Question is one of a clarification, with the kind of input that fits its schema, on pages, in
+// chats and in terminals.
 type Question struct {
 	Text, Hint string
 	Options    []string // the only answers, if there are any
@@ -23,7 +24,7 @@ type Question struct {
 	Min, Max   string // of a number, "" for none
 }
 
-// NewQuestion returns how a page asks q.
+// NewQuestion returns how q is asked.
 func NewQuestion(q opt.Question) Question {
 	out := Question{Text: a2a.Visible(cmp.Or(q.Question, q.ID))}
 	var s bounds
