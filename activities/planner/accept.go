@@ -53,7 +53,7 @@ func (p *plan) acceptTasks() error {
 		if err != nil {
 			return err
 		}
-		a.uses, a.places = []ref{{t.line, t.name.raw}}, map[string]string{t.name.raw: opt.TaskPlace(made[i])}
+		a.uses, a.places = []ref{{line: t.line, to: t.name.raw}}, map[string]string{t.name.raw: opt.TaskPlace(made[i])}
 		all = append(all, a)
 	}
 	p.tasks = all

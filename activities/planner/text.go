@@ -119,8 +119,8 @@ func (j joined) fill(f facts, places map[string]string) (any, error) {
 		}
 		p.literal.WriteString(whole)
 		for _, piece := range filled {
-			if p.literal.WriteString(piece.Literal); piece.Results != "" {
-				p.results(piece.Results)
+			if p.literal.WriteString(piece.Literal); piece.Literal == "" {
+				p.insert(piece)
 			}
 		}
 	}

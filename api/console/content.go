@@ -299,7 +299,7 @@ func gistOf(g *opt.Gate) string {
 		if len(p.Data) > 0 && p.Data[0] == '{' {
 			return shorten(a2a.Visible(membersText(p.Data)), gistWidth)
 		}
-		if text, ok := textIn(p); ok {
+		if text, ok := p.Content(); ok {
 			text, _ = cutText(text, 4*gistWidth)
 			return shorten(a2a.Visible(plainLines(text)), gistWidth)
 		}
