@@ -12,7 +12,11 @@
 // of them the templates, the texts (text.go) and the addresses (path.go).
 //
 // A form is answered with a redirect (a view with Location), so that a reload of the page
-// repeats nothing. A form that is refused shows its page again, with the reason.
+// repeats nothing; an answer in the inbox leads to the next question. A form that is refused
+// shows its page again, with the reason.
+//
+// assets/tokens.css has the design that all pages share, and the other styles have what single
+// pages add. The script of the inbox opens links and sends forms without a change of the page.
 //
 // A browser proves who it is with the cookie of a session ([access.Session]), which holds the
 // credential that was used to sign in. Each request is authenticated with that credential

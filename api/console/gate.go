@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
+	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -19,6 +21,8 @@ import (
 // A gatePage is the data of the page of one gate.
 type gatePage struct {
 	ID, Path    string
+	List        listing // beside the page
+	After       string  // id of the gate that comes after an answer, "" for none
 	Title       string
 	Asked       string // the title with its line breaks, "" if Title has all of it
 	Kind        opt.GateKind
@@ -30,15 +34,18 @@ type gatePage struct {
 	Principal   string
 	Since       a2a.Time
 	Open        bool
-	Ahead       []gateform.Consequence
+	Ladder      []rung
 	Who         string // who may answer, "" for everyone
 	Votes       []string
+	Missing     string // whose votes are missing, "" if one answer is enough
+	Follow      follow
 	Exchanges   []opt.Exchange
 	Unshown     int    // messages of which Exchanges have not all
 	Refined     string // how often the object was sent back, "" if never
 	Remark      string // with which it was sent back last
 	RemarkBy    string
-	Diff        []comparison
+	Changed     bool // Objects have comparisons with the object that was sent back
+	Removed     []comparison
 	Objects     []object
 	MoreObjects int
 	Digest      string
@@ -73,13 +80,13 @@ type shownReply struct {
 	Text              string // of the caller's own
 }
 
-// showGate shows a gate, open or closed.
+// showGate shows a gate, open or closed, beside the list.
 func showGate(v *visit) (view, error) {
 	s, err := gates{v}.read()
 	if err != nil {
 		return view{}, err
 	}
-	return gates{v}.view(s, written{}), nil
+	return gates{v}.view(s, v.r.URL.Query(), written{})
 }
 
 // gates makes the pages of gates.
@@ -90,11 +97,39 @@ func (v gates) read() (gate.ShownInterrupt, error) {
 	return v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
 }
 
-// view returns the page of a gate. w has the input of a form that was refused.
-func (v gates) view(s gate.ShownInterrupt, w written) view {
+// view returns the page of a gate beside the list of a query. w has the input of a form that was
+// refused.
+func (v gates) view(s gate.ShownInterrupt, list url.Values, w written) (view, error) {
+	in, err := readInbox(v.visit, listingOf(v.visit, list))
+	if err != nil {
+		return view{}, err
+	}
+	in.Chosen = true
+	return v.beside(in, s, w), nil
+}
+
+// beside returns the page of a list with a gate beside it.
+func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
+	in.Gate = v.page(in.listing, s, w)
+	in.Gate.After = in.after(s.Gate.ID)
+	for _, c := range in.cards() {
+		c.Current = c.ID == s.Gate.ID
+	}
+	out := in.view(in.Gate.Title)
+	if !s.TaskState.Ended() {
+		out.Events = s.TaskID
+	}
+	if closing := s.Closed(); !s.Open && v.notCounted(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
+		out.Problem = v.closedByOther(s)
+	}
+	return out
+}
+
+// page returns the data of the page of a gate.
+func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	g := &s.Gate
-	p := gatePage{
-		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.About()),
+	p := &gatePage{
+		ID: g.ID, Path: gatePath(g.ID), List: l, Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.About()),
 		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
 		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
 		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
@@ -108,23 +143,29 @@ func (v gates) view(s gate.ShownInterrupt, w written) view {
 	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
 		p.Remark, p.RemarkBy = a2a.Visible(b.Reply.Reply.Remark()), a2a.Visible(b.Reply.Decision.DecidedBy)
-		p.Diff = compareObjects(b.Object, g.Object)
+		p.compare(compareObjects(b.Object, g.Object))
 	}
 	if s.Open {
-		p.Ahead = gateform.Ahead(g)
-		v.addForm(&p, s)
+		p.Ladder, p.Missing = ladderOf(g), missingText(g)
+		p.Follow = v.follow(s)
+		v.addForm(p, s)
 	} else {
-		v.addOutcome(&p, s)
+		v.addOutcome(p, s)
 	}
 	p.Replies = v.otherReplies(s)
-	out := view{Template: "gate", Title: p.Title, Data: p}
-	if !s.TaskState.Ended() {
-		out.Events = s.TaskID
+	return p
+}
+
+// compare puts comparisons in the places of the parts that they are about.
+func (p *gatePage) compare(all []comparison) {
+	for i := range all {
+		p.Changed = true
+		if i < len(p.Objects) {
+			p.Objects[i].Diff = &all[i]
+			continue
+		}
+		p.Removed = append(p.Removed, all[i])
 	}
-	if closing := s.Closed(); !s.Open && v.notCounted(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
-		out.Problem = v.closedByOther(s)
-	}
-	return out
 }
 
 // viewer returns how the parts of an object of a gate are shown. Their files are below
@@ -133,7 +174,7 @@ func (v gates) viewer(path, section string) viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
-		query := url.Values{}
+		query := listingOf(v.visit, q).Query()
 		if as == asText || as == asMarkdown {
 			query.Set("as", as)
 		}
@@ -301,6 +342,100 @@ func respondersText(r *opt.Responders) string {
 		}
 	}
 	return a2a.Visible(text)
+}
+
+// A rung is a step of the ladder of a gate, or the moment of its opening.
+type rung struct {
+	At   a2a.Time // zero: not known, or never
+	What string
+	Gone bool // it lies before now
+}
+
+// stepsTaken say what a step has done.
+var stepsTaken = map[opt.StepKind]string{opt.Remind: "reminders were sent", opt.Escalate: "others were asked, too", opt.Reassign: "others were asked instead"}
+
+// ladderOf returns the steps of an open gate, those before now first.
+func ladderOf(g *opt.Gate) []rung {
+	out := []rung{{At: g.RequestedAt, What: "asked", Gone: true}}
+	for _, s := range g.Ladder[:min(g.Taken, len(g.Ladder))] {
+		out = append(out, rung{What: stepsTaken[s.Kind], Gone: true})
+	}
+	for _, c := range gateform.Ahead(g) {
+		out = append(out, rung{At: c.At, What: c.What})
+	}
+	return out
+}
+
+// missingText returns whose votes an open gate waits for, "" if one answer is enough.
+func missingText(g *opt.Gate) string {
+	if !g.Responders.Several() {
+		return ""
+	}
+	accepts := 0
+	for _, v := range g.Votes {
+		if v.Action == opt.Accept {
+			accepts++
+		}
+	}
+	text := fmt.Sprintf("%d of %d have accepted", accepts, g.Responders.Accepts)
+	who := slices.DeleteFunc(slices.Clone(g.Responders.Principals), g.Voted)
+	for _, group := range g.Responders.Groups {
+		who = append(who, "the group "+group)
+	}
+	if len(who) > 0 {
+		text += "; asked and silent: " + strings.Join(who, ", ")
+	}
+	return a2a.Visible(text)
+}
+
+// A follow says what happens after a decision, "" for what cannot be decided.
+type follow struct{ Accept, Reject, Refine string }
+
+// follow returns what happens after a decision at an open gate; nothing if the work cannot be read.
+func (v gates) follow(s gate.ShownInterrupt) follow {
+	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: s.ObjectiveID})
+	if err != nil {
+		return follow{}
+	}
+	p, t := taskAt(found.Objective, keyOfTask(s.TaskID))
+	if t == nil {
+		return follow{}
+	}
+	next := namesOf(p, func(other *opt.Task) bool { return !other.State.Ended() && slices.Contains(p.Before(other), t) })
+	if t.Ask == nil { // its executor gets the answer
+		return follow{Accept: strings.TrimSuffix("this task continues with the answer, then: "+next, ", then: ")}
+	}
+	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
+	if f.Reject = f.Accept; !t.Optional() {
+		f.Reject = "the plan " + nameOfPlan(found.Objective, p.ID) + " fails"
+		if next != "" {
+			f.Reject += ", without: " + next
+		}
+	}
+	if again := namesOf(p, func(t *opt.Task) bool { return slices.Contains(s.Gate.Sources, t.ID) }); again != "" && s.Gate.Allows(opt.Refine) {
+		f.Refine = "made again: " + again
+	}
+	if !s.Gate.Allows(opt.Reject) {
+		f.Reject = ""
+	}
+	return f
+}
+
+// mostNamed is how many tasks a text names.
+const mostNamed = 6
+
+// namesOf returns the names of the tasks of a plan that are chosen, "" for none.
+func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
+	var names []string
+	for _, t := range p.Tasks {
+		if chosen(t) {
+			names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
+		}
+	}
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // voteTexts returns the votes at a gate, for people.

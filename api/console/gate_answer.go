@@ -49,38 +49,61 @@ func (w written) Kept() (texts []string) {
 // answerGate delivers an answer. A form that is sent twice is one answer: the service makes
 // the id of a message without one from its content.
 func answerGate(v *visit) (view, error) {
-	id := v.r.PathValue("gate")
-	taskID, _ := opt.TaskOfGate(id)
-	v.call.Answer = &call.Answering{TaskID: taskID, GateID: id}
-	params, err := gateform.Read(v.r.PostForm, id, v.field("digest"))
-	var result gate.Answered
-	if err == nil {
-		result, err = v.cfg.Service.Gates.AnswerInterrupt(v.r.Context(), v.call, params)
-	}
-	if err == nil {
+	result, fault := sendAnswer(v, v.r.PathValue("gate"), v.field("digest"))
+	if fault == nil {
 		v.badges.drop(badgeKey(v.call.Caller))
-		return view{Location: answeredPath(result)}, nil
+		return view{Location: answeredPath(v, result)}, nil
 	}
 	if !v.has(call.ReadRuns) {
+		return view{}, fault
+	}
+	s, err := gates{v}.read()
+	if err != nil {
+		return view{}, fault
+	}
+	out, err := gates{v}.view(s, sentList(v), written{v.field("action"), v.r.PostForm})
+	if err != nil {
 		return view{}, err
 	}
-	fault := v.cfg.Service.Guard(v.call, func() error { return err })
-	s, unknown := gates{v}.read()
-	if unknown != nil {
-		return view{}, err
-	}
-	out := gates{v}.view(s, written{v.field("action"), v.r.PostForm})
 	p := problemOf(fault)
 	out.Status, out.Problem = p.Status, gates{v}.refusalMessage(s, fault, p)
 	return out, fault
 }
 
-// answeredPath returns the page to show after an answer.
-func answeredPath(a gate.Answered) string {
-	if a.Pending {
-		return gatePath(a.ID) + "?" + url.Values{storedField: {a.MessageID}}.Encode()
+// sendAnswer delivers the answer in the form to the gate with an id, whose object has a digest.
+func sendAnswer(v *visit, id, digest string) (result gate.Answered, fault *call.Fault) {
+	taskID, _ := opt.TaskOfGate(id)
+	v.call.Answer = &call.Answering{TaskID: taskID, GateID: id}
+	fault = v.cfg.Service.Guard(v.call, func() error {
+		params, err := gateform.Read(v.r.PostForm, id, digest)
+		if err == nil {
+			result, err = v.cfg.Service.Gates.AnswerInterrupt(v.r.Context(), v.call, params)
+		}
+		return err
+	})
+	return result, fault
+}
+
+// sentList returns the query of the list beside the page whose form was sent, none if it had none.
+func sentList(v *visit) url.Values {
+	q, _ := url.ParseQuery(v.field("list"))
+	return q
+}
+
+// answeredPath returns the page to show after an answer: the list with the next gate, or the same
+// gate while the answer is not judged or decides nothing.
+func answeredPath(v *visit, a gate.Answered) string {
+	l := listingOf(v, sentList(v))
+	switch action := v.field("action"); {
+	case a.Pending:
+		return l.At(gatePath(a.ID), storedField, a.MessageID)
+	case !v.r.PostForm.Has("list"), action == string(opt.Ask), action == gateform.Say:
+		return l.At(gatePath(a.ID))
 	}
-	return gatePath(a.ID)
+	if after := v.field("after"); after != "" {
+		return l.At(inboxPath, "done", a.ID, "open", after)
+	}
+	return l.At(inboxPath, "done", a.ID)
 }
 
 // refusalMessage returns why an answer was refused, for people.

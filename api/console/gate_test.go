@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -191,6 +192,22 @@ func TestGate_secondAnswer(t *testing.T) {
 	contains(t, "the second answer", p.text, "ann was first: Accepted at", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
 	own := ann.answer(gate, annSaw, "action", "reject", "feedback", "Changed my mind")
 	contains(t, "another answer of the first", own.text, "You have answered here already: Accepted at", "Changed my mind")
+}
+
+// The page names the tasks that follow a decision, and shows the steps before now and after it.
+func TestGate_follow(t *testing.T) {
+	s := beginWorld(t, servicetest.Config{
+		Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+			ask := &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: []opt.Step{{Kind: opt.Remind, After: 60}, {Kind: opt.Escalate, After: 120, To: &opt.Responders{Principals: []string{"dan"}}}, {Kind: opt.Expire, After: 3600}}}
+			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Notes", Tasks: []opt.TaskSpec{{Name: "Approve", Ask: ask}, {Name: "Publish"}, {Name: "Tell"}}}}}, true
+		},
+	})
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	contains(t, "the page", b.get("/console/inbox/"+gate).text, "After Accept Publish After Reject the plan “Notes” fails, without: Publish", "asked now")
+	s.world.Advance(time.Minute)
+	text := b.get("/console/inbox/" + gate).text
+	contains(t, "the page later", text, "asked reminders were sent now", "others may answer, too", "it is rejected")
 }
 
 // A gate that expired meanwhile says so.

@@ -1,101 +1,356 @@
 package console
 
 import (
+	"cmp"
+	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
+	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
 // inboxSize is how many gates a page of the inbox shows.
 const inboxSize = 50
 
-// An inbox is the data of the page with open gates.
+// inboxRefresh is after how many seconds the inbox may have changed.
+const inboxRefresh = 5
+
+// An inbox is the data of the page with open gates: their list, and beside it one of them or
+// several that are decided together.
 type inbox struct {
-	Mine, CanAnswer bool // only gates that wait for the caller; the caller has the scope to answer
-	Text            string
-	Objective       string // id of the only objective, "" for all
-	Context         string // likewise of the context
-	Cards           []gateCard
-	Total           int
-	Next            string // path of the next page, "" for none
-	MinePath        string // paths of both filters
-	AllPath         string
+	listing
+	CanAnswer bool // the caller has the scope to answer
+	Groups    []gateGroup
+	Total     int
+	Next      string // path of the next page, "" for none
+	MinePath  string // paths of both filters
+	AllPath   string
+
+	Gate     *gatePage // nil for none
+	Together *together // likewise
+	Chosen   bool      // Gate or Together was asked for; the first gate is shown only where there is room
+	Decided  *decided  // the answer that has led to this page, nil for none
+}
+
+// A gateGroup has the gates of a page that the same task of the same planner has opened.
+type gateGroup struct {
+	Task, Planner string
+	Cards         []gateCard
+	Together      string // path of the page that decides them together, "" for none
 }
 
 // A gateCard is an open gate in the inbox.
 type gateCard struct {
-	ID, Path        string
-	Title           string
-	Objective, Task string
-	Principal       string
-	Since, Due      a2a.Time
-	Ending          string // what happens when it is due
-	Late            bool   // it is due within the hour
+	ID, Path  string
+	Title     string
+	Gist      string // what its object is about
+	Kind      opt.GateKind
+	Objective string
+	Principal string
+	Since     a2a.Time
+	Due       a2a.Time
+	Gone      int    // percent of the time until Due that is over
+	Ending    string // what happens when it is due
+	Late      bool   // it is due within the hour
+	Current   bool   // it is the gate beside the list
+	Chosen    bool   // it is one of those that are decided together
+	alike     string // the same for gates of the same task of the same planner
 }
 
-// showInbox shows the gates that are open: the nearest deadline first, then the longest
-// wait.
-func showInbox(v *visit) (view, error) {
-	q := v.r.URL.Query()
-	in := inbox{
-		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), CanAnswer: v.has(call.RespondApprovals),
-	}
-	in.Mine = in.CanAnswer && q.Get("show") != "all"
-	in.MinePath, in.AllPath = in.path("mine", ""), in.path("all", "")
-	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
-		Filter: shown.InterruptFilter{Urgent: true, Text: in.Text, ObjectiveID: in.Objective, ContextID: in.Context, Limit: inboxSize},
-		Mine:   in.Mine, PageToken: q.Get("page"),
-	})
-	for _, i := range page.Interrupts {
-		in.Cards = append(in.Cards, cardOf(i, v.cfg.Now()))
-	}
-	in.Total = page.Total
-	if page.Next != "" {
-		in.Next = in.path(in.show(), page.Next)
-	}
-	return view{Template: "inbox", Title: "Inbox", Refresh: 5, Data: in}, err
+// A listing says which gates the list of the inbox has.
+type listing struct {
+	Mine      bool // only gates that wait for the caller
+	Text      string
+	Objective string // id of the only objective, "" for all
+	Context   string // likewise of the context
+	Page      string // token of the page
 }
 
 // mostSearched is the longest text to search for.
 const mostSearched = 200
 
-// show returns the filter that the page has now.
-func (in inbox) show() string {
-	if in.Mine {
-		return "mine"
+// listingOf returns the listing in a query.
+func listingOf(v *visit, q url.Values) listing {
+	return listing{
+		Mine: v.has(call.RespondApprovals) && q.Get("show") != "all",
+		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), Page: q.Get("page"),
 	}
-	return "all"
 }
 
-// path returns the path of the inbox with a filter and the token of a page.
-func (in inbox) path(show, page string) string {
-	q := url.Values{"show": {show}}
-	for name, value := range map[string]string{"text": in.Text, "objective": in.Objective, "context": in.Context, "page": page} {
+// Query returns the query of l.
+func (l listing) Query() url.Values {
+	q := url.Values{}
+	show := "all"
+	if l.Mine {
+		show = ""
+	}
+	for name, value := range map[string]string{"show": show, "text": l.Text, "objective": l.Objective, "context": l.Context, "page": l.Page} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	return Path + "/inbox?" + q.Encode()
+	return q
 }
 
+// At returns the address of a page with l and more fields, names and values in turn.
+func (l listing) At(path string, more ...string) string {
+	q := l.Query()
+	for i := 0; i < len(more); i += 2 {
+		q.Add(more[i], more[i+1])
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// Path returns the address of the list alone.
+func (l listing) Path() string { return l.At(inboxPath) }
+
 // Filtered reports whether the page leaves out gates that a search does not find.
-func (in inbox) Filtered() bool { return in.Text+in.Objective+in.Context != "" }
+func (l listing) Filtered() bool { return l.Text+l.Objective+l.Context != "" }
+
+// readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
+func readInbox(v *visit, l listing) (inbox, error) {
+	in := inbox{listing: l, CanAnswer: v.has(call.RespondApprovals)}
+	mine, all, next := l, l, l
+	mine.Mine, mine.Page, all.Mine, all.Page = true, "", false, ""
+	in.MinePath, in.AllPath = mine.Path(), all.At(inboxPath)
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
+		Filter: shown.InterruptFilter{Urgent: true, Text: l.Text, ObjectiveID: l.Objective, ContextID: l.Context, Limit: inboxSize},
+		Mine:   l.Mine, PageToken: l.Page,
+	})
+	for _, i := range page.Interrupts {
+		in.add(i, v.cfg.Now())
+	}
+	for i := range in.Groups {
+		in.Groups[i].setTogether(l)
+	}
+	in.Total = page.Total
+	if next.Page = page.Next; next.Page != "" {
+		in.Next = next.Path()
+	}
+	return in, err
+}
+
+// showInbox shows the list, and beside it the gates of the query that are to be decided
+// together, or the gate of the query, open or closed, or the first one. A page that is fetched
+// again names the gate that it shows, so that no other one takes its place under the mouse.
+func showInbox(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	in, err := readInbox(v, listingOf(v, q))
+	if err != nil {
+		return view{}, err
+	}
+	if q.Has("done") {
+		in.Decided = gates{v}.decided(q.Get("done"), q.Get("more"))
+	}
+	if with := q["with"]; len(with) > 0 {
+		return gates{v}.together(in, with, written{})
+	}
+	id := cmp.Or(q.Get("open"), q.Get("beside"))
+	if cards := in.cards(); id == "" && len(cards) > 0 {
+		id = cards[0].ID
+	}
+	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
+		return in.view("Inbox"), nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	in.Chosen = q.Get("open") != ""
+	out := gates{v}.beside(in, s, written{})
+	out.Title = "Inbox"
+	return out, nil
+}
+
+// view returns the page of an inbox.
+func (in inbox) view(title string) view {
+	return view{Template: "inbox", Title: title, Refresh: inboxRefresh, Data: in}
+}
+
+// cards returns all cards in the order of the page.
+func (in inbox) cards() (list []*gateCard) {
+	for _, g := range in.Groups {
+		for i := range g.Cards {
+			list = append(list, &g.Cards[i])
+		}
+	}
+	return list
+}
+
+// after returns the id of the card after one, or of the one before the last; "" if there is no
+// other.
+func (in inbox) after(id string) string {
+	cards := in.cards()
+	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.ID == id })
+	switch {
+	case at+1 < len(cards):
+		return cards[at+1].ID
+	case at > 0:
+		return cards[at-1].ID
+	}
+	return ""
+}
+
+// add adds an open gate to its group, which stands where the first of its gates does.
+func (in *inbox) add(i shown.Interrupt, now time.Time) {
+	c := cardOf(i, now)
+	c.Path = in.At(gatePath(c.ID))
+	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike == c.alike })
+	if at < 0 {
+		at = len(in.Groups)
+		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(strings.TrimPrefix(i.Planner, "playbook ")), titleWidth)})
+	}
+	in.Groups[at].Cards = append(in.Groups[at].Cards, c)
+}
+
+// Several reports whether the group has more than one gate.
+func (g gateGroup) Several() bool { return len(g.Cards) > 1 }
+
+// setTogether sets the path that decides all approvals of g together.
+func (g *gateGroup) setTogether(l listing) {
+	if !g.Several() || !l.Mine || g.Cards[0].Kind != opt.Approval {
+		return
+	}
+	var with []string
+	for _, c := range g.Cards {
+		with = append(with, "with", c.ID)
+	}
+	g.Together = l.At(inboxPath, with...)
+}
 
 // cardOf returns an open gate as the inbox shows it.
 func cardOf(i shown.Interrupt, now time.Time) gateCard {
 	c := gateCard{
-		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(a2a.Visible(i.Objective), titleWidth), Task: shorten(a2a.Visible(i.TaskName), titleWidth),
+		ID: i.Gate.ID, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), Kind: i.Gate.Kind, Objective: shorten(a2a.Visible(i.Objective), titleWidth),
 		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
+		alike: i.Planner + "\x00" + cmp.Or(i.TaskName, i.TaskID) + "\x00" + string(i.Gate.Kind),
 	}
 	if !c.Due.IsZero() {
 		ahead := gateform.Ahead(&i.Gate)
 		c.Ending = ahead[len(ahead)-1].What
-		c.Late = c.Due.Millis()-now.UnixMilli() < time.Hour.Milliseconds()
+		left := c.Due.Millis() - now.UnixMilli()
+		c.Late = left < time.Hour.Milliseconds()
+		if all := c.Due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
+			c.Gone = int(100 - min(100, max(0, 100*left/all)))
+		}
 	}
 	return c
+}
+
+// A decided is an answer that the caller has sent.
+type decided struct {
+	Path, Title string
+	Word        string // how it has closed the gate, "" if the gate is still open
+	By          string
+	More        int // how many alike were sent with it
+}
+
+// decided returns the answer to a gate that the caller has sent, nil if it is not known.
+func (v gates) decided(id, more string) *decided {
+	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+	if err != nil {
+		return nil
+	}
+	d := &decided{Path: gatePath(id), Title: gateTitle(&s.Gate)}
+	if closing := s.Closed(); closing != nil {
+		d.Word, d.By = cmp.Or(gateform.Word(closing.Decision), "Closed"), a2a.Visible(closing.Decision.DecidedBy)
+	}
+	if n, err := strconv.Atoi(more); err == nil && n > 0 && n < inboxSize {
+		d.More = n
+	}
+	return d
+}
+
+// A together has gates that are decided at once, each with its own object.
+type together struct {
+	Gates   []togetherGate
+	Left    []string // titles of those that cannot be decided here
+	Accepts bool
+	Rejects bool
+	Written written
+}
+
+// A togetherGate is one of those gates.
+type togetherGate struct {
+	gateCard
+	Digest  string
+	Objects []object
+	More    int // parts that are not shown
+}
+
+// together returns the page of several gates that are decided together.
+func (v gates) together(in inbox, ids []string, w written) (view, error) {
+	t := &together{Accepts: true, Rejects: true, Written: w}
+	for _, id := range ids[:min(len(ids), inboxSize)] {
+		s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+		if err != nil {
+			return view{}, err
+		}
+		g := &s.Gate
+		if !s.MayAnswer || g.Kind != opt.Approval || !g.Allows(opt.Accept) && !g.Allows(opt.Reject) {
+			t.Left = append(t.Left, gateTitle(g))
+			continue
+		}
+		t.Accepts, t.Rejects = t.Accepts && g.Allows(opt.Accept), t.Rejects && g.Allows(opt.Reject)
+		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now()), Digest: g.ObjectDigest}
+		one.Path = in.At(gatePath(id))
+		show := v.viewer(one.Path, "parts")
+		show.ID, show.Most = "with-"+strconv.Itoa(len(t.Gates))+"-", mostTogether/len(ids)
+		one.Objects, one.More = show.objects(g.Object)
+		t.Gates = append(t.Gates, one)
+	}
+	for _, c := range in.cards() {
+		c.Chosen = slices.Contains(ids, c.ID)
+	}
+	in.Together, in.Chosen = t, true
+	out := in.view("Decide together")
+	out.Refresh = refreshEvery
+	return out, nil
+}
+
+// mostTogether is how many bytes of their objects the page of several gates shows.
+const mostTogether = 100 << 10
+
+// decideTogether delivers the same answer to several gates, to each with the digest of its own
+// object. Each answer is judged for itself.
+func decideTogether(v *visit) (view, error) {
+	ids, digests := v.r.PostForm["with"], v.r.PostForm["digest"]
+	action := opt.Action(v.field("action"))
+	if len(ids) == 0 || len(ids) > inboxSize || len(ids) != len(digests) || action != opt.Accept && action != opt.Reject {
+		return view{}, call.Invalid(call.Violation{Field: "with", Description: "names no questions that can be decided together"})
+	}
+	var refused []string
+	why := ""
+	for i, id := range ids {
+		if _, fault := sendAnswer(v, id, digests[i]); fault != nil {
+			refused, why = append(refused, id), problemOf(fault).Text
+		}
+	}
+	v.badges.drop(badgeKey(v.call.Caller))
+	l := listingOf(v, sentList(v))
+	if len(refused) == 0 {
+		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
+	}
+	if !v.has(call.ReadRuns) {
+		return problem{http.StatusConflict, "Not all were decided", why}.view(), nil
+	}
+	in, err := readInbox(v, l)
+	if err != nil {
+		return view{}, err
+	}
+	out, err := gates{v}.together(in, refused, written{v.field("action"), v.r.PostForm})
+	out.Status = http.StatusConflict
+	out.Problem = strconv.Itoa(len(ids)-len(refused)) + " of " + strconv.Itoa(len(ids)) + " were decided. Look at the others. " + why
+	return out, err
 }

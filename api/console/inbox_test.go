@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,9 +29,9 @@ func desk(t *testing.T, gates map[string]*opt.Gate) *site {
 	})
 }
 
-// titles returns the titles of the cards of a page of the inbox.
+// titles returns the titles of the questions of a page of the inbox.
 func titles(p page) (list []string) {
-	for _, part := range strings.Split(p.html, "<h2><a href=")[1:] {
+	for _, part := range strings.Split(p.html, `<a class="question" href=`)[1:] {
 		_, rest, _ := strings.Cut(part, "<bdi>")
 		title, _, _ := strings.Cut(rest, "</bdi>")
 		list = append(list, title)
@@ -59,7 +61,7 @@ func TestInbox(t *testing.T) {
 	ann := s.signedIn(t, "acme/ann")
 	mine := ann.get("/console/inbox")
 	contains(t, "the page", mine.html, "<title>(4) Inbox", `<span class="count">4<`)
-	contains(t, "the page", mine.text, "4 waiting", "then it is accepted")
+	contains(t, "the page", mine.text, "4 waiting", "it is accepted")
 	for path, want := range map[string][]string{
 		"/console/inbox":                                          {"Soon", "Later", "Oldest", "Newest"},
 		"/console/inbox?show=all":                                 {"Soon", "Later", "Oldest", "For bob", "Newest"},
@@ -107,5 +109,78 @@ func TestInbox_pages(t *testing.T) {
 	}
 	if len(got) != len(want) || n != 2 {
 		t.Errorf("%d gates on %d pages, want %d on 2", len(got), n, len(want))
+	}
+}
+
+// hidden returns the values of the hidden fields of a name on a page.
+func hidden(p page, name string) (values []string) {
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="`+name+`" value="([^"]*)">`).FindAllStringSubmatch(p.html, -1) {
+		values = append(values, html.UnescapeString(m[1]))
+	}
+	return values
+}
+
+// Alike questions are decided together: each for itself, with the digest of its own object.
+func TestInbox_together(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	for _, text := range []string{"one", "two", "three"} {
+		s.send(t, "acme/carl", text)
+	}
+	b := s.signedIn(t, "acme/ann")
+	list := b.get("/console/inbox")
+	contains(t, "the list", list.text, "Approve 3 Decide together", "The draft")
+	link := regexp.MustCompile(`href="([^"]*)" data-together`).FindStringSubmatch(list.html)
+	if link == nil {
+		t.Fatalf("no link in %s", list.html)
+	}
+	p := b.get(html.UnescapeString(link[1]))
+	contains(t, "the page", p.text, "3 questions at once", "The draft", "Accept all 3", "Reject all 3")
+	form := func(p page) url.Values {
+		return url.Values{"action": {"accept"}, "feedback": {"Fine"}, "list": {""}, "with": hidden(p, "with"), "digest": hidden(p, "digest")}
+	}
+	sent := form(p)
+	sent["digest"][1] = "sha256:00"
+	p = b.post("/console/inbox", sent)
+	if p.status != http.StatusConflict || s.open(t) != sent["with"][1] {
+		t.Errorf("with the digest of another object: %d, %s is open", p.status, s.open(t))
+	}
+	contains(t, "the page of the others", p.text, "2 of 3 were decided", "1 question at once", "The draft")
+	contains(t, "a decision", b.get("/console/inbox/"+sent["with"][2]).text, "Accepted by ann", "Fine")
+	p = b.post("/console/inbox", form(p))
+	if p.status != http.StatusOK || p.path != "/console/inbox" {
+		t.Errorf("the rest: %d at %s", p.status, p.path)
+	}
+	contains(t, "the empty inbox", p.text, "Accepted by ann : Publish?", "Nothing waits for you.")
+	for name, form := range map[string]url.Values{
+		"no questions": {"action": {"accept"}}, "no digest": {"action": {"accept"}, "with": {"x:1"}}, "another action": {"action": {"refine"}, "with": {"x:1"}, "digest": {""}},
+	} {
+		if p := b.post("/console/inbox", form); p.status != http.StatusBadRequest {
+			t.Errorf("%s: %d", name, p.status)
+		}
+	}
+}
+
+// After an answer comes the next question of the same list, and the last one is followed by the
+// one before it.
+func TestInbox_next(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "one")
+	s.send(t, "acme/carl", "two")
+	b := s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox?text=approve")
+	ids := hidden(p, "interrupt")
+	for i, want := range []string{"Accepted by ann : Publish? · Look at it again", "Nothing that waits fits."} {
+		if id := hidden(p, "interrupt")[0]; (id == ids[0]) != (i == 0) {
+			t.Fatalf("answer %d is for %s", i, id)
+		}
+		before := p
+		p = b.answer(hidden(p, "interrupt")[0], p, "action", "accept", "list", hidden(p, "list")[0], "after", hidden(p, "after")[0])
+		contains(t, "the page", p.text, want)
+		if q, _ := url.ParseQuery(p.query); p.path != "/console/inbox" || q.Get("text") != "approve" {
+			t.Errorf("the page is %s?%s", p.path, p.query)
+		}
+		again := b.get("/console/inbox?beside=" + url.QueryEscape(hidden(before, "interrupt")[0]))
+		contains(t, "a page that is fetched again", again.text, "Accepted by ann", "As it was decided on")
+		lacks(t, "a page that is fetched again", again.html, `name="digest"`)
 	}
 }

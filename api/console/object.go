@@ -26,14 +26,15 @@ type object struct {
 	Name  string
 	About string // its type and size
 	Text  string
-	HTML  template.HTML // of Markdown
+	HTML  template.HTML // of Markdown, of JSON as a tree or of a table
 	Image string        // path of the image
 	Link  string        // to another site
 	File  string        // path for storing it, "" for none
 	Cut   bool          // Text or HTML is only the beginning
 	Whole string        // path of the page with all of it, "" for none
-	Other string        // path of the page with the source of Markdown, or with a text as Markdown
-	Shown bool          // as Markdown, so Other has the source
+	As    string        // how it is shown: asText, or what HTML is of
+	Other string        // path of the page with the source of HTML, or with a text as Markdown
+	Diff  *comparison   // with the object that was sent back, nil if there was none
 }
 
 // A viewer says how a page shows parts.
@@ -41,8 +42,9 @@ type viewer struct {
 	Markdown markdown
 	ID       string           // of the elements, before the number of the part
 	File     func(int) string // path for storing the n-th part
+	Most     int              // bytes of all parts, 0 for the usual
 	Whole    string           // path of the page with all of the parts, "" on that page
-	As       string           // how texts without a type are shown: "markdown", "text" or ""
+	As       string           // how texts are shown: asMarkdown, asText, or "" for what their types say
 	AsPath   func(as string) string
 }
 
@@ -51,6 +53,9 @@ func (v viewer) objects(parts []a2a.Part) (out []object, more int) {
 	one, left := mostOfPart, mostOfParts
 	if v.Whole == "" {
 		one, left = mostOfWhole, mostOfWhole
+	}
+	if v.Most > 0 {
+		one, left = min(one, v.Most), v.Most
 	}
 	for i, p := range parts {
 		if i == manyParts {
@@ -102,34 +107,50 @@ func (v viewer) object(p a2a.Part, most int) object {
 	if o.Cut {
 		o.About = join(o.About, "the first "+sizeText(len(text))+" of "+sizeText(whole)+" are shown")
 	}
-	if kind == asMarkdown {
-		if html, err := v.Markdown.html(text); err == nil && len(html) <= 4*mostOfPart {
-			o.HTML, o.Shown, o.Other = html, true, v.other(asText)
-			return o
-		}
+	if html, ok := v.html(p, text, kind); ok && (!o.Cut || kind == asMarkdown) && len(html) <= 4*mostOfPart {
+		o.HTML, o.As, o.Other = html, kind, v.other(asText)
+		return o
 	}
-	o.Text = a2a.Visible(text)
+	o.Text, o.As = a2a.Visible(text), asText
 	if p.Text != nil && kind == asText {
 		o.Other = v.other(asMarkdown)
 	}
 	return o
 }
 
-// How texts are shown.
+// How parts with text are shown.
 const (
 	asText     = "text"
 	asMarkdown = "markdown"
+	asTree     = "json"
+	asTable    = "table"
 )
+
+// html returns the text of a part as HTML of a kind; ok is false if it is none.
+func (v viewer) html(p a2a.Part, text, kind string) (html template.HTML, ok bool) {
+	switch kind {
+	case asMarkdown:
+		html, err := v.Markdown.html(text)
+		return html, err == nil
+	case asTree:
+		return treeHTML(p.Data)
+	case asTable:
+		return tableHTML(text)
+	}
+	return "", false
+}
 
 // kind returns how a part with text is shown.
 func (v viewer) kind(p a2a.Part) string {
 	extension := strings.ToLower(path.Ext(p.Filename))
-	switch {
-	case p.Text == nil:
+	switch kind := mediaType(p); {
+	case v.As == asText, p.URL != nil:
 		return asText
-	case v.As == asText, v.As == asMarkdown:
-		return v.As
-	case mediaType(p) == "text/markdown", mediaType(p) == "" && (extension == ".md" || extension == ".markdown"):
+	case p.Data != nil:
+		return asTree
+	case kind == "text/csv", kind == "" && extension == ".csv":
+		return asTable
+	case v.As == asMarkdown, kind == "text/markdown", kind == "" && (extension == ".md" || extension == ".markdown"):
 		return asMarkdown
 	}
 	return asText

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"strings"
@@ -160,5 +161,27 @@ func TestObject_large(t *testing.T) {
 	}
 	if file := b.get("/console/inbox/" + gate + "/parts/0"); file.html != large || file.header.Get("Content-Disposition") != "attachment; filename=big.txt" {
 		t.Errorf("the file has %d bytes and the headers %v", len(file.html), file.header)
+	}
+}
+
+// JSON is shown as a tree, and comma-separated values as a table, unless they are too large or
+// broken.
+func TestObject_forms(t *testing.T) {
+	s := begin(t, approval(
+		a2a.Part{Data: json.RawMessage(`{"to":"Yard","lines":[{"amount":12.50,"paid":false}],"none":[],"note":null}`)},
+		a2a.Part{Text: new("name,pieces\n\"Cups, blue\",12\n"), Filename: "cups.csv"},
+		a2a.Part{Text: new("name,pieces\n\"Cups"), MediaType: "text/csv"},
+		a2a.Part{Data: json.RawMessage(strings.Repeat("[", 40) + strings.Repeat("]", 40))},
+	))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox/" + gate)
+	contains(t, "the tree", p.html, `<ul><li><strong>to</strong><span>Yard</span></li><li><details open><summary><strong>lines</strong></summary><ul><li><details open><summary><strong>1</strong></summary><ul><li><strong>amount</strong><code>12.50</code></li><li><strong>paid</strong><code>false</code></li></ul></details></li></ul></details></li><li><strong>none</strong><i>none</i></li><li><strong>note</strong><code>null</code></li></ul>`)
+	contains(t, "the table", p.html, `<tr><th scope="col">name</th><th scope="col">pieces</th></tr>`, "<tr><td>Cups, blue</td><td>12</td></tr>")
+	contains(t, "what is no table", p.html, "name,pieces\n&#34;Cups</pre>")
+	contains(t, "the list", p.text, "to Yard")
+	contains(t, "the source", b.get("/console/inbox/"+gate+"?as=text").html, "&#34;amount&#34;: 12.50", "name,pieces\n&#34;Cups, blue&#34;,12")
+	if n := strings.Count(p.html, `class="json"`); n != 1 {
+		t.Errorf("there are %d trees", n)
 	}
 }

@@ -28,6 +28,8 @@ const (
 	// GatesPath is the path of a gate, before its id.
 	GatesPath = Path + "/inbox/"
 
+	inboxPath = Path + "/inbox"
+
 	// EventsPath is the path of the events of a task, before its id.
 	EventsPath = Path + "/events/"
 )

@@ -17,10 +17,10 @@ func TestObjective_isReadable(t *testing.T) {
 	contains(t, "the plan", b.get(path+id+"?plan=1").html, "First.\nThen.")
 	contains(t, "the task", b.get(path+id+"?task=1-0").html, "Look\n  twice.")
 	s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "One line?\nTwo lines?", Actions: []opt.Action{opt.Accept}})
-	contains(t, "the question", b.get("/console/inbox/"+task(id, 1, 0)+":1").html, "<h1><bdi>One line? Two lines?</bdi></h1>", ">One line?\nTwo lines?</p>")
+	contains(t, "the question", b.get("/console/inbox/"+task(id, 1, 0)+":1").html, "<bdi>One line? Two lines?</bdi></h1>", ">One line?\nTwo lines?</p>")
 	s.answer(t, "acme/ann", id, "accept")
 	p := b.get(path + id)
-	contains(t, "the conversation", p.html, "{\n  &#34;action&#34;: &#34;accept&#34;\n}")
+	contains(t, "the conversation", p.html, "<strong>action</strong><span>accept</span>")
 	contains(t, "the timeline", p.html, `data-exact>1 Mar 2026, 09:30:00 UTC<`)
 	contains(t, "all of the timeline", b.get(path+id+"/timeline").html, `data-exact>1 Mar 2026, 09:30:00 UTC<`)
 

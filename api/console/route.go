@@ -19,6 +19,7 @@ type route struct {
 var table = []route{
 	{"GET /{$}", "GetOverview", showOverview},
 	{"GET /inbox", "ListInterrupts", showInbox},
+	{"POST /inbox", "AnswerInterrupt", decideTogether},
 	{"GET /inbox/{gate}", "GetInterrupt", showGate},
 	{"POST /inbox/{gate}", "AnswerInterrupt", answerGate},
 	{"GET /inbox/{gate}/{section}/{n}", "GetInterrupt", showGatePart},

@@ -67,11 +67,14 @@ func (f Form) Any() bool {
 // mostQuestions is how many answers a form may have.
 const mostQuestions = 100
 
+// Say is the action of a form whose words decide nothing.
+const Say = "say"
+
 // Read returns the answer in a form to a gate whose object has a digest. Its message has
 // no id.
 func Read(form url.Values, gateID, objectDigest string) (gate.AnswerParams, error) {
 	action := form.Get("action")
-	if action == "say" {
+	if action == Say {
 		words := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text(form, "words"))}}
 		return gate.AnswerParams{ID: gateID, Message: message.SendParams{Message: words}}, nil
 	}

@@ -14,8 +14,7 @@ var stepTexts = map[opt.StepKind]string{
 	opt.Remind: "reminders are sent", opt.Escalate: "others may answer, too", opt.Reassign: "others answer, and you may not any more",
 }
 
-// Unanswered returns what happens to g without an answer: at its next step, and when it
-// expires.
+// Unanswered returns what happens to g without an answer, step by step.
 func Unanswered(g *opt.Gate) (list []string) {
 	for _, e := range Ahead(g) {
 		if e.At.IsZero() {
@@ -33,27 +32,26 @@ type Consequence struct {
 	What string
 }
 
-// Ahead returns what happens to g without an answer: at its next step, and when it
-// expires.
+// Ahead returns what happens to g without an answer, step by step.
 func Ahead(g *opt.Gate) (list []Consequence) {
-	next, ok := g.NextStep()
-	if !ok {
-		return []Consequence{{What: "the task waits, without a deadline"}}
-	}
-	if effect, known := stepTexts[next.Kind]; known {
+	for rest := *g; rest.Taken < len(rest.Ladder); rest.Taken++ {
+		next, _ := rest.NextStep()
+		effect, known := stepTexts[next.Kind]
+		switch {
+		case known:
+		case g.Kind != opt.Approval:
+			effect = "the task fails"
+		case next.Action == opt.Accept:
+			effect = "it is accepted"
+		default:
+			effect = "it is rejected"
+		}
 		list = append(list, Consequence{next.At, effect})
 	}
-	if g.ExpiresAt.IsZero() {
-		return list
+	if len(list) == 0 || g.ExpiresAt.IsZero() {
+		list = append(list, Consequence{What: "the task waits, without a deadline"})
 	}
-	last, effect := g.Ladder[len(g.Ladder)-1], "it is rejected"
-	switch {
-	case g.Kind != opt.Approval:
-		effect = "the task fails"
-	case last.Action == opt.Accept:
-		effect = "it is accepted"
-	}
-	return append(list, Consequence{g.ExpiresAt, effect})
+	return list
 }
 
 // Word returns how a decision has closed its gate, in words at the beginning of a sentence.

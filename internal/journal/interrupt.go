@@ -46,11 +46,11 @@ const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id
 // eachInterrupt calls f with the interrupts that a filter selects, without their gates, and
 // the documents of those.
 func eachInterrupt(c *db.Conn, selected filter, f func(i shown.Interrupt, gate db.Content) error) error {
-	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.shapers"+fromInterrupts+selected.tail, selected.a, func(row db.Scanner) error {
+	return c.Each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal, o.planner, o.shapers"+fromInterrupts+selected.tail, selected.a, func(row db.Scanner) error {
 		var i shown.Interrupt
 		var at int64
 		var gate, shapers db.Content
-		err := row.Scan(&i.TaskID, (*db.Content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*db.Content)(&i.Objective), &i.Principal, &shapers)
+		err := row.Scan(&i.TaskID, (*db.Content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*db.Content)(&i.Objective), &i.Principal, &i.Planner, &shapers)
 		if err = errors.Join(err, db.Decode(shapers, &i.Shapers)); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ type Interrupt struct {
 	TaskName    string
 	ObjectiveID string
 	Objective   string // its name
+	Planner     string // that made its plans, as its metadata has it; only in lists
 	ContextID   string
 	Principal   string   // who requested the objective
 	Shapers     []string // other principals who shaped its work

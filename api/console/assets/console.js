@@ -7,11 +7,13 @@ let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
 let pressed = false; // a button of the mouse or a finger is down
+let visits = 0; // pages that were opened in place of the first
+let refused = false; // the page says why a form was refused, with the input: it stays as it is
 let late = null; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
-  if (signedOut || document.hidden) return;
+  if (signedOut || document.hidden || refused) return;
   if (fetching) {
     again = true;
     return;
@@ -21,12 +23,13 @@ async function refresh() {
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
+    const turn = visits;
     const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
+    if (turn !== visits) return; // another page was opened in its place
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
       unfollow();
-      clearInterval(poll);
       return;
     }
     if (at !== location.href) return; // another view was chosen meanwhile
@@ -34,7 +37,7 @@ async function refresh() {
       tag = response.headers.get("ETag") ?? "";
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
-      if (at === location.href) show(fresh);
+      if (at === location.href && turn === visits) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
     else if (response.status >= 500) lost();
@@ -49,6 +52,30 @@ async function refresh() {
   }
 }
 
+// visit shows another page in place of this one, and keeps what both have. With a body, it sends
+// that as a form. It reports whether it has: if not, the browser may do it.
+async function visit(url, { body, back } = {}) {
+  const method = body ? "POST" : "GET";
+  try {
+    const response = await fetch(url, { method, body, headers: { "X-Console-Refresh": "1" }, cache: "no-store" });
+    if (response.status === 401 || response.status >= 500) return false;
+    const text = await response.text();
+    for (const form of document.forms) {
+      if (form.method === "post") form.reset();
+      delete form.dataset.dirty;
+    }
+    if (!back && response.url !== location.href) history.pushState(null, "", response.url);
+    tag = "";
+    pressed = false;
+    visits++;
+    refused = Boolean(body) && !response.redirected;
+    show(new DOMParser().parseFromString(text, "text/html"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // show replaces the contents of the page by those of a fresh copy. While a button of the
 // mouse or a finger is down it waits: what was pressed must still be there at the release,
 // or the click is lost or hits something else.
@@ -60,6 +87,9 @@ function show(fresh) {
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
   if (pages && freshPages) morph(pages, freshPages);
   localize(document);
+  if (fresh.body.dataset.refresh) document.body.dataset.refresh = fresh.body.dataset.refresh;
+  else delete document.body.dataset.refresh;
+  dispatchEvent(new Event("shown"));
   const url = fresh.body.dataset.events;
   if (url === document.body.dataset.events) return;
   if (url) document.body.dataset.events = url; // a new attempt has begun
@@ -178,7 +208,7 @@ function revive(form, fresh) {
 // stay open.
 function attributes(old, fresh) {
   for (const a of [...old.attributes]) {
-    if (!fresh.hasAttribute(a.name) && !(old.localName === "details" && a.name === "open")) old.removeAttribute(a.name);
+    if (!fresh.hasAttribute(a.name) && !(a.name === "open" && /^(details|dialog)$/.test(old.localName))) old.removeAttribute(a.name);
   }
   for (const a of fresh.attributes) {
     if (old.getAttribute(a.name) !== a.value) old.setAttribute(a.name, a.value);
@@ -189,7 +219,7 @@ function attributes(old, fresh) {
 // were, or how far ahead they are, with the exact time in the title.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }); // in timelines
-const relative = new Intl.RelativeTimeFormat("en", { style: "short" }); // in the language of the page
+const relative = new Intl.RelativeTimeFormat("en", { style: "narrow" }); // in the language of the page
 const units = [["day", 86400e3], ["hour", 3600e3], ["minute", 60e3]];
 function localize(root) {
   for (const e of root.querySelectorAll("time[datetime]")) {
@@ -268,21 +298,21 @@ document.addEventListener("click", async (e) => {
   const link = e.target.closest?.('main a[href^="?"]');
   if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
   e.preventDefault();
-  history.pushState(null, "", link.getAttribute("href"));
-  await refresh();
-  const to = location.hash && document.getElementById(location.hash.slice(1));
+  const url = new URL(link.getAttribute("href"), location.href);
+  if (!await visit(url.href)) return location.assign(url);
+  const to = url.hash && document.getElementById(url.hash.slice(1));
   if (!to) return;
   to.focus({ preventScroll: true });
   to.scrollTop = 0;
   to.scrollIntoView({ block: "nearest" });
 });
-addEventListener("popstate", refresh);
+addEventListener("popstate", () => { if (!document.querySelector(".inbox")) refresh(); });
 
 // "/" leads to the search, unless something is being written.
 document.addEventListener("keydown", (e) => {
   if (e.key !== "/" || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select")) return;
   const field = document.querySelector(".find input");
-  if (!field) return;
+  if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
   field.focus();
 });
@@ -305,10 +335,15 @@ document.addEventListener("keydown", (e) => {
   menu.firstElementChild.focus();
 });
 
+globalThis.longhaul = { visit }; // for the scripts of single pages
 document.documentElement.classList.add("live");
 if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
 setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
-const every = Number(document.body.dataset.refresh);
-const poll = every ? setInterval(refresh, every * 1000) : 0;
+(function poll() {
+  setTimeout(() => {
+    if (document.body.dataset.refresh) refresh();
+    poll();
+  }, 1000 * (document.body.dataset.refresh || 5));
+})();

@@ -84,24 +84,7 @@ func hostileParts() []a2a.Part {
 // recorded as they are: the service refuses some of them.
 func (o *office) attackByFiles(t *testing.T, b *tab) {
 	t.Helper()
-	gate := o.begin(t, "Write notes about attacks")
-	ref, _ := opt.ParseID(gate[:strings.LastIndexByte(gate, ':')])
-	unique := strings.TrimPrefix(ref.ObjectiveID, "obj-")
-	other := unique[:len(unique)-6] + "attack"
-	parts, err := json.Marshal(hostileParts())
-	if err != nil {
-		t.Fatal(err)
-	}
-	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
-	o.run(t, "obj-"+other, "plan-"+other+"-1")
-	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {
-		if len(draft.FindAllString(events, -1)) < 2 {
-			t.Fatalf("no result and no object in %s", events)
-		}
-		return draft.ReplaceAllLiteralString(strings.ReplaceAll(events, unique, other), string(parts))
-	})
-	objective := "/console/objectives/obj-" + other
-	question := "/console/inbox/" + strings.ReplaceAll(gate, unique, other)
+	objective, question := o.askAbout(t, "attack", hostileParts(), "")
 	for _, path := range []string{objective, objective + "?task=1-0", objective + "?task=1-1", objective + "/timeline", question, question + "?as=markdown", question + "?as=text", question + "?all=1"} {
 		b.open(path)
 		if strings.HasSuffix(path, "1-0") || strings.HasPrefix(path, question) {
@@ -113,6 +96,31 @@ func (o *office) attackByFiles(t *testing.T, b *tab) {
 			t.Errorf("%s has files that a browser may open: %q, %v", path, files, err)
 		}
 	}
+}
+
+// askAbout records a question about an object, as the service would refuse it or has no program
+// that makes it, and returns the pages of its objective and of itself. name has six letters, and
+// more is JSON for the gate.
+func (o *office) askAbout(t *testing.T, name string, object []a2a.Part, more string) (objective, question string) {
+	t.Helper()
+	gate := o.begin(t, "Write notes about "+name)
+	ref, _ := opt.ParseID(gate[:strings.LastIndexByte(gate, ':')])
+	unique := strings.TrimPrefix(ref.ObjectiveID, "obj-")
+	other := unique[:len(unique)-6] + name
+	parts, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
+	o.run(t, "obj-"+other, "plan-"+other+"-1")
+	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {
+		if len(draft.FindAllString(events, -1)) < 2 {
+			t.Fatalf("no result and no object in %s", events)
+		}
+		events = strings.ReplaceAll(events, `"title":"Publish the notes?"`, `"title":"Publish the notes?"`+more)
+		return draft.ReplaceAllLiteralString(strings.ReplaceAll(events, unique, other), string(parts))
+	})
+	return "/console/objectives/obj-" + other, "/console/inbox/" + strings.ReplaceAll(gate, unique, other)
 }
 
 // run begins workflows that no worker has, so that work that was only recorded is not taken for

@@ -62,7 +62,7 @@ type tab struct {
 const watchPolicy = `addEventListener("securitypolicyviolation", (e) => console.error("The policy refuses " + e.violatedDirective + " " + e.blockedURI + " " + e.sample));`
 
 // holdFetch is a script for each page with which a test can keep the page as it is, as if its
-// requests were slow.
+// requests were slow, except for forms.
 const holdFetch = `{
 	const real = window.fetch;
 	let gate = null, open = null;
@@ -71,7 +71,7 @@ const holdFetch = `{
 	window.hold = () => { gate ??= new Promise((done) => { open = done; }); };
 	window.unhold = () => { open?.(); gate = open = null; };
 	window.fetch = async (...args) => {
-		await gate;
+		if (args[1]?.method !== "POST") await gate;
 		asked++;
 		const done = () => setTimeout(() => { asked--; fetched++; });
 		try {

@@ -37,6 +37,7 @@ func TestConsole(t *testing.T) {
 		{"signs in", testSigning},
 		{"inbox", testInbox},
 		{"story", testStory},
+		{"approves", testApproving},
 		{"refines", testRefine},
 		{"expires", testExpiry},
 		{"rivals", testRivals},
@@ -73,6 +74,7 @@ func openOffice(t *testing.T) *office {
 	o.hire("bob", "--scopes", "all")
 	o.hire("carol", "--scopes", "all")
 	o.hire("reader", "--scopes", "runs:read")
+	o.hire("dora", "--scopes", "all", "--tenant", "desk")
 	o.hire("clerk", "--scopes", "all", "--tenant", "crowd")
 	o.process = o.site.Start(harness.AllInOne)
 	o.browser = startBrowser(t)

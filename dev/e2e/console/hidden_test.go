@@ -35,6 +35,7 @@ func testHidden(t *testing.T, o *office) {
 	a.click("button", "Accept")
 	a.sees("Accepted by ann")
 	shown.sees("Accepted by ann") // without a reload: the event has come
+	a.click("link", "Look at it again")
 	a.click("link", "Write notes about hiding")
 	a.sees("completed") // a second later, after more events
 	if n := b.requests(); n != before {

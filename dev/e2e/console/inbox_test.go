@@ -14,16 +14,32 @@ func testInbox(t *testing.T, o *office) {
 	id, gate := o.ask(t, "poster", harness.NewPlan("Poster", "approve Print the poster?", "say printed"))
 	b.sees("Print the poster?")
 
+	other := o.enter(t, "bob")
+	other.resize(1280, 800)
+	other.open("/console/inbox")
+	other.reads("Print the poster?")
 	if _, err := o.as("ann").Send(t.Context(), harness.Reply("poster-yes", id, gate, "accept")); err != nil {
 		t.Fatal(err)
 	}
 	b.misses("Print the poster?")
+	id, gate = o.ask(t, "flyer", harness.NewPlan("Flyer", "approve Print the flyer?", "say printed"))
+	other.sees("Print the flyer?", "Accepted by ann") // no other question takes its place
+	other.reads("Print the poster?")
+	if _, err := o.as("ann").Send(t.Context(), harness.Reply("flyer-yes", id, gate, "accept")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.
 func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate string) {
 	t.Helper()
-	waiting, err := o.as("ann").Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
+	return o.askAs(t, "ann", id, plan)
+}
+
+// askAs is ask for another person.
+func (o *office) askAs(t *testing.T, who, id string, plan *harness.Plan) (task, gate string) {
+	t.Helper()
+	waiting, err := o.as(who).Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

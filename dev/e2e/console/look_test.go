@@ -10,18 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
+	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
 )
 
-// sizes are the windows in which pages are looked at: a phone, a laptop and a desk.
+// sizes are the windows in which pages are looked at: a phone, and two on a desk.
 var sizes = []struct {
 	name          string
 	width, height int64
-}{{"narrow", 360, 780}, {"wide", 1280, 900}, {"desk", 1920, 1080}}
+}{{"narrow", 360, 780}, {"wide", 1280, 900}, {"large", 1920, 1080}}
 
 // schemes are the settings of people for colours.
 var schemes = []string{"light", "dark"}
@@ -132,7 +134,7 @@ func (b *tab) publish(name string) {
 	if *pictures == "" || !slices.Contains(inManual, name) {
 		return
 	}
-	b.resize(800, 600)
+	b.resize(960, 600)
 	data := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
 	if len(data) > 100<<10 {
 		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
@@ -140,6 +142,14 @@ func (b *tab) publish(name string) {
 	if err := os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644); err != nil {
 		b.t.Error(err)
 	}
+}
+
+// reviewed are parts of an object, one for each form in which pages show them.
+var reviewed = []a2a.Part{
+	{Data: []byte(`{"supplier":"Yard & Sons","total":1249.5,"currency":"EUR","risk":"low","lines":[{"what":"Chairs","pieces":12,"price":89.5},{"what":"Table","pieces":1,"price":175.5}],"approved":false,"note":null}`), Filename: "order.json"},
+	{Text: new("what,pieces,price\nChairs,12,89.50\n\"Table, round\",1,175.50\n"), MediaType: "text/csv", Filename: "lines.csv"},
+	{Text: new("## Terms\n\n- **30 days** after delivery\n- 2 % discount within 10 days\n"), MediaType: "text/markdown", Filename: "terms.md"},
+	{Raw: []byte("%PDF-1.7\n"), MediaType: "application/pdf", Filename: "offer.pdf"},
 }
 
 // Each page can be read and used at each size and with each scheme of colors.
@@ -155,9 +165,11 @@ func testLook(t *testing.T, o *office) {
 			t.Fatal(err)
 		}
 	}
+	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(50*time.Minute).Format(time.RFC3339))
+	_, question := o.askAbout(t, "review", reviewed, ladder)
 	b := o.enter(t, "ann")
 	for _, at := range []struct{ name, path string }{
-		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate", "/console/inbox/" + gate}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
+		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"review", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
 		{"graph", "/console/objectives/" + id + "?view=graph"}, {"plan", "/console/objectives/" + id + "?plan=1"}, {"find", "/console/find?q=look"}, {"columns", "/console/objectives?cols=failure&cols=changed&sort=changed"},
 		{"task", "/console/objectives/" + id + "?task=1-0"}, {"task-waits", "/console/objectives/" + id + "?task=1-3"},
 	} {
