@@ -6,8 +6,9 @@ const banner = document.getElementById("connection");
 let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
-let refused = false; // the page says why a form was refused, with the input: it stays as it is
 let pressed = false; // a button of the mouse or a finger is down
+let visits = 0; // pages that were opened in place of the first
+let refused = false; // the page says why a form was refused, with the input: it stays as it is
 let late = null; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
@@ -22,7 +23,9 @@ async function refresh() {
   try {
     const headers = { "X-Console-Refresh": "1" };
     if (tag) headers["If-None-Match"] = tag;
+    const turn = visits;
     const response = await fetch(at, { headers, redirect: "error", cache: "no-store" });
+    if (turn !== visits) return; // another page was opened in its place
     if (response.status === 401) {
       say("You are signed out. Reload the page to sign in again.");
       signedOut = true;
@@ -34,7 +37,7 @@ async function refresh() {
       tag = response.headers.get("ETag") ?? "";
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
-      if (at === location.href) show(fresh);
+      if (at === location.href && turn === visits) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
     else if (response.status >= 500) lost();
@@ -56,16 +59,17 @@ async function visit(url, { body, back } = {}) {
   try {
     const response = await fetch(url, { method, body, headers: { "X-Console-Refresh": "1" }, cache: "no-store" });
     if (response.status === 401 || response.status >= 500) return false;
-    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    const text = await response.text();
     for (const form of document.forms) {
       if (form.method === "post") form.reset();
       delete form.dataset.dirty;
     }
     if (!back && response.url !== location.href) history.pushState(null, "", response.url);
     tag = "";
-    pressed = refused = false;
-    show(fresh);
+    pressed = false;
+    visits++;
     refused = Boolean(body) && !response.redirected;
+    show(new DOMParser().parseFromString(text, "text/html"));
     return true;
   } catch {
     return false;
@@ -77,7 +81,7 @@ async function visit(url, { body, back } = {}) {
 // or the click is lost or hits something else.
 function show(fresh) {
   late = pressed ? fresh : null;
-  if (pressed || refused) return;
+  if (pressed) return;
   document.title = fresh.title;
   morph(document.getElementById("main"), fresh.getElementById("main"));
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
@@ -294,21 +298,21 @@ document.addEventListener("click", async (e) => {
   const link = e.target.closest?.('main a[href^="?"]');
   if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
   e.preventDefault();
-  history.pushState(null, "", link.getAttribute("href"));
-  await refresh();
-  const to = location.hash && document.getElementById(location.hash.slice(1));
+  const url = new URL(link.getAttribute("href"), location.href);
+  if (!await visit(url.href)) return location.assign(url);
+  const to = url.hash && document.getElementById(url.hash.slice(1));
   if (!to) return;
   to.focus({ preventScroll: true });
   to.scrollTop = 0;
   to.scrollIntoView({ block: "nearest" });
 });
-addEventListener("popstate", refresh);
+addEventListener("popstate", () => { if (!document.querySelector(".inbox")) refresh(); });
 
 // "/" leads to the search, unless something is being written.
 document.addEventListener("keydown", (e) => {
   if (e.key !== "/" || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select")) return;
   const field = document.querySelector(".find input");
-  if (!field) return;
+  if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
   field.focus();
 });
