@@ -25,6 +25,7 @@ type Task struct {
 	Retry    Retry           `json:"retry,omitzero"`     // when to make another attempt
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
+	Standing string          `json:"standing,omitempty"` // [Gate.Standing] of its approvals
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -63,7 +64,7 @@ func (t *Task) reset(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
-		Retry: t.Retry, Uses: t.Uses, Check: t.Check,
+		Retry: t.Retry, Uses: t.Uses, Check: t.Check, Standing: t.Standing,
 		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
@@ -89,7 +90,7 @@ func (t *Task) Running() bool {
 func (t *Task) Awaits() bool { return t.State == TaskWorking && t.Reason == SentBack }
 
 func (t *Task) move(e Event) {
-	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
+	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
 		t.Gates++
 	}
 	t.State, t.Reason, t.Gate, t.Said = TaskState(e.To), e.Reason, e.Gate, e.Said()
@@ -167,6 +168,7 @@ type TaskSpec struct {
 	Retry        Retry           `json:"retry,omitzero"`
 	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
 	Check        bool            `json:"check,omitempty"`
+	Standing     string          `json:"standing,omitempty"`
 }
 
 // A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,

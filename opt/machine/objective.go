@@ -67,7 +67,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 8
+const Rules = 10
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -99,6 +99,10 @@ const rulesUsage = 7
 // rulesPatient is the version of the rules from which on a plan that has just begun a task waits with
 // its report.
 const rulesPatient = 8
+
+// rulesStanding is the version of the rules from which on standing decisions are looked up before a
+// gate opens about which they may decide.
+const rulesStanding = 10
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -225,14 +225,23 @@ func (r results) sentBack(sources []string) (most int) {
 	return most
 }
 
+// formOf returns what t says about its gate, the zero value if its executor asks.
+func formOf(t *opt.Task) opt.GateForm {
+	if t.Ask == nil || t.Ask.Form == nil {
+		return opt.GateForm{}
+	}
+	return *t.Ask.Form
+}
+
 // lacks reports whether a task whose results an approval is about has made nothing, such as one that a
 // client has ended: checks would have seen the results of others in its place.
 func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
 	unseen := func(p a2a.Part) bool { return p.Text == nil }
-	if t.Ask.Form.Checks.Texts && slices.ContainsFunc(gate.Object, unseen) {
+	form := formOf(t)
+	if form.Checks != nil && form.Checks.Texts && slices.ContainsFunc(gate.Object, unseen) {
 		return true
 	}
-	return len(gate.Object) == 0 || slices.ContainsFunc(t.Ask.Form.Object, func(place string) bool {
+	return len(gate.Object) == 0 || slices.ContainsFunc(form.Object, func(place string) bool {
 		b := r.plan.Task(r.placed(place))
 		return place != opt.AllResults && (b == nil || len(b.Artifacts) == 0)
 	})
@@ -243,7 +252,7 @@ func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
 // the tasks that made it.
 func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 	checked := func(b *opt.Task) bool {
-		return !slices.ContainsFunc(t.Ask.Form.Checks.Places(), func(place string) bool {
+		return !slices.ContainsFunc(formOf(t).Checks.Places(), func(place string) bool {
 			return !slices.Contains(r.plan.Inputs(r.plan.Task(r.placed(place))), b)
 		})
 	}
