@@ -57,7 +57,7 @@ type Config struct {
 	Recorder   Recorder
 	Stuck      Stuck // nil notes it only in the log
 	Kept       KeptReader
-	Standing   Standing // nil: people decide at each gate
+	Standing   Standing                       // nil: people decide at each gate
 	Blobs      Blobs                          // nil leaves large contents in histories
 	Purger     Purger                         // nil for a worker that cannot purge
 	Tasks      TaskReader                     // that may be linked to plan tasks

@@ -33,6 +33,8 @@ type Standing struct {
 	Action   Action `json:"action"`
 	Feedback string `json:"feedback,omitempty"`
 	By       []Vote `json:"by"` // the people behind it, each with the action
+
+	ObjectDigest string `json:"objectDigest,omitempty"` // of the object for which its rule holds
 }
 
 // names lists the people behind s.

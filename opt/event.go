@@ -107,7 +107,9 @@ func (e Event) String() string {
 
 // Passes reports whether e passes a gate of its task that has not opened, since a standing decision has
 // decided about it.
-func (e Event) Passes() bool { return e.Kind == TaskMoved && e.Decision != nil && e.Decision.Standing != nil }
+func (e Event) Passes() bool {
+	return e.Kind == TaskMoved && e.Decision != nil && e.Decision.Standing != nil
+}
 
 // EndsTasks reports whether the open tasks of a plan, or of all plans, end with e: the
 // workflow is gone, so no events of its own will say so. See [Event.TaskEnded].

@@ -341,7 +341,7 @@ func (g *Gate) Decides(a Action) bool {
 }
 
 // DecidedBy reports whether the people behind a standing decision decide at g, which is about to open:
-// each of them may, and they are as many as it takes.
+// each of them may, they are as many as it takes, and its rule holds for this object.
 func (g *Gate) DecidedBy(s Standing, requesters ...string) bool {
 	before := Gate{Responders: g.Responders}
 	decided := false
@@ -352,7 +352,7 @@ func (g *Gate) DecidedBy(s Standing, requesters ...string) bool {
 		decided = before.Decides(s.Action)
 		before.Votes = append(before.Votes, v)
 	}
-	return decided && g.Allows(s.Action) && (s.Action == Accept || s.Action == Reject)
+	return decided && g.Allows(s.Action) && (s.Action == Accept || s.Action == Reject) && s.ObjectDigest == g.ObjectDigest
 }
 
 // GateIn returns the gate that m, the status message of a task, shows, with its object.

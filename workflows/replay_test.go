@@ -73,8 +73,8 @@ func resetTo(h *historypb.History) (runID string) {
 func TestReplay_laterRules(t *testing.T) {
 	replace := map[string]string{}
 	for name, changes := range map[string][]string{
-		"objective.go": {"\nconst Rules = 8\n", "\nconst Rules = 9\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 9)"},
-		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 9)"},
+		"objective.go": {"\nconst Rules = 10\n", "\nconst Rules = 11\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 11)"},
+		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 11)"},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
 		if err != nil {

@@ -128,6 +128,7 @@ func (s *source) task(n *yaml.Node) *task {
 	members["human"] = func(n *yaml.Node) { t.form, t.uses = s.form(n) }
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
 	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
+	members["standing"] = func(n *yaml.Node) { t.standing = s.flag(n) }
 	attempts := 0
 	members["retry"] = func(n *yaml.Node) { t.retry, attempts = s.retry(n) }
 	s.object(n, "a task", members)
@@ -142,6 +143,8 @@ func (s *source) task(n *yaml.Node) *task {
 		s.fail(n, "a human task cannot have the executor %q", t.executor)
 	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil):
 		s.fail(n, "a human task has no input, attempts, retry or timeout")
+	case t.form != nil && t.standing && t.form.object.raw == "":
+		s.fail(n, "standing decisions are about the object of an approval")
 	}
 	return t
 }

@@ -36,6 +36,7 @@ var readings = []reading{
 	by("page of 10", readPageSize(10)),
 	by("page of 50", readPageSize(50)),
 	by("page of 100", readPageSize(100)),
+	by("uses", readNumber(0, 0, math.MaxInt32, "must not be negative")),
 	by("history", readHistory(0)),
 	by("history of 100", readHistory(defaultHistory)),
 

@@ -39,6 +39,9 @@ func (c *inboxCommand) Run(p *process.Process, r *remote) error {
 	} else {
 		err = i.list(ctx)
 	}
+	if err == nil && !c.JSON {
+		propose(ctx, p, r)
+	}
 	if c.Watch && errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -3,7 +3,6 @@
 package standing
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -67,22 +66,26 @@ const (
 	maxFeedback = 2 << 10
 )
 
-// Valid returns why there can be no decision like d, as it was made, for a gate; nil if there can.
+// Valid returns why there can be no decision like d, as it was made, for a gate; nil if there can. The
+// error is a [*opt.SpecError].
 func (d Decision) Valid(g *opt.Gate) error {
 	seconds := (d.ExpiresAt.Millis() - d.CreatedAt.Millis()) / 1000
+	wrong := func(field, text string, a ...any) error {
+		return &opt.SpecError{Field: field, Problem: fmt.Sprintf(text, a...)}
+	}
 	switch {
 	case g.Standing == "" || g.Kind != opt.Approval:
-		return errors.New("the playbook does not allow standing decisions about this gate")
+		return wrong("interruptId", "the playbook does not allow standing decisions about this gate")
 	case d.Action != opt.Accept && d.Action != opt.Reject || !g.Allows(d.Action):
-		return fmt.Errorf("a standing decision is %s or %s, as the gate offers it", opt.Accept, opt.Reject)
+		return wrong("action", "must be %s or %s, as the gate offers it", opt.Accept, opt.Reject)
 	case seconds < 1 || seconds > MaxSeconds:
-		return errors.New("a standing decision ends after one second to 31 days")
+		return wrong("for", "must be between one second and 31 days")
 	case d.Most < 1 || d.Most > MaxUses:
-		return fmt.Errorf("a standing decision is used 1 to %d times", MaxUses)
+		return wrong("most", "must be from 1 to %d", MaxUses)
 	case d.Holds == "" || len(d.Holds) > maxHolds:
-		return fmt.Errorf("a condition has 1 to %d bytes; true holds for each object", maxHolds)
+		return wrong("holds", "must have 1 to %d bytes; true holds for each object", maxHolds)
 	case len(d.Feedback) > maxFeedback:
-		return fmt.Errorf("the feedback has at most %d bytes", maxFeedback)
+		return wrong("feedback", "must have at most %d bytes", maxFeedback)
 	}
 	return nil
 }
@@ -101,9 +104,9 @@ func (d Decision) Has(principal string) bool {
 	return slices.ContainsFunc(d.By, func(v opt.Vote) bool { return v.DecidedBy == principal })
 }
 
-// Use returns what d says about a gate at one of its uses.
-func (d Decision) Use(n int) opt.Standing {
-	return opt.Standing{ID: d.ID, Use: n, Rule: d.Digest(), Action: d.Action, Feedback: d.Feedback, By: d.By}
+// Use returns what d says about the object with a digest, at one of its uses.
+func (d Decision) Use(n int, digest string) opt.Standing {
+	return opt.Standing{ID: d.ID, Use: n, Rule: d.Digest(), Action: d.Action, Feedback: d.Feedback, By: d.By, ObjectDigest: digest}
 }
 
 // Digest returns the digest of what the people behind d have agreed to: "sha256:" and the SHA-256, in
@@ -128,6 +131,3 @@ type Answer struct {
 	Action opt.Action
 	GateID string
 }
-
-// Alike is how many equal answers in a row propose a standing decision.
-const Alike = 3

@@ -27,12 +27,12 @@ const mostRead = 200
 
 const selectDecision = "SELECT doc, people, used, revoked_at, revoked_by FROM standings"
 
-// AddStanding keeps a decision under a new id.
+// AddStanding keeps a decision under a new id. A repeat changes nothing.
 func (s Store) AddStanding(ctx context.Context, tenant string, d standing.Decision) error {
 	return s.db.Write(ctx, func(c *db.Conn) error {
 		steps := db.Steps{C: c}
 		steps.Do(`INSERT INTO standings (id, tenant, gates, doc, people, behind, need, most, used, created_at, expires_at, revoked_at, revoked_by)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, 0, '')`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, 0, '') ON CONFLICT DO NOTHING`,
 			d.ID, tenant, d.Gates, steps.Encode(true, d), steps.Encode(true, d.By), len(d.By), d.Need, d.Most, d.CreatedAt.Millis(), d.ExpiresAt.Millis())
 		return steps.Err
 	})

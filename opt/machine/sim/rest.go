@@ -50,7 +50,7 @@ func usedOnce(w *world, r *run, s *machine.PlanState) {
 			recorded += e.Usage.Input
 		}
 	}
-	if records := s.Rules >= 7 && s.Epoch <= 1 && !s.Forgotten; records && spent != recorded && w.facts.resets[r.id] == 0 {
+	if records := s.Rules >= 7 && w.journal.rows[r.objective] != nil && s.Epoch <= 1 && !s.Forgotten; records && spent != recorded && w.facts.resets[r.id] == 0 {
 		w.fail("costs", "%s has used %d, and the journal has %d", w.name(r.id), spent, recorded)
 	}
 }

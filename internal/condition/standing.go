@@ -1,9 +1,8 @@
-package check
+package condition
 
 import (
 	"context"
 
-	"longhaul/internal/condition"
 	"longhaul/opt"
 	"longhaul/opt/standing"
 )
@@ -20,22 +19,23 @@ type Rules interface {
 // Standing decides about gates by standing decisions.
 type Standing struct{ Rules Rules }
 
-// Decide implements [activities.Standing]. Objects that no condition sees are for people. So are gates
-// about which one of the people behind a decision may not decide: it is not used there.
+// Decide returns what the oldest standing decision says whose condition holds, and counts its use; the
+// zero value for none. Objects that no condition sees are for people. So are gates about which one of
+// the people behind a decision may not decide: it is not used there.
 func (s Standing) Decide(ctx context.Context, q opt.StandingQuestion) (opt.Standing, error) {
-	g := q.Gate
-	data, text, whole := condition.Contents(g.Object)
+	g := &q.Gate
+	data, text, whole := Contents(g.Object)
 	if !whole || g.Standing == "" {
 		return opt.Standing{}, nil
 	}
 	list, err := s.Rules.ActiveStanding(ctx, q.Tenant, g.Standing)
 	for _, d := range list {
-		if holds, err := condition.Holds(d.Holds, data, text); err != nil || !holds || !g.DecidedBy(d.Use(0), q.Requesters...) {
+		holds, wrong := Holds(d.Holds, data, text)
+		if wrong != nil || !holds || !g.DecidedBy(d.Use(0, g.ObjectDigest), q.Requesters...) {
 			continue
 		}
-		n, ok, err := s.Rules.UseStanding(ctx, q, d.ID)
-		if err != nil || ok {
-			return d.Use(n), err
+		if n, ok, err := s.Rules.UseStanding(ctx, q, d.ID); err != nil || ok {
+			return d.Use(n, g.ObjectDigest), err
 		}
 	}
 	return opt.Standing{}, err
