@@ -37,15 +37,6 @@ type Standing struct {
 	ObjectDigest string `json:"objectDigest,omitempty"` // of the object for which its rule holds
 }
 
-// names lists the people behind s.
-func (s *Standing) names() string {
-	var names []string
-	for _, v := range s.By {
-		names = append(names, a2a.Visible(v.DecidedBy))
-	}
-	return strings.Join(names, ", ")
-}
-
 // A StandingQuestion asks for a standing decision about a gate that is about to open.
 type StandingQuestion struct {
 	Tenant      string   `json:"tenant"`
@@ -89,20 +80,30 @@ type Decision struct {
 
 // Outcome returns how, by whom and when d has closed its gate, for people: not with which words.
 func (d Decision) Outcome() string {
-	how := d.Action.Outcome() + " by " + a2a.Visible(d.DecidedBy)
+	how := d.Action.Outcome() + " by " + d.Who()
 	switch {
 	case d.ByHand:
-		how = "Closed by hand by " + a2a.Visible(d.DecidedBy)
+		how = "Closed by hand by " + d.Who()
 	case d.DecidedBy == ByChecks:
 		how = d.Action.Outcome() + " by checks"
-	case d.Standing != nil:
-		how = d.Action.Outcome() + " by the standing decision " + d.Standing.ID + " of " + d.Standing.names()
 	case d.DecidedBy == ByTimer && d.Action == "":
 		how = "Closed, since no answer came in time"
 	case d.DecidedBy == ByTimer:
 		how = d.Action.Outcome() + ", since no answer came in time"
 	}
 	return how + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
+}
+
+// Who returns who has made d, for people: a standing decision with those behind it.
+func (d Decision) Who() string {
+	if d.Standing == nil {
+		return a2a.Visible(d.DecidedBy)
+	}
+	var names []string
+	for _, v := range d.Standing.By {
+		names = append(names, a2a.Visible(v.DecidedBy))
+	}
+	return "the standing decision " + d.Standing.ID + " of " + strings.Join(names, ", ")
 }
 
 // A Chain is the end of a chain of decisions. The zero value is a chain without any.

@@ -73,7 +73,7 @@ func (m *Plan) byStanding(t *opt.Task, gate opt.Gate, by opt.Standing) {
 	}
 	shown := gate.Message(s.ContextID, t.A2AID())
 	shown.Parts[0] = a2a.TextPart(record.Outcome() + "\n" + gate.Prompt())
-	m.job(t).move(opt.TaskWorking, opt.Event{Reply: &reply, Decision: record, Status: shown})
+	m.job(t).move(opt.TaskWorking, opt.Event{Reply: &reply, Verdict: opt.Accepted, Decision: record, Status: shown})
 	m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
 	m.decide(t, reply, a2a.Message{})
 }

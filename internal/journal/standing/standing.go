@@ -45,7 +45,7 @@ func (s Store) Standing(ctx context.Context, tenant, id string) (standing.Decisi
 
 // Standings lists the latest decisions of a tenant, the newest first.
 func (s Store) Standings(ctx context.Context, tenant string) ([]standing.Decision, error) {
-	return db.List(ctx, s.db, selectDecision+" WHERE tenant = $1 ORDER BY created_at DESC, id"+db.LimitParam(2), db.Args{tenant, mostRead}, scan)
+	return db.List(ctx, s.db, selectDecision+" WHERE tenant = $1 ORDER BY created_at DESC, id DESC"+db.LimitParam(2), db.Args{tenant, mostRead}, scan)
 }
 
 // counts is the condition on a row of a decision that counts at the time $1.
@@ -122,7 +122,7 @@ func (s Store) StandingUses(ctx context.Context, tenant, id string) ([]standing.
 // AnswersTo lists the latest decisions of a principal at gates about which standing decisions may
 // decide, the latest first.
 func (s Store) AnswersTo(ctx context.Context, tenant, principal string) ([]standing.Answer, error) {
-	return db.List(ctx, s.db, "SELECT gates, action, gate_id FROM standing_answers WHERE tenant = $1 AND principal = $2 ORDER BY at DESC, gate_id"+db.LimitParam(3),
+	return db.List(ctx, s.db, "SELECT gates, action, gate_id FROM standing_answers WHERE tenant = $1 AND principal = $2 ORDER BY at DESC, gate_id DESC"+db.LimitParam(3),
 		db.Args{tenant, principal, mostRead}, func(row db.Scanner) (a standing.Answer, err error) {
 			return a, row.Scan(&a.Gates, &a.Action, &a.GateID)
 		})

@@ -15,8 +15,8 @@ CREATE TABLE standings (
     revoked_at BIGINT NOT NULL, -- 0 if it was not
     revoked_by TEXT   NOT NULL
 );
-CREATE INDEX standings_by_gates ON standings (tenant, gates, created_at);
-CREATE INDEX standings_by_time ON standings (tenant, created_at);
+CREATE INDEX standings_by_gates ON standings (tenant, gates, created_at, id);
+CREATE INDEX standings_by_time ON standings (tenant, created_at, id);
 
 -- The gates about which they were asked and could decide. used counts them, also when they are gone.
 CREATE TABLE standing_uses (
@@ -40,5 +40,5 @@ CREATE TABLE standing_answers (
     action       TEXT   NOT NULL,
     PRIMARY KEY (gate_id, principal)
 );
-CREATE INDEX standing_answers_by_person ON standing_answers (tenant, principal, at);
+CREATE INDEX standing_answers_by_person ON standing_answers (tenant, principal, at, gate_id);
 CREATE INDEX standing_answers_by_objective ON standing_answers (objective_id);
