@@ -1,13 +1,16 @@
 package console
 
 import (
+	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
+	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
@@ -25,6 +28,28 @@ type inbox struct {
 	Next            string // path of the next page, "" for none
 	MinePath        string // paths of both filters
 	AllPath         string
+	Proposals       []proposal
+}
+
+// A proposal is a standing decision that answers of the caller propose.
+type proposal struct {
+	Action, Gates string
+	Alike         int
+	Command       string // that makes it
+}
+
+// proposals returns what answers of the caller propose.
+func proposals(v *visit) (out []proposal, err error) {
+	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
+	for _, p := range list.Proposals {
+		holds := "'" + strings.ReplaceAll(a2a.Visible(p.Holds), "'", `'\''`) + "'" // it has texts of others
+		command := fmt.Sprintf("longhaul standing make %s --if %s --for 8h --uses 10", p.MadeAt, holds)
+		if p.Action == opt.Reject {
+			command += " --reject"
+		}
+		out = append(out, proposal{p.Action.Outcome(), p.Gates, p.Alike, command})
+	}
+	return out, err
 }
 
 // A gateCard is an open gate in the inbox.
@@ -57,6 +82,9 @@ func showInbox(v *visit) (view, error) {
 	in.Total = page.Total
 	if page.Next != "" {
 		in.Next = in.path(in.show(), page.Next)
+	}
+	if err == nil && in.Mine {
+		in.Proposals, err = proposals(v)
 	}
 	return view{Template: "inbox", Title: "Inbox", Refresh: 5, Data: in}, err
 }

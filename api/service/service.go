@@ -39,7 +39,7 @@ type Config struct {
 	Card    card.Info
 
 	Scheduler schedule.Scheduler // nil: no schedules
-	Standing  standing.Store     // of the same journal
+	Standing  standing.Store     // of the same journal; nil: no standing decisions
 
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
 	// capabilities are what Card declares.

@@ -59,6 +59,9 @@ func Condition(objects []json.RawMessage) string {
 	return strings.Join(clauses("object", values), " && ")
 }
 
+// longest bounds the texts of a condition, in bytes: people read it.
+const longest = 200
+
 // plain is a name that can be selected in CEL.
 var plain = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
@@ -75,8 +78,8 @@ func clauses(path string, values []any) (list []string) {
 			}
 		}
 	case string, bool:
-		if !slices.ContainsFunc(values, func(v any) bool { return v != first }) {
-			text, _ := json.Marshal(first) // cannot fail
+		text, _ := json.Marshal(first) // cannot fail
+		if len(text) <= longest && !slices.ContainsFunc(values, func(v any) bool { return v != first }) {
 			list = append(list, path+" == "+string(text))
 		}
 	case json.Number:
