@@ -35,7 +35,7 @@ type KeptReader interface {
 // Standing finds the standing decision that decides about a gate which is about to open, and counts its
 // use. A repeat for the same gate is the same use. The zero value says that there is none.
 type Standing interface {
-	Decide(ctx context.Context, q opt.StandingQuestion) (opt.Standing, error)
+	Decide(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error)
 }
 
 // A Reporter sends the report of a plan to its objective. The error wraps opt.ErrEnded if the
@@ -175,9 +175,9 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 }
 
 // LookUp looks for a standing decision about a gate that is about to open.
-func (a *Activities) LookUp(ctx context.Context, q opt.StandingQuestion) (opt.Standing, error) {
+func (a *Activities) LookUp(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
 	if a.cfg.Standing == nil {
-		return opt.Standing{}, nil
+		return opt.StandingUse{}, nil
 	}
 	return a.cfg.Standing.Decide(ctx, q)
 }

@@ -24,9 +24,9 @@ const ByChecks = OwnNames + "checks"
 // a gate, at which no one was asked. Such a decision has no MessageID; it has the use instead.
 const ByStanding = OwnNames + "standing"
 
-// A Standing is one use of a standing decision: what it says about a gate that is about to open. The
+// A StandingUse is one use of a standing decision: what it says about a gate that is about to open. The
 // zero value says that none decides.
-type Standing struct {
+type StandingUse struct {
 	ID       string `json:"id"`
 	Use      int    `json:"use"`  // 1, 2, 3 …
 	Rule     string `json:"rule"` // digest of what was approved
@@ -71,8 +71,8 @@ type Decision struct {
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
-	Checks   []Finding `json:"checks,omitempty"`   // of a decision [ByChecks], or from before one [ByStanding]
-	Standing *Standing `json:"standing,omitempty"` // of a decision [ByStanding]
+	Checks   []Finding    `json:"checks,omitempty"`   // of a decision [ByChecks], or from before one [ByStanding]
+	Standing *StandingUse `json:"standing,omitempty"` // of a decision [ByStanding]
 
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`

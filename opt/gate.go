@@ -342,7 +342,7 @@ func (g *Gate) Decides(a Action) bool {
 
 // DecidedBy reports whether the people behind a standing decision decide at g, which is about to open:
 // each of them may, they are as many as it takes, and its rule holds for this object.
-func (g *Gate) DecidedBy(s Standing, requesters ...string) bool {
+func (g *Gate) DecidedBy(s StandingUse, requesters ...string) bool {
 	before := Gate{Responders: g.Responders}
 	decided := false
 	for _, v := range s.By {

@@ -89,7 +89,7 @@ func (p *planPart) lookUp(ctx workflow.Context, a machine.Activity, t *opt.Task)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		in := machine.Looked{Key: a.Key}
 		if f.Get(ctx, &in.By) != nil {
-			in.By = opt.Standing{} // it was canceled, or no worker knows: people decide
+			in.By = opt.StandingUse{} // it was canceled, or no worker knows: people decide
 		}
 		return in
 	}

@@ -31,9 +31,9 @@ func TestPlan_standing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env, log := newPlanEnv(t)
 			var gates []string
-			env.OnActivity("LookUp", anyArg, anyArg).Return(func(_ context.Context, q opt.StandingQuestion) (opt.Standing, error) {
+			env.OnActivity("LookUp", anyArg, anyArg).Return(func(_ context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
 				gates = append(gates, q.Gate.Standing)
-				return opt.Standing{ID: "sd-1", Use: 1, Action: opt.Accept, By: tt.by, ObjectDigest: q.Gate.ObjectDigest}, nil
+				return opt.StandingUse{ID: "sd-1", Use: 1, Action: opt.Accept, By: tt.by, ObjectDigest: q.Gate.ObjectDigest}, nil
 			})
 			asked := false
 			at(env, time.Minute, func() { asked = log.has("task-a-1-1 input-required") })

@@ -29,7 +29,7 @@ type Keeper interface {
 type Reader interface {
 	Standing(ctx context.Context, tenant, id string) (standing.Decision, error)
 	Standings(ctx context.Context, tenant string) ([]standing.Decision, error)
-	StandingUses(ctx context.Context, tenant, id string) ([]standing.Used, error)
+	StandingUses(ctx context.Context, tenant, id string) ([]standing.UseAt, error)
 	AnswersTo(ctx context.Context, tenant, principal string) ([]standing.Answer, error)
 }
 

@@ -22,11 +22,11 @@ type Standing struct{ Rules Rules }
 // Decide returns what the oldest standing decision says whose condition holds, and counts its use; the
 // zero value for none. Objects that no condition sees are for people. So are gates about which one of
 // the people behind a decision may not decide: it is not used there.
-func (s Standing) Decide(ctx context.Context, q opt.StandingQuestion) (opt.Standing, error) {
+func (s Standing) Decide(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
 	g := &q.Gate
 	data, text, whole := Contents(g.Object)
 	if !whole || g.Standing == "" {
-		return opt.Standing{}, nil
+		return opt.StandingUse{}, nil
 	}
 	list, err := s.Rules.ActiveStanding(ctx, q.Tenant, g.Standing)
 	for _, d := range list {
@@ -38,5 +38,5 @@ func (s Standing) Decide(ctx context.Context, q opt.StandingQuestion) (opt.Stand
 			return d.Use(n, g.ObjectDigest), err
 		}
 	}
-	return opt.Standing{}, err
+	return opt.StandingUse{}, err
 }

@@ -140,7 +140,7 @@ type Failure struct {
 // Looked is a standing decision about a gate that is about to open; the zero value for none.
 type Looked struct {
 	Key string
-	By  opt.Standing
+	By  opt.StandingUse
 }
 
 // Callback is a callback for a task.

@@ -64,7 +64,7 @@ type home interface {
 
 	// openGate opens the gate of an executor, or nil for that of the task itself. by is what was
 	// looked up about it, nil before that.
-	openGate(t *opt.Task, asked *opt.Gate, by *opt.Standing)
+	openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse)
 }
 
 // facts are what a job needs of its plan.
@@ -448,7 +448,7 @@ func (j job) lookUp(asked *opt.Gate) {
 }
 
 // looked opens the gate of the task, unless the standing decision that was found decides.
-func (j job) looked(by opt.Standing) {
+func (j job) looked(by opt.StandingUse) {
 	t, w := j.task, j.work()
 	j.drop()
 	switch stopped := w.end(); {

@@ -66,7 +66,7 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 		j.leaveGate()
 	}
 	if out.Gate != nil {
-		j.plan.openGate(j.task, out.Gate, &opt.Standing{}) // the work elsewhere continues meanwhile, so that people are asked
+		j.plan.openGate(j.task, out.Gate, &opt.StandingUse{}) // the work elsewhere continues meanwhile, so that people are asked
 		w.AtGate, w.Returned = true, nil
 	}
 	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then

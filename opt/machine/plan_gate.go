@@ -14,7 +14,7 @@ import (
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
 // again, or its own one, with results of the tasks before it. Checks or a standing decision may decide
 // in its place; by is what was looked up of these, nil before that.
-func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.Standing) {
+func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
 	checked := opt.Ask
@@ -62,7 +62,7 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 
 // byStanding carries out what a standing decision says about a gate, at which no one is asked. The gate
 // is in the history of t as those that were open.
-func (m *Plan) byStanding(t *opt.Task, gate opt.Gate, by opt.Standing) {
+func (m *Plan) byStanding(t *opt.Task, gate opt.Gate, by opt.StandingUse) {
 	s := &m.State
 	reply := opt.Reply{GateID: gate.ID, Action: by.Action, Feedback: by.Feedback, DecidedBy: opt.ByStanding, At: m.now, ObjectDigest: gate.ObjectDigest}
 	record := s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{

@@ -37,8 +37,8 @@ func newStanding(t *testing.T, responders *opt.Responders, says string) *checked
 }
 
 // by returns what a standing decision says about the gate that is about to open.
-func (c *checkedPlan) by(action opt.Action, people ...string) opt.Standing {
-	s := opt.Standing{ID: "sd-1", Use: 1, Action: action, Feedback: "since it is small", ObjectDigest: c.State.QuestionOf(*c.lookedUp(), a2a.AtMillis(1)).Gate.ObjectDigest}
+func (c *checkedPlan) by(action opt.Action, people ...string) opt.StandingUse {
+	s := opt.StandingUse{ID: "sd-1", Use: 1, Action: action, Feedback: "since it is small", ObjectDigest: c.State.QuestionOf(*c.lookedUp(), a2a.AtMillis(1)).Gate.ObjectDigest}
 	for _, p := range people {
 		s.By = append(s.By, opt.Vote{Action: action, DecidedBy: p})
 	}
@@ -100,13 +100,13 @@ func TestPlan_standing_people(t *testing.T) {
 			t.Error("the gate is not open")
 		}
 	})
-	for name, change := range map[string]func(c *checkedPlan, by *opt.Standing){
-		"a note": func(c *checkedPlan, _ *opt.Standing) {
+	for name, change := range map[string]func(c *checkedPlan, by *opt.StandingUse){
+		"a note": func(c *checkedPlan, _ *opt.StandingUse) {
 			c.do(machine.Letter{Letter: opt.Letter{TaskID: objectiveID, Principal: "mallory", Message: a2a.Message{MessageID: "n", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("To me.")}}}})
 		},
-		"a shaper is behind it": func(c *checkedPlan, _ *opt.Standing) { c.State.Shapers = append(c.State.Shapers, "bob") },
-		"another object":        func(_ *checkedPlan, by *opt.Standing) { by.ObjectDigest = "sha256:00" },
-		"an object by hand":     func(c *checkedPlan, _ *opt.Standing) { c.State.Plan.Tasks[0].ByHand = true },
+		"a shaper is behind it": func(c *checkedPlan, _ *opt.StandingUse) { c.State.Shapers = append(c.State.Shapers, "bob") },
+		"another object":        func(_ *checkedPlan, by *opt.StandingUse) { by.ObjectDigest = "sha256:00" },
+		"an object by hand":     func(c *checkedPlan, _ *opt.StandingUse) { c.State.Plan.Tasks[0].ByHand = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newStanding(t, nil, "ask")

@@ -18,7 +18,7 @@ type Decision struct {
 	Action   opt.Action `json:"action"`             // accept or reject
 	Holds    string     `json:"holds"`              // the condition on the object
 	Feedback string     `json:"feedback,omitempty"` // the reason, for those who made the object
-	MadeAt   string     `json:"madeAt"`             // id of the gate whose rules say who may be behind it
+	MadeAt   string     `json:"interruptId"`        // id of the gate whose rules say who may be behind it
 	Most     int        `json:"most"`               // uses
 	Need     int        `json:"need"`               // how many people must be behind it
 
@@ -105,21 +105,21 @@ func (d Decision) Has(principal string) bool {
 }
 
 // Use returns what d says about the object with a digest, at one of its uses.
-func (d Decision) Use(n int, digest string) opt.Standing {
-	return opt.Standing{ID: d.ID, Use: n, Rule: d.Digest(), Action: d.Action, Feedback: d.Feedback, By: d.By, ObjectDigest: digest}
+func (d Decision) Use(n int, digest string) opt.StandingUse {
+	return opt.StandingUse{ID: d.ID, Use: n, Rule: d.Digest(), Action: d.Action, Feedback: d.Feedback, By: d.By, ObjectDigest: digest}
 }
 
 // Digest returns the digest of what the people behind d have agreed to: "sha256:" and the SHA-256, in
 // hexadecimal, of its members from id to need and expiresAt as JSON in the canonical form of RFC 8785.
 func (d Decision) Digest() string {
 	return opt.PartsDigest([]a2a.Part{a2a.DataPart(map[string]any{
-		"id": d.ID, "gates": d.Gates, "action": d.Action, "holds": d.Holds, "feedback": d.Feedback, "madeAt": d.MadeAt,
+		"id": d.ID, "gates": d.Gates, "action": d.Action, "holds": d.Holds, "feedback": d.Feedback, "interruptId": d.MadeAt,
 		"most": d.Most, "need": d.Need, "expiresAt": d.ExpiresAt,
 	})})
 }
 
-// A Used is one use of a decision.
-type Used struct {
+// A UseAt is one use of a decision.
+type UseAt struct {
 	N      int      `json:"n"`
 	GateID string   `json:"interruptId"`
 	At     a2a.Time `json:"at"`

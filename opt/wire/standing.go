@@ -8,8 +8,8 @@ import (
 // A Standing is a standing decision.
 type Standing struct {
 	standing.Decision
-	State standing.State  `json:"state"`
-	Uses  []standing.Used `json:"uses,omitempty"` // the latest 200, the latest first; not in lists
+	State standing.State   `json:"state"`
+	Uses  []standing.UseAt `json:"uses,omitempty"` // the latest 200, the latest first; not in lists
 }
 
 // A StandingList has the latest 200 standing decisions of a tenant.

@@ -160,9 +160,9 @@ func startWorkers(ctx context.Context, temporal client.Client) (*recorder, func(
 // decided has a standing decision about the gates with this name.
 type decided struct{}
 
-func (decided) Decide(_ context.Context, q opt.StandingQuestion) (opt.Standing, error) {
+func (decided) Decide(_ context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
 	if q.Gate.Standing != "decided" {
-		return opt.Standing{}, nil
+		return opt.StandingUse{}, nil
 	}
-	return opt.Standing{ID: "sd-1", Use: 1, Action: opt.Accept, By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}}, ObjectDigest: q.Gate.ObjectDigest}, nil
+	return opt.StandingUse{ID: "sd-1", Use: 1, Action: opt.Accept, By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}}, ObjectDigest: q.Gate.ObjectDigest}, nil
 }

@@ -108,10 +108,10 @@ func (s Store) UseStanding(ctx context.Context, q opt.StandingQuestion, id strin
 }
 
 // StandingUses lists the gates for which a decision was used, the latest first.
-func (s Store) StandingUses(ctx context.Context, tenant, id string) ([]standing.Used, error) {
+func (s Store) StandingUses(ctx context.Context, tenant, id string) ([]standing.UseAt, error) {
 	return db.List(ctx, s.db, `SELECT u.n, u.gate_id, u.at FROM standing_uses u JOIN standings d ON d.id = u.standing_id
 		WHERE u.standing_id = $1 AND d.tenant = $2 ORDER BY u.n DESC`+db.LimitParam(3), db.Args{id, tenant, mostRead},
-		func(row db.Scanner) (u standing.Used, err error) {
+		func(row db.Scanner) (u standing.UseAt, err error) {
 			var at int64
 			err = row.Scan(&u.N, &u.GateID, &at)
 			u.At = a2a.AtMillis(at)
