@@ -211,17 +211,9 @@ func (c *Client) MakeStanding(ctx context.Context, s NewStanding) (*Standing, er
 	return result(&made, c.caller.once(ctx, request{method: http.MethodPost, path: pathOf("standing"), content: s}, &made))
 }
 
-// ApproveStanding puts the caller behind a standing decision, too. A repeat changes nothing.
-func (c *Client) ApproveStanding(ctx context.Context, id string) (*Standing, error) {
-	return c.changeStanding(ctx, id, "approve")
-}
-
-// RevokeStanding revokes a standing decision at once. A repeat changes nothing.
-func (c *Client) RevokeStanding(ctx context.Context, id string) (*Standing, error) {
-	return c.changeStanding(ctx, id, "revoke")
-}
-
-func (c *Client) changeStanding(ctx context.Context, id, how string) (*Standing, error) {
+// ChangeStanding puts the caller behind a standing decision, or revokes it at once: "approve" or
+// "revoke". A repeat changes nothing.
+func (c *Client) ChangeStanding(ctx context.Context, id, how string) (*Standing, error) {
 	var s Standing
 	return result(&s, c.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("standing", id, how), content: struct{}{}}, &s))
 }

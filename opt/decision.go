@@ -29,7 +29,7 @@ const ByStanding = OwnNames + "standing"
 type StandingUse struct {
 	ID       string `json:"id"`
 	Use      int    `json:"use"`  // 1, 2, 3 …
-	Rule     string `json:"rule"` // digest of what was approved
+	Rule     string `json:"rule"` // digest of what its people have agreed to
 	Action   Action `json:"action"`
 	Feedback string `json:"feedback,omitempty"`
 	By       []Vote `json:"by"` // the people behind it, each with the action

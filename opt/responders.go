@@ -27,7 +27,7 @@ const DefaultTenant = "default"
 var others = &Responders{NotRequester: true, AnonymousMay: true}
 
 // MayStand reports whether a principal may be behind a standing decision about gates with these
-// responders: one who may decide there, and who has not shaped the work, whatever r says.
+// responders: one who may decide there, and who has not shaped the work, even if r allows that.
 func (r *Responders) MayStand(principal string, groups []string, requesters ...string) bool {
 	return r.Allow(principal, groups, requesters...) && others.Allow(principal, nil, requesters...)
 }

@@ -143,8 +143,6 @@ func (s *source) task(n *yaml.Node) *task {
 		s.fail(n, "a human task cannot have the executor %q", t.executor)
 	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil):
 		s.fail(n, "a human task has no input, attempts, retry or timeout")
-	case t.form != nil && t.standing && t.form.object.raw == "":
-		s.fail(n, "standing decisions are about the object of an approval")
 	}
 	return t
 }

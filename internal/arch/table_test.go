@@ -137,7 +137,7 @@ var rooms = []room{
 	{name: "internal/journal/push", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},       // push configs and deliveries
 	{name: "internal/journal/standing", imports: []string{"a2a", "opt", "opt/standing", "internal/journal/db"}}, // standing decisions and their uses
 	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/db", "internal/journal/record", "internal/journal/push", "internal/journal/standing"},
-		tests: []string{"opt/machine/sim", // whose events it stores
+		tests: []string{"opt/standing", "opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
 	{name: "internal/needs", imports: []string{"internal/pgserver"}},                      // knows where PostgreSQL is

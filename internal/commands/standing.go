@@ -69,14 +69,14 @@ func (c *standingShowCommand) Run(p *process.Process, r *remote) error {
 type standingApproveCommand struct{ oneStanding }
 
 func (c *standingApproveCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.ApproveStanding(p.Ctx, c.ID)
+	s, err := r.client.ChangeStanding(p.Ctx, c.ID, "approve")
 	return printStanding(p, r, s, err)
 }
 
 type standingRevokeCommand struct{ oneStanding }
 
 func (c *standingRevokeCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.RevokeStanding(p.Ctx, c.ID)
+	s, err := r.client.ChangeStanding(p.Ctx, c.ID, "revoke")
 	return printStanding(p, r, s, err)
 }
 

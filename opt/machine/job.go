@@ -62,8 +62,8 @@ type home interface {
 	applyUnrecorded(opt.Event) // changes the task alone
 	record(opt.Event)          // records what changes no task
 
-	// openGate opens the gate of an executor, or nil for that of the task itself. by is what was
-	// looked up about it, nil before that.
+	// openGate opens the gate of an executor, or nil for that of the task itself. by is the
+	// result of the search for a standing decision about it, nil before that.
 	openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse)
 }
 

@@ -13,15 +13,15 @@ import (
 
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
 // again, or its own one, with results of the tasks before it. Checks or a standing decision may decide
-// in its place; by is what was looked up of these, nil before that.
+// in its place; by is the result of the search for the latter, nil before that.
 func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
 	checked := opt.Ask
 	if asked == nil {
-		checked = s.check(t, &gate)
+		checked = s.results().check(t, &gate)
 	}
-	switch stands := s.mayStand(t, gate); {
+	switch stands := s.results().mayStand(t, gate); {
 	case checked != opt.Ask:
 		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
 	case stands && by == nil:

@@ -268,3 +268,36 @@ func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 	byOthers := func(e opt.Exchange) bool { return e.AskedBy != opt.ByChecks }
 	return gate.Omitted > 0 || slices.ContainsFunc(gate.Exchanges, byOthers)
 }
+
+// check has the checks of the object of an approval judge it: accept, refine or, for people, ask. The
+// gate gets their findings.
+func (r results) check(t *opt.Task, gate *opt.Gate) opt.Action {
+	if t.Ask == nil || t.Ask.Form == nil || t.Ask.Form.Checks == nil {
+		return opt.Ask
+	}
+	checks := t.Ask.Form.Checks
+	for _, place := range checks.Places() {
+		gate.Checks = append(gate.Checks, r.finding(t, place))
+	}
+	action := checks.Decide(func(place string) opt.Finding { return r.finding(t, place) })
+	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
+		action = opt.Refine
+	}
+	if decides := action == opt.Accept || action == opt.Refine; !decides || r.forPeople(t, *gate) {
+		return opt.Ask
+	}
+	return action
+}
+
+// mayStand reports whether a standing decision may decide about a gate that is about to open at t: a
+// check that has rejected the object, or has not checked it, leaves it to people.
+func (r results) mayStand(t *opt.Task, gate opt.Gate) bool {
+	left := func(f opt.Finding) bool { return f.Verdict == opt.Reject || f.Digest == "" }
+	return gate.Standing != "" && !slices.ContainsFunc(gate.Checks, left) && !r.forPeople(t, gate)
+}
+
+// forPeople reports whether only people may decide about a gate: they were asked about the object
+// before, it was tried again, or a client has a part in it.
+func (r results) forPeople(t *opt.Task, gate opt.Gate) bool {
+	return t.Ask != nil && t.Gates > 0 || r.plan.Run > 1 || r.changed(t, gate)
+}

@@ -279,44 +279,11 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 	}
 	gate = gate.Opened(at, s.Plan.Limits.GateTimeout)
 	gate.ID, gate.TaskID, gate.Standing = opt.GateIDIn(s.Epoch, t.A2AID(), t.Gates+1), t.A2AID(), ""
-	if gate.Kind == opt.Approval {
+	if gate.Kind == opt.Approval && s.Rules >= rulesStanding {
 		gate.Standing = t.Standing
 	}
 	gate.ObjectDigest = gate.Digest()
 	return gate
-}
-
-// check has the checks of the object of an approval judge it: accept, refine or, for people, ask. The
-// gate gets their findings.
-func (s *PlanState) check(t *opt.Task, gate *opt.Gate) opt.Action {
-	if t.Ask == nil || t.Ask.Form == nil || t.Ask.Form.Checks == nil {
-		return opt.Ask
-	}
-	checks, r := t.Ask.Form.Checks, s.results()
-	for _, place := range checks.Places() {
-		gate.Checks = append(gate.Checks, r.finding(t, place))
-	}
-	action := checks.Decide(func(place string) opt.Finding { return r.finding(t, place) })
-	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
-		action = opt.Refine
-	}
-	if decides := action == opt.Accept || action == opt.Refine; !decides || s.forPeople(t, *gate) {
-		return opt.Ask
-	}
-	return action
-}
-
-// mayStand reports whether a standing decision may decide about a gate that is about to open at t: a
-// check that has rejected the object, or has not checked it, leaves it to people.
-func (s *PlanState) mayStand(t *opt.Task, gate opt.Gate) bool {
-	left := func(f opt.Finding) bool { return f.Verdict == opt.Reject || f.Digest == "" }
-	return s.Rules >= rulesStanding && gate.Standing != "" && !slices.ContainsFunc(gate.Checks, left) && !s.forPeople(t, gate)
-}
-
-// forPeople reports whether only people may decide about a gate: they were asked about the object
-// before, it was tried again, or a client has a part in it.
-func (s *PlanState) forPeople(t *opt.Task, gate opt.Gate) bool {
-	return t.Ask != nil && t.Gates > 0 || s.Plan.Run > 1 || s.results().changed(t, gate)
 }
 
 // shapers lists all who shaped the work, also who asked for it.

@@ -99,27 +99,33 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 		w.fail("standing", "%s is decided about another object than that of the rule", w.name(d.GateID))
 		return
 	}
-	gate, people := openGate{Gate: f.looked[d.GateID][i].Gate}, map[string]bool{}
-	for _, v := range by.By {
-		if people[v.DecidedBy] = true; !gate.may(v.DecidedBy) || v.DecidedBy == s.Requester || slices.Contains(s.Shapers, v.DecidedBy) {
-			w.fail("standing", "%s is decided by %s, who may not", w.name(d.GateID), v.DecidedBy)
-		}
-	}
-	need := 1
-	if gate.Responders != nil && d.Action == opt.Accept {
-		need = max(need, gate.Responders.Accepts)
-	}
+	hasPeople(w, s, f.looked[d.GateID][i].Gate, d)
 	rejects := func(found opt.Finding) bool { return found.Verdict == opt.Reject }
 	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
 	switch {
-	case len(people) < need:
-		w.fail("standing", "%s is passed by %d principals", w.name(d.GateID), len(people))
 	case t.Ask != nil && f.asked[e.TaskID]:
 		w.fail("standing", "%s is decided after people were asked", w.name(d.GateID))
 	case t.Standing == "" || slices.ContainsFunc(d.Checks, rejects):
 		w.fail("standing", "%s is decided against its playbook or its checks", w.name(d.GateID))
 	case hasUnchecked(s, t), slices.ContainsFunc(s.Plan.Inputs(t), byClient):
 		w.fail("standing", "%s is decided about what a client has a part in", w.name(d.GateID))
+	}
+}
+
+// hasPeople: as many people are behind a standing decision as the gate asks for, and each may decide there.
+func hasPeople(w *world, s *machine.PlanState, of opt.Gate, d *opt.Decision) {
+	gate, people := openGate{Gate: of}, map[string]bool{}
+	for _, v := range d.Standing.By {
+		if people[v.DecidedBy] = true; !gate.may(v.DecidedBy) || v.DecidedBy == s.Requester || slices.Contains(s.Shapers, v.DecidedBy) {
+			w.fail("standing", "%s is decided by %s, who may not", w.name(d.GateID), v.DecidedBy)
+		}
+	}
+	need := 1
+	if of.Responders != nil && d.Action == opt.Accept {
+		need = max(need, of.Responders.Accepts)
+	}
+	if len(people) < need {
+		w.fail("standing", "%s is passed by %d principals", w.name(d.GateID), len(people))
 	}
 }
 
