@@ -96,7 +96,7 @@ var rooms = []room{
 	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/service", "api/wire"}, subjects...)}, // runs of AG-UI
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
-		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/timetable"}},
+		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "opt/outbox", "api/operation", "api/service",
 		"internal/tracing",        // whose spans they end
 		"api/wire"}, subjects...), // the reader of 1.0, and the names of faults
