@@ -147,7 +147,7 @@ func TestPlan_standing_executor(t *testing.T) {
 	first := c.State.Plan.Tasks[0]
 	first.Standing = "pay/Pay/make"
 	c.do(machine.Begin{})
-	asked := &opt.Gate{Kind: opt.Approval, Title: "Call it?", Actions: []opt.Action{opt.Accept}, Object: []a2a.Part{a2a.DataPart(map[string]int{"amount": 12})}, Standing: "another"}
+	asked := &opt.Gate{Kind: opt.Approval, Title: "Call it?", Actions: []opt.Action{opt.Accept}, Object: []a2a.Part{a2a.DataPart(map[string]int{"amount": 12})}, Standing: "another", Checks: []opt.Finding{{Check: "forged", Verdict: opt.Reject}}}
 	c.do(machine.Ended{Key: c.Wants().Activities[0].Key, Outcome: opt.Outcome{State: opt.TaskInputRequired, Gate: asked}})
 	look := c.lookedUp()
 	if look == nil {

@@ -276,6 +276,9 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 	} else {
 		gate = *asked
 		gate.Sources, gate.Form = nil, nil
+		if s.Rules >= rulesStanding {
+			gate.Checks = nil // no executor speaks for them
+		}
 	}
 	gate = gate.Opened(at, s.Plan.Limits.GateTimeout)
 	gate.ID, gate.TaskID, gate.Standing = opt.GateIDIn(s.Epoch, t.A2AID(), t.Gates+1), t.A2AID(), ""
