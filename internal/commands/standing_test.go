@@ -18,7 +18,9 @@ func answerWith(body string) func(http.ResponseWriter) {
 // Each command makes its request, and shows the decision with its people and uses.
 func TestStanding(t *testing.T) {
 	for request, run := range map[string]func(*fakeAgent) *commandRun{
-		"POST /v1/standing":              func(f *fakeAgent) *commandRun { return f.run(&standingMakeCommand{Gate: "GATE", If: "object.amount < 50", For: "8h", Uses: 10}) },
+		"POST /v1/standing": func(f *fakeAgent) *commandRun {
+			return f.run(&standingMakeCommand{Gate: "GATE", If: "object.amount < 50", For: "8h", Uses: 10})
+		},
 		"GET /v1/standing/sd-1":          func(f *fakeAgent) *commandRun { return f.run(&standingShowCommand{oneStanding{ID: "sd-1"}}) },
 		"POST /v1/standing/sd-1/approve": func(f *fakeAgent) *commandRun { return f.run(&standingApproveCommand{oneStanding{ID: "sd-1"}}) },
 		"POST /v1/standing/sd-1/revoke":  func(f *fakeAgent) *commandRun { return f.run(&standingRevokeCommand{oneStanding{ID: "sd-1"}}) },
