@@ -27,6 +27,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
+	"longhaul/opt"
 	"longhaul/worker"
 	"longhaul/workflows"
 )

@@ -98,7 +98,7 @@ plans:
       - {name: Order, executor: echo, description: 'say {"amount": 12, "for": "tea"}'}
       - name: Approve
         standing: true
-        human: {approve: Pay?, object: '{{results "Order"}}'}
+        human: {approve: "Pay?", object: '{{results "Order"}}'}
 `
 	if err := os.WriteFile(filepath.Join(dir, "buy.yaml"), []byte(book), 0o600); err != nil {
 		t.Fatal(err)
