@@ -32,6 +32,12 @@ type KeptReader interface {
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
 
+// Standing finds the standing decision that decides about a gate which is about to open, and counts its
+// use. A repeat for the same gate is the same use. The zero value says that there is none.
+type Standing interface {
+	Decide(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error)
+}
+
 // A Reporter sends the report of a plan to its objective. The error wraps opt.ErrEnded if the
 // workflow of the objective has ended.
 type Reporter interface {
@@ -51,6 +57,7 @@ type Config struct {
 	Recorder   Recorder
 	Stuck      Stuck // nil notes it only in the log
 	Kept       KeptReader
+	Standing   Standing                       // nil: people decide at each gate
 	Blobs      Blobs                          // nil leaves large contents in histories
 	Purger     Purger                         // nil for a worker that cannot purge
 	Tasks      TaskReader                     // that may be linked to plan tasks
@@ -165,6 +172,14 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 		return kept, temporal.NewNonRetryableApplicationError(err.Error(), JournalError, nil)
 	}
 	return kept, err
+}
+
+// LookUp looks for a standing decision about a gate that is about to open.
+func (a *Activities) LookUp(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
+	if a.cfg.Standing == nil {
+		return opt.StandingUse{}, nil
+	}
+	return a.cfg.Standing.Decide(ctx, q)
 }
 
 // Plan asks the planner for plans. A second run asks again. Its usage is that of the runs before,

@@ -9,13 +9,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/opt"
+	"longhaul/opt/standing"
 )
 
 // described returns the OpenAPI description of s, which has to be valid.
@@ -87,10 +91,18 @@ func TestOpenAPI_answers(t *testing.T) {
 
 		"POST /v1/interrupts/{id}/answer": `{"action":"accept"}`,
 
+		"POST /v1/standing": `{"interruptId":"` + gateOf("m") + `","holds":"object.amount < 50","for":"8h","most":2}`,
+
 		"POST /v1/schedules":               `{"id":"nightly","text":"write","cron":["0 2 * * *"],"timeZone":"Europe/Berlin","jitter":"1m"}`,
 		"PATCH /v1/schedules/{id}":         `{"paused":true,"note":"holidays"}`,
 		"POST /v1/schedules/{id}/trigger":  `{"overlap":"allow-all"}`,
 		"POST /v1/schedules/{id}/backfill": `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`,
+	}
+	stands := standing.Decision{
+		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
+	}
+	if err := s.journal.Standing.AddStanding(t.Context(), "acme", stands); err != nil {
+		t.Fatal(err)
 	}
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2"}
 	for path, item := range doc.Paths.Map() {
@@ -101,6 +113,9 @@ func TestOpenAPI_answers(t *testing.T) {
 			known := "obj-" + u("m")
 			if strings.Contains(path, "/interrupts/") {
 				known = gateOf("m")
+			}
+			if strings.Contains(path, "/standing/") {
+				known = "sd-1"
 			}
 			if strings.Contains(path, "/schedules/") {
 				known = "nightly"

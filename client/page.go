@@ -18,13 +18,16 @@ import (
 // What the pages below /v1 are about. Only a Longhaul server has these pages: from another
 // agent, the error is an [*Error] with status 404 or 405. An Interrupt is an open gate with the
 // work that waits at it. A Schedule starts objectives at times, a ScheduleChange has the
-// members of it that clients set, and a ScheduleRun is an objective that it has started.
+// members of it that clients set, and a ScheduleRun is an objective that it has started. A Standing is a
+// decision about gates beforehand.
 type (
 	Interrupt      = wire.Interrupt
 	Schedule       = wire.Schedule
 	ScheduleChange = wire.ScheduleChange
 	ScheduleRun    = timetable.ScheduleRun
 	Triggered      = wire.Triggered
+	Standing       = wire.Standing
+	NewStanding    = wire.NewStanding
 )
 
 // CardPath is where the card of an agent is, below its URL.
@@ -188,6 +191,31 @@ func (c *Client) hasDecision(ctx context.Context, gateID, messageID string) (boo
 			return false, nil
 		}
 	}
+}
+
+// StandingDecisions returns the latest standing decisions, and those that answers of the caller propose.
+func (c *Client) StandingDecisions(ctx context.Context) (*wire.StandingList, error) {
+	var list wire.StandingList
+	return result(&list, c.caller.repeat(ctx, get(pathOf("standing"), nil), &list))
+}
+
+// StandingDecision returns a standing decision with its uses.
+func (c *Client) StandingDecision(ctx context.Context, id string) (*Standing, error) {
+	var s Standing
+	return result(&s, c.caller.repeat(ctx, get(pathOf("standing", id), nil), &s))
+}
+
+// MakeStanding makes a standing decision.
+func (c *Client) MakeStanding(ctx context.Context, s NewStanding) (*Standing, error) {
+	var made Standing
+	return result(&made, c.caller.once(ctx, request{method: http.MethodPost, path: pathOf("standing"), content: s}, &made))
+}
+
+// ChangeStanding puts the caller behind a standing decision, or revokes it at once: "approve" or
+// "revoke". A repeat changes nothing.
+func (c *Client) ChangeStanding(ctx context.Context, id, how string) (*Standing, error) {
+	var s Standing
+	return result(&s, c.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("standing", id, how), content: struct{}{}}, &s))
 }
 
 // Schedules returns the schedules, in the order of their ids, on one page.

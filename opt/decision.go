@@ -3,6 +3,7 @@ package opt
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"longhaul/a2a"
 )
@@ -18,6 +19,31 @@ const ByTimer = OwnNames + "timer"
 // ByChecks is in [Decision.DecidedBy] in place of a principal when tasks that check an object have
 // decided about it. Such a decision has no MessageID; it has the findings instead.
 const ByChecks = OwnNames + "checks"
+
+// ByStanding is in [Decision.DecidedBy] in place of a principal when a standing decision has decided at
+// a gate, at which no one was asked. Such a decision has no MessageID; it has the use instead.
+const ByStanding = OwnNames + "standing"
+
+// A StandingUse is one use of a standing decision: what it says about a gate that is about to open. The
+// zero value says that none decides.
+type StandingUse struct {
+	ID       string `json:"id"`
+	Use      int    `json:"use"`  // 1, 2, 3 …
+	Rule     string `json:"rule"` // digest of what its people have agreed to
+	Action   Action `json:"action"`
+	Feedback string `json:"feedback,omitempty"`
+	By       []Vote `json:"by"` // the people behind it, each with the action
+
+	ObjectDigest string `json:"objectDigest,omitempty"` // of the object for which its rule holds
+}
+
+// A StandingQuestion asks for a standing decision about a gate that is about to open.
+type StandingQuestion struct {
+	Tenant      string   `json:"tenant"`
+	ObjectiveID string   `json:"objectiveId"`
+	Gate        Gate     `json:"gate"`
+	Requesters  []string `json:"requesters,omitempty"` // all who shaped the work
+}
 
 // A Decision is the record of one reply to a gate, accepted or refused, or of a gate
 // that expired. The decisions of one attempt at a plan form a chain: each has the hash
@@ -45,7 +71,8 @@ type Decision struct {
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
-	Checks []Finding `json:"checks,omitempty"` // of a decision [ByChecks]
+	Checks   []Finding    `json:"checks,omitempty"`   // of a decision [ByChecks], or from before one [ByStanding]
+	Standing *StandingUse `json:"standing,omitempty"` // of a decision [ByStanding]
 
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`
@@ -53,10 +80,10 @@ type Decision struct {
 
 // Outcome returns how, by whom and when d has closed its gate, for people: not with which words.
 func (d Decision) Outcome() string {
-	how := d.Action.Outcome() + " by " + a2a.Visible(d.DecidedBy)
+	how := d.Action.Outcome() + " by " + d.Who()
 	switch {
 	case d.ByHand:
-		how = "Closed by hand by " + a2a.Visible(d.DecidedBy)
+		how = "Closed by hand by " + d.Who()
 	case d.DecidedBy == ByChecks:
 		how = d.Action.Outcome() + " by checks"
 	case d.DecidedBy == ByTimer && d.Action == "":
@@ -65,6 +92,18 @@ func (d Decision) Outcome() string {
 		how = d.Action.Outcome() + ", since no answer came in time"
 	}
 	return how + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
+}
+
+// Who returns who has made d, for people: a standing decision with those behind it.
+func (d Decision) Who() string {
+	if d.Standing == nil {
+		return a2a.Visible(d.DecidedBy)
+	}
+	var names []string
+	for _, v := range d.Standing.By {
+		names = append(names, a2a.Visible(v.DecidedBy))
+	}
+	return "the standing decision " + d.Standing.ID + " of " + strings.Join(names, ", ")
 }
 
 // A Chain is the end of a chain of decisions. The zero value is a chain without any.

@@ -51,7 +51,8 @@ type Decided struct {
 	DecidedBy string   `json:"decidedBy"`
 	At        a2a.Time `json:"decidedAt"`
 	Feedback  string   `json:"feedback,omitempty"`
-	ByHand    bool     `json:"byHand,omitempty"` // DecidedBy has moved or canceled the task, in place of a reply
+	ByHand    bool     `json:"byHand,omitempty"`   // DecidedBy has moved or canceled the task, in place of a reply
+	Standing  string   `json:"standing,omitempty"` // id of the standing decision, of which this is one use
 }
 
 // Decided returns how e has closed a gate, nil if it has closed none.
@@ -61,6 +62,9 @@ func (e Event) Decided() *Decided {
 		return nil
 	}
 	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt, ByHand: d.ByHand}
+	if d.Standing != nil {
+		out.Standing = d.Standing.ID
+	}
 	switch {
 	case e.Reply != nil:
 		out.Feedback = e.Reply.Remark()

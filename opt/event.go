@@ -32,7 +32,7 @@ const (
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
 	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make an object again, after it was sent back at a gate
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
-	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step
+	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step; Reply, Verdict: of a standing decision
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	TaskProgressed    EventKind = "task-progressed"    // attempt: PlanID, TaskID, From, To, Round, Attempt, Status: how far the work is; changes no state
@@ -103,6 +103,12 @@ func (e Event) String() string {
 		about = e.PlanID
 	}
 	return fmt.Sprint(e.N, " ", oneLine(string(e.Kind), about, "", e.To, e.Reason))
+}
+
+// Passes reports whether e passes a gate of its task that has not opened, since a standing decision has
+// decided about it.
+func (e Event) Passes() bool {
+	return e.Kind == TaskMoved && e.Decision != nil && e.Decision.Standing != nil
 }
 
 // EndsTasks reports whether the open tasks of a plan, or of all plans, end with e: the

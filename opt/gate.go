@@ -81,6 +81,7 @@ type Gate struct {
 	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
+	Standing   string      `json:"standing,omitempty"`   // name of the gates of its task in all runs of a playbook, about which standing decisions may decide; "" for none
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
 
 	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
@@ -337,6 +338,21 @@ func (g *Gate) Decides(a Action) bool {
 		}
 	}
 	return n >= need
+}
+
+// DecidedBy reports whether the people behind a standing decision decide at g, which is about to open:
+// each of them may, they are as many as it takes, and its rule holds for this object.
+func (g *Gate) DecidedBy(s StandingUse, requesters ...string) bool {
+	before := Gate{Responders: g.Responders}
+	decided := false
+	for _, v := range s.By {
+		if v.Action != s.Action || before.Voted(v.DecidedBy) || !g.Responders.MayStand(v.DecidedBy, v.Groups, requesters...) {
+			return false
+		}
+		decided = before.Decides(s.Action)
+		before.Votes = append(before.Votes, v)
+	}
+	return decided && g.Allows(s.Action) && (s.Action == Accept || s.Action == Reject) && s.ObjectDigest == g.ObjectDigest
 }
 
 // GateIn returns the gate that m, the status message of a task, shows, with its object.

@@ -23,6 +23,15 @@ const Anonymous = "local"
 // DefaultTenant is the tenant of callers and of schedules that name none.
 const DefaultTenant = "default"
 
+// others are all but those who shaped the work, where callers are known.
+var others = &Responders{NotRequester: true, AnonymousMay: true}
+
+// MayStand reports whether a principal may be behind a standing decision about gates with these
+// responders: one who may decide there, and who has not shaped the work, even if r allows that.
+func (r *Responders) MayStand(principal string, groups []string, requesters ...string) bool {
+	return r.Allow(principal, groups, requesters...) && others.Allow(principal, nil, requesters...)
+}
+
 // A Vote is a decision that did not decide alone.
 type Vote struct {
 	Action    Action   `json:"action"`

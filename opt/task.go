@@ -26,6 +26,7 @@ type Task struct {
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
 	Taken    *Taken          `json:"taken,omitempty"`    // it was not done here; nil for one that was, or has yet to be
+	Standing string          `json:"standing,omitempty"` // [Gate.Standing] of its approvals
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -64,7 +65,7 @@ func (t *Task) reset(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
-		Retry: t.Retry, Uses: t.Uses, Check: t.Check,
+		Retry: t.Retry, Uses: t.Uses, Check: t.Check, Standing: t.Standing,
 		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
@@ -90,7 +91,7 @@ func (t *Task) Running() bool {
 func (t *Task) Awaits() bool { return t.State == TaskWorking && t.Reason == SentBack }
 
 func (t *Task) move(e Event) {
-	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
+	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
 		t.Gates++
 	}
 	t.State, t.Reason, t.Gate, t.Said = TaskState(e.To), e.Reason, e.Gate, e.Said()
@@ -195,6 +196,7 @@ type TaskSpec struct {
 	Check        bool            `json:"check,omitempty"`
 	Taken        *Taken          `json:"taken,omitempty"` // of a fork: it is done already
 	Notes        []a2a.Message   `json:"notes,omitempty"` // of a fork: those that the task has had, with their authors
+	Standing     string          `json:"standing,omitempty"`
 }
 
 // A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,

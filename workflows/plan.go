@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -57,6 +58,9 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t, p.m.State.Plan.Limits)), acts.Follow, link)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
+	if a.Kind == machine.LookUp {
+		return p.lookUp(ctx, a, t)
+	}
 	options := runOptions(t, p.m.State.Plan.Limits)
 	// An activity that begins again has one try left at least, also if a worker counts more lost
 	// ones than there may be: to Temporal 0 is without limit.
@@ -74,6 +78,21 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.Run, input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
+}
+
+// lookUp looks for a standing decision about a gate that is about to open. Temporal repeats it until
+// the journal answers, without which the gate could not be recorded, either.
+func (p *planPart) lookUp(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
+	options := loadOptions()
+	options.ActivityID, options.Summary = a.Key, "Standing decisions about "+t.Name
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.LookUp, p.m.State.QuestionOf(a, a2a.At(workflow.Now(ctx))))
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		in := machine.Looked{Key: a.Key}
+		if f.Get(ctx, &in.By) != nil {
+			in.By = opt.StandingUse{} // it was canceled, or no worker knows: people decide
+		}
+		return in
+	}
 }
 
 // runOptions are the options of Run. Temporal retries only after a lost worker. Other attempts

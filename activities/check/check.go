@@ -4,19 +4,15 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
-
-	"cel.dev/cel-go/cel"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/condition"
 	"longhaul/internal/schema"
 	"longhaul/opt"
 )
@@ -33,18 +29,6 @@ type Input struct {
 	Reason string          `json:"reason,omitempty"` // for that verdict; "" names the condition
 }
 
-// mostCost bounds the work of one condition, in steps of CEL.
-const mostCost = 1_000_000
-
-// language has the names that a condition may use: the object as data, and its texts.
-var language = func() *cel.Env {
-	env, err := cel.NewEnv(cel.Variable("object", cel.DynType), cel.Variable("text", cel.StringType))
-	if err != nil {
-		panic("check: " + err.Error())
-	}
-	return env
-}()
-
 // Valid returns why no task can have in as its input, nil if one can.
 func (in Input) Valid() error {
 	switch {
@@ -54,21 +38,7 @@ func (in Input) Valid() error {
 		_, err := schema.Parse(in.Schema)
 		return err
 	}
-	_, err := compile(in.Holds)
-	return err
-}
-
-// compile returns the program of a condition.
-func compile(condition string) (cel.Program, error) {
-	tree, issues := language.Compile(condition)
-	if err := issues.Err(); err != nil {
-		problem, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "ERROR: <input>:"), "\n")
-		return nil, fmt.Errorf("the condition is not CEL: %s", problem)
-	}
-	if kind := tree.OutputType(); !kind.IsExactType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("the condition gives %s, not true or false", kind)
-	}
-	return language.Program(tree, cel.CostLimit(mostCost))
+	return condition.Valid(in.Holds)
 }
 
 // An Executor runs checks. It may be used from any goroutine.
@@ -87,7 +57,7 @@ func (Executor) Execute(_ context.Context, w activities.Work, _ activities.Strea
 
 // judge returns the verdict on an object. One that cannot be judged is for people.
 func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
-	data, text, whole := contents(parts)
+	data, text, whole := condition.Contents(parts)
 	if !whole {
 		return opt.Ask, "The object has nothing, or parts that no condition sees."
 	}
@@ -101,22 +71,10 @@ func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
 		}
 		return opt.Accept, ""
 	}
-	condition, err := compile(in.Holds)
-	if err != nil {
-		return opt.Ask, err.Error()
-	}
-	var object any
-	if len(data) > 0 {
-		d := json.NewDecoder(bytes.NewReader(data))
-		if err := d.Decode(&object); err != nil {
-			return opt.Ask, "The object is not JSON."
-		}
-	}
-	result, _, err := condition.Eval(map[string]any{"object": object, "text": text})
-	switch {
+	switch holds, err := condition.Holds(in.Holds, data, text); {
 	case err != nil:
-		return opt.Ask, fmt.Sprintf("%s could not be worked out: %v", in.Holds, err)
-	case result.Value() == true:
+		return opt.Ask, err.Error()
+	case holds:
 		return opt.Accept, ""
 	}
 	return cmp.Or(in.Else, opt.Reject), cmp.Or(in.Reason, "It is not so that "+in.Holds)
@@ -137,23 +95,4 @@ func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
 		}
 	}
 	return parts
-}
-
-// contents returns an object as JSON, nil if it is none, and as text. whole is false unless these
-// have all of it: it is one value of JSON, or texts alone.
-func contents(parts []a2a.Part) (data json.RawMessage, text string, whole bool) {
-	if len(parts) == 1 && parts[0].Data != nil {
-		return parts[0].Data, string(parts[0].Data), true
-	}
-	var texts []string
-	for _, p := range parts {
-		if p.Text == nil {
-			return nil, "", false
-		}
-		texts = append(texts, *p.Text)
-	}
-	if text = strings.Join(texts, "\n"); json.Valid([]byte(text)) {
-		data = json.RawMessage(text)
-	}
-	return data, text, len(texts) > 0
 }

@@ -73,6 +73,9 @@ func (c *checks) plan(p *plan) {
 		if t.form == nil {
 			continue
 		}
+		if t.standing && t.form.object.raw == "" {
+			c.fail(t.form.line, "standing decisions are about the object of an approval")
+		}
 		var step *opt.StepError
 		switch _, err := t.form.gate(sample, t.places); {
 		case errors.As(err, &step):

@@ -133,6 +133,7 @@ func (s *source) task(n *yaml.Node) *task {
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
 	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
 	members["accept"] = func(n *yaml.Node) { t.accept = readAccept(s, n) }
+	members["standing"] = func(n *yaml.Node) { t.standing = s.flag(n) }
 	attempts := 0
 	members["retry"] = func(n *yaml.Node) { t.retry, attempts = s.retry(n) }
 	s.object(n, "a task", members)

@@ -56,6 +56,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"checks without an object", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true'}]", "x.yaml:9: checks need an object"},
 		{"rounds without checks", "…\n  - name: U\n    human:\n      approve: a\n      rounds: 2", `x.yaml:9: "rounds" is for checks`},
 		{"rounds without refine", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      actions: [accept, reject]\n      checks: [{name: c, holds: 'true'}]\n      rounds: 2", "x.yaml:9: rounds send the object back: the approval must offer refine"},
+		{"standing decisions about nothing", "…\n  - name: U\n    standing: true\n    human: {approve: a}", "x.yaml:9: standing decisions are about the object of an approval"},
 		{"a condition", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      only-if: object.amount >", "x.yaml:11: the condition is not CEL: 1:16: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"},
 		{"two kinds of check", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true', executor: e}]", "x.yaml:10: a check has one of schema, holds, judge and executor"},
 		{"too few judges", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      checks: [{name: c, judge: a, of: 3, need: 1}]", "x.yaml:9: of 3 checks more than half must agree, and at most all: not 1"},

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -63,6 +64,7 @@ type task struct {
 	timeout  int // seconds
 	retry    opt.Retry
 	check    bool // see [checkForm]
+	standing bool // standing decisions may decide at its approvals
 }
 
 // A form is a [human.Form] of texts.
@@ -162,9 +164,13 @@ func (b *playbook) specs(f facts) ([]opt.PlanSpec, error) {
 		}
 		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata()}
 		for j, t := range p.tasks {
-			ts, err := t.spec(f, fmt.Sprintf("Task %d", j+1))
+			unnamed := fmt.Sprintf("Task %d", j+1)
+			ts, err := t.spec(f, unnamed)
 			if err != nil {
 				return nil, err
+			}
+			if t.standing { // by the names in the file, which are the same in each run
+				ts.Standing = strings.Join([]string{b.name, cmp.Or(p.name.raw, fmt.Sprintf("Plan %d", i+1)), cmp.Or(t.name.raw, unnamed)}, "/")
 			}
 			spec.Tasks = append(spec.Tasks, ts)
 		}

@@ -155,6 +155,7 @@ plans:
   tasks:
   - name: Order
   - name: Approve
+    standing: true
     human:
       approve: Pay?
       object: '{{results "Order"}}'
@@ -196,6 +197,9 @@ plans:
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+	if name := specs[0].Tasks[7].Standing; name != "a/P/Approve" || specs[0].Tasks[8].Standing != "" {
+		t.Errorf("standing decisions are about %q", name)
 	}
 	checks := specs[0].Tasks[7].Ask.Form.Checks
 	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Texts: true, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},

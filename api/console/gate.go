@@ -228,7 +228,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 		return
 	}
 	d := last.Decision
-	o := &outcome{Word: cmp.Or(gateform.Word(d), string(d.Action)), By: a2a.Visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
+	o := &outcome{Word: cmp.Or(gateform.Word(d), string(d.Action)), By: d.Who(), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
 	if o.ByTimer && d.Action == "" {
 		o.Word = "Closed"
 	}
@@ -521,5 +521,5 @@ func (v gates) closedByOther(s gate.ShownInterrupt) string {
 	case v.call.Principal:
 		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 	}
-	return a2a.Visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+	return d.Who() + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
 }

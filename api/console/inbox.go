@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,6 +39,29 @@ type inbox struct {
 	Together *together // likewise
 	Chosen   bool      // Gate or Together was asked for; the first gate is shown only where there is room
 	Decided  *decided  // the answer that has led to this page, nil for none
+
+	Proposals []proposal
+}
+
+// A proposal is a standing decision that answers of the caller propose.
+type proposal struct {
+	Action, Gates string
+	Alike         int
+	Command       string // that makes it
+}
+
+// proposals returns what answers of the caller propose.
+func proposals(v *visit) (out []proposal, err error) {
+	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
+	for _, p := range list.Proposals {
+		holds := "'" + strings.ReplaceAll(a2a.Visible(p.Holds), "'", `'\''`) + "'" // it has texts of others
+		command := fmt.Sprintf("longhaul standing make %s --if %s --for 8h --uses 10", p.MadeAt, holds)
+		if p.Action == opt.Reject {
+			command += " --reject"
+		}
+		out = append(out, proposal{p.Action.Outcome(), p.Gates, p.Alike, command})
+	}
+	return out, err
 }
 
 // A gateGroup has the gates of a page that the same task of the same planner has opened.
@@ -137,6 +161,9 @@ func readInbox(v *visit, l listing) (inbox, error) {
 	in.Total = page.Total
 	if next.Page = page.Next; next.Page != "" {
 		in.Next = next.Path()
+	}
+	if err == nil && l.Mine {
+		in.Proposals, err = proposals(v)
 	}
 	return in, err
 }
@@ -264,7 +291,7 @@ func (v gates) decided(id, more string) *decided {
 	}
 	d := &decided{Path: gatePath(id), Title: gateTitle(&s.Gate)}
 	if closing := s.Closed(); closing != nil {
-		d.Word, d.By = cmp.Or(gateform.Word(closing.Decision), "Closed"), a2a.Visible(closing.Decision.DecidedBy)
+		d.Word, d.By = cmp.Or(gateform.Word(closing.Decision), "Closed"), closing.Decision.Who()
 	}
 	if n, err := strconv.Atoi(more); err == nil && n > 0 && n < inboxSize {
 		d.More = n

@@ -205,7 +205,7 @@ func taskMoveText(e opt.Event) string {
 func messageEventText(e opt.Event) string {
 	principal := a2a.Visible(e.Principal)
 	if d := e.Decision; d != nil {
-		principal = a2a.Visible(d.DecidedBy)
+		principal = d.Who()
 		switch {
 		case d.DecidedBy == opt.ByTimer:
 			return "No answer came in time: " + string(d.Action)

@@ -19,6 +19,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/receive"
 	"longhaul/api/schedule"
+	"longhaul/api/standing"
 	"longhaul/api/stream"
 	"longhaul/api/work"
 	"longhaul/api/write"
@@ -39,6 +40,7 @@ type Config struct {
 	Card    card.Info
 
 	Scheduler schedule.Scheduler // nil: no schedules
+	Standing  standing.Store     // of the same journal; nil: no standing decisions
 
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
 	// capabilities are what Card declares.
@@ -160,6 +162,7 @@ type Service struct {
 	Decisions  read.Decisions     // at gates
 	Events     *read.Events       // of objectives
 	Callbacks  receive.Callbacks  // for work that is done elsewhere
+	Standing   standing.Decisions // that decide at gates
 	Schedules  schedule.Schedules // that start objectives at times
 	Runs       schedule.Runs      // objectives that schedules start
 	Payloads   read.Payloads      // of Temporal, for people who look into it
@@ -214,6 +217,7 @@ func New(cfg Config) *Service {
 	}
 	s.Work, s.TaskWork = work.Objectives{Commands: commands}, work.Tasks{Commands: commands}
 	s.Schedules = schedule.Schedules{Scheduler: cfg.Scheduler, Journal: j, Agent: cfg.Agent, IDs: ids, ReplyWait: cfg.ReplyWait, Now: cfg.Now}
+	s.Standing = standing.Decisions{Store: cfg.Standing, Gates: j, IDs: ids, Now: cfg.Now}
 	s.Runs = schedule.Runs{Calls: s.Calls, Messages: s.Messages, Cancels: s.TaskWork, Schedules: s.Schedules}
 	s.Payloads = read.Payloads{Codec: cfg.Codec}
 	return s

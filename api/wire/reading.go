@@ -37,6 +37,7 @@ var readings = []reading{
 	by("page of 50", readPageSize(50)),
 	by("page of 100", readPageSize(100)),
 	by("event", readNumber(0, 1, math.MaxInt32, "must be above 0")),
+	by("uses", readNumber(0, 0, math.MaxInt32, "must not be negative")),
 	by("history", readHistory(0)),
 	by("history of 100", readHistory(defaultHistory)),
 

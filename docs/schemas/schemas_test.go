@@ -56,7 +56,7 @@ var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "questio
 var pages = []reflect.Type{
 	reflect.TypeFor[wire.PageError](), reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
 	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.GateAnswer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](), reflect.TypeFor[wire.CostList](),
-	reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
+	reflect.TypeFor[wire.StandingList](), reflect.TypeFor[wire.NewStanding](), reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
 	reflect.TypeFor[wire.Deleted](), reflect.TypeFor[wire.TriggerRequest](), reflect.TypeFor[wire.Triggered](), reflect.TypeFor[wire.BackfillRequest](), reflect.TypeFor[wire.Backfilled](),
 }
 
@@ -89,7 +89,12 @@ var texts = map[string]string{
 	"Decision":                "A reply to a gate, accepted or refused, or the expiry of a gate. hash is the SHA-256 of the canonical JSON (RFC 8785) of the other members.",
 	"Decision.n":              "In the chain of this attempt at the plan.",
 	"Decision.epoch":          "Of the plan, if it was set back in Temporal: its decisions from then on are a chain of their own.",
-	"Decision.decidedBy":      "longhaul:timer, without a messageId, for a gate that expired.",
+	"Decision.decidedBy":      "longhaul:timer, without a messageId, for a gate that expired; longhaul:checks for findings; longhaul:standing for a standing decision.",
+	"Decision.checks":         "Findings about the object, from before people were asked.",
+	"Decision.standing":       "The use of the standing decision that has decided.",
+	"Interrupt.standing":      "The name of the gates of this task in all runs of a playbook, about which standing decisions may decide.",
+	"Standing.gates":          "That it is about, as in standing of an interrupt.",
+	"Standing.interruptId":    "Of the gate whose rules say who may be behind it.",
 	"Decision.groups":         "Of decidedBy, that may decide.",
 	"Decision.byHand":         "The principal has moved or canceled the task, in place of a reply.",
 	"Decision.replyDigest":    "Of the parts of the reply.",
@@ -295,7 +300,7 @@ func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 func made(t *testing.T, name string) []byte {
 	t.Helper()
 	m := &maker{comments: map[string]string{}, at: "#/$defs/", defs: object{}, named: map[string]reflect.Type{}}
-	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/timetable", "../../opt/wire"} {
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/standing", "../../opt/timetable", "../../opt/wire"} {
 		m.read(t, dir)
 	}
 	root := m.members(roots[name].of)
@@ -311,7 +316,7 @@ func made(t *testing.T, name string) []byte {
 func madePages(t *testing.T) []byte {
 	t.Helper()
 	m := &maker{comments: map[string]string{}, enums: map[string][]string{}, at: "#/components/schemas/", defs: object{}, named: map[string]reflect.Type{}}
-	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/timetable", "../../opt/wire"} {
+	for _, dir := range []string{"../../a2a", "../../opt", "../../opt/outbox", "../../opt/standing", "../../opt/timetable", "../../opt/wire"} {
 		m.read(t, dir)
 	}
 	for _, of := range pages {

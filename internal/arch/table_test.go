@@ -9,7 +9,7 @@ type room struct {
 }
 
 // subjects are the operations of the API. Their bindings may import all of them.
-var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}
+var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}
 
 // rooms is the table of AGENTS.md with more detail: the first room that matches a
 // package is its room. Data goes one way through it.
@@ -17,15 +17,16 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a"}},
-	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                       // the work as readers see it
-	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                         // what goes to receivers; notices contain the gate as shown
-	{name: "opt/access", imports: []string{"a2a"}},                                                             // keys, sessions and quotas
-	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                   // what starts objectives at times
-	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/timetable"}},            // their JSON, for server and client
-	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                        // new objectives from events of others
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                     // what objectives, plans and contexts do next
-	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                // carries out what they want
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}}, // a world without Temporal for them
+	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                            // the work as readers see it
+	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                              // what goes to receivers; notices contain the gate as shown
+	{name: "opt/access", imports: []string{"a2a"}},                                                                  // keys, sessions and quotas
+	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                        // what starts objectives at times
+	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}}, // their JSON, for server and client
+	{name: "opt/standing", imports: []string{"a2a", "opt"}},                                                         // decisions about gates beforehand
+	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                             // new objectives from events of others
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                          // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                     // carries out what they want
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}},      // a world without Temporal for them
 
 	{name: "activities", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/timetable",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
@@ -37,8 +38,8 @@ var rooms = []room{
 		"activities/check",   // and checks of their results
 		"activities/refuse"}, // the plan for requests that no skill takes
 	},
-	{name: "activities/check", imports: []string{"a2a", "opt", "activities", "internal/schema"}}, // checks of objects
-	{name: "activities/notice/noticetest"},                                                       // a mail server for tests
+	{name: "activities/check", imports: []string{"a2a", "opt", "activities", "internal/schema", "internal/condition"}}, // checks of objects
+	{name: "activities/notice/noticetest"}, // a mail server for tests
 	{name: "activities/notice", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "activities", "internal/egress",
 		"internal/opfile",   // the file of channels
 		"internal/chatapp"}, // those at chat platforms
@@ -89,13 +90,15 @@ var rooms = []room{
 	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
 	{name: "api/gate", imports: []string{"a2a", "opt", "opt/shown", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
-	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
+	{name: "api/standing", imports: []string{"a2a", "opt", "opt/shown", "opt/standing", "opt/wire", "api/call", "api/read",
+		"internal/condition"}}, // that decisions have
+	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}, // puts them together
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                                   // the table of all operations
 	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/service", "api/wire", "api/gateform"}, subjects...)}, // runs of AG-UI
 	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
-		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/timetable"}},
+		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "opt/outbox", "api/operation", "api/service",
 		"internal/tracing",        // whose spans they end
 		"api/wire"}, subjects...), // the reader of 1.0, and the names of faults
@@ -105,6 +108,7 @@ var rooms = []room{
 	{name: "api/identity", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...), // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
 	{name: "api/service/servicetest", imports: append([]string{"a2a", "opt", "opt/shown", "opt/timetable", "opt/machine", "api/service", // an engine for tests
+		"internal/condition",            // of standing decisions
 		"internal/journal",              // which records in the real journal
 		"internal/seal"}, subjects...)}, // which has a key for secrets
 	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
@@ -129,11 +133,12 @@ var rooms = []room{
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 
-	{name: "internal/journal/db", imports: []string{"opt"}},                                                 // the database under it
-	{name: "internal/journal/record", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}}, // what writes events
-	{name: "internal/journal/push", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},   // push configs and deliveries
-	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/db", "internal/journal/record", "internal/journal/push"},
-		tests: []string{"opt/machine/sim", // whose events it stores
+	{name: "internal/journal/db", imports: []string{"opt"}},                                                     // the database under it
+	{name: "internal/journal/record", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},     // what writes events
+	{name: "internal/journal/push", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},       // push configs and deliveries
+	{name: "internal/journal/standing", imports: []string{"a2a", "opt", "opt/standing", "internal/journal/db"}}, // standing decisions and their uses
+	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/db", "internal/journal/record", "internal/journal/push", "internal/journal/standing"},
+		tests: []string{"opt/standing", "opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
 	{name: "internal/needs", imports: []string{"internal/pgserver"}},                      // knows where PostgreSQL is
@@ -142,12 +147,13 @@ var rooms = []room{
 	{name: "internal/pgserver", imports: []string{"internal/child", "internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},                                                               // encrypts stored secrets
 	{name: "internal/chatapp", imports: []string{"internal/egress"}, tests: []string{"internal/chatapp/teamstest"}}, // bots at chat platforms, for those who post and those who are answered
-	{name: "internal/chatapp/teamstest"},                             // a double of Teams for tests
-	{name: "internal/schema"},                                        // answers of people
-	{name: "internal/egress", imports: []string{"internal/tracing"}}, // requests carry their trace
-	{name: "internal/metrics"},                                       // for Prometheus
-	{name: "internal/tracing"},                                       // OpenTelemetry
-	{name: "internal/opfile", imports: []string{"opt"}},              // YAML files of operators; durations in days
+	{name: "internal/chatapp/teamstest"},                                          // a double of Teams for tests
+	{name: "internal/condition", imports: []string{"a2a", "opt", "opt/standing"}}, // conditions on objects, in CEL
+	{name: "internal/schema"},                                                     // answers of people
+	{name: "internal/egress", imports: []string{"internal/tracing"}},              // requests carry their trace
+	{name: "internal/metrics"},                                                    // for Prometheus
+	{name: "internal/tracing"},                                                    // OpenTelemetry
+	{name: "internal/opfile", imports: []string{"opt"}},                           // YAML files of operators; durations in days
 	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
 		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
@@ -166,7 +172,7 @@ var rooms = []room{
 	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
-		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease", "internal/opfile",
+		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease", "internal/opfile", "internal/condition",
 		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing", "internal/chatapp"}},
 	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",
@@ -276,7 +282,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
+var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -290,7 +296,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

@@ -102,7 +102,7 @@ func decidedText(d *opt.Decided, opened time.Time) string {
 		if d.ByHand {
 			word = "closed by hand"
 		}
-		text := word + " by " + cmp.Or(d.DecidedBy, "anonymous")
+		text := word + " by " + cmp.Or(d.Standing, d.DecidedBy, "anonymous")
 		if d.Feedback != "" {
 			text += ": " + process.OneLine(d.Feedback, objectWidth)
 		}

@@ -40,6 +40,9 @@ func (c *inboxCommand) Run(p *process.Process, r *remote) error {
 	} else {
 		err = i.list(ctx)
 	}
+	if err == nil && !c.JSON && i.stands {
+		propose(ctx, p, r)
+	}
 	if c.Watch && errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -52,10 +55,15 @@ type inbox struct {
 	process *process.Process
 	remote  *remote
 	known   map[string]bool // gates that were printed, or answered in place
+	stands  bool            // standing decisions may decide about one of those that wait
 }
 
 func (i *inbox) read(ctx context.Context, size int, token string) (*client.Page[client.Interrupt], error) {
-	return i.remote.client.Interrupts(ctx, client.InterruptOptions{Kind: opt.GateKind(i.Kind), ObjectiveID: i.Objective, Mine: i.Mine, PageSize: size, PageToken: token})
+	page, err := i.remote.client.Interrupts(ctx, client.InterruptOptions{Kind: opt.GateKind(i.Kind), ObjectiveID: i.Objective, Mine: i.Mine, PageSize: size, PageToken: token})
+	for _, g := range pageItems(page, err) {
+		i.stands = i.stands || g.Standing != ""
+	}
+	return page, err
 }
 
 // row returns a gate as a row of a table.

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/push"
+	"longhaul/internal/journal/standing"
 	"longhaul/opt/outbox"
 )
 
@@ -54,6 +55,7 @@ type Journal struct {
 	Pushes      push.Store
 	APIKeys     APIKeys
 	SigningKeys SigningKeys
+	Standing    standing.Store
 	Sessions    Sessions
 	Maintenance Maintenance
 	Disk        *Disk
@@ -108,7 +110,8 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 		decisionReader: decisionReader{e}, eventReader: eventReader{e}, queues: queues{e}, usage: usage{e, cfg.Now},
 		purger: purger{e, cfg.Now}, probe: newProbe(e), Blobs: Blobs{e}, Keys: Keys{e},
 		Pushes: push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys: APIKeys{e}, SigningKeys: SigningKeys{e, cfg.Sealer},
-		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, Disk: &Disk{e, newTrial()}, db: e,
+		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, Disk: &Disk{e, newTrial()},
+		Standing: standing.New(e, cfg.Now), db: e,
 	}, nil
 }
 

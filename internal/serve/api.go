@@ -98,6 +98,7 @@ func (a *apiServer) Start(context.Context) error {
 		Quota:         cfg.quota(),
 		Quotas:        a.quotas,
 		Scheduler:     workflows.NewSchedules(at),
+		Standing:      a.store.journal.Standing,
 		Codec:         apiCodec(a.temporal.cipher),
 		Observer:      h.metrics,
 		Links:         links,

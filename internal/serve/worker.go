@@ -7,6 +7,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/served"
+	"longhaul/internal/condition"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -37,6 +38,7 @@ func (w *workerPart) Start(context.Context) error {
 			Stuck:      w.store.journal,
 			Observer:   runningCounter{h.metrics, &h.running},
 			Kept:       w.store.journal,
+			Standing:   condition.Standing{Rules: w.store.journal.Standing},
 			Blobs:      w.store.journal,
 			Links:      w.store.journal,
 			Heartbeats: workflows.NewClient(w.temporal.engine()),

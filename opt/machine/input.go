@@ -137,6 +137,12 @@ type Failure struct {
 	Canceled bool   // it ended because it was canceled
 }
 
+// Looked is a standing decision about a gate that is about to open; the zero value for none.
+type Looked struct {
+	Key string
+	By  opt.StandingUse
+}
+
 // Callback is a callback for a task.
 type Callback struct{ opt.Callback }
 
@@ -224,6 +230,7 @@ func (Ended) input()         {}
 func (Callback) input()      {}
 func (Watched) input()       {}
 func (Followed) input()      {}
+func (Looked) input()        {}
 func (Elapsed) input()       {}
 func (Delivered) input()     {}
 func (Turn) input()          {}

@@ -41,6 +41,8 @@ type Work struct {
 	Parked    string         `json:"parked,omitempty"`    // the text of the latest park
 	Canceling bool           `json:"canceling,omitempty"` // the leg cancels the work elsewhere
 	AtGate    bool           `json:"atGate,omitempty"`    // the legs watch work elsewhere while the task waits at a gate
+	Opens     bool           `json:"opens,omitempty"`     // the activity looks for a standing decision about the gate that is about to open
+	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
 }
 
 // A job is one task of a plan with the work on it. It changes nothing else, and sees the plan
@@ -54,12 +56,15 @@ type job struct {
 // A home is what a job sees of its plan.
 type home interface {
 	facts() facts
-	leaf(*opt.Task) bool                   // whether the root task shows its artifacts as its own
-	show(artifactID string)                // notes that it does
-	apply(opt.Event)                       // changes the task, and records that
-	applyUnrecorded(opt.Event)             // changes the task alone
-	record(opt.Event)                      // records what changes no task
-	openGate(t *opt.Task, asked *opt.Gate) // that of an executor, or nil for that of the task itself
+	leaf(*opt.Task) bool       // whether the root task shows its artifacts as its own
+	show(artifactID string)    // notes that it does
+	apply(opt.Event)           // changes the task, and records that
+	applyUnrecorded(opt.Event) // changes the task alone
+	record(opt.Event)          // records what changes no task
+
+	// openGate opens the gate of an executor, or nil for that of the task itself. by is the
+	// result of the search for a standing decision about it, nil before that.
+	openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse)
 }
 
 // facts are what a job needs of its plan.
@@ -90,8 +95,11 @@ func (w *Work) key(t *opt.Task) string {
 	if w.Leg > 0 {
 		key += fmt.Sprintf(":%d", w.Leg)
 	}
-	if w.Canceling {
+	switch {
+	case w.Canceling:
 		key += ":cancel"
+	case w.Opens:
+		key += ":gate"
 	}
 	return key
 }
@@ -102,6 +110,8 @@ func (w *Work) kind(t *opt.Task) ActivityKind {
 		return FollowTask
 	case w.Elsewhere != nil:
 		return Elsewhere
+	case w.Opens:
+		return LookUp
 	}
 	return RunTask
 }
@@ -200,6 +210,10 @@ func (j job) handle(in Input) {
 		if w.Running && w.watched() && w.watchKey(t) == in.Key {
 			j.watched(in)
 		}
+	case Looked:
+		if w.Running && w.key(t) == in.Key {
+			j.looked(in.By)
+		}
 	case Callback:
 		j.called(in.Callback)
 	case Elapsed:
@@ -218,10 +232,10 @@ func (j job) begin() {
 	case t.Link != "" && !t.Follow:
 		j.move(opt.TaskWorking, opt.Event{Reason: opt.ByHand})
 	case t.Awaits():
-		j.plan.openGate(t, nil)
+		j.plan.openGate(t, nil, nil)
 	case t.Ask != nil:
 		j.move(opt.TaskWorking, opt.Event{})
-		j.plan.openGate(t, nil)
+		j.plan.openGate(t, nil, nil)
 	case t.Follow:
 		j.kept.Work[t.ID] = w
 		j.move(opt.TaskWorking, opt.Event{})
@@ -319,7 +333,7 @@ func (j job) returned(out opt.Outcome, e opt.Event) {
 	case out.State.Waiting() && out.Gate != nil:
 		j.leaveGate()
 		j.drop()
-		j.plan.openGate(j.task, out.Gate)
+		j.plan.openGate(j.task, out.Gate, nil)
 	default:
 		j.end(opt.TaskFailed, "invalid-outcome", "The task ended in a way that is not allowed.", e)
 	}
@@ -422,6 +436,27 @@ func (j job) followed(in Followed) {
 	default:
 		w.Follows++
 		w.Running = true
+	}
+}
+
+// lookUp looks for a standing decision about the gate of the task, in place of opening it.
+func (j job) lookUp(asked *opt.Gate) {
+	if j.task.Awaits() { // no more
+		j.move(opt.TaskWorking, opt.Event{})
+	}
+	j.kept.Work[j.task.ID] = &Work{Round: j.task.Gates + 1, Attempt: 1, Running: true, Opens: true, Asked: asked}
+}
+
+// looked opens the gate of the task, unless the standing decision that was found decides.
+func (j job) looked(by opt.StandingUse) {
+	t, w := j.task, j.work()
+	j.drop()
+	switch stopped := w.end(); {
+	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
+	case stopped:
+		j.stopped(opt.Event{})
+	default:
+		j.plan.openGate(t, w.Asked, &by)
 	}
 }
 

@@ -66,7 +66,7 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 		j.leaveGate()
 	}
 	if out.Gate != nil {
-		j.plan.openGate(j.task, out.Gate)
+		j.plan.openGate(j.task, out.Gate, &opt.StandingUse{}) // the work elsewhere continues meanwhile, so that people are asked
 		w.AtGate, w.Returned = true, nil
 	}
 	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then
@@ -140,7 +140,7 @@ func (j job) watched(in Watched) {
 // linked task has no callback URL.
 func (j job) takes(c opt.Callback, wakes bool) bool {
 	t, w := j.task, j.work()
-	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || slices.Contains(w.Callbacks, c.ID) {
+	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || w.Opens || slices.Contains(w.Callbacks, c.ID) {
 		return false
 	}
 	return wakes || !w.AtGate && w.Round == c.Round

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 15
+const Rules = 16
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -107,6 +107,10 @@ const rulesEnd = 13
 // rulesSoon is the version of the rules from which on the first events of a plan may ride in the activity
 // of its first task.
 const rulesSoon = 15
+
+// rulesStanding is the version of the rules from which on standing decisions are looked up before a
+// gate opens about which they may decide.
+const rulesStanding = 16
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

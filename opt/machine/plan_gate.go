@@ -12,58 +12,35 @@ import (
 )
 
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
-// again, or its own one, with results of the tasks before it. The gate's id is made from the
-// number of gates before it, so it is the same on every replay.
-func (m *Plan) openGate(t *opt.Task, asked *opt.Gate) {
-	var gate opt.Gate
+// again, or its own one, with results of the tasks before it. Checks or a standing decision may decide
+// in its place; by is the result of the search for the latter, nil before that.
+func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
+	s := &m.State
+	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
+	checked := opt.Ask
 	if asked == nil {
-		gate = m.State.results().formed(t)
-	} else {
-		gate = *asked
-		gate.Sources, gate.Form = nil, nil
+		checked = s.results().check(t, &gate)
 	}
-	gate = gate.Opened(m.now, m.State.Plan.Limits.GateTimeout)
-	gate.ID, gate.TaskID = opt.GateIDIn(m.State.Epoch, t.A2AID(), t.Gates+1), t.A2AID()
-	gate.ObjectDigest = gate.Digest()
-	gate = m.State.atOpening(&m.State.Plan, t, gate)
-	var opening opt.Event
-	if asked == nil && m.check(t, &gate, &opening) {
-		return
+	switch stands := s.results().mayStand(t, gate); {
+	case checked != opt.Ask:
+		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
+	case stands && by == nil:
+		m.job(t).lookUp(asked)
+	case stands && gate.DecidedBy(*by, s.shapers()...):
+		m.byStanding(t, gate, *by)
+	default:
+		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
+		if asked == nil && len(gate.Checks) > 0 {
+			opening.Decision = s.found(t, gate, opt.Reply{GateID: gate.ID, DecidedBy: opt.ByChecks, At: m.now}, opt.Noted)
+		}
+		m.job(t).move(gate.State(), opening)
 	}
-	opening.Gate, opening.Status = &gate, gate.Message(m.State.ContextID, t.A2AID())
-	m.job(t).move(gate.State(), opening)
 }
 
 // Checks of an object are tasks like others, between those that made it and the gate. When the gate
 // is about to open, their findings may decide in place of people, as far as its playbook says so:
-// only about what they have seen, and only until people were asked.
-
-// check judges the object of an approval that is about to open at t by its checks. If people have
-// to decide, the event that opens the gate gets the record of the findings.
-func (m *Plan) check(t *opt.Task, gate *opt.Gate, opening *opt.Event) (settled bool) {
-	if t.Ask == nil || t.Ask.Form == nil || t.Ask.Form.Checks == nil {
-		return false
-	}
-	checks, r := t.Ask.Form.Checks, m.State.results()
-	for _, place := range checks.Places() {
-		gate.Checks = append(gate.Checks, r.finding(t, place))
-	}
-	action := checks.Decide(func(place string) opt.Finding { return r.finding(t, place) })
-	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
-		action = opt.Refine
-	}
-	if decides := action == opt.Accept || action == opt.Refine; !decides || t.Gates > 0 || m.State.Plan.Run > 1 || r.changed(t, *gate) {
-		action = opt.Ask
-	}
-	reply := opt.Reply{GateID: gate.ID, Action: action, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now}
-	if action == opt.Ask {
-		reply.Action = ""
-		opening.Decision = m.State.found(t, *gate, reply, opt.Noted)
-		return false
-	}
-	m.byChecks(t, *gate, reply)
-	return true
-}
+// only about what they have seen, and only until people were asked. So may standing decisions, where
+// the findings leave it to people.
 
 // byChecks carries out what checks have decided at a gate, which does not open: t, which only asks, is
 // completed, or the tasks that made its object make it again.
@@ -71,9 +48,7 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 	j, s := m.job(t), &m.State
 	record := s.found(t, gate, reply, opt.Accepted)
 	if reply.Action == opt.Accept {
-		s.Approved = made(s.Approved)
-		s.Approved[t.ID], s.Accepted = s.Shows[t.ID], m.now
-		delete(s.Shows, t.ID)
+		s.approveShown(t, m.now)
 		j.complete(nil, nil, opt.Event{Status: j.say(":checked", "Accepted by checks: "+names(gate.Checks)+"."), Decision: record})
 		return
 	}
@@ -83,6 +58,24 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 	}
 	m.apply(reopening(&s.Plan, t, gate.Sources, reply, message))
 	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
+}
+
+// byStanding carries out what a standing decision says about a gate, at which no one is asked. The gate
+// is in the history of t as those that were open.
+func (m *Plan) byStanding(t *opt.Task, gate opt.Gate, by opt.StandingUse) {
+	s := &m.State
+	reply := opt.Reply{GateID: gate.ID, Action: by.Action, Feedback: by.Feedback, DecidedBy: opt.ByStanding, At: m.now, ObjectDigest: gate.ObjectDigest}
+	record := s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{
+		Kind: gate.Kind, ObjectDigest: gate.ObjectDigest, Closed: true, Checks: gate.Checks, Standing: &by,
+	})
+	if reply.Action == opt.Accept {
+		s.approveShown(t, m.now)
+	}
+	shown := gate.Message(s.ContextID, t.A2AID())
+	shown.Parts[0] = a2a.TextPart(record.Outcome() + "\n" + gate.Prompt())
+	m.job(t).move(opt.TaskWorking, opt.Event{Reply: &reply, Verdict: opt.Accepted, Decision: record, Status: shown})
+	m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
+	m.decide(t, reply, a2a.Message{})
 }
 
 // reopening has the tasks that made the object of t make it again, with the remarks on it.

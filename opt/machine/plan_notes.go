@@ -77,6 +77,14 @@ func (s *NoteState) approve(p *opt.Plan, t *opt.Task, reply opt.Reply) {
 	s.Approved[t.ID], s.Accepted = covered, reply.At
 }
 
+// approveShown is approve for an approval that does not open: it covers the notes that it would have
+// shown.
+func (s *NoteState) approveShown(t *opt.Task, at a2a.Time) {
+	s.Approved = made(s.Approved)
+	s.Approved[t.ID], s.Accepted = s.Shows[t.ID], at
+	delete(s.Shows, t.ID)
+}
+
 // approved says which notes the approvals of the plan have covered, for the plans that follow
 // it; nil if none was accepted.
 func (s *NoteState) approved() *opt.Approved {

@@ -231,14 +231,23 @@ func (r results) sentBack(sources []string) (most int) {
 	return most
 }
 
+// formOf returns what t says about its gate, the zero value if its executor asks.
+func formOf(t *opt.Task) opt.GateForm {
+	if t.Ask == nil || t.Ask.Form == nil {
+		return opt.GateForm{}
+	}
+	return *t.Ask.Form
+}
+
 // lacks reports whether a task whose results an approval is about has made nothing, such as one that a
 // client has ended: checks would have seen the results of others in its place.
 func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
 	unseen := func(p a2a.Part) bool { return p.Text == nil }
-	if t.Ask.Form.Checks.Texts && slices.ContainsFunc(gate.Object, unseen) {
+	form := formOf(t)
+	if form.Checks != nil && form.Checks.Texts && slices.ContainsFunc(gate.Object, unseen) {
 		return true
 	}
-	return len(gate.Object) == 0 || slices.ContainsFunc(t.Ask.Form.Object, func(place string) bool {
+	return len(gate.Object) == 0 || slices.ContainsFunc(form.Object, func(place string) bool {
 		b := r.plan.Task(r.placed(place))
 		return place != opt.AllResults && (b == nil || len(b.Artifacts) == 0)
 	})
@@ -249,7 +258,7 @@ func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
 // the tasks that made it.
 func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 	checked := func(b *opt.Task) bool {
-		return !slices.ContainsFunc(t.Ask.Form.Checks.Places(), func(place string) bool {
+		return !slices.ContainsFunc(formOf(t).Checks.Places(), func(place string) bool {
 			return !slices.Contains(r.plan.Inputs(r.plan.Task(r.placed(place))), b)
 		})
 	}
@@ -264,4 +273,37 @@ func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 	}
 	byOthers := func(e opt.Exchange) bool { return e.AskedBy != opt.ByChecks }
 	return gate.Omitted > 0 || slices.ContainsFunc(gate.Exchanges, byOthers)
+}
+
+// check has the checks of the object of an approval judge it: accept, refine or, for people, ask. The
+// gate gets their findings.
+func (r results) check(t *opt.Task, gate *opt.Gate) opt.Action {
+	if t.Ask == nil || t.Ask.Form == nil || t.Ask.Form.Checks == nil {
+		return opt.Ask
+	}
+	checks := t.Ask.Form.Checks
+	for _, place := range checks.Places() {
+		gate.Checks = append(gate.Checks, r.finding(t, place))
+	}
+	action := checks.Decide(func(place string) opt.Finding { return r.finding(t, place) })
+	if action == opt.Reject && gate.Allows(opt.Refine) && r.sentBack(gate.Sources) < checks.Rounds {
+		action = opt.Refine
+	}
+	if decides := action == opt.Accept || action == opt.Refine; !decides || r.forPeople(t, *gate) {
+		return opt.Ask
+	}
+	return action
+}
+
+// mayStand reports whether a standing decision may decide about a gate that is about to open at t: a
+// check that has rejected the object, or has not checked it, leaves it to people.
+func (r results) mayStand(t *opt.Task, gate opt.Gate) bool {
+	left := func(f opt.Finding) bool { return f.Verdict == opt.Reject || f.Digest == "" }
+	return gate.Standing != "" && !slices.ContainsFunc(gate.Checks, left) && !r.forPeople(t, gate)
+}
+
+// forPeople reports whether only people may decide about a gate: they were asked about the object
+// before, it was tried again, or a client has a part in it.
+func (r results) forPeople(t *opt.Task, gate opt.Gate) bool {
+	return t.Ask != nil && t.Gates > 0 || r.plan.Run > 1 || r.changed(t, gate)
 }

@@ -237,6 +237,14 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	return out
 }
 
+// QuestionOf returns what the activity that looks for a standing decision is asked.
+func (s *PlanState) QuestionOf(a Activity, at a2a.Time) opt.StandingQuestion {
+	t := s.Plan.Task(a.Of)
+	return opt.StandingQuestion{
+		Tenant: s.Tenant, ObjectiveID: s.Plan.ObjectiveID, Gate: s.opening(t, s.Work[t.ID].Asked, at), Requesters: s.shapers(),
+	}
+}
+
 // why returns the reason of the client who cancels an A2A task, or the whole work; "" for none.
 func (s *PlanState) why(taskID string) string { return cmp.Or(s.Why[taskID], s.Directive.Text) }
 
@@ -266,12 +274,37 @@ func (s *PlanState) messages(t *opt.Task) (list []a2a.Message, notes, to int) {
 	return slices.Concat(list, root, own), len(root) + len(own), len(own)
 }
 
+// opening returns the gate that is about to open at t, as in [Plan.openGate], without the notes. Its id
+// is made from the number of gates before it, so it is the same on every replay.
+func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate {
+	var gate opt.Gate
+	if asked == nil {
+		gate = s.results().formed(t)
+	} else {
+		gate = *asked
+		gate.Sources, gate.Form = nil, nil
+		if s.Rules >= rulesStanding {
+			gate.Checks = nil // no executor speaks for them
+		}
+	}
+	gate = gate.Opened(at, s.Plan.Limits.GateTimeout)
+	gate.ID, gate.TaskID, gate.Standing = opt.GateIDIn(s.Epoch, t.A2AID(), t.Gates+1), t.A2AID(), ""
+	if gate.Kind == opt.Approval && s.Rules >= rulesStanding {
+		gate.Standing = t.Standing
+	}
+	gate.ObjectDigest = gate.Digest()
+	return gate
+}
+
+// shapers lists all who shaped the work, also who asked for it.
+func (s *PlanState) shapers() []string { return slices.Concat(s.Shapers, []string{s.Requester}) }
+
 // judge returns the verdict on a reply of a principal that belongs to groups.
 func (s *PlanState) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
 		return opt.NotWaiting
-	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, slices.Concat(s.Shapers, []string{s.Requester})...):
+	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, s.shapers()...):
 		return opt.NotAllowed
 	case t.Gate.Kind == opt.Credential && reply.Action == "" && reply.Feedback != "" && len(t.Gate.Actions) > 0: // words
 	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:

@@ -97,6 +97,8 @@ func (s *PlanState) rewind(now a2a.Time, in Rewound) []opt.Event {
 			if t := p.Task(e.TaskID); t != nil {
 				t.State, t.Reason, t.Gate = opt.TaskState(e.From), "", nil
 				switch {
+				case e.Passes():
+					t.Gates--
 				case e.Gate == nil:
 				case e.From == e.To: // it was open
 					t.Gate = e.Gate

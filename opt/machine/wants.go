@@ -26,6 +26,7 @@ const (
 	FollowTask ActivityKind = "follow"    // Of is the task's id
 	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity on another queue
 	WatchTask  ActivityKind = "watch"     // Of is the task's id: reads the heartbeats of its activity elsewhere
+	LookUp     ActivityKind = "look-up"   // Of is the task's id: for a standing decision about the gate that is about to open
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/condition"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/shown"
@@ -53,8 +54,9 @@ type recorded interface {
 
 // A driver runs machines. Only its clock is safe for concurrent use.
 type driver struct {
-	cfg     Config
-	journal recorded
+	cfg      Config
+	journal  recorded
+	standing condition.Rules
 
 	noWorkers    bool
 	stoppedIDs   map[string]bool // ids of objectives and plans
@@ -267,6 +269,12 @@ func (d *driver) activity(r *run, a machine.Activity) {
 			panic(err)
 		}
 		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: deepCopy(kept)})
+	case machine.LookUp:
+		by, err := condition.Standing{Rules: d.standing}.Decide(context.Background(), r.m.(planHost).State.QuestionOf(a, a2a.At(d.Now())))
+		if err != nil {
+			panic(err)
+		}
+		r.end(a.Key, machine.Looked{Key: a.Key, By: by})
 	case machine.RunTask:
 		if d.cfg.Script == nil {
 			return

@@ -107,7 +107,7 @@ func New(t testing.TB, cfg Config) *World {
 			t.Errorf("close journal: %v", err)
 		}
 	})
-	w.driver.journal = w.all
+	w.driver.journal, w.driver.standing = w.all, w.all.Standing
 	return w
 }
 

@@ -133,6 +133,8 @@ var shapes = []shape{
 	{name: "first-rides", specs: plans("say one|approve Go on?"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "checked", specs: checked("accept", 0)},
 	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
+	{name: "standing", specs: standing("decided")},
+	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
@@ -228,6 +230,14 @@ func checked(verdict string, rounds int) []opt.PlanSpec {
 		Form: &opt.GateForm{Object: []string{"task-0"}, Checks: &opt.Checks{Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}}, Rounds: rounds}},
 	}
 	return []opt.PlanSpec{p}
+}
+
+// standing returns a plan with an approval about which a standing decision decides if its gates have the
+// name "decided".
+func standing(gates string) []opt.PlanSpec {
+	specs := asked(opt.Gate{})
+	specs[0].Tasks[1].Standing = gates
+	return specs
 }
 
 // opening returns the request for a shape. Its id follows from the name.

@@ -160,3 +160,56 @@ func testGullible(ctx context.Context, t *testing.T, site *harness.Site) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// With a standing decision no one is asked about the next order: it is decided in the chain, and counted.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	book := `
+name: buy
+match: {keywords: [buy]}
+plans:
+  - name: Buy
+    tasks:
+      - {name: Order, executor: echo, description: 'say {"amount": 12, "for": "tea"}'}
+      - name: Approve
+        standing: true
+        human: {approve: "Pay?", object: '{{results "Order"}}'}
+`
+	if err := os.WriteFile(filepath.Join(dir, "buy.yaml"), []byte(book), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	site := harness.NewSite(t, harness.Dev, "--playbooks", dir)
+	site.Start(harness.AllInOne)
+	c := site.Client()
+	asked := c.MustSend(ctx, t, harness.Message{ID: "first", Text: "buy"})
+	c.AwaitGate(t, within, asked.ID)
+	gate := strings.Replace(asked.ID, "obj-", "task-", 1) + "-1-1:1"
+	body := `{"interruptId": "` + gate + `", "holds": "object.amount < 50", "for": "8h", "most": 1}`
+	res, err := http.Post(site.URL()+"/v1/standing", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var made struct{ ID, State string }
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.State != "active" {
+		t.Fatalf("made: %d %+v, %v", res.StatusCode, made, err)
+	}
+	paid := c.MustSend(ctx, t, harness.Message{ID: "second", Text: "buy", Wait: true})
+	if chain := decisions(t, site, paid.ID); paid.State != "COMPLETED" || len(chain) != 1 || !chain[0].Closed || chain[0].DecidedBy != "longhaul:standing" {
+		t.Errorf("the second order is %s, with the chain %+v", paid.State, chain)
+	}
+	third := c.MustSend(ctx, t, harness.Message{ID: "third", Text: "buy"})
+	c.AwaitGate(t, within, third.ID)
+	list, err := http.Get(site.URL() + "/v1/standing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Body.Close()
+	var shown struct{ Standing []struct{ State string } }
+	if err := json.NewDecoder(list.Body).Decode(&shown); err != nil || len(shown.Standing) != 1 || shown.Standing[0].State != "used-up" {
+		t.Errorf("afterwards: %+v, %v", shown, err)
+	}
+}

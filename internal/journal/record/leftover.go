@@ -15,7 +15,7 @@ const PurgeLock = "purge"
 var dependentTables = []struct {
 	table string
 	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"costs", 100}, {"blobs", 20}}
+}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"costs", 100}, {"standing_uses", 100}, {"standing_answers", 100}, {"blobs", 20}}
 
 // RemoveRemaining removes some remaining rows of removed objectives; did is false if none
 // remain.

@@ -81,6 +81,8 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 		return machine.Loaded{Key: a.Key, Kept: ws.w.journal.kept(r.id)}
 	case machine.FollowTask:
 		return followed(a, c)
+	case machine.LookUp:
+		return looked(ws.w, r, a, c)
 	}
 	return ran(a, c)
 }
@@ -107,6 +109,23 @@ func (ws workers) made(a *activity, c *choice) machine.Input {
 	default:
 		in.Plans = drawPlans(ws.w, c, 2)
 	}
+	return in
+}
+
+// looked returns a random standing decision about a gate, also one of people who may not decide there.
+func looked(w *world, r *run, a *activity, c *choice) machine.Input {
+	q := r.m.(planHost).p.State.QuestionOf(a.Activity, a2a.AtMillis(w.now))
+	in := machine.Looked{Key: a.Key}
+	by := [][]string{nil, {"bob"}, {"bob", "carol"}, {"bob", "alice"}, {"alice"}, {"carol"}, {"bob", "bob"}, {"carol", "bob"}}[c.pick(8)]
+	if in.By.Action = opt.Accept; c.chance(4) {
+		in.By.Action = opt.Reject
+	}
+	for _, principal := range by {
+		in.By.By = append(in.By.By, opt.Vote{Action: in.By.Action, DecidedBy: principal})
+	}
+	in.By.ID, in.By.ObjectDigest = "standing", q.Gate.ObjectDigest
+	f := w.facts.plan(r.id)
+	f.looked[q.Gate.ID] = append(f.looked[q.Gate.ID], q)
 	return in
 }
 
@@ -141,7 +160,7 @@ func ran(a *activity, c *choice) machine.Input {
 	case 13:
 		in.Outcome = opt.Outcome{State: opt.TaskRejected, Message: "Rejected."}
 	case 14:
-		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: ladders[c.pick(len(ladders))]}}
+		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Object: []a2a.Part{a2a.TextPart(a.Key)}, Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: ladders[c.pick(len(ladders))]}}
 	case 15:
 		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
 		in.Outcome.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]

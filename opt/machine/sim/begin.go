@@ -28,7 +28,7 @@ func beginsOnce(w *world, s *machine.PlanState, resets int) {
 
 // beginsActivity checks an activity that is about to begin.
 func beginsActivity(w *world, r *run, a *activity) {
-	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask {
+	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask || a.Kind == machine.LookUp {
 		return
 	}
 	if t := w.facts.forked[a.work.TaskID]; t.from != "" {

@@ -81,6 +81,7 @@ var eventChecks = []struct {
 	{opt.TaskMoved, gateIsNew},
 	{"", decidedBySome},
 	{opt.TaskMoved, decidedByChecks},
+	{opt.TaskMoved, decidedByStanding},
 	{"", chained},
 	{opt.TaskMoved, stepsInOrder},
 	{opt.TaskMoved, cancelsElsewhere},

@@ -101,6 +101,8 @@ type planFacts struct {
 	asked    map[string]bool            // A2A tasks at which a gate has opened
 	rounds   map[string]int             // how often checks have sent an object back, by the A2A task with the gate
 	legs     map[string]*leg            // the latest one, by A2A task
+
+	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by gate
 }
 
 // plan returns the facts about a plan.
@@ -108,7 +110,7 @@ func (f *facts) plan(id string) *planFacts {
 	if f.plans[id] == nil {
 		f.plans[id] = &planFacts{
 			endedAt: map[string]int64{}, attempts: map[string]int{}, over: map[string]int{}, accepted: map[string][]string{}, sending: map[string][]string{},
-			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]bool{}, rounds: map[string]int{},
+			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]bool{}, rounds: map[string]int{}, looked: map[string][]opt.StandingQuestion{},
 		}
 	}
 	return f.plans[id]
@@ -120,7 +122,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, lists), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), looked: maps.Clone(p.looked),
 	}
 }
 

@@ -83,6 +83,52 @@ func decidedByChecks(w *world, r *run, e opt.Event) {
 	}
 }
 
+// decidedByStanding: a standing decision decides only about the object for which its rule holds, which
+// no client has made and of which no note is, with as many people behind it as the gate asks for. Each
+// of them may decide there, and has not shaped the work. No check has rejected the object.
+func decidedByStanding(w *world, r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if !ok || !e.Passes() {
+		return
+	}
+	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
+	t, by := s.Plan.Task(e.TaskID), d.Standing
+	f.notesAt[e.TaskID] = map[string]bool{}
+	i := slices.IndexFunc(f.looked[d.GateID], func(q opt.StandingQuestion) bool { return q.Gate.ObjectDigest == d.ObjectDigest })
+	if i < 0 || by.ObjectDigest != d.ObjectDigest {
+		w.fail("standing", "%s is decided about another object than that of the rule", w.name(d.GateID))
+		return
+	}
+	hasPeople(w, s, f.looked[d.GateID][i].Gate, d)
+	rejects := func(found opt.Finding) bool { return found.Verdict == opt.Reject }
+	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
+	switch {
+	case t.Ask != nil && f.asked[e.TaskID]:
+		w.fail("standing", "%s is decided after people were asked", w.name(d.GateID))
+	case t.Standing == "" || slices.ContainsFunc(d.Checks, rejects):
+		w.fail("standing", "%s is decided against its playbook or its checks", w.name(d.GateID))
+	case hasUnchecked(s, t), slices.ContainsFunc(s.Plan.Inputs(t), byClient):
+		w.fail("standing", "%s is decided about what a client has a part in", w.name(d.GateID))
+	}
+}
+
+// hasPeople: as many people are behind a standing decision as the gate asks for, and each may decide there.
+func hasPeople(w *world, s *machine.PlanState, of opt.Gate, d *opt.Decision) {
+	gate, people := openGate{Gate: of}, map[string]bool{}
+	for _, v := range d.Standing.By {
+		if people[v.DecidedBy] = true; !gate.may(v.DecidedBy) || v.DecidedBy == s.Requester || slices.Contains(s.Shapers, v.DecidedBy) {
+			w.fail("standing", "%s is decided by %s, who may not", w.name(d.GateID), v.DecidedBy)
+		}
+	}
+	need := 1
+	if of.Responders != nil && d.Action == opt.Accept {
+		need = max(need, of.Responders.Accepts)
+	}
+	if len(people) < need {
+		w.fail("standing", "%s is passed by %d principals", w.name(d.GateID), len(people))
+	}
+}
+
 // agreed: as many checks as are needed give the verdict, of those that have run.
 func agreed(w *world, s *machine.PlanState, checks *opt.Checks, e opt.Event) {
 	verdict, n := e.Decision.Action, 0
@@ -187,8 +233,8 @@ func chained(w *world, r *run, e opt.Event) {
 	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
 		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
 	}
-	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Message.MessageID) {
-		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Message.MessageID)
+	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Reply.MessageID) {
+		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Reply.MessageID)
 	}
 	chains[source] = chain
 }

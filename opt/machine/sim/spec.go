@@ -56,6 +56,9 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		case 7:
 			t.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
 		}
+		if w.specs%3 > 0 {
+			t.Standing = "gates"
+		}
 		if i > 0 && shape>>6 == 3 && t.Dependencies == nil {
 			t.Dependencies = [][]string{{fmt.Sprintf("task-%d", i/2)}, nil, {}}[(shape/5+i)%3]
 		}

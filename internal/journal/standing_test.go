@@ -1,0 +1,173 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/opt/standing"
+)
+
+// A standingDecision returns a decision of bob, which may be used twice.
+func standingDecision(id string) standing.Decision {
+	now := time.Now()
+	return standing.Decision{
+		ID: id, Gates: "pay/Pay/Approve", Action: opt.Accept, Holds: "object.amount < 50", MadeAt: "task-a-1-1:1", Most: 2, Need: 1,
+		CreatedAt: a2a.At(now), ExpiresAt: a2a.At(now.Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
+	}
+}
+
+func question(n int) opt.StandingQuestion {
+	return opt.StandingQuestion{Tenant: "acme", ObjectiveID: "obj-a", Gate: opt.Gate{ID: fmt.Sprintf("task-a-1-%d:1", n)}}
+}
+
+// mustUse uses a decision and returns the number of the use, 0 if it was not used.
+func mustUse(t *testing.T, j *journal.Journal, q opt.StandingQuestion, id string) int {
+	t.Helper()
+	n, ok, err := j.Standing.UseStanding(t.Context(), q, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		return 0
+	}
+	return n
+}
+
+// Of many uses at a time, by several processes, no more count than may. A repeat for the same gate is the
+// same use.
+func TestStanding_limit(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		places := []*journal.Journal{open(), open()}
+		if err := places[0].Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")); err != nil {
+			t.Fatal(err)
+		}
+		var used atomic.Int64
+		var all sync.WaitGroup
+		for i := range 40 {
+			all.Go(func() {
+				n, ok, err := places[i%2].Standing.UseStanding(t.Context(), question(i/2), "sd-1") // each gate twice
+				switch {
+				case err != nil:
+					t.Error(err)
+				case ok && (n < 1 || n > 2):
+					t.Errorf("use %d", n)
+				case ok:
+					used.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		d, err := places[1].Standing.Standing(t.Context(), "acme", "sd-1")
+		uses, errUses := places[1].Standing.StandingUses(t.Context(), "acme", "sd-1")
+		if err := errors.Join(err, errUses); err != nil || d.Used != 2 || len(uses) != 2 || uses[0].N != 2 || used.Load() > 4 || used.Load() < 2 {
+			t.Errorf("%d calls have used it: %d uses, for %+v, %v", used.Load(), d.Used, uses, err)
+		}
+		if d.State(a2a.At(time.Now())) != standing.UsedUp {
+			t.Errorf("it is %s", d.State(a2a.At(time.Now())))
+		}
+	})
+}
+
+// A decision counts until it is revoked or has expired, when enough people are behind it, in its tenant.
+func TestStanding_counts(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := j.Standing
+		few, old := standingDecision("sd-few"), standingDecision("sd-old")
+		few.Need, old.ExpiresAt = 2, a2a.At(time.Now().Add(-time.Second))
+		for _, d := range []standing.Decision{standingDecision("sd-1"), few, old} {
+			if err := errors.Join(s.AddStanding(t.Context(), "acme", d), s.AddStanding(t.Context(), "acme", d)); err != nil { // a repeat changes nothing
+				t.Fatal(err)
+			}
+		}
+		list, err := s.ActiveStanding(t.Context(), "acme", "pay/Pay/Approve")
+		if err != nil || len(list) != 1 || list[0].ID != "sd-1" {
+			t.Errorf("those that count: %+v, %v", list, err)
+		}
+		foreign := question(7)
+		foreign.Tenant = "other"
+		for id, q := range map[string]opt.StandingQuestion{"sd-few": question(8), "sd-old": question(9), "sd-1": foreign} {
+			if n := mustUse(t, j, q, id); n != 0 {
+				t.Errorf("%s was used", id)
+			}
+		}
+		if _, err := s.Standing(t.Context(), "other", "sd-1"); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("another tenant sees it: %v", err)
+		}
+		if err := s.RevokeStanding(t.Context(), "other", "sd-1", "eve"); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("another tenant revokes it: %v", err)
+		}
+		carol := opt.Vote{Action: opt.Accept, DecidedBy: "carol"}
+		for i, want := range []bool{true, false} { // a repeat is not seen as another person
+			if ok, err := s.BackStanding(t.Context(), "acme", few, carol); ok != want || err != nil {
+				t.Errorf("time %d: %v, %v", i+1, ok, err)
+			}
+		}
+		if n := mustUse(t, j, question(10), "sd-few"); n != 1 {
+			t.Errorf("with two people behind it: use %d", n)
+		}
+	})
+}
+
+// After it was revoked a decision is not used, not even for a gate about which it was asked before.
+func TestStanding_revoked(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		if err := j.Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []int{1, 1} {
+			if n := mustUse(t, j, question(1), "sd-1"); n != want {
+				t.Errorf("time %d: use %d", i+1, n)
+			}
+		}
+		if err := errors.Join(j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"), j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "dave")); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []opt.StandingQuestion{question(1), question(2)} {
+			if n := mustUse(t, j, q, "sd-1"); n != 0 {
+				t.Errorf("%s: use %d", q.Gate.ID, n)
+			}
+		}
+		if d, err := j.Standing.Standing(t.Context(), "acme", "sd-1"); err != nil || d.RevokedBy != "carol" || d.Used != 1 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+}
+
+// A revocation beside uses: none is counted after it.
+func TestStanding_revokedMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, other := open(), open()
+		many := standingDecision("sd-1")
+		many.Most = 1000
+		if err := j.Standing.AddStanding(t.Context(), "acme", many); err != nil {
+			t.Fatal(err)
+		}
+		var revoked atomic.Bool
+		var all sync.WaitGroup
+		for i := range 30 {
+			all.Go(func() {
+				if i == 10 {
+					if err := other.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"); err != nil {
+						t.Error(err)
+					}
+					revoked.Store(true)
+					return
+				}
+				before := revoked.Load()
+				if _, ok, err := j.Standing.UseStanding(t.Context(), question(i), "sd-1"); err != nil || before && ok {
+					t.Errorf("used %v after it was revoked, %v", ok, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
