@@ -99,7 +99,7 @@ func TestOpenAPI_answers(t *testing.T) {
 		"POST /v1/schedules/{id}/backfill": `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`,
 	}
 	stands := standing.Decision{
-		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
+		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, CreatedAt: a2a.At(s.world.Now()), ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
 	}
 	if err := s.journal.Standing.AddStanding(t.Context(), "acme", stands); err != nil {
 		t.Fatal(err)
