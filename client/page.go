@@ -193,29 +193,35 @@ func (c *Client) hasDecision(ctx context.Context, gateID, messageID string) (boo
 	}
 }
 
-// StandingDecisions returns the latest standing decisions, and those that answers of the caller propose.
-func (c *Client) StandingDecisions(ctx context.Context) (*wire.StandingList, error) {
+// StandingDecisions are those of a server.
+type StandingDecisions struct{ caller *caller }
+
+// Standing returns the standing decisions of the server.
+func (c *Client) Standing() StandingDecisions { return StandingDecisions{c.caller} }
+
+// List returns the latest, and those that answers of the caller propose.
+func (d StandingDecisions) List(ctx context.Context) (*wire.StandingList, error) {
 	var list wire.StandingList
-	return result(&list, c.caller.repeat(ctx, get(pathOf("standing"), nil), &list))
+	return result(&list, d.caller.repeat(ctx, get(pathOf("standing"), nil), &list))
 }
 
-// StandingDecision returns a standing decision with its uses.
-func (c *Client) StandingDecision(ctx context.Context, id string) (*Standing, error) {
+// Get returns one with its uses.
+func (d StandingDecisions) Get(ctx context.Context, id string) (*Standing, error) {
 	var s Standing
-	return result(&s, c.caller.repeat(ctx, get(pathOf("standing", id), nil), &s))
+	return result(&s, d.caller.repeat(ctx, get(pathOf("standing", id), nil), &s))
 }
 
-// MakeStanding makes a standing decision.
-func (c *Client) MakeStanding(ctx context.Context, s NewStanding) (*Standing, error) {
+// Make makes one.
+func (d StandingDecisions) Make(ctx context.Context, s NewStanding) (*Standing, error) {
 	var made Standing
-	return result(&made, c.caller.once(ctx, request{method: http.MethodPost, path: pathOf("standing"), content: s}, &made))
+	return result(&made, d.caller.once(ctx, request{method: http.MethodPost, path: pathOf("standing"), content: s}, &made))
 }
 
-// ChangeStanding puts the caller behind a standing decision, or revokes it at once: "approve" or
-// "revoke". A repeat changes nothing.
-func (c *Client) ChangeStanding(ctx context.Context, id, how string) (*Standing, error) {
+// Change puts the caller behind one, or revokes it at once: "approve" or "revoke". A repeat changes
+// nothing.
+func (d StandingDecisions) Change(ctx context.Context, id, how string) (*Standing, error) {
 	var s Standing
-	return result(&s, c.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("standing", id, how), content: struct{}{}}, &s))
+	return result(&s, d.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("standing", id, how), content: struct{}{}}, &s))
 }
 
 // Schedules returns the schedules, in the order of their ids, on one page.

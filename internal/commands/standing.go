@@ -49,7 +49,7 @@ func (c *standingMakeCommand) Run(p *process.Process, r *remote) error {
 	if c.Reject {
 		s.Action = opt.Reject
 	}
-	made, err := r.client.MakeStanding(p.Ctx, s)
+	made, err := r.client.Standing().Make(p.Ctx, s)
 	return printStanding(p, r, made, err)
 }
 
@@ -62,21 +62,21 @@ type oneStanding struct {
 type standingShowCommand struct{ oneStanding }
 
 func (c *standingShowCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.StandingDecision(p.Ctx, c.ID)
+	s, err := r.client.Standing().Get(p.Ctx, c.ID)
 	return printStanding(p, r, s, err)
 }
 
 type standingApproveCommand struct{ oneStanding }
 
 func (c *standingApproveCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.ChangeStanding(p.Ctx, c.ID, "approve")
+	s, err := r.client.Standing().Change(p.Ctx, c.ID, "approve")
 	return printStanding(p, r, s, err)
 }
 
 type standingRevokeCommand struct{ oneStanding }
 
 func (c *standingRevokeCommand) Run(p *process.Process, r *remote) error {
-	s, err := r.client.ChangeStanding(p.Ctx, c.ID, "revoke")
+	s, err := r.client.Standing().Change(p.Ctx, c.ID, "revoke")
 	return printStanding(p, r, s, err)
 }
 
@@ -120,7 +120,7 @@ func peopleText(s *client.Standing) string {
 type standingListCommand struct{ standingRemote }
 
 func (c *standingListCommand) Run(p *process.Process, r *remote) error {
-	list, err := r.client.StandingDecisions(p.Ctx)
+	list, err := r.client.Standing().List(p.Ctx)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (c *standingListCommand) Run(p *process.Process, r *remote) error {
 // propose prints the standing decisions that equal answers of the person propose, filled in. A server
 // that has none of these, or that does not say, is no error.
 func propose(ctx context.Context, p *process.Process, r *remote) {
-	list, err := r.noRepeat.StandingDecisions(ctx)
+	list, err := r.noRepeat.Standing().List(ctx)
 	if err != nil {
 		return
 	}

@@ -26,7 +26,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
 	case stands && by == nil:
 		m.job(t).lookUp(asked)
-	case stands && gate.DecidedBy(*by, s.shapers()...):
+	case stands && gate.DecidedBy(*by, shapers(s)...):
 		m.byStanding(t, gate, *by)
 	default:
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}

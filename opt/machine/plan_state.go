@@ -241,7 +241,7 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 func (s *PlanState) QuestionOf(a Activity, at a2a.Time) opt.StandingQuestion {
 	t := s.Plan.Task(a.Of)
 	return opt.StandingQuestion{
-		Tenant: s.Tenant, ObjectiveID: s.Plan.ObjectiveID, Gate: s.opening(t, s.Work[t.ID].Asked, at), Requesters: s.shapers(),
+		Tenant: s.Tenant, ObjectiveID: s.Plan.ObjectiveID, Gate: s.opening(t, s.Work[t.ID].Asked, at), Requesters: shapers(s),
 	}
 }
 
@@ -296,15 +296,15 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 	return gate
 }
 
-// shapers lists all who shaped the work, also who asked for it.
-func (s *PlanState) shapers() []string { return slices.Concat(s.Shapers, []string{s.Requester}) }
+// shapers lists all who shaped the work of a plan, also who asked for it.
+func shapers(s *PlanState) []string { return slices.Concat(s.Shapers, []string{s.Requester}) }
 
 // judge returns the verdict on a reply of a principal that belongs to groups.
 func (s *PlanState) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
 		return opt.NotWaiting
-	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, s.shapers()...):
+	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, shapers(s)...):
 		return opt.NotAllowed
 	case t.Gate.Kind == opt.Credential && reply.Action == "" && reply.Feedback != "" && len(t.Gate.Actions) > 0: // words
 	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
