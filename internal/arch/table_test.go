@@ -89,9 +89,10 @@ var rooms = []room{
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule"}, // puts them together
 		tests: []string{"internal/journal"}},
-	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                   // the table of all operations
-	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/service", "api/wire", "api/gateform"}, subjects...)}, // runs of AG-UI
-	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui",
+	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                             // the table of all operations
+	{name: "api/agui/protocol", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/wire", "api/gateform"}, subjects...)}, // forms of AG-UI
+	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "api/service", "api/agui/protocol"}, subjects...)},              // its runs
+	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui", "api/agui/protocol",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
 		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/timetable"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "opt/outbox", "api/operation", "api/service",
@@ -108,15 +109,14 @@ var rooms = []room{
 	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
 		tests: []string{"api", "opt/shown", // which serves it; what its notices contain
 			"internal/journal", "internal/signing"}}, // which makes the links
-	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...)}, // for all that answers gates with forms
+	{name: "api/gateform", imports: append([]string{"a2a", "opt", "opt/access", "api/service", "internal/schema"}, subjects...)}, // for all that answers gates with forms
 	{name: "api/chat", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/gateform", // answers of people at chat platforms
 		"internal/chatapp"}, subjects...), // whose requests these are
 		tests: []string{"api", "opt/access", "opt/outbox", "opt/shown", "internal/journal", "internal/chatapp/teamstest"}},
 	{name: "api/hook", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", // events of other systems
 		"internal/opfile"}, subjects...), // the file of triggers
 		tests: []string{"api"}},
-	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform", // hosts of models
-		"internal/schema"}, subjects...), // of answers in forms
+	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform"}, subjects...), // hosts of models
 		tests: []string{"api"}},
 	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
