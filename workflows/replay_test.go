@@ -73,8 +73,8 @@ func resetTo(h *historypb.History) (runID string) {
 func TestReplay_laterRules(t *testing.T) {
 	replace := map[string]string{}
 	for name, changes := range map[string][]string{
-		"objective.go": {"\nconst Rules = 8\n", "\nconst Rules = 9\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 9)"},
-		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 9)"},
+		"objective.go": {"\nconst Rules = 14\n", "\nconst Rules = 15\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 15)"},
+		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 15)"},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
 		if err != nil {

@@ -67,7 +67,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 8
+const Rules = 14
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -99,6 +99,9 @@ const rulesUsage = 7
 // rulesPatient is the version of the rules from which on a plan that has just begun a task waits with
 // its report.
 const rulesPatient = 8
+
+// rulesNotes is the version of the rules from which on a note ends the wait of a task that asks for it.
+const rulesNotes = 14
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
