@@ -23,7 +23,7 @@ type Input struct {
 	Resume   []Resume        `json:"resume"`
 	Props    json.RawMessage `json:"forwardedProps"`
 
-	Last *Sent // the message to send; nil for none
+	Last *Sent `json:"-"` // the message to send; nil for none
 }
 
 // A Resume is an answer to an interrupt.

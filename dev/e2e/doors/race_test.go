@@ -67,7 +67,7 @@ func (o *office) race(root *harness.Task, p **harness.Process) []answered {
 	out := make([]answered, len(editors))
 	var wg sync.WaitGroup
 	for i, who := range editors {
-		d, pause := doors[order[i]], time.Duration(rand.IntN(60))*time.Millisecond
+		d, pause := doors[order[i]], time.Duration(rand.IntN(400))*time.Millisecond
 		a := try{who: who, thread: root.ContextID, gate: root.Gate, digest: root.Gate.Digest, action: []string{"accept", "reject"}[rand.IntN(2)], id: root.ID + who}
 		wg.Go(func() {
 			time.Sleep(pause) // a random moment, which nothing waits for
@@ -77,7 +77,7 @@ func (o *office) race(root *harness.Task, p **harness.Process) []answered {
 			}
 		})
 	}
-	time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
+	time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond) // the command needs some of it to begin
 	(*p).Kill()
 	*p = o.site.Start(harness.AllInOne)
 	wg.Wait()
