@@ -34,6 +34,8 @@ type Work struct {
 	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
 	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
 	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
+	Noted     bool           `json:"noted,omitempty"`     // likewise a note
+	Hears     bool           `json:"hears,omitempty"`     // a note ends the wait
 	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback or an activity elsewhere: the next leg ends with it
 	Returning bool           `json:"returning,omitempty"` // that leg runs
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
