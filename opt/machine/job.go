@@ -354,7 +354,7 @@ func (j job) failed(f Failure, e opt.Event) {
 		wait = min(2*wait, most)
 	}
 	w.Attempt++
-	w.Leg, w.Woken, w.Returning = 0, false, false
+	w.Leg, w.Woken, w.Noted, w.Returning = 0, false, false, false
 	w.Waiting, w.Due = true, a2a.At(j.plan.facts().now.Time().Add(wait))
 }
 

@@ -126,7 +126,7 @@ func (j job) beginReturning() {
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
-	w.Waiting, w.Due, w.Elsewhere, w.Woken = false, a2a.Time{}, nil, false
+	w.Waiting, w.Due, w.Elsewhere, w.Woken, w.Noted = false, a2a.Time{}, nil, false, false
 	w.Running, w.Returning, w.Root = true, true, j.plan.leaf(j.task)
 }
 
