@@ -101,11 +101,17 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 
 // What a planner has used that has made no plan is in the bill.
 func TestObjective_failsWithoutPlan_usage(t *testing.T) {
-	env, log := newEnv(t)
+	env, _ := newEnv(t)
 	o := opening()
 	o.Message = new(message("m1", "impossible"))
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o, Rules: machine.Rules})
-	if used := log.events[len(log.events)-1].Usage; used == nil || used.Input != 7 {
+	var failed *temporal.ApplicationError
+	var ended workflows.ObjectiveResult
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Details(&ended) != nil || len(ended.Last) != 1 {
+		t.Fatalf("it has ended with %v and %+v", err, ended)
+	}
+	events := ended.Last[0].Events
+	if used := events[len(events)-1].Usage; used == nil || used.Input != 7 {
 		t.Errorf("the bill of the objective is %+v", used)
 	}
 }

@@ -71,7 +71,10 @@ func (s *Objectives) ListObjectives(ctx context.Context, c *call.Call, p ListObj
 	page := ObjectivePage{Plans: f.Plans, Tasks: p.Tasks}
 	list := call.PageOf{Kind: "objectives", Tenant: c.Tenant, Filter: []string{string(f.Status)}}
 	if !f.Plain() {
-		list.Filter = append(list.Filter, f.Text, f.ContextID, f.Planner, f.Principal, f.Failure, string(f.Sort), fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
+		list.Filter = append(list.Filter, f.Text, f.ContextID, f.Planner, fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
+	}
+	if f.Principal+f.Failure+string(f.Sort) != "" { // else the tokens of earlier builds stay valid
+		list.Filter = append(list.Filter, f.Principal, f.Failure, string(f.Sort))
 	}
 	var err error
 	if f.After, err = s.Pages.Cursor(ctx, list, p.PageToken); err != nil {

@@ -126,12 +126,13 @@ func (w Writer) Callback(ctx context.Context, in opt.Callback) error {
 }
 
 // SendLetter delivers a letter to a task that the journal shows. An objective whose
-// workflow is missing has ended. The workflow of a plan may also be about to begin.
+// workflow is missing has ended, which the journal may show a moment later. The workflow
+// of a plan may also be about to begin.
 func (w Writer) SendLetter(ctx context.Context, l opt.Letter) error {
 	ctx, cancel := w.Detached(ctx)
 	defer cancel()
 	err := w.Engine.Letter(ctx, l)
-	for n := 0; errors.Is(err, opt.ErrEnded) && l.PlanID != "" && n < GoneTries; n++ {
+	for n := 0; errors.Is(err, opt.ErrEnded) && n < GoneTries; n++ {
 		select {
 		case <-time.After(GoneWait):
 			err = w.Engine.Letter(ctx, l)
