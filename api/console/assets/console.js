@@ -317,9 +317,15 @@ document.addEventListener("keydown", (e) => {
   field.focus();
 });
 
-// Menus close when something else is used, and by Escape. A button copies the id that it has.
+// Menus close when something else is used, and by Escape: not at the end of a drag, and not while
+// something is being written in them. A button copies the id that it has.
+let down = null; // what was pressed
+document.addEventListener("pointerdown", (e) => { down = e.target; }, true);
 document.addEventListener("click", (e) => {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+  const dragged = e.detail > 0 && down !== e.target;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!dragged && !menu.contains(e.target) && !menu.querySelector("form[data-dirty]")) menu.open = false;
+  }
   const button = e.target.closest?.("[data-copy]");
   if (!button) return;
   navigator.clipboard.writeText(button.dataset.copy).then(() => {
