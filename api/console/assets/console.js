@@ -314,7 +314,7 @@ document.addEventListener("keydown", (e) => {
   const field = document.querySelector(".find input");
   if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
-  field.focus();
+  requestAnimationFrame(() => field.focus()); // not before the key is over, which the field would take
 });
 
 // Menus close when something else is used, and by Escape: not at the end of a drag, and not while
