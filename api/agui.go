@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"longhaul/api/agui"
+	"longhaul/api/agui/protocol"
 	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/wire"
@@ -25,9 +26,9 @@ type aguiBinding struct {
 func (b aguiBinding) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	q.version = wire.V10
-	var in agui.Input
+	var in protocol.Input
 	if r.Method == http.MethodGet {
-		in, err = agui.ReadQuery(r.URL.Query())
+		in, err = protocol.ReadQuery(r.URL.Query())
 	} else {
 		in, q.status, err = b.readInput(w, r)
 	}
@@ -40,7 +41,7 @@ func (b aguiBinding) read(w http.ResponseWriter, r *http.Request) (q request, er
 	return q, nil
 }
 
-func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in agui.Input, status int, err error) {
+func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in protocol.Input, status int, err error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return in, http.StatusUnsupportedMediaType, call.ErrMediaType
 	}
@@ -51,14 +52,14 @@ func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in agui.
 	if _, fault := wire.ReadBody(body, nil); fault != nil { // the depth of JSON is limited, too
 		return in, 0, fault
 	}
-	in, err = agui.ReadInput(body)
+	in, err = protocol.ReadInput(body)
 	return in, 0, err
 }
 
 // result is not called: all results are streams.
 func (aguiBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
 
-func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) { return agui.Failure(f) }
+func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) { return protocol.Failure(f) }
 
 func (aguiBinding) media(*http.Request) string { return mediaStream }
 

@@ -62,7 +62,7 @@ func (res response) refuse(f *call.Fault) {
 	}
 	status, media, body := res.binding.refusal(res.request, res.r, f, res.failure(f))
 	if status == http.StatusServiceUnavailable || f.Kind == call.RateLimited || status == http.StatusTooManyRequests && f.Retry > 0 {
-		res.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+		f.SetRetryAfter(res.w.Header())
 	}
 	res.send(status, media, body)
 }

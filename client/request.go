@@ -117,7 +117,7 @@ func (c *caller) send(ctx context.Context, r request) (*http.Response, error) {
 	verb, content := r.method, r.content
 	if r.path == "" {
 		verb, content = http.MethodPost, envelope{"2.0", c.lastID.Add(1), r.method, r.content}
-		header.Set(codec.HeaderExtensions, a2a.ExtensionOPT)
+		header.Set(codec.HeaderExtensions, a2a.JoinExtensions([]string{a2a.ExtensionOPT, a2a.ExtensionCancel}))
 	}
 	var body []byte
 	if content != nil {

@@ -35,7 +35,7 @@ func TestClient_headers(t *testing.T) {
 	for i, call := range a.calls {
 		want := map[string]string{"A2A-Version": "1.0", "Authorization": "Bearer secret"}
 		if i == 0 {
-			want["Content-Type"], want["A2A-Extensions"] = "application/json", a2a.ExtensionOPT
+			want["Content-Type"], want["A2A-Extensions"] = "application/json", a2a.ExtensionOPT+", "+a2a.ExtensionCancel
 		}
 		for name, value := range want {
 			if got := call.header.Get(name); got != value {
@@ -57,7 +57,7 @@ func TestClient_tasks(t *testing.T) {
 	if err != nil || got.Status.State != a2a.Working {
 		t.Errorf("Get: %+v, %v", got, err)
 	}
-	got, err = c.Cancel(t.Context(), "t1")
+	got, err = c.Cancel(t.Context(), "t1", "Superseded.")
 	if err != nil || got.Status.State != a2a.Canceled {
 		t.Errorf("Cancel: %+v, %v", got, err)
 	}
@@ -72,7 +72,7 @@ func TestClient_tasks(t *testing.T) {
 	}
 	want := []string{
 		`GetTask {"id":"t1","historyLength":0}`,
-		`CancelTask {"id":"t1"}`,
+		`CancelTask {"id":"t1","metadata":{"urn:longhaul:cancel:v1":{"reason":"Superseded."}}}`,
 		`ListTasks {"contextId":"c1","statusTimestampAfter":"1970-01-01T00:00:00.000Z","pageSize":2,"pageToken":"p1","includeArtifacts":true,"status":"TASK_STATE_INPUT_REQUIRED"}`,
 		`ListTasks {"historyLength":0}`,
 	}

@@ -138,22 +138,33 @@ func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[
 type taskParams struct {
 	ID            string `json:"id"`
 	HistoryLength *int   `json:"historyLength,omitempty"`
+	Metadata      any    `json:"metadata,omitempty"`
 }
 
 // Get returns a task with at most history messages of its history; negative: the
 // agent's default.
 func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task, error) {
-	return c.task(ctx, "GetTask", taskParams{taskID, historyLength(history)})
+	return c.task(ctx, "GetTask", taskParams{ID: taskID, HistoryLength: historyLength(history)})
 }
 
 // Cancel cancels a task and returns its current state, which may be before the
-// task has stopped. Canceling it again changes nothing.
-func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
-	t, err := c.task(ctx, "CancelTask", taskParams{ID: taskID})
+// task has stopped. Canceling it again changes nothing. The reason, "" for none, reaches people and
+// all work below the task, at agents that have [a2a.ExtensionCancel].
+func (c *Client) Cancel(ctx context.Context, taskID, reason string) (*a2a.Task, error) {
+	p := taskParams{ID: taskID}
+	if reason != "" {
+		p.Metadata = CancelMetadata(reason)
+	}
+	t, err := c.task(ctx, "CancelTask", p)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeTaskNotCancelable && refused.Info["state"] == string(a2a.Canceled) {
 		return c.Get(ctx, taskID, 0) // perhaps an earlier try of this call has canceled it, and its answer was lost
 	}
 	return t, err
+}
+
+// CancelMetadata returns the metadata of a CancelTask with a reason.
+func CancelMetadata(reason string) a2a.Metadata {
+	return a2a.Metadata(nil).With(a2a.ExtensionCancel, map[string]string{"reason": reason})
 }
 
 func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task, error) {

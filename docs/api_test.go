@@ -220,7 +220,7 @@ func TestAPI_headers(t *testing.T) {
 	code := submatches(source(t, "api/wire/version.go")+source(t, "a2a/codec/version.go"), `Header\w+\s+= "([^"]+)"`)
 	code = append(code, submatches(source(t, "activities/push.go"), `\w+Header\s+= "([^"]+)"`)...)
 	code = append(code, submatches(source(t, "activities/push.go"), `Header\.Set\("([^"]*A2A-N[^"]*)"`)...)
-	code = append(code, submatches(source(t, "api/response.go"), `Set\("(Retry-After|WWW-Authenticate|X-[^"]+)"`)...)
+	code = append(code, submatches(source(t, "api/response.go")+source(t, "api/call/fault.go"), `Set\("(Retry-After|WWW-Authenticate|X-[^"]+)"`)...)
 	compare(t, "headers", code, words(tables(t, "api.md", "Headers"), 0))
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/api/agui/protocol"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/read"
@@ -29,9 +30,6 @@ const (
 // settleTime is for how long changes are collected before the state is read.
 const settleTime = 50 * time.Millisecond
 
-// protocol is the version of AG-UI.
-const protocol = "1.0"
-
 // Runs opens runs.
 type Runs struct{ Service *service.Service }
 
@@ -40,14 +38,12 @@ type Runs struct{ Service *service.Service }
 type Run struct {
 	service *service.Service
 	call    *call.Call
-	in      Input
-	feed    feed
+	in      protocol.Input
+	feed    protocol.Feed
 	stream  *stream.Stream // nil if there is nothing to follow
 
 	objectiveID string
 
-	known    []string          // ids of messages that the client has, of this run
-	state    object            // that the client has, nil before the first
 	dirty    <-chan time.Time  // the state has changed: it is read then; nil if it has not
 	answered map[string]string // by gate, the messages of answers that wait for their verdicts
 	ended    *a2a.TaskStatus   // in which the objective has ended
@@ -55,26 +51,27 @@ type Run struct {
 
 // Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
 // again. With a position in c.After, which is that of the client, the run continues there.
-func (s Runs) Open(ctx context.Context, c *call.Call, in Input) (_ *Run, err error) {
+func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run, err error) {
 	if !s.Service.Cards.Streams() {
 		return nil, call.ErrNoStreaming
 	}
 	if err := c.RequireScopes(call.ReadRuns); err != nil {
 		return nil, err
 	}
-	at, continued := parsePosition(c.After)
+	at, continued := protocol.ParsePosition(c.After)
 	c.After, c.Key = "", "" // the run has an id
 	c.Active, c.Rules = []string{a2a.ExtensionOPT}, call.Rules{SubscribeToEnded: true}
-	r := &Run{service: s.Service, call: c, in: in, feed: feed{at: at}, known: at.Calls, answered: map[string]string{}}
+	r := &Run{service: s.Service, call: c, in: in, answered: map[string]string{}}
+	r.feed.In, r.feed.At = &r.in, at
 	if at.Over {
 		return r, nil
 	}
 	task, answer, err := r.begin(ctx)
 	if err == nil && !continued {
-		err = r.feed.add(object{"type": "RUN_STARTED", "threadId": in.ThreadID, "runId": r.in.RunID, "protocolVersion": protocol})
+		err = r.feed.Start()
 	}
 	if err == nil && len(r.answered) > 0 {
-		err = r.feed.add(object{"type": "CUSTOM", "name": "longhaul:answer-stored", "value": slices.Sorted(maps.Keys(r.answered))})
+		err = r.feed.Stored(slices.Sorted(maps.Keys(r.answered)))
 	}
 	switch {
 	case err != nil:
@@ -83,7 +80,7 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in Input) (_ *Run, err err
 		return r, r.showAnswer(ctx, answer)
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
-	if continued && at.Seq != before {
+	if continued && at.Seq != protocol.Before {
 		p.After = &at.Seq
 	}
 	if continued {
@@ -104,7 +101,7 @@ func (r *Run) begin(ctx context.Context) (task string, answer *a2a.Message, err 
 		return "", nil, err
 	case len(r.in.Resume) > 0:
 		return r.resume(ctx)
-	case r.in.last != nil:
+	case r.in.Last != nil:
 		return r.send(ctx, o != nil)
 	case o == nil:
 		list, err := r.objectives(ctx, 1)
@@ -155,7 +152,7 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 				Message: "The thread waits for answers to its interrupts: send resume, not a message. The first is " + open[0].Gate.ID}
 		}
 	}
-	p, err := r.in.params(r.call)
+	p, err := r.in.Params(r.call)
 	if err != nil {
 		return "", nil, err
 	}
@@ -172,8 +169,7 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
-		id, digest := gateOf(e.ID)
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.GateID())
 		if err != nil {
 			return "", nil, err
 		}
@@ -192,7 +188,7 @@ func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err erro
 			})
 			continue
 		}
-		p, err := answerTo(r.call, e, &g.Gate, digest)
+		p, err := e.Params(r.call, &g.Gate)
 		if err != nil {
 			return "", nil, err
 		}
@@ -230,7 +226,7 @@ func (r *Run) judge(ctx context.Context) error {
 		}
 		delete(r.answered, id)
 		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
-			return r.end(failure(call.ErrNotWaiting.Late(first.Decision)))
+			return r.feed.Refuse(call.ErrNotWaiting.Late(first.Decision))
 		}
 	}
 	return nil
@@ -256,10 +252,10 @@ func (r *Run) Close() {
 // [stream.Stream.Next].
 func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 	for {
-		if text := r.feed.take(); text != "" {
+		if text := r.feed.Take(); text != "" {
 			return text, nil
 		}
-		if r.feed.at.Over {
+		if r.feed.At.Over {
 			return "", io.EOF
 		}
 		wait := idle

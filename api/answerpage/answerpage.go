@@ -226,7 +226,7 @@ func (p *Page) checkShown(ctx context.Context, c *call.Call, link outbox.AnswerL
 // refuse writes the page that says why a request was refused, without details of the work.
 func (p *Page) refuse(w http.ResponseWriter, f *call.Fault) {
 	if f.Retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+		f.SetRetryAfter(w.Header())
 	}
 	switch f.Kind {
 	case call.InvalidParams:

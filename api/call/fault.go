@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,6 +86,11 @@ func (f *Fault) Late(d opt.Decision) *Fault {
 		late.Info["action"] = string(d.Action)
 	}
 	return &late
+}
+
+// SetRetryAfter sets the header that says after how many seconds a repeat may succeed.
+func (f *Fault) SetRetryAfter(h http.Header) {
+	h.Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 }
 
 // Final reports whether a repeat of the call would fail in the same way.

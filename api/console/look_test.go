@@ -2,6 +2,10 @@ package console_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"longhaul/opt"
@@ -30,4 +34,34 @@ func TestState_sameEverywhere(t *testing.T) {
 	contains(t, "the timeline", all.html, `<span class="state waiting" aria-hidden="true"></span> <bdi>The objective is waiting`)
 	b.press(page, "change", "pause")
 	check("paused", "pending")
+}
+
+// A selector is what a rule of a style sheet begins with; bareClass is one that is a class alone.
+var (
+	selectors = regexp.MustCompile(`([^{}]+)\{`)
+	bareClass = regexp.MustCompile(`^\.[a-z][a-z-]*$`)
+)
+
+// Pages load all style sheets: what one gives to a class by itself would change the pages of another.
+func TestStyles_ownClasses(t *testing.T) {
+	sheets, err := filepath.Glob("assets/*.css")
+	if err != nil || len(sheets) < 2 {
+		t.Fatalf("the style sheets are %v: %v", sheets, err)
+	}
+	of := map[string]string{}
+	for _, sheet := range sheets {
+		text, err := os.ReadFile(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range selectors.FindAllStringSubmatch(string(text), -1) {
+			for class := range strings.SplitSeq(rule[1], ",") {
+				class = strings.TrimSpace(class)
+				if other := of[class]; bareClass.MatchString(class) && other != "" && other != sheet {
+					t.Errorf("both %s and %s style %s", other, sheet, class)
+				}
+				of[class] = sheet
+			}
+		}
+	}
 }

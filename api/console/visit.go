@@ -88,7 +88,7 @@ func (v *visit) refusal(f *call.Fault) view {
 // fault names a time.
 func (v *visit) retryAfter(f *call.Fault) {
 	if f.Retry > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+		f.SetRetryAfter(v.w.Header())
 	}
 }
 

@@ -4,13 +4,11 @@
 package hook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"text/template"
@@ -115,9 +113,9 @@ func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, name 
 	case fault != nil:
 		p.refuse(w, t, fault)
 	case m == nil:
-		write(w, http.StatusOK, map[string]bool{"skipped": true})
+		wire.Respond(w, http.StatusOK, map[string]bool{"skipped": true})
 	default:
-		write(w, http.StatusAccepted, map[string]string{"taskId": taskID})
+		wire.Respond(w, http.StatusAccepted, map[string]string{"taskId": taskID})
 	}
 }
 
@@ -159,20 +157,9 @@ func (p *Page) refuse(w http.ResponseWriter, t *Trigger, f *call.Fault) {
 	status, _ := wire.Status(f)
 	if status == http.StatusTooManyRequests {
 		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+		f.SetRetryAfter(w.Header())
 	}
-	write(w, status, wire.Flat(f, status))
-}
-
-// write writes an answer.
-func write(w http.ResponseWriter, status int, body any) {
-	raw, err := wire.Marshal(body)
-	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte("{}")
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.Copy(w, bytes.NewReader(raw)) // fails only if the sender has disconnected
+	wire.Respond(w, status, wire.Flat(f, status))
 }
 
 // message returns the message that an event starts work with, nil if it starts none.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,9 +109,9 @@ func (d *Door) refuse(w http.ResponseWriter, f *call.Fault) {
 		w.Header().Set("WWW-Authenticate", challenge)
 	}
 	if f.Retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+		f.SetRetryAfter(w.Header())
 	}
-	write(w, status, wire.Flat(f, status))
+	wire.Respond(w, status, wire.Flat(f, status))
 }
 
 // serveMetadata shows OAuth clients where they get tokens.
@@ -122,16 +121,9 @@ func (d *Door) serveMetadata(w http.ResponseWriter) {
 		return
 	}
 	w.Header().Set("Access-Control-Allow-Origin", "*") // it is for everyone
-	write(w, http.StatusOK, object{
+	wire.Respond(w, http.StatusOK, object{
 		"resource": d.cfg.URL + Path, "authorization_servers": []string{d.cfg.Issuer}, "bearer_methods_supported": []string{"header"}, "scopes_supported": call.Scopes(),
 	})
-}
-
-func write(w http.ResponseWriter, status int, value any) {
-	body, _ := wire.Marshal(value) // texts alone
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client has disconnected
 }
 
 // run calls an operation as the caller of the request, with params as A2A 1.0 has them.

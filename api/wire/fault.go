@@ -141,3 +141,12 @@ func Flat(f *call.Fault, status int) any {
 	}
 	return out
 }
+
+// Respond writes an answer of a page that is not of A2A. The value is one of our own types or texts,
+// which have a JSON form.
+func Respond(w http.ResponseWriter, status int, value any) {
+	body, _ := Marshal(value)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}

@@ -144,7 +144,10 @@ func TestCancel(t *testing.T) {
 		{sendResult(bare("CANCELED")), true, bare("CANCELED") + "\n", 0},
 	} {
 		f := newFakeAgent(t, tt.answer)
-		f.want(f.run(&cancelCommand{Task: rootID, JSON: tt.json}), tt.code, tt.want)
+		f.want(f.run(&cancelCommand{Task: rootID, Reason: "Why.", JSON: tt.json}), tt.code, tt.want)
+		if want := `CancelTask {"id":"` + rootID + `","metadata":{"urn:longhaul:cancel:v1":{"reason":"Why."}}}`; f.calls[0] != want {
+			t.Errorf("called %s, want %s", f.calls[0], want)
+		}
 	}
 }
 

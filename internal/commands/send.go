@@ -31,6 +31,7 @@ type sendCommand struct {
 	Task     string   `help:"Task that the message is for." placeholder:"ID"`
 	Data     []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
 	File     []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
+	Budget   []string `help:"Most that models may spend: tokens=N, cost=X, onExceeded=ask or fail." placeholder:"NAME=VALUE"`
 	NoWait   bool     `help:"Only send, and print the new task." xor:"output"`
 	Quiet    bool     `short:"q" help:"Print only the result." xor:"output"`
 	JSON     bool     `help:"Print each event as a line of JSON, as the agent sent it."`
@@ -76,6 +77,13 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	if c.Criteria != "" {
 		m.Metadata = m.Metadata.With(opt.KeyAccept, map[string]string{"criteria": c.Criteria})
 	}
+	if len(c.Budget) > 0 {
+		budget, err := budgetOf(c.Budget)
+		if err != nil {
+			return m, err
+		}
+		m.Metadata = m.Metadata.With(a2a.ExtensionBudget, budget)
+	}
 	text, err := c.text(os.Stdin)
 	if err != nil {
 		return m, err
@@ -100,6 +108,22 @@ func (c *sendCommand) message() (a2a.Message, error) {
 		return m, process.Usagef("say what to send: a text, --data or --file")
 	}
 	return m, nil
+}
+
+// budgetOf returns the limits in --budget as the extension has them. The agent checks their values.
+func budgetOf(limits []string) (map[string]any, error) {
+	out := map[string]any{}
+	for _, limit := range limits {
+		switch name, value, _ := strings.Cut(limit, "="); {
+		case name == "onExceeded":
+			out[name] = value
+		case (name == "tokens" || name == "cost") && json.Valid([]byte(value)):
+			out[name] = json.RawMessage(value)
+		default:
+			return nil, process.Usagef("--budget %s: must be tokens=N, cost=X or onExceeded=ask or fail", limit)
+		}
+	}
+	return out, nil
 }
 
 // text returns the text of the message, which may be on standard input, in.

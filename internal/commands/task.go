@@ -91,8 +91,9 @@ func laterAttempt(ctx context.Context, agent *client.Client, t *a2a.Task) (lates
 // cancelCommand is "longhaul cancel".
 type cancelCommand struct {
 	remoteSettings
-	Task string `arg:"" help:"Id of the task."`
-	JSON bool   `help:"Print the task as JSON, as CancelTask has it."`
+	Task   string `arg:"" help:"Id of the task."`
+	Reason string `help:"Why, for people and for all work below the task." placeholder:"TEXT"`
+	JSON   bool   `help:"Print the task as JSON, as CancelTask has it."`
 }
 
 func (c *cancelCommand) Run(p *process.Process, r *remote) (err error) {
@@ -101,9 +102,13 @@ func (c *cancelCommand) Run(p *process.Process, r *remote) (err error) {
 	}
 	var refused *client.Error
 	if c.JSON {
-		return r.callAndPrint(p, "CancelTask", map[string]any{"id": c.Task})
+		params := map[string]any{"id": c.Task}
+		if c.Reason != "" {
+			params["metadata"] = client.CancelMetadata(c.Reason)
+		}
+		return r.callAndPrint(p, "CancelTask", params)
 	}
-	t, err := r.client.Cancel(p.Ctx, c.Task)
+	t, err := r.client.Cancel(p.Ctx, c.Task, c.Reason)
 	switch {
 	case errors.As(err, &refused) && refused.Code == client.CodeTaskNotCancelable:
 		return fmt.Errorf("%s: %w", r.endedText(p.Ctx, c.Task), err)

@@ -314,12 +314,18 @@ document.addEventListener("keydown", (e) => {
   const field = document.querySelector(".find input");
   if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
-  field.focus();
+  requestAnimationFrame(() => field.focus()); // not before the key is over, which the field would take
 });
 
-// Menus close when something else is used, and by Escape. A button copies the id that it has.
+// Menus close when something else is used, and by Escape: not at the end of a drag, and not while
+// something is being written in them. A button copies the id that it has.
+let down = null; // what was pressed
+document.addEventListener("pointerdown", (e) => { down = e.target; }, true);
 document.addEventListener("click", (e) => {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+  const dragged = e.detail > 0 && down !== e.target;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!dragged && !menu.contains(e.target) && !menu.querySelector("form[data-dirty]")) menu.open = false;
+  }
   const button = e.target.closest?.("[data-copy]");
   if (!button) return;
   navigator.clipboard.writeText(button.dataset.copy).then(() => {

@@ -20,10 +20,18 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// open opens a path of the site and waits until the page is loaded.
+// open opens a path of the site and waits until the page is loaded. The end of an earlier
+// navigation is not taken for that of this one.
 func (b *tab) open(path string) {
 	b.t.Helper()
+	_, _ = eval[any](b, `document.left = true; null`)
 	do(b, "open "+path, chromedp.Navigate(b.office.site.URL()+path))
+	b.await(func() error {
+		if loaded, err := eval[bool](b, `!document.left && document.readyState === "complete"`); err != nil || !loaded {
+			return fmt.Errorf("%s is not loaded: %w", path, err)
+		}
+		return nil
+	})
 }
 
 // reload loads the page again.

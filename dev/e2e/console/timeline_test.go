@@ -56,6 +56,12 @@ func testLate(t *testing.T, o *office) {
 	b := o.enter(t, "bob")
 	b.open("/console/")
 	b.press("/")
+	b.await(func() error {
+		if there, err := eval[bool](b, `document.activeElement.closest(".find") !== null`); err != nil || !there {
+			return fmt.Errorf("the search has no focus: %w", err)
+		}
+		return nil
+	})
 	call(b, input.InsertText, input.InsertTextParams{Text: "belated"})
 	b.press(kb.Enter)
 	b.at("/console/find")

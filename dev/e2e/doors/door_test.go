@@ -268,12 +268,15 @@ func pressOf(a try, channel string) chatapp.Press {
 	return chatapp.Press{Channel: channel, Gate: a.gate.ID, Action: a.action, Digest: a.digest}
 }
 
+// noVerdict matches what a person at a chat platform sees of an answer that may be given again.
+var noVerdict = regexp.MustCompile("It is not known|is stored|Too many requests")
+
 func (o *office) byTeams(ctx context.Context, a try) (outcome, string) {
 	now := time.Now()
 	body, _ := json.Marshal(o.teams.Invoke("U"+a.who, "adaptiveCard/action", obj{"longhaul": pressOf(a, "teams").Text()}, now))
 	status, text := o.call(ctx, http.DefaultClient, http.MethodPost, "/chat/teams", string(body), map[string]string{"Authorization": "Bearer " + o.teams.Token(now, nil)})
 	switch {
-	case status != http.StatusOK || strings.Contains(text, "It is not known") || strings.Contains(text, "is stored"):
+	case status != http.StatusOK || noVerdict.MatchString(text):
 		return unknown, text
 	case strings.Contains(text, "Your answer was recorded"):
 		return accepted, text
@@ -288,7 +291,7 @@ func (o *office) bySlack(ctx context.Context, a try) (outcome, string) {
 	status, _ := o.call(ctx, http.DefaultClient, http.MethodPost, "/chat/slack", body, header)
 	text, after := o.ephemeral(a.who)
 	switch {
-	case status != http.StatusOK || strings.Contains(text, "It is not known") || strings.Contains(text, "is stored"):
+	case status != http.StatusOK || noVerdict.MatchString(text):
 		return unknown, text
 	case after > before:
 		return refused, text

@@ -92,7 +92,7 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	documented(t, scrape(t, ops))
-	if code, body := harness.Get(t, "http://"+ops+"/readyz"); code != http.StatusOK || string(body) != `{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`+"\n" {
+	if code, body := harness.Get(t, "http://"+ops+"/readyz"); code != http.StatusOK || string(body) != `{"status":"ready","parts":{"disk":"ready","engine":"ready","journal":"ready"}}`+"\n" {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
 	process.Stop()

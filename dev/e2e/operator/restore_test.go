@@ -54,8 +54,10 @@ func (w *world) load() *load {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for ctx.Err() == nil {
-			if err := w.send(ctx, int(l.begun.Load())); err != nil && ctx.Err() == nil {
-				w.Error(err)
+			if err := w.send(w.Context(), int(l.begun.Load())); err != nil { // also the last one: its gates are answered at the end
+				if w.Context().Err() == nil {
+					w.Error(err)
+				}
 				return
 			}
 			l.begun.Add(1)

@@ -185,7 +185,8 @@ func (cs clients) fork(c *choice) {
 	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
 		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: fmt.Sprint("changed ", cs.w.n)}}
 	}
-	o := cs.newOpening(fmt.Sprint("ctx-", 1+c.pick(2))).Objective
+	o := cs.newOpening("").Objective
+	o.ContextID = o.ID // of its own, as the API gives it
 	o.Name, o.Principal = "", principals[c.pick(len(principals))]
 	before := encoded(r.objective)
 	opening, err := fork.At(events, n).Fork(o, change)

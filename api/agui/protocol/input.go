@@ -1,4 +1,4 @@
-package agui
+package protocol
 
 import (
 	"bytes"
@@ -18,36 +18,36 @@ import (
 type Input struct {
 	ThreadID string          `json:"threadId"`
 	RunID    string          `json:"runId"` // "" for the latest of the thread
-	Messages []sent          `json:"messages"`
+	Messages []Sent          `json:"messages"`
 	State    json.RawMessage `json:"state"`
-	Resume   []resume        `json:"resume"`
+	Resume   []Resume        `json:"resume"`
 	Props    json.RawMessage `json:"forwardedProps"`
 
-	last *sent // the message to send; nil for none
+	Last *Sent `json:"-"` // the message to send; nil for none
 }
 
-// A resume is an answer to an interrupt.
-type resume struct {
+// A Resume is an answer to an interrupt.
+type Resume struct {
 	ID      string          `json:"interruptId"`
 	Status  string          `json:"status"`
 	Payload json.RawMessage `json:"payload"`
 }
 
-// A sent is a message of a client, which is written as it was read.
-type sent struct {
+// A Sent is a message of a client, which is written as it was read.
+type Sent struct {
 	ID, Role string
 	Content  json.RawMessage
 	raw      json.RawMessage
 }
 
-func (s *sent) UnmarshalJSON(raw []byte) error {
-	type members sent
+func (s *Sent) UnmarshalJSON(raw []byte) error {
+	type members Sent
 	err := json.Unmarshal(raw, (*members)(s))
 	s.raw = bytes.Clone(raw)
 	return err
 }
 
-func (s sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
+func (s Sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
 // ReadInput reads the body of a request, which is JSON.
 func ReadInput(body []byte) (in Input, err error) {
@@ -60,7 +60,7 @@ func ReadInput(body []byte) (in Input, err error) {
 		}
 	}
 	if n := len(in.Messages); n > 0 && len(in.Resume) == 0 && in.Messages[n-1].Role == "user" {
-		in.last = &in.Messages[n-1]
+		in.Last = &in.Messages[n-1]
 	}
 	if in.RunID == "" {
 		return in, call.InvalidField("runId", "is missing")
@@ -89,7 +89,7 @@ func (in Input) Operation() string {
 	switch {
 	case len(in.Resume) > 0:
 		return "AnswerInterrupt"
-	case in.last != nil:
+	case in.Last != nil:
 		return "SendMessage"
 	}
 	return "SubscribeToTask"
@@ -98,8 +98,8 @@ func (in Input) Operation() string {
 // keyMessage is the key in the metadata of a message for the id that its client gave it.
 const keyMessage = "agui/v1/messageId"
 
-// params returns the message to send. Its id is that of the run.
-func (in Input) params(c *call.Call) (message.SendParams, error) {
+// Params returns the message to send. Its id is that of the run.
+func (in Input) Params(c *call.Call) (message.SendParams, error) {
 	parts, err := in.parts()
 	if err != nil {
 		return message.SendParams{}, err
@@ -109,7 +109,7 @@ func (in Input) params(c *call.Call) (message.SendParams, error) {
 	}
 	_ = json.Unmarshal(in.Props, &props) // other properties are the application's
 	m := object{
-		"messageId": in.RunID, "contextId": in.ThreadID, "role": "ROLE_USER", "parts": parts, "metadata": props.Metadata.With(keyMessage, in.last.ID),
+		"messageId": in.RunID, "contextId": in.ThreadID, "role": "ROLE_USER", "parts": parts, "metadata": props.Metadata.With(keyMessage, in.Last.ID),
 	}
 	p, err := readParams(c, object{"message": m, "configuration": object{"returnImmediately": true}}, wire.ReadSend)
 	p.Once = true
@@ -119,7 +119,7 @@ func (in Input) params(c *call.Call) (message.SendParams, error) {
 // parts returns the parts of the message to send, as A2A 1.0 writes them.
 func (in Input) parts() ([]object, error) {
 	var text string
-	if json.Unmarshal(in.last.Content, &text) == nil {
+	if json.Unmarshal(in.Last.Content, &text) == nil {
 		return []object{{"text": text}}, nil
 	}
 	field := fmt.Sprintf("messages[%d].content", len(in.Messages)-1)
@@ -127,7 +127,7 @@ func (in Input) parts() ([]object, error) {
 		Type, Text string
 		Source     struct{ Type, Value, MimeType string }
 	}
-	if err := json.Unmarshal(in.last.Content, &list); err != nil {
+	if err := json.Unmarshal(in.Last.Content, &list); err != nil {
 		return nil, call.InvalidField(field, "must be a text, or a list of parts")
 	}
 	var parts []object

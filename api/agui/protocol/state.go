@@ -1,4 +1,4 @@
-package agui
+package protocol
 
 import (
 	"bytes"

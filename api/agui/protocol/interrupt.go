@@ -1,4 +1,4 @@
-package agui
+package protocol
 
 import (
 	"encoding/json"
@@ -39,10 +39,10 @@ func interruptOf(i shown.Interrupt) object {
 	return out
 }
 
-// gateOf returns the id of the gate of an interrupt, and the digest of what it has shown.
-func gateOf(interruptID string) (id, digest string) {
-	id, digest, _ = strings.Cut(interruptID, "#")
-	return id, digest
+// GateID returns the id of the gate that e answers.
+func (e Resume) GateID() string {
+	id, _, _ := strings.Cut(e.ID, "#")
+	return id
 }
 
 // questionsSchema describes the answers to a clarification: one member per question.
@@ -74,8 +74,8 @@ func actionsSchema(g *opt.Gate, isCall bool) object {
 	return object{"type": "object", "properties": members, "anyOf": []object{{"required": []string{"approved"}}, {"required": []string{"action"}}}}
 }
 
-// answerTo returns the answer in a resume to a gate, as /v1/interrupts takes it.
-func answerTo(c *call.Call, e resume, g *opt.Gate, digest string) (gate.AnswerParams, error) {
+// Params returns the answer to a gate, as /v1/interrupts takes it.
+func (e Resume) Params(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
 	var payload any
 	if len(e.Payload) > 0 {
 		if err := decode(e.Payload, &payload); err != nil {
@@ -98,6 +98,7 @@ func answerTo(c *call.Call, e resume, g *opt.Gate, digest string) (gate.AnswerPa
 	default:
 		return gate.AnswerParams{}, call.InvalidField("resume.payload", "must be an object as the responseSchema of the interrupt describes it")
 	}
+	_, digest, _ := strings.Cut(e.ID, "#")
 	if _, named := answer["objectDigest"]; digest != "" && !named && answer["text"] == nil {
 		answer["objectDigest"] = digest
 	}
@@ -107,7 +108,7 @@ func answerTo(c *call.Call, e resume, g *opt.Gate, digest string) (gate.AnswerPa
 
 // answersIn returns the answers of a payload to the questions of a gate. The answer to one
 // question may be the whole payload.
-func answersIn(g *opt.Gate, e resume, payload any) any {
+func answersIn(g *opt.Gate, e Resume, payload any) any {
 	members, _ := payload.(object)
 	if list, ok := members["answers"].([]any); ok {
 		return list

@@ -1,4 +1,4 @@
-package agui_test
+package protocol_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"longhaul/api/agui"
+	"longhaul/api/agui/protocol"
 )
 
 // apply applies a JSON Patch, as RFC 6902 has it.
@@ -100,7 +100,7 @@ func TestChanges(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		before, after := random(r, 4), random(r, 4)
-		patch, err := agui.Changes(before, after)
+		patch, err := protocol.Changes(before, after)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestChanges(t *testing.T) {
 // Messages of the client that the thread does not have stay where they were.
 func TestJoined(t *testing.T) {
 	own := `[{"id":"hello","role":"x"},{"id":"u1","role":"x"},{"id":"local","role":"x"},{"id":"u2","role":"x"}]`
-	raw, err := agui.Joined([]byte(own), "u1", "a1", "u2", "a2")
+	raw, err := protocol.Joined([]byte(own), "u1", "a1", "u2", "a2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestJoined(t *testing.T) {
 
 // A client that continues at any event gets the others, and nothing twice.
 func TestFeed_continues(t *testing.T) {
-	play := func(f *agui.Feed, after int64, whole bool) {
+	play := func(f *protocol.Feed, after int64, whole bool) {
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +159,7 @@ func TestFeed_continues(t *testing.T) {
 		must(f.Settle())
 	}
 	frames := func(text string) []string { return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n") }
-	whole := &agui.Feed{}
+	whole := &protocol.Feed{}
 	play(whole, 0, true)
 	all := frames(whole.Take())
 	if len(all) != 10 {
@@ -167,11 +167,12 @@ func TestFeed_continues(t *testing.T) {
 	}
 	for n := range all {
 		id := strings.TrimPrefix(strings.SplitN(all[n], "\n", 2)[0], "id: ")
-		f, ok := agui.Resumed(id)
+		at, ok := protocol.ParsePosition(id)
 		if !ok {
 			t.Fatalf("%q is no position", id)
 		}
-		play(f, f.Seq(), false)
+		f := &protocol.Feed{At: at}
+		play(f, at.Seq, false)
 		events := append(slices.Clone(all[:n+1]), frames(f.Take())...)
 		check(t, events)
 		text := strings.Join(events, "")
@@ -219,9 +220,9 @@ func check(t *testing.T, frames []string) {
 }
 
 // Ids of events that this server has not made are no positions.
-func TestResumed_foreign(t *testing.T) {
+func TestParsePosition_foreign(t *testing.T) {
 	for _, id := range []string{"", "x", "12", "bnVsbA==", "eyJuIjotMn0"} {
-		if _, ok := agui.Resumed(id); ok {
+		if _, ok := protocol.ParsePosition(id); ok {
 			t.Errorf("%q is a position", id)
 		}
 	}
