@@ -55,7 +55,7 @@ func Holds(text string, data json.RawMessage, said string) (bool, error) {
 	var object any
 	if len(data) > 0 {
 		if err := json.NewDecoder(bytes.NewReader(data)).Decode(&object); err != nil {
-			return false, errors.New("The object is not JSON.")
+			return false, errors.New("the object is not JSON")
 		}
 	}
 	result, _, err := program.Eval(map[string]any{"object": object, "text": said})
