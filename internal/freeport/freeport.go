@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"sync"
 )
 
 // The range is below the one from which systems take the ports of outgoing connections, so
@@ -17,11 +18,17 @@ const (
 	tries = 100
 )
 
-// Addr returns an address on loopback at which nothing listens.
+var given sync.Map // the ports that this process has got: their servers may not listen yet
+
+// Addr returns an address on loopback at which nothing listens, another one at each call.
 func Addr() (netip.AddrPort, error) {
 	var last error
 	for range tries {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
+		port := first + rand.IntN(ports)
+		if _, twice := given.LoadOrStore(port, true); twice {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return l.Addr().(*net.TCPAddr).AddrPort(), l.Close()
 		}
