@@ -314,7 +314,7 @@ document.addEventListener("keydown", (e) => {
   const field = document.querySelector(".find input");
   if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
-  requestAnimationFrame(() => field.focus()); // not before the key is over, which the field would take
+  addEventListener("keyup", () => field.focus(), { once: true }); // the field would take the key before
 });
 
 // Menus close when something else is used, and by Escape: not at the end of a drag, and not while
