@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"longhaul/dev/e2e/cost"
 	"longhaul/dev/e2e/harness"
 )
 
@@ -15,7 +16,8 @@ const (
 	gatesEnough = 2000 // for the memory of one to show beside the memory of the process
 )
 
-// measureGates opens gates, measures the memory of a gate, and answers all.
+// measureGates opens gates, measures the memory of a gate, and answers all: beside the official
+// server, and beside workflows of the same Temporal that wait for signals.
 func measureGates(ctx context.Context, s settings, r *report, both []*contender) error {
 	p, err := startSplit(ctx, s, "gates")
 	if err != nil {
@@ -46,8 +48,37 @@ func measureGates(ctx context.Context, s settings, r *report, both []*contender)
 	} else {
 		f.Aim, f.Note = "< 10 KiB", fmt.Sprintf("not judged below %d gates: the process itself grows", gatesEnough)
 	}
-	r.add(measured{"e", fmt.Sprintf("%d open gates: all are answered and done after", s.gates), "s", took[longhaulName], took[officialName], officialName})
+	if took[bareName], err = measureBareGates(ctx, s, p); err != nil {
+		return fmt.Errorf("%s: %w", bareName, err)
+	}
+	for _, name := range []string{officialName, bareName} {
+		r.add(measured{"e", fmt.Sprintf("%d open gates: all are answered and done after", s.gates), "s", took[longhaulName], took[name], name})
+	}
 	return nil
+}
+
+// measureBareGates returns for how many seconds the answers of bare workflows take.
+func measureBareGates(ctx context.Context, s settings, p *splitSite) ([]float64, error) {
+	bare, err := cost.StartBare(p.temporal)
+	if err != nil {
+		return nil, err
+	}
+	defer bare.Stop()
+	gates := make([]*cost.BareWork, s.gates)
+	for i := range gates {
+		if gates[i], err = bare.Gate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := each(ctx, gates, func(ctx context.Context, g *cost.BareWork) error { return g.Asked(ctx) }); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := each(ctx, gates, func(ctx context.Context, g *cost.BareWork) error { return g.Answer(ctx) }); err != nil {
+		return nil, err
+	}
+	err = each(ctx, gates, func(ctx context.Context, g *cost.BareWork) error { return g.End(ctx) })
+	return []float64{time.Since(began).Seconds()}, err
 }
 
 func memory(processes []*server) (kib float64) {
@@ -89,12 +120,12 @@ func answerGates(ctx context.Context, c *harness.Client, ids []string) error {
 	return each(ctx, ids, func(ctx context.Context, id string) error { return untilState(ctx, c, id, "COMPLETED") })
 }
 
-// each calls f for every id, with a limit on parallel calls.
-func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
+// each calls do for every gate, with a limit on parallel calls.
+func each[G any](ctx context.Context, gates []G, do func(context.Context, G) error) error {
 	var group errgroup.Group
 	group.SetLimit(gatesAtOnce)
-	for _, id := range ids {
-		group.Go(func() error { return do(ctx, id) })
+	for _, g := range gates {
+		group.Go(func() error { return do(ctx, g) })
 	}
 	return group.Wait()
 }
