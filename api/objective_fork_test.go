@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -103,6 +104,33 @@ func TestFork_atEveryEvent(t *testing.T) {
 	made := s.must(t, "GetTask", `{"id":"`+opt.TaskID(opt.PlanID(last, 1), 0)+`"}`).at("artifacts", "0", "parts", "0", "text").String()
 	if shown != opt.TaskID(opt.PlanID(id, 1), 0) || made != "made by "+shown {
 		t.Errorf("%s is taken over, with %q", shown, made)
+	}
+}
+
+// An objective and its fork stand side by side: states, who decided, and results.
+func TestCompareObjectives(t *testing.T) {
+	s := writing(t, nil)
+	id := s.send(t, "m", "write").at("id").String()
+	s.complete(t, id)
+	fork := s.fork(t, fmt.Sprintf(`{"id":%q}`, id))
+	status, got := s.page(t, http.MethodGet, "/v1/objectives/"+id+"/compare?with="+fork, "")
+	if status != http.StatusOK || got.at("a", "state").String() != "completed" || got.at("b", "id").String() != fork {
+		t.Fatalf("%d: %v", status, got)
+	}
+	for i, want := range []string{"Plan / Write", "completed", "taken over", "", "Plan / Approve", "completed", "waiting", "carol", "Plan / Publish", "completed", "pending", ""} {
+		task := got.at("tasks", fmt.Sprint(i/4))
+		if is := []string{task.at("place").String(), task.at("a", "state").String(), task.at("b", "state").String(), task.at("a", "decidedBy").String()}[i%4]; is != want {
+			t.Errorf("%q instead of %q in %v", is, want, task)
+		}
+	}
+	if write := got.at("tasks", "0"); write.at("a", "text").String() == "" || write.at("a", "text").String() != write.at("b", "text").String() {
+		t.Errorf("their results are %v", write)
+	}
+	if status, _ = s.page(t, http.MethodGet, "/v1/objectives/"+id+"/compare?with="+objectiveID, ""); status != http.StatusNotFound {
+		t.Errorf("%d beside an unknown one", status)
+	}
+	if status, _ = s.page(t, http.MethodGet, "/v1/objectives/"+id+"/compare?with="+fork, "", "Authorization", "Bearer other/eve"); status != http.StatusNotFound {
+		t.Errorf("%d for another tenant", status)
 	}
 }
 

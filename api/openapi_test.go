@@ -104,7 +104,7 @@ func TestOpenAPI_answers(t *testing.T) {
 	if err := s.journal.Standing.AddStanding(t.Context(), "acme", stands); err != nil {
 		t.Fatal(err)
 	}
-	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2"}
+	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2", "/v1/objectives/{id}/compare": "?with=obj-" + u("m")}
 	for path, item := range doc.Paths.Map() {
 		for verb, operation := range item.Operations() {
 			if _, streams := operation.Responses.Status(200).Value.Content["text/event-stream"]; streams && path != "/a2a" {

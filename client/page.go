@@ -28,6 +28,8 @@ type (
 	Triggered      = wire.Triggered
 	Standing       = wire.Standing
 	NewStanding    = wire.NewStanding
+	Compared       = wire.ComparedObjective
+	ComparedWork   = wire.ComparedWork
 )
 
 // CardPath is where the card of an agent is, below its URL.
@@ -191,6 +193,12 @@ func (c *Client) hasDecision(ctx context.Context, gateID, messageID string) (boo
 			return false, nil
 		}
 	}
+}
+
+// Compare returns two objectives side by side.
+func (c *Client) Compare(ctx context.Context, a, b string) (*wire.Comparison, error) {
+	var r wire.Comparison
+	return result(&r, c.caller.repeat(ctx, get(pathOf("objectives", a, "compare"), map[string]any{"with": b}), &r))
 }
 
 // StandingDecisions are those of a server.

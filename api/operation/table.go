@@ -91,6 +91,9 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "ListDecisions", Scopes: reads, Routes: []string{get + "objectives/{id}/decisions"}, Text: "List the decisions at the gates of an objective, as hash chains",
 			Query: words("pageSize pageToken"), Gives: "DecisionPage", Body: reply(wire.Read, p.Decisions.ListDecisions, wire.Same)},
 
+		&Operation{ID: "CompareObjectives", Scopes: reads, Routes: []string{get + "objectives/{id}/compare"}, Text: "Show two objectives side by side, such as one and a fork of it",
+			Query: words("with"), Gives: "Comparison", Body: reply(wire.Read, p.Compared.CompareObjectives, wire.Same)},
+
 		&Operation{ID: "ListStanding", Scopes: reads, Routes: []string{get + "standing"}, Text: "List standing decisions, the newest first, and those that the caller's answers propose",
 			Gives: "StandingList", Body: reply(wire.Read, p.Standing.List, wire.Same)},
 		&Operation{ID: "MakeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing"}, Text: "Decide about gates of a playbook beforehand",

@@ -154,6 +154,7 @@ type Service struct {
 	Forks      work.Forks         // objectives/fork
 	Overviews  *read.Overviews    // of all objectives of a tenant
 	Costs      read.Costs         // of models
+	Compared   read.Comparisons   // of objectives
 	Work       work.Objectives    // changes of objectives and plans
 	TaskWork   work.Tasks         // changes of plan tasks, and tasks/cancel
 	Pushes     *push.Pushes       // push configs
@@ -228,7 +229,7 @@ func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
 	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
 	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Now)
-	s.Costs = read.Costs{Journal: j}
+	s.Costs, s.Compared = read.Costs{Journal: j}, read.Comparisons{Read: reads}
 	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }
 

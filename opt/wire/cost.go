@@ -57,14 +57,17 @@ func CostOf(c shown.Cost) Cost { return Cost{c.Of, *UsageOf(opt.Used{Usage: c.Us
 // UsageIn returns the usage in the metadata of an objective, a plan or a task, in words; "" if there is none.
 func UsageIn(m a2a.Metadata) string {
 	var u *Usage
-	if m.Decode(opt.KeyUsage, &u) != nil || u == nil {
+	if m.Decode(opt.KeyUsage, &u) != nil {
 		return ""
 	}
 	return u.String()
 }
 
-// String returns u in words, with its limits.
-func (u Usage) String() string {
+// String returns u in words, with its limits; "" for none.
+func (u *Usage) String() string {
+	if u == nil {
+		return ""
+	}
 	var limit Limit
 	if u.Limit != nil {
 		limit = *u.Limit
