@@ -26,7 +26,8 @@ type purger struct {
 // Purge removes objectives that have ended and did not change after before, with
 // all their data: at most limit of them, the longest unchanged first. It returns
 // how many it has removed, also with an error; fewer than limit mean that no more
-// are left. It also removes the sessions that have expired.
+// are left. It also removes the sessions that have expired, and the standing decisions that
+// ended before that time.
 //
 // Each objective becomes unknown in one step and is complete before that. Its
 // other rows are removed in further short transactions, so that writers do not
@@ -35,6 +36,9 @@ type purger struct {
 func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
 	if _, err := j.db.Exec(ctx, removeExpired, db.Args{j.now().UnixMilli()}); err != nil {
 		return 0, fmt.Errorf("remove expired sessions: %w", err)
+	}
+	if _, err := j.db.Exec(ctx, "DELETE FROM standings WHERE expires_at < $1", db.Args{before.UnixMilli()}); err != nil {
+		return 0, fmt.Errorf("remove old standing decisions: %w", err)
 	}
 	for pause := purgePause; ; {
 		p, err := j.purgeSome(ctx, before, limit-n)

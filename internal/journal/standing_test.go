@@ -113,6 +113,14 @@ func TestStanding_counts(t *testing.T) {
 		if n := mustUse(t, j, question(10), "sd-few"); n != 1 {
 			t.Errorf("with two people behind it: use %d", n)
 		}
+		for i, want := range []int{3, 2} { // a purge removes what ended before its time
+			if _, err := j.Purge(t.Context(), time.Now().Add(time.Duration(i-1)*time.Hour), 1); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := s.Standings(t.Context(), "acme"); err != nil || len(list) != want {
+				t.Errorf("after purge %d there are %d, %v", i, len(list), err)
+			}
+		}
 	})
 }
 
