@@ -9,7 +9,9 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 
 	"longhaul/a2a"
+	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/wire"
 )
 
 // Limits of a comparison.
@@ -41,6 +43,37 @@ type row struct {
 type piece struct {
 	Text    string
 	Changed bool
+}
+
+// A sideBySide is the data of the page of two objectives.
+type sideBySide struct {
+	Sides []wire.ComparedObjective
+	Tasks []comparedTask
+}
+
+// A comparedTask has the work of both sides, nil for none, and how their results differ.
+type comparedTask struct {
+	Place string
+	Work  []*wire.ComparedWork
+	Diff  *comparison // nil unless both have results, and these differ
+}
+
+// showComparison shows two objectives side by side.
+func showComparison(v *visit) (view, error) {
+	found, err := v.cfg.Service.Compared.CompareObjectives(v.r.Context(), v.call, read.CompareParams{ID: v.r.PathValue("id"), With: v.r.URL.Query().Get("with")})
+	if err != nil {
+		return view{}, err
+	}
+	out := sideBySide{Sides: []wire.ComparedObjective{found.A, found.B}}
+	for i, t := range found.Tasks {
+		row := comparedTask{Place: t.Place, Work: []*wire.ComparedWork{t.A, t.B}}
+		if t.A != nil && t.B != nil && t.A.Text != "" && t.B.Text != "" && t.A.Text != t.B.Text {
+			row.Diff = new(compareObjects([]a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0])
+			row.Diff.ID = "diff-" + strconv.Itoa(i)
+		}
+		out.Tasks = append(out.Tasks, row)
+	}
+	return view{Template: "compare", Title: "Side by side", Data: out}, nil
 }
 
 // compareObjects returns the differences between two versions of an object, part by part.

@@ -28,6 +28,7 @@ type objectivePage struct {
 	Spent    string // how long it has taken, and how much of it people were waited for
 	Skill    string // "" for none
 	Schedule string // id of the schedule that has started it, "" for none
+	Origin   string // id of the objective that this one is a fork of, "" for none
 	Position int    // in the queue of its context, 0 outside
 	Percent  *int   // done, nil before the work and after it
 	Links    []link
@@ -140,6 +141,9 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	p := objectivePage{Objective: o, Spot: at, Look: shown.LookOf(o), Spent: spentText(&course, now), Links: linksOf(root.Metadata)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
+	var of opt.ForkOf
+	_ = o.Metadata.Decode(opt.KeyForkOf, &of) // stays empty
+	p.Origin = of.ObjectiveID
 	_ = root.Metadata.Decode(opt.KeyQueuePosition, &p.Position) // stays 0
 	_ = root.Metadata.Decode(opt.KeyProgress, &p.Percent)       // stays nil
 	if p.Why, err = whyOf(v, o, &course, p.Position); err != nil {

@@ -116,6 +116,25 @@ func replan(v *visit) (view, error) {
 	})
 }
 
+// forkObjective starts another objective from an event of this one, and shows it.
+func forkObjective(v *visit) (view, error) {
+	var made *opt.Objective
+	out, err := applyObjectiveChange(v, "fork", func(c change) (_ int, err error) {
+		at := 0
+		if text := strings.TrimSpace(v.field("at")); text != "" {
+			if at, err = strconv.Atoi(text); err != nil || at < 1 {
+				return 0, call.Invalid(call.Violation{Field: "at", Description: "is not the number of an event"})
+			}
+		}
+		made, err = c.cfg.Service.Forks.ForkObjective(c.r.Context(), c.call, work.ForkParams{ID: c.objective, At: at, Message: strings.TrimSpace(v.field("message")), Repeat: v.field("repeat") != ""})
+		return 0, err
+	})
+	if out.Location != "" {
+		out.Location = withQuery(objectivePath(made.ID), url.Values{"done": {"fork"}})
+	}
+	return out, err
+}
+
 // addPlan adds a plan with tasks, one for each line.
 func addPlan(v *visit) (view, error) {
 	return applyObjectiveChange(v, "add-plan", func(c change) (int, error) {

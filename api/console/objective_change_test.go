@@ -274,18 +274,38 @@ func TestChange_invalid(t *testing.T) {
 	}
 }
 
+// A fork is made by a form, and stands beside its original. Tasks that have begun are repeated only if
+// the box says so.
+func TestFork(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b := s.signedIn(t, "acme/ann")
+	path := "/console/objectives/" + id
+	b.press(path, "fork", "fork", "at", "none").wants(t, "is not the number of an event")
+	b.press(path, "fork", "fork", "at", "").wants(t, "no recorded end")
+	if s.world.Objective(id).Status.Ended() {
+		t.Error("the original has ended")
+	}
+	fork := b.press(path, "fork", "fork", "repeat", "1")
+	fork.wants(t, "This is the fork.", "Fork of", "side by side")
+	side := b.get(regexp.MustCompile(`/console/objectives/[^"]*/compare\?with=[^"]*`).FindString(fork.html))
+	side.wants(t, "Side by side", "P / A", "working, 0")
+	if got := s.signedIn(t, "other/eve").get(side.path); got.status != http.StatusNotFound {
+		t.Errorf("another tenant: %d %s", got.status, got.text)
+	}
+}
+
 // A page offers what the scopes of the caller allow, and nothing else; a form that was not
 // offered is refused.
 func TestChange_scopes(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	path := "/console/objectives/" + id
-	all := []string{"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "skip", "add-task"}
+	all := []string{"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "skip", "add-task", "fork"}
 	for scopes, want := range map[string][]string{
 		"runs:read":                   nil,
-		"runs:read runs:create":       {"pause", "add-plan", "text", "add-task"},
+		"runs:read runs:create":       {"pause", "add-plan", "text", "add-task", "fork"},
 		"runs:read runs:cancel":       {"fail", "cancel"},
 		"runs:read approvals:respond": {"complete"},
-		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "add-task"},
+		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "add-task", "fork"},
 	} {
 		b := s.signedIn(t, "acme/bob "+scopes)
 		for _, at := range []string{path + "?plan=1", path + "?task=1-0"} {
@@ -310,7 +330,7 @@ func TestChange_scopes(t *testing.T) {
 		}
 	}
 	full, reader := s.signedIn(t, "acme/ann").get(path+"?plan=1"), s.signedIn(t, "acme/bob runs:read")
-	for _, form := range []string{"change", "text", "replan", "add-plan", "p1-change", "p1-add-task"} {
+	for _, form := range []string{"change", "text", "replan", "fork", "add-plan", "p1-change", "p1-add-task"} {
 		f, _ := full.form(t, form)
 		f.values.Set("do", f.dos[0])
 		if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {

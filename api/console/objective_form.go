@@ -118,6 +118,7 @@ type objectiveForms struct {
 	Replan  *changeForm
 	AddPlan *changeForm
 	Text    *changeForm
+	Fork    *changeForm
 	Choices []planChoice // for AddPlan
 }
 
@@ -133,6 +134,9 @@ func (f forms) ofObjective() objectiveForms {
 	}
 	if f.allows(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}) {
 		out.Text = new(f.form("text", "/text"))
+	}
+	if f.has(call.CreateRuns) {
+		out.Fork = new(f.form("fork", "/fork"))
 	}
 	return out
 }
@@ -313,6 +317,6 @@ var doneTexts = map[string]string{
 	"start": "Started.", "pause": "Paused: running tasks finish, and nothing new begins.", "resume": "Resumed.", "plan": "Plans are being made.",
 	"cancel": "Canceled.", "complete": "Declared completed.", "fail": "Declared failed.", "retry": "A new attempt has begun.",
 	"retry-planned": "A new attempt has begun, with new plans.", "retry-later": "It is tried again when it is its turn.",
-	"skip": "Skipped.", "replan": "New plans are being made.", "add-plan": "The plan was added.", "add-task": "Added to the plan.",
+	"skip": "Skipped.", "replan": "New plans are being made.", "fork": "This is the fork.", "add-plan": "The plan was added.", "add-task": "Added to the plan.",
 	"order": "The order was changed.", "text": "The text was changed.",
 }

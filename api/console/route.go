@@ -38,6 +38,8 @@ var table = []route{
 	{"POST /objectives/{id}/plans/{plan}/order", "plans/update", orderPlan},
 	{"POST /objectives/{id}/plans/{plan}/tasks", "plans/addTasks", addTask},
 	{"POST /objectives/{id}/tasks/{task}", "tasks/updateStatus", changeTask},
+	{"POST /objectives/{id}/fork", "objectives/fork", forkObjective},
+	{"GET /objectives/{id}/compare", "CompareObjectives", showComparison},
 	{"GET /objectives/{id}/timeline", "ListEvents", showTimeline},
 	{"GET /objectives/{id}/messages", "GetTask", downloadMessages},
 	{"GET /artifacts", "ReadContent", download},

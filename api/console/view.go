@@ -89,6 +89,7 @@ func functions(a assets) template.FuncMap {
 		"excerpt": beginningText,
 		"grouped": opt.Grouped,
 		"used":    usedText,
+		"took":    func(seconds float64) string { return durationText(int64(1000 * seconds)) },
 		"reason":  knownReason,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
