@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -36,6 +37,7 @@ type objectivePage struct {
 	Picture *picture // nil in the other view
 	Tree    *tree    // likewise, and without plans
 
+	Draft *draftPanel // in place of those below
 	Task  *taskPanel
 	Plan  *planPanel
 	Whole *wholePanel
@@ -58,22 +60,32 @@ type spot struct {
 	Plan  string // likewise of the plan
 	Span  int64  // how many seconds the timeline shows, 0 for all
 	Until int64  // where it ends, in milliseconds; 0 for the end
+
+	Draft int64    // the revision that steps were thought of for, 0 without a draft
+	Since int64    // when that was the latest, in milliseconds
+	Steps []string // of the draft, each as a query
 }
 
 // spotOf returns the spot of a request for the page of an objective.
 func spotOf(v *visit) spot {
 	q := v.r.URL.Query()
-	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan")}
-	s.Span, _ = strconv.ParseInt(q.Get("span"), 10, 64)
-	s.Until, _ = strconv.ParseInt(q.Get("until"), 10, 64)
+	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan"), Steps: q["step"]}
+	for name, n := range s.numbers() {
+		*n, _ = strconv.ParseInt(q.Get(name), 10, 64)
+	}
 	if v.r.Method != http.MethodGet {
 		s.base = objectivePath(v.r.PathValue("id"))
 	}
 	return s
 }
 
-// path returns the address of s.
-func (s spot) path() string {
+// numbers are the numbers of s by their names in an address.
+func (s *spot) numbers() map[string]*int64 {
+	return map[string]*int64{"span": &s.Span, "until": &s.Until, "draft": &s.Draft, "since": &s.Since}
+}
+
+// query returns the query of the address of s.
+func (s spot) query() url.Values {
 	q := url.Values{}
 	if s.Graph {
 		q.Set("view", "graph")
@@ -83,13 +95,19 @@ func (s spot) path() string {
 			q.Set(name, value)
 		}
 	}
-	for name, n := range map[string]int64{"span": s.Span, "until": s.Until} {
-		if n > 0 {
-			q.Set(name, strconv.FormatInt(n, 10))
+	for name, n := range s.numbers() {
+		if *n > 0 {
+			q.Set(name, strconv.FormatInt(*n, 10))
 		}
 	}
-	return s.base + "?" + q.Encode()
+	if s.Draft > 0 && len(s.Steps) > 0 {
+		q["step"] = s.Steps
+	}
+	return q
 }
+
+// path returns the address of s.
+func (s spot) path() string { return s.base + "?" + s.query().Encode() }
 
 // ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
 // as a whole is selected.
@@ -98,7 +116,19 @@ func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.pat
 func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
 
 // ToView returns the address of the other view, or of the timeline.
-func (s spot) ToView(graph bool) string { s.Graph = graph; return s.path() }
+func (s spot) ToView(graph bool) string { s = s.sent(); s.Graph = graph; return s.path() }
+
+// MayDraft reports whether the caller may change the plans in a draft.
+func (p objectivePage) MayDraft() bool { return p.AddPlan != nil && !p.Status.Ended() }
+
+// sent returns s without its draft.
+func (s spot) sent() spot {
+	s.Draft, s.Since, s.Steps = 0, 0, nil
+	if strings.HasPrefix(s.Task, newTask) {
+		s.Task = ""
+	}
+	return s
+}
 
 // ToSpan returns the address at which the timeline shows some seconds until a time.
 func (s spot) ToSpan(seconds, until int64) string { s.Span, s.Until = seconds, until; return s.path() }
@@ -108,7 +138,12 @@ func showObjective(v *visit) (view, error) {
 	if to := pageOf(v.r.PathValue("id")); to != "" {
 		return view{Location: to}, nil
 	}
-	out, err := objectiveView(v, spotOf(v), nil)
+	at := spotOf(v)
+	if at.Draft > 0 && v.r.URL.Query().Has("do") { // a form that adds a step
+		at.base = objectivePath(v.r.PathValue("id"))
+		return view{Location: at.with(v.r.URL.Query()).path()}, nil
+	}
+	out, err := objectiveView(v, at, nil)
 	p, ok := out.Data.(objectivePage)
 	switch q := v.r.URL.Query(); {
 	case ok && q.Has(unpausedField):
@@ -147,15 +182,25 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	}
 	forms := formsOf(v, o, refused)
 	p.objectiveForms = forms.ofObjective()
-	if at.Graph {
-		p.Tree = treeOf(o, at)
-	} else {
-		p.Picture = pictureOf(o, &course, at, now)
-	}
-	if err := addPanel(&p, forms, root, &course); err != nil {
+	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
 	}
 	return addResult(v, view{Template: "objective", Title: titleOfPage(&p), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+}
+
+// addPictures adds the view that was chosen, and the panel beside it.
+func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course, now a2a.Time) (err error) {
+	switch {
+	case p.Spot.Draft > 0 && len(p.Plans) > 0:
+		p.Spot.Graph = true
+		p.Tree, p.Draft, err = draftPanelOf(f, p.Spot)
+		return err
+	case p.Spot.Graph:
+		p.Tree = treeOf(p.Objective, p.Spot, nil)
+	default:
+		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
+	}
+	return addPanel(p, f, root, course)
 }
 
 // titleOfPage returns the name of the selected task or plan, or of the objective.
