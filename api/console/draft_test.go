@@ -162,7 +162,7 @@ func TestDraft_refuses(t *testing.T) {
 		p.wants(t, want, "!Make this change")
 	}
 	loop := b.get(at.path + "?" + at.query + "&do=order&of=2&after=3")
-	b.get(loop.path + "?" + loop.query + "&do=order&of=3&after=2").wants(t, "the dependencies form a cycle")
+	b.get(loop.path+"?"+loop.query+"&do=order&of=3&after=2").wants(t, "the dependencies form a cycle")
 	ok := b.draft(at, "draft-add", "name", "Mine")
 	f, _ := ok.form(t, "draft")
 	f.values.Set("do", "draft")

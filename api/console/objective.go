@@ -111,9 +111,17 @@ func (s spot) path() string { return s.base + "?" + s.query().Encode() }
 
 // ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
 // as a whole is selected.
-func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + "#selected" }
-func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + "#selected" }
+func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + s.panel() }
+func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + s.panel() }
 func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
+
+// panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
+func (s spot) panel() string {
+	if s.Draft > 0 {
+		return ""
+	}
+	return "#selected"
+}
 
 // ToView returns the address of the other view, or of the timeline.
 func (s spot) ToView(graph bool) string { s = s.sent(); s.Graph = graph; return s.path() }

@@ -35,8 +35,7 @@ async function refresh() {
     if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-      await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
+      const fresh = await parse(await response.text());
       if (at === location.href && turn === visits) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
@@ -51,6 +50,21 @@ async function refresh() {
     }
   }
 }
+
+// parse reads a page. A long one takes several short tasks of the browser.
+async function parse(text) {
+  const fresh = document.implementation.createHTMLDocument();
+  fresh.open();
+  for (let at = 0; at < text.length; at += pieceSize) {
+    if (at) await pause();
+    fresh.write(text.slice(at, at + pieceSize));
+  }
+  fresh.close();
+  await pause();
+  return fresh;
+}
+const pieceSize = 32 << 10;
+const pause = () => new Promise((done) => setTimeout(done));
 
 // visit shows another page in place of this one, and keeps what both have. With a body, it sends
 // that as a form. It reports whether it has: if not, the browser may do it.
@@ -69,7 +83,7 @@ async function visit(url, { body, back } = {}) {
     pressed = false;
     visits++;
     refused = Boolean(body) && !response.redirected;
-    show(new DOMParser().parseFromString(text, "text/html"));
+    show(await parse(text));
     return true;
   } catch {
     return false;
@@ -107,8 +121,9 @@ function release() {
   setTimeout(() => { if (late && !pressed) show(late); }); // after the click
 }
 
-// morph makes old like fresh.
+// morph makes old like fresh. Most parts of a page are alike, which the browser sees fastest.
 function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
     if (retire(old)) old.before(fresh);
     else old.replaceWith(fresh);
@@ -123,6 +138,7 @@ function morph(old, fresh) {
     return;
   }
   attributes(old, fresh);
+  if (old.dataset.saved !== undefined) return; // has what this browser keeps
   if (old.localName === "textarea" || old.localName === "select") {
     if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
     return;
@@ -283,6 +299,7 @@ function unfollow() {
 
 document.addEventListener("input", (e) => { const form = e.target.closest?.("form"); if (form) form.dataset.dirty = "1"; });
 document.addEventListener("submit", (e) => {
+  if (e.target.closest("[data-saved]")) return; // it is not sent
   for (const button of e.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
 });
 addEventListener("pagehide", unfollow); // browsers keep pages that were left
@@ -341,10 +358,48 @@ document.addEventListener("keydown", (e) => {
   menu.firstElementChild.focus();
 });
 
+// Views of a list that a person has saved, kept in this browser: an address for each name.
+const savedIn = (menu) => "console-saved-" + menu.dataset.saved;
+const savedOf = (menu) => JSON.parse(localStorage.getItem(savedIn(menu)) ?? "[]");
+
+function save(menu, views) {
+  localStorage.setItem(savedIn(menu), JSON.stringify(views));
+  showSaved();
+}
+
+function showSaved() {
+  for (const menu of document.querySelectorAll("[data-saved]")) {
+    const views = savedOf(menu);
+    menu.querySelector("ul").replaceChildren(...views.map(([name, query]) => {
+      const line = document.createElement("li"), link = document.createElement("a"), forget = document.createElement("button");
+      link.href = location.pathname + query;
+      link.textContent = name;
+      forget.className = "quiet";
+      forget.textContent = "Forget";
+      forget.ariaLabel = `Forget ${name}`;
+      forget.addEventListener("click", () => save(menu, views.filter((view) => view[0] !== name)));
+      line.append(link, " ", forget);
+      return line;
+    }));
+  }
+}
+
+document.addEventListener("submit", (e) => {
+  const menu = e.target.closest("[data-saved]");
+  if (!menu) return;
+  e.preventDefault();
+  const name = e.target.elements.name.value.trim(), query = new URLSearchParams(location.search);
+  for (const of of ["page", "open", "beside", "done", "more"]) query.delete(of); // which pass
+  save(menu, [...savedOf(menu).filter((view) => view[0] !== name), [name, "?" + query]]);
+  e.target.reset();
+  delete e.target.dataset.dirty;
+});
+
 globalThis.longhaul = { visit }; // for the scripts of single pages
 document.documentElement.classList.add("live");
 if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
+showSaved();
 setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
 (function poll() {
