@@ -30,7 +30,7 @@ type step struct{ url.Values }
 // stepFields are the fields of a step.
 var stepFields = []string{"do", "of", "after", "name", "description", "executor", "optional"}
 
-// stepsOf returns the steps of an address. What is no step changes nothing.
+// stepsOf returns the steps of an address.
 func stepsOf(at spot) (out []step) {
 	for _, text := range at.Steps {
 		q, _ := url.ParseQuery(text)
@@ -78,13 +78,12 @@ func (s spot) onto(o *opt.Objective) spot {
 
 // A draft is an objective with steps that were not sent.
 type draft struct {
-	*opt.Objective // a copy
-	was            *opt.Objective
-	allows         func(opt.Command) bool
-	added          map[string][]opt.TaskSpec // by the id of their plan
-	names          map[string]string         // of new tasks, by their ids
-	skipped        map[string]bool           // by id
-	asked          []asked
+	now, was *opt.Objective // the former is a copy
+	allows   func(opt.Command) bool
+	added    map[string][]opt.TaskSpec // by the id of their plan
+	names    map[string]string         // of new tasks, by their ids
+	skipped  map[string]bool           // by id
+	asked    []asked
 }
 
 // An asked is a command of a draft, and the steps that it takes.
@@ -96,7 +95,7 @@ type asked struct {
 // draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
 func draftOf(f forms, at spot) (*draft, []draftLine) {
 	o := *f.o
-	d := &draft{Objective: &o, was: f.o, allows: f.allows, added: map[string][]opt.TaskSpec{}, names: map[string]string{}, skipped: map[string]bool{}}
+	d := &draft{now: &o, was: f.o, allows: f.allows, added: map[string][]opt.TaskSpec{}, names: map[string]string{}, skipped: map[string]bool{}}
 	o.Plans = nil
 	for _, p := range f.o.Plans {
 		o.Plans = append(o.Plans, new(*p))
@@ -107,7 +106,7 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 		text, err := d.apply(i, s)
 		rest := at
 		rest.Steps = slices.Delete(slices.Clone(at.Steps), i, i+1)
-		lines[i] = draftLine{Do: s.Get("do"), Text: cmp.Or(text, shorten(a2a.Visible(s.Get("name")), titleLetters), s.Get("of")), Undo: rest.path()}
+		lines[i] = draftLine{Text: cmp.Or(text, shorten(a2a.Visible(s.Get("name")), titleLetters), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
 			err = errors.New(wrong.Problem)
 		}
@@ -156,7 +155,7 @@ func changes(cmd opt.Command) func(asked) bool {
 
 // add adds a task to a plan.
 func (d *draft) add(step int, s step) (string, error) {
-	p := planAt(d.Objective, s.Get("of"))
+	p := planAt(d.now, s.Get("of"))
 	if p == nil {
 		return "", errGone
 	}
@@ -211,7 +210,7 @@ func (d *draft) key(t *opt.Task) string {
 
 // at returns the task with a key, and its plan; nil for none.
 func (d *draft) at(key string) (*opt.Plan, *opt.Task) {
-	for _, p := range d.Plans {
+	for _, p := range d.now.Plans {
 		for _, t := range p.Tasks {
 			if d.key(t) == key {
 				return p, t
@@ -233,18 +232,18 @@ func (d *draft) order(step int, s step) (string, error) {
 		err := d.put(step, p, specs)
 		return quoted(t.Name) + " waits for " + cmp.Or(listed("", each(p.Before(p.Task(t.ID)), quotedTask)), "nothing"), err
 	}
-	p := planAt(d.Objective, s.Get("of"))
+	p := planAt(d.now, s.Get("of"))
 	if p == nil {
 		return "", errGone
 	}
 	ids := []string{}
-	for _, q := range d.Plans {
+	for _, q := range d.now.Plans {
 		if slices.Contains(s.Values["after"], planKey(q)) {
 			ids = append(ids, q.ID)
 		}
 	}
-	text := "Plan " + quoted(p.Name) + " waits for " + cmp.Or(listed("", each(ids, func(id string) string { return nameOfPlan(d.Objective, id) })), "nothing")
-	ids, err := d.Reordered(p, ids)
+	text := "Plan " + quoted(p.Name) + " waits for " + cmp.Or(listed("", each(ids, func(id string) string { return nameOfPlan(d.now, id) })), "nothing")
+	ids, err := d.now.Reordered(p, ids)
 	switch cmd := (opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}}); {
 	case err == nil && d.was.Plan(p.ID).DependsOn(ids): // as it is
 		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
@@ -260,14 +259,14 @@ func (d *draft) order(step int, s step) (string, error) {
 // dropped lists the plans that a plan has waited for, and waits for no longer.
 func (d *draft) dropped(p *opt.Plan) []*opt.Plan {
 	was := d.was.Before(d.was.Plan(p.ID))
-	return slices.DeleteFunc(slices.Clone(was), func(b *opt.Plan) bool { return slices.Contains(d.Before(p), d.Plan(b.ID)) })
+	return slices.DeleteFunc(slices.Clone(was), func(b *opt.Plan) bool { return slices.Contains(d.now.Before(p), d.now.Plan(b.ID)) })
 }
 
 // skip leaves out a plan or a task. One that its plan needs is declared completed, so that the plan
-// goes on.
+// continues.
 func (d *draft) skip(step int, s step) (string, error) {
 	cmd, text := opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, ""
-	if p := planAt(d.Objective, s.Get("of")); p != nil {
+	if p := planAt(d.now, s.Get("of")); p != nil {
 		cmd.PlanID, text = p.ID, "Plan "+quoted(p.Name)+" is skipped"
 	} else if p, t := d.at(s.Get("of")); t != nil {
 		cmd, text = skipOf(p, t), quoted(t.Name)+" is skipped"
@@ -294,7 +293,7 @@ func skipOf(p *opt.Plan, t *opt.Task) opt.Command {
 // ranks orders the commands: a plan whose last task is left out may end before it gets another.
 var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.UpdatePlan: 2, opt.MoveTask: 3, opt.CancelTask: 3}
 
-// commands lists what has to be asked for, in that order.
+// commands lists all commands, in that order.
 func (d *draft) commands() []asked {
 	rank := func(a asked) int {
 		if a.Status == string(opt.PlanSkipped) {
@@ -307,11 +306,11 @@ func (d *draft) commands() []asked {
 
 // draw returns the drawing of d, with what it changes.
 func (d *draft) draw(at spot) *tree {
-	t := treeOf(d.Objective, at, d.was)
-	for i, p := range d.Plans {
+	t := treeOf(d.now, at, d.was)
+	for i, p := range d.now.Plans {
 		drawn := &t.Plans[i]
 		_, err := d.was.Reordered(d.was.Plans[i], p.Dependencies)
-		drawn.drafted = d.look(p.ID, err == nil, each(d.Before(p), planKey))
+		drawn.drafted = d.look(p.ID, &drawn.Title, err == nil, each(d.now.Before(p), planKey))
 		for j, task := range p.Tasks {
 			_, isNew := d.names[task.ID]
 			if isNew {
@@ -319,27 +318,31 @@ func (d *draft) draw(at spot) *tree {
 			}
 			drawn.Tasks[j].Key = d.key(task)
 			drawn.Tasks[j].Path = at.ToTask(d.key(task))
-			drawn.Tasks[j].drafted = d.look(task.ID, isNew, each(p.Before(task), d.key))
+			drawn.Tasks[j].drafted = d.look(task.ID, &drawn.Tasks[j].Title, isNew, each(p.Before(task), d.key))
 		}
 	}
 	return t
 }
 
-// look returns what d says about a plan or a task.
-func (d *draft) look(id string, free bool, after []string) drafted {
+// look returns what d says about a plan or a task, whose title says it, too.
+func (d *draft) look(id string, title *string, free bool, after []string) drafted {
 	out := drafted{Free: free, After: strings.Join(after, " ")}
-	if d.skipped[id] {
+	switch {
+	case d.skipped[id]:
 		out.Mark = "skipped"
-	} else if d.names[id] != "" {
+	case d.names[id] != "":
 		out.Mark = "added"
+	default:
+		return out
 	}
+	*title += ", " + out.Mark
 	return out
 }
 
 // A draftPanel shows the steps of a draft beside the graph, and forms for more.
 type draftPanel struct {
 	Lines  []draftLine
-	Theirs []moment // what has changed since the draft began
+	Theirs []moment // changes since the draft began
 	Renew  string   // the address of the draft for the present state, "" if it is for that
 	Drop   string
 	Send   *changeForm // nil while nothing can be sent
@@ -348,7 +351,7 @@ type draftPanel struct {
 }
 
 // A draftLine is a step of a draft.
-type draftLine struct{ Do, Text, Refused, Undo string }
+type draftLine struct{ Text, Refused, Undo string }
 
 // A draftTarget is the plan or task that is selected, and what can be done with it.
 type draftTarget struct {
@@ -386,7 +389,7 @@ var changeKinds = []opt.EventKind{
 	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TaskLinked, opt.TaskMoved,
 }
 
-// changedSince lists what was changed after a time. Of the moves of tasks, those by hand are changes.
+// changedSince lists the changes after a time. Of the moves of tasks, those by hand are changes.
 func changedSince(f forms, since int64) ([]moment, error) {
 	events, err := f.cfg.Service.Events.ListEvents(f.r.Context(), f.call, read.EventListParams{ObjectiveID: f.o.ID, Limit: timelineSize})
 	later := slices.DeleteFunc(events.Events, func(r shown.Recorded) bool {
@@ -400,7 +403,7 @@ func (d *draft) target(at spot) *draftTarget {
 	if p, t := d.at(at.Task); t != nil {
 		return d.targetTask(at, p, t)
 	}
-	p := planAt(d.Objective, at.Plan)
+	p := planAt(d.now, at.Plan)
 	if p == nil {
 		return nil
 	}
@@ -408,7 +411,7 @@ func (d *draft) target(at spot) *draftTarget {
 	out.Skip = d.toSkip(at, out.Key, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanSkipped)})
 	d.offer(out, p, p.Tasks[max(0, len(p.Tasks)-1):])
 	if _, err := d.was.Reordered(d.was.Plan(p.ID), p.Dependencies); err == nil {
-		out.Order = choicesOf(d.Plans, p, d.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
+		out.Order = choicesOf(d.now.Plans, p, d.now.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
 	}
 	return out
 }
@@ -442,46 +445,3 @@ func (d *draft) offer(out *draftTarget, p *opt.Plan, after []*opt.Task) {
 func nameOf(t *opt.Task) string     { return t.Name }
 func quotedTask(t *opt.Task) string { return quoted(t.Name) }
 func quotedPlan(p *opt.Plan) string { return quoted(p.Name) }
-
-// sendDraft makes the changes of a draft, one after another. Those that were made are no longer in
-// it if one is refused.
-func sendDraft(v *visit) (view, error) {
-	at := spotOf(v)
-	made := map[int]bool{}
-	page := func(r *refusedForm) (view, error) {
-		left := at
-		left.Steps = nil
-		for i, text := range at.Steps {
-			if !made[i] {
-				left.Steps = append(left.Steps, text)
-			}
-		}
-		r.made = len(made)
-		return objectiveView(v, left, r)
-	}
-	return applyChange(v, "draft", at.sent().path(), page, func(c change) (unconfirmed int, err error) {
-		o, err := c.read()
-		if err != nil {
-			return 0, err
-		}
-		d, lines := draftOf(formsOf(v, o, nil), at)
-		if slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" }) && o.Revision == c.revision {
-			return 0, errAction
-		}
-		key := c.call.Key
-		for _, a := range d.commands() {
-			a.Seen, c.call.Key = c.revision, key+":"+strconv.FormatInt(c.revision, 10)
-			waits, err := c.perform(a.Command)
-			if err != nil {
-				return 0, err
-			}
-			for _, i := range a.steps {
-				made[i] = true
-			}
-			unconfirmed += waits
-			c.revision++
-			at.Draft = c.revision
-		}
-		return unconfirmed, nil
-	})
-}

@@ -107,7 +107,7 @@ func each(tasks []*opt.Task) string {
 	return strings.Join(names, " ")
 }
 
-// A conflict shows both: what others have changed, and the draft, which goes on from there.
+// A conflict shows both: what others have changed, and the draft, which continues from there.
 func TestDraft_conflict(t *testing.T) {
 	s, b, path := branched(t)
 	p := b.draft(b.drafting(path, "plan=1"), "draft-add", "name", "Mine")

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,7 +64,7 @@ var errAction = call.Invalid(call.Violation{Field: "do", Description: "names no 
 // applyObjectiveChange makes a change whose form is on the page of an objective, or on that of
 // the plan or task that the path of the form names.
 func applyObjectiveChange(v *visit, formID string, apply func(change) (int, error)) (view, error) {
-	at := spotOf(v)
+	at := spotOf(v.r)
 	at.Plan, at.Task = v.r.PathValue("plan"), v.r.PathValue("task")
 	return applyChange(v, formID, at.path(), func(r *refusedForm) (view, error) { return objectiveView(v, at, r) }, apply)
 }
@@ -179,6 +180,49 @@ func changeTask(v *visit) (view, error) {
 			return 0, errAction
 		}
 		return c.perform(cmd)
+	})
+}
+
+// sendDraft makes the changes of a draft, one after another. Those that were made are no longer in
+// it if one is refused.
+func sendDraft(v *visit) (view, error) {
+	at := spotOf(v.r)
+	made := map[int]bool{}
+	page := func(r *refusedForm) (view, error) {
+		left := at
+		left.Steps = nil
+		for i, text := range at.Steps {
+			if !made[i] {
+				left.Steps = append(left.Steps, text)
+			}
+		}
+		r.made = len(made)
+		return objectiveView(v, left, r)
+	}
+	return applyChange(v, "draft", at.sent().path(), page, func(c change) (unconfirmed int, err error) {
+		o, err := c.read()
+		if err != nil {
+			return 0, err
+		}
+		d, lines := draftOf(formsOf(v, o, nil), at)
+		if slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" }) && o.Revision == c.revision {
+			return 0, errAction
+		}
+		key := c.call.Key
+		for _, a := range d.commands() {
+			a.Seen, c.call.Key = c.revision, key+":"+strconv.FormatInt(c.revision, 10)
+			waits, err := c.perform(a.Command)
+			if err != nil {
+				return 0, err
+			}
+			for _, i := range a.steps {
+				made[i] = true
+			}
+			unconfirmed += waits
+			c.revision++
+			at.Draft = c.revision
+		}
+		return unconfirmed, nil
 	})
 }
 

@@ -12,14 +12,14 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// One person changes a plan that runs, in its graph: what is optional is skipped, a plan gets another
+// One person changes a plan that runs, in its graph: an optional task is skipped, a plan gets another
 // one before it, and a task is added.
 func testChanging(t *testing.T, o *office) {
 	plan := func(name string, after []string, tasks ...harness.PlanTask) *harness.Plan {
 		return &harness.Plan{Name: name, Dependencies: after, Tasks: tasks}
 	}
 	say := harness.PlanTask{Name: "Say it", Description: "say done"}
-	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "changing", Text: "A dinner", Plans: []*harness.Plan{
+	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "changing", Text: "changing", Plans: []*harness.Plan{
 		plan("Cook", []string{}, harness.PlanTask{Name: "Taste", Description: "approve Is it salty?"},
 			harness.PlanTask{Name: "Decorate", Description: "say parsley", Metadata: harness.Optional()}, say),
 		plan("Serve", []string{"plan-0"}, say), plan("Clean up", []string{"plan-0"}, say),
@@ -31,7 +31,7 @@ func testChanging(t *testing.T, o *office) {
 	b.resize(1280, 900)
 	b.open("/console/")
 	b.click("link", "Objectives")
-	b.click("link", "A dinner")
+	b.click("link", "changing")
 	b.sees("Waits for anyone")
 	b.click("link", "Change the plans")
 	b.sees("Your changes, not made yet")

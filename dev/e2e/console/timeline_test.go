@@ -47,7 +47,7 @@ func testTimeline(t *testing.T, o *office) {
 	b.sees("Close")
 	drawn := 0
 	b.await(func() (err error) {
-		if drawn, err = eval[int](b, "drawn"); err != nil || drawn < 20 {
+		if drawn, err = eval[int](b, "drawn"); err != nil || drawn < 40 {
 			return fmt.Errorf("the timeline has changed %d times: %w", drawn, err)
 		}
 		return nil
