@@ -395,11 +395,45 @@ document.addEventListener("submit", (e) => {
   delete e.target.dataset.dirty;
 });
 
+// Notices of questions, if the person allows them: while the page is hidden it asks each minute how
+// many wait.
+const waitingIn = (title) => Number(/^\((\d+)\)/.exec(title)?.[1] ?? 0);
+const notifies = () => globalThis.Notification?.permission === "granted" && localStorage.getItem("console-notices") === "on";
+let waiting = 0;
+async function look() {
+  if (!document.hidden || signedOut || !notifies()) return;
+  try {
+    const response = await fetch("/console/find", { headers: { "X-Console-Refresh": "1" }, redirect: "error", cache: "no-store" });
+    if (!response.ok) return;
+    const n = waitingIn((await parse(await response.text())).title);
+    if (n > waiting) new Notification("Longhaul", { body: n === 1 ? "1 question waits for you." : `${n} questions wait for you.`, tag: "longhaul" }).onclick = () => open("/console/inbox");
+    waiting = n;
+  } catch { /* it is asked again */ }
+}
+
+function showNotifies() {
+  const button = document.querySelector("[data-notify]");
+  if (!button) return;
+  button.hidden = !globalThis.Notification;
+  button.ariaPressed = notifies();
+}
+
+document.addEventListener("click", async (e) => {
+  if (!e.target.closest?.("[data-notify]")) return;
+  const on = !notifies() && await Notification.requestPermission() === "granted";
+  localStorage.setItem("console-notices", on ? "on" : "off");
+  showNotifies();
+});
+addEventListener("shown", showNotifies);
+document.addEventListener("visibilitychange", () => { waiting = waitingIn(document.title); look(); });
+setInterval(look, 60e3);
+
 globalThis.longhaul = { visit }; // for the scripts of single pages
 document.documentElement.classList.add("live");
 if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
 showSaved();
+showNotifies();
 setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
 (function poll() {

@@ -43,6 +43,7 @@ func TestConsole(t *testing.T) {
 		{"expires", testExpiry},
 		{"rivals", testRivals},
 		{"hidden", testHidden},
+		{"notices", testNotices},
 		{"pressed", testPressed},
 		{"stays", testStays},
 		{"retried", testRetried},
@@ -77,6 +78,7 @@ func openOffice(t *testing.T) *office {
 	o.hire("carol", "--scopes", "all")
 	o.hire("reader", "--scopes", "runs:read")
 	o.hire("dora", "--scopes", "all", "--tenant", "desk")
+	o.hire("nora", "--scopes", "all", "--tenant", "notices")
 	o.hire("clerk", "--scopes", "all", "--tenant", "crowd")
 	o.process = o.site.Start(harness.AllInOne)
 	o.browser = startBrowser(t)
