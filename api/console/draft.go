@@ -169,7 +169,17 @@ func (d *draft) add(step int, s step) (string, error) {
 	}
 	t := p.Tasks[len(p.Tasks)-1]
 	d.names[t.ID] = s.Get("as")
-	return fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", each(p.Before(t), quotedTask))), nil
+	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", each(p.Before(t), quotedTask)))
+	if t.Optional() {
+		text += ", optional"
+	}
+	if t.Executor != "" {
+		text += ", by " + shorten(a2a.Visible(t.Executor), titleLetters)
+	}
+	if t.Description != "" { // who sends the draft may have got it as a link
+		text += ": " + beginningText(a2a.Visible(t.Description), mostShown)
+	}
+	return text, nil
 }
 
 // put replaces the new tasks of a plan.

@@ -65,7 +65,7 @@ func branched(t *testing.T) (*site, *browser, string) {
 func TestDraft(t *testing.T) {
 	s, b, path := branched(t)
 	p := b.draft(b.drafting(path, "task=1-0"), "draft-add", "name", "Look", "description", "Look at it", "executor", "agent", "optional", "1")
-	p.wants(t, "“Look” is added to plan “P”, after “A”", "Make this change")
+	p.wants(t, "“Look” is added to plan “P”, after “A”, optional, by agent: Look at it", "Make this change")
 	p = b.get(p.link(t, `[^>]*><title>Look: `, path))
 	p = b.draft(p, "draft-add", "name", "Check")
 	p.wants(t, "“Check” is added to plan “P”, after “Look”")

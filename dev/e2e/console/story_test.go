@@ -209,13 +209,6 @@ func (b *tab) reaches(revision string) {
 	})
 }
 
-// value reports whether a field of the page holds a text.
-func (b *tab) value(text string) bool {
-	b.t.Helper()
-	holds, err := eval[bool](b, fmt.Sprintf(`[...document.querySelectorAll("input, textarea")].some((e) => e.value === %q)`, text))
-	return holds && err == nil
-}
-
 // Who may only read is offered no forms.
 func testReader(t *testing.T, o *office) {
 	id, gate := o.ask(t, "reading", harness.NewPlan("Reading", "approve May it be read?", "say read"))
