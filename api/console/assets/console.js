@@ -81,9 +81,10 @@ async function visit(url, { body, back } = {}) {
     if (!back && response.url !== location.href) history.pushState(null, "", response.url);
     tag = "";
     pressed = false;
-    visits++;
+    const turn = ++visits;
     refused = Boolean(body) && !response.redirected;
-    show(await parse(text));
+    const fresh = await parse(text);
+    if (turn === visits) show(fresh); // else another page was opened in its place
     return true;
   } catch {
     return false;
