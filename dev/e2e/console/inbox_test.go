@@ -52,6 +52,12 @@ func testSaved(t *testing.T, o *office) {
 	b.click("DisclosureTriangle", "Saved views")
 	b.click("button", "Forget What failed")
 	b.misses("What failed")
+
+	b.open("/console/inbox?show=all")
+	b.click("DisclosureTriangle", "Saved views")
+	b.fill("Save this view as", "All questions that wait for anyone")
+	b.click("button", "Save")
+	b.look("saved-questions")
 }
 
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.
