@@ -7,7 +7,7 @@
 // takes a [visit] and returns a [view]: the name of a template and its data. Functions
 // read and write only through [service.Service], by the rules of all other clients.
 //
-// Calls go one way: the table, the forms that were sent (*_change.go, gate_answer.go), the
+// Calls go one way: the table, the forms that were sent (*_change.go, draft.go, gate_answer.go), the
 // pages, the parts of pages (forms, pictures, trees, artifacts), the visit, and below all
 // of them the templates, the texts (text.go) and the addresses (path.go).
 //

@@ -432,10 +432,7 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 			names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
 		}
 	}
-	if more := len(names) - mostNamed; more > 0 {
-		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
+	return listed("", names)
 }
 
 // voteTexts returns the votes at a gate, for people.

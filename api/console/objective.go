@@ -1,10 +1,6 @@
 package console
 
 import (
-	"net/http"
-	"net/url"
-	"strconv"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/read"
@@ -37,6 +33,7 @@ type objectivePage struct {
 	Picture *picture // nil in the other view
 	Tree    *tree    // likewise, and without plans
 
+	Draft *draftPanel // in place of those below
 	Task  *taskPanel
 	Plan  *planPanel
 	Whole *wholePanel
@@ -50,66 +47,20 @@ type wholePanel struct {
 	Moments  []moment
 }
 
-// A spot is what the address of the page of an objective selects. Links to another spot have
-// the query alone: the script shows it in place.
-type spot struct {
-	base  string // the path, where the page is at another one; else ""
-	Graph bool   // the view: the graph of dependencies, or the timeline
-	Task  string // key of the selected task, "" for none
-	Plan  string // likewise of the plan
-	Span  int64  // how many seconds the timeline shows, 0 for all
-	Until int64  // where it ends, in milliseconds; 0 for the end
-}
-
-// spotOf returns the spot of a request for the page of an objective.
-func spotOf(v *visit) spot {
-	q := v.r.URL.Query()
-	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan")}
-	s.Span, _ = strconv.ParseInt(q.Get("span"), 10, 64)
-	s.Until, _ = strconv.ParseInt(q.Get("until"), 10, 64)
-	if v.r.Method != http.MethodGet {
-		s.base = objectivePath(v.r.PathValue("id"))
-	}
-	return s
-}
-
-// path returns the address of s.
-func (s spot) path() string {
-	q := url.Values{}
-	if s.Graph {
-		q.Set("view", "graph")
-	}
-	for name, value := range map[string]string{"task": s.Task, "plan": s.Plan} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, n := range map[string]int64{"span": s.Span, "until": s.Until} {
-		if n > 0 {
-			q.Set(name, strconv.FormatInt(n, 10))
-		}
-	}
-	return s.base + "?" + q.Encode()
-}
-
-// ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
-// as a whole is selected.
-func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + "#selected" }
-func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + "#selected" }
-func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
-
-// ToView returns the address of the other view, or of the timeline.
-func (s spot) ToView(graph bool) string { s.Graph = graph; return s.path() }
-
-// ToSpan returns the address at which the timeline shows some seconds until a time.
-func (s spot) ToSpan(seconds, until int64) string { s.Span, s.Until = seconds, until; return s.path() }
+// MayDraft reports whether the caller may change the plans in a draft.
+func (p objectivePage) MayDraft() bool { return p.AddPlan != nil && !p.Status.Ended() }
 
 // showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
 	if to := pageOf(v.r.PathValue("id")); to != "" {
 		return view{Location: to}, nil
 	}
-	out, err := objectiveView(v, spotOf(v), nil)
+	at := spotOf(v.r)
+	if at.Draft > 0 && v.r.URL.Query().Has("do") { // a form that adds a step
+		at.base = objectivePath(v.r.PathValue("id"))
+		return view{Location: at.with(v.r.URL.Query()).path()}, nil
+	}
+	out, err := objectiveView(v, at, nil)
 	p, ok := out.Data.(objectivePage)
 	switch q := v.r.URL.Query(); {
 	case ok && q.Has(unpausedField):
@@ -151,15 +102,25 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	}
 	forms := formsOf(v, o, refused)
 	p.objectiveForms = forms.ofObjective()
-	if at.Graph {
-		p.Tree = treeOf(o, at)
-	} else {
-		p.Picture = pictureOf(o, &course, at, now)
-	}
-	if err := addPanel(&p, forms, root, &course); err != nil {
+	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
 	}
 	return addResult(v, view{Template: "objective", Title: titleOfPage(&p), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+}
+
+// addPictures adds the view that was chosen, and the panel beside it.
+func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course, now a2a.Time) (err error) {
+	switch {
+	case p.Spot.Draft > 0 && len(p.Plans) > 0:
+		p.Spot.Graph = true
+		p.Tree, p.Draft, err = draftPanelOf(f, p.Spot)
+		return err
+	case p.Spot.Graph:
+		p.Tree = treeOf(p.Objective, p.Spot, nil)
+	default:
+		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
+	}
+	return addPanel(p, f, root, course)
 }
 
 // titleOfPage returns the name of the selected task or plan, or of the objective.
@@ -207,28 +168,6 @@ func wholePanelOf(v *visit, o *opt.Objective, root read.Task) (*wholePanel, erro
 	p.Results, p.More = artifactsOf(v, root.Task, space)
 	p.Messages = messagesOf(v, o, root.History, space)
 	return p, nil
-}
-
-// planAt returns the plan with a key, nil for none.
-func planAt(o *opt.Objective, key string) *opt.Plan {
-	for _, p := range o.Plans {
-		if planKey(p) == key {
-			return p
-		}
-	}
-	return nil
-}
-
-// taskAt returns the task with a key, and its plan; nil for none.
-func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
-	for _, p := range o.Plans {
-		for _, t := range p.Tasks {
-			if taskKey(t) == key {
-				return p, t
-			}
-		}
-	}
-	return nil, nil
 }
 
 func unknown(what, key string) *call.Fault {

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,7 +64,7 @@ var errAction = call.Invalid(call.Violation{Field: "do", Description: "names no 
 // applyObjectiveChange makes a change whose form is on the page of an objective, or on that of
 // the plan or task that the path of the form names.
 func applyObjectiveChange(v *visit, formID string, apply func(change) (int, error)) (view, error) {
-	at := spotOf(v)
+	at := spotOf(v.r)
 	at.Plan, at.Task = v.r.PathValue("plan"), v.r.PathValue("task")
 	return applyChange(v, formID, at.path(), func(r *refusedForm) (view, error) { return objectiveView(v, at, r) }, apply)
 }
@@ -156,20 +157,19 @@ func addPlan(v *visit) (view, error) {
 func plansAfter(c change) []string {
 	ids := []string{}
 	for _, key := range c.r.PostForm["after"] {
-		ids = append(ids, "plan-"+strings.TrimPrefix(c.objective, "obj-")+"-"+key)
+		ids = append(ids, planID(c.objective, key))
 	}
 	return ids
 }
 
-// planOf returns the id of the plan that a form changes, and its key.
-func planOf(v *visit) (id, key string) {
-	key = v.r.PathValue("plan")
-	return "plan-" + strings.TrimPrefix(v.r.PathValue("id"), "obj-") + "-" + key, key
+// planID returns the id of the plan of an objective with a key.
+func planID(objective, key string) string {
+	return "plan-" + strings.TrimPrefix(objective, "obj-") + "-" + key
 }
 
 // changePlan changes the state of a plan.
 func changePlan(v *visit) (view, error) {
-	id, key := planOf(v)
+	key := v.r.PathValue("plan")
 	return applyObjectiveChange(v, "p"+key+"-change", func(c change) (int, error) {
 		statuses := map[string]opt.PlanStatus{
 			"start": opt.PlanWorking, "resume": opt.PlanWorking, "pause": opt.PlanBlocked, "skip": opt.PlanSkipped, "complete": opt.PlanCompleted,
@@ -179,70 +179,104 @@ func changePlan(v *visit) (view, error) {
 		if !ok {
 			return 0, errAction
 		}
-		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Status: to, Seen: c.revision})
-		return len(p.Unconfirmed), err
-	})
-}
-
-// orderPlan changes which plans a plan waits for.
-func orderPlan(v *visit) (view, error) {
-	id, key := planOf(v)
-	return applyObjectiveChange(v, "p"+key+"-order", func(c change) (int, error) {
-		p, err := c.cfg.Service.Work.UpdatePlan(c.r.Context(), c.call, work.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.revision})
-		return len(p.Unconfirmed), err
-	})
-}
-
-// addTask adds a task to a plan.
-func addTask(v *visit) (view, error) {
-	id, key := planOf(v)
-	return applyObjectiveChange(v, "p"+key+"-add-task", func(c change) (int, error) {
-		spec := opt.TaskSpec{
-			Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Executor: strings.TrimSpace(v.field("executor")),
-		}
-		if v.field("optional") != "" {
-			spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
-		}
-		for _, text := range strings.FieldsFunc(v.field("after"), func(r rune) bool { return r == ',' || r == ' ' }) {
-			n, err := strconv.Atoi(text)
-			switch {
-			case err != nil || n < 0:
-				return 0, call.Invalid(call.Violation{Field: "Waits for", Description: "has to be numbers of tasks, such as 1, 2"})
-			case n == 0:
-				spec.Dependencies = append([]string{}, spec.Dependencies...)
-			default:
-				spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
-			}
-		}
-		p, err := c.cfg.Service.Work.AddTasks(c.r.Context(), c.call, work.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
-		return len(p.Unconfirmed), err
+		return c.perform(opt.Command{Kind: opt.UpdatePlan, PlanID: planID(c.objective, key), Status: string(to), Seen: c.revision})
 	})
 }
 
 // changeTask changes the state of a task by hand.
 func changeTask(v *visit) (view, error) {
-	id, key := v.r.PathValue("id"), v.r.PathValue("task")
+	key := v.r.PathValue("task")
 	return applyObjectiveChange(v, "task-change", func(c change) (int, error) {
-		taskID := "task-" + strings.TrimPrefix(id, "obj-") + "-" + key
+		plan, _, _ := strings.Cut(key, "-")
+		cmd := opt.Command{PlanID: planID(c.objective, plan), TaskID: "task-" + strings.TrimPrefix(c.objective, "obj-") + "-" + key, Seen: c.revision}
 		switch c.button {
 		case "complete", "fail":
-			to := map[string]opt.TaskState{"complete": opt.TaskCompleted, "fail": opt.TaskFailed}[c.button]
-			_, err := c.cfg.Service.TaskWork.UpdateTaskStatus(c.r.Context(), c.call, work.UpdateTaskStatusParams{
-				ID: taskID, State: to, Message: strings.TrimSpace(v.field("message")), Seen: c.revision,
-			})
-			return 0, err
+			cmd.Kind, cmd.Status = opt.MoveTask, map[string]string{"complete": string(opt.TaskCompleted), "fail": string(opt.TaskFailed)}[c.button]
+			cmd.Text = strings.TrimSpace(v.field("message"))
 		case "cancel", "skip":
-			o, err := c.cfg.Service.Objectives.GetObjective(c.r.Context(), c.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+			cmd.Kind = opt.CancelTask
+		default:
+			return 0, errAction
+		}
+		return c.perform(cmd)
+	})
+}
+
+// sendDraft makes the changes of a draft, one after another. Those that were made are no longer in
+// it if one is refused.
+func sendDraft(v *visit) (view, error) {
+	at := spotOf(v.r)
+	made := map[int]bool{}
+	page := func(r *refusedForm) (view, error) {
+		left := at
+		left.Steps = nil
+		for i, text := range at.Steps {
+			if !made[i] {
+				left.Steps = append(left.Steps, text)
+			}
+		}
+		r.made = len(made)
+		return objectiveView(v, left, r)
+	}
+	return applyChange(v, "draft", at.sent().path(), page, func(c change) (unconfirmed int, err error) {
+		o, err := c.read()
+		if err != nil {
+			return 0, err
+		}
+		d, lines := draftOf(formsOf(v, o, nil), at)
+		if slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" }) && o.Revision == c.revision {
+			return 0, errAction
+		}
+		key := c.call.Key
+		for _, a := range d.commands() {
+			a.Seen, c.call.Key = c.revision, key+":"+strconv.FormatInt(c.revision, 10)
+			waits, err := c.perform(a.Command)
 			if err != nil {
 				return 0, err
 			}
-			_, t := taskAt(o.Objective, key)
-			if t == nil {
-				return 0, unknown("Task", key)
+			for _, i := range a.steps {
+				made[i] = true
 			}
-			_, err = c.cfg.Service.TaskWork.CancelTask(c.r.Context(), c.call, read.TaskParams{ID: t.A2AID(), Seen: c.revision})
-			return 0, err
+			unconfirmed += waits
+			c.revision++
+			at.Draft = c.revision
 		}
-		return 0, errAction
+		return unconfirmed, nil
 	})
+}
+
+// perform makes a change of a plan or a task. It returns how many plans had not confirmed it.
+func (c change) perform(cmd opt.Command) (unconfirmed int, err error) {
+	ctx, to := c.r.Context(), c.cfg.Service
+	switch cmd.Kind {
+	case opt.AddTasks:
+		p, err := to.Work.AddTasks(ctx, c.call, work.AddTasksParams{ID: cmd.PlanID, Tasks: cmd.Tasks, Seen: cmd.Seen})
+		return len(p.Unconfirmed), err
+	case opt.UpdatePlan:
+		params := work.UpdatePlanParams{ID: cmd.PlanID, Status: opt.PlanStatus(cmd.Status), Seen: cmd.Seen}
+		if cmd.Change != nil {
+			params.Change = *cmd.Change
+		}
+		p, err := to.Work.UpdatePlan(ctx, c.call, params)
+		return len(p.Unconfirmed), err
+	case opt.MoveTask:
+		_, err = to.TaskWork.UpdateTaskStatus(ctx, c.call, work.UpdateTaskStatusParams{ID: cmd.TaskID, State: opt.TaskState(cmd.Status), Message: cmd.Text, Seen: cmd.Seen})
+		return 0, err
+	}
+	o, err := c.read()
+	if err != nil {
+		return 0, err
+	}
+	_, t := taskAt(o, keyOfTask(cmd.TaskID))
+	if t == nil {
+		return 0, unknown("Task", keyOfTask(cmd.TaskID))
+	}
+	_, err = to.TaskWork.CancelTask(ctx, c.call, read.TaskParams{ID: t.A2AID(), Seen: cmd.Seen})
+	return 0, err
+}
+
+// read returns the objective as it is.
+func (c change) read() (*opt.Objective, error) {
+	o, err := c.cfg.Service.Objectives.GetObjective(c.r.Context(), c.call, read.GetObjectiveParams{ID: c.objective, Plans: true, Tasks: true})
+	return o.Objective, err
 }

@@ -142,11 +142,11 @@ func TestChange_objective(t *testing.T) {
 	b.press(path, "change", "resume").wants(t, "Resumed.", "working")
 	b.press(path, "text", "text", "name", "Another name", "description", "And a text").wants(t, "The text was changed.", "Another name", "And a text")
 	b.press(path, "add-plan", "add-plan", "name", "Second", "tasks", "One\r\n\r\n Two ", "optional", "1").wants(t, "The plan was added.", "Second", "One", "Two")
-	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "Added to the plan.", "C")
+	b.addTask(path, "1", "name", "C", "description", "More", "executor", "agent", "after", "1-0|1-1").wants(t, "Your changes were made.", "C")
 	b.get(path+"?task=1-2").wants(t, "by agent", "More", "After A working B")
 	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third")
 	b.get(path+"?plan=3").wants(t, "waits for “P”")
-	b.press(path+"?plan=3", "p3-order", "order", "after", "1|2").wants(t, "The order was changed.", "waits for “P” , “Second”")
+	b.send(b.draft(b.drafting(path, "plan=3"), "draft-order", "after", "1|2"), "draft", "draft").wants(t, "Your changes were made.", "waits for “P” , “Second”")
 	b.press(path+"?plan=3", "p3-change", "skip").wants(t, "Skipped.", "skipped")
 	b.press(path, "replan", "replan", "reason", "Because").wants(t, "New plans are being made.")
 	b.press(path, "change", "cancel").wants(t, "Canceled.", "canceled", "Retry", "!Declare")
@@ -190,16 +190,16 @@ func TestChange_stale(t *testing.T) {
 	old := b.get(path + "?plan=1")
 	task := b.get(path + "?task=1-0")
 	s.signedIn(t, "acme/bob").press(path, "change", "pause")
-	p := b.send(old, "p1-add-task", "add-task", "name", "My <b>task", "description", "Do it")
+	p := b.send(old, "text", "text", "name", "My <b>work", "description", "Do it")
 	p.wants(t, "Another change was faster", "is at revision 2 now, and the form was opened at revision 1", "Resume")
-	f, _ := p.form(t, "p1-add-task")
-	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) || !strings.Contains(p.html, `id="plan-menu" open>`) {
+	f, _ := p.form(t, "text")
+	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>work" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="text-form" open>`) || !strings.Contains(p.html, `id="menu" open>`) {
 		t.Errorf("%d: %v", p.status, f)
 	}
-	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 1 {
-		t.Errorf("the plan has %d tasks", n)
+	if name := s.world.Objective(id).Name; strings.HasPrefix(name, "My") {
+		t.Errorf("the name is %s", name)
 	}
-	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "My <b>task")
+	b.send(p, "text", "text").wants(t, "The text was changed.", "My <b>work")
 	b.send(task, "task-change", "cancel").wants(t, "Another change was faster", "working")
 	b.send(old, "change", "cancel").wants(t, "Another change was faster", "!Canceled.")
 	if s.world.Objective(id).Status.Ended() {
@@ -211,9 +211,9 @@ func TestChange_stale(t *testing.T) {
 func TestChange_twice(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	p := b.get(path + "?plan=1")
+	p := b.draft(b.drafting(path, "plan=1"), "draft-add", "name", "B")
 	for range 2 {
-		b.send(p, "p1-add-task", "add-task", "name", "B").wants(t, "Added to the plan.")
+		b.send(p, "draft", "draft").wants(t, "Your changes were made.")
 	}
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 2 {
 		t.Errorf("the plan has %d tasks, want 2", n)
@@ -226,10 +226,10 @@ func TestChange_unavailable(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	s.world.Down(opt.ErrUnavailable)
-	p := b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B")
+	p := b.addTask(path, "1", "name", "B")
 	p.wants(t, "It is not known whether the change was made.")
 	s.world.Down(nil)
-	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "B")
+	b.send(p, "draft", "draft").wants(t, "Your changes were made.", "B")
 }
 
 // A new attempt that begins and cannot be started says both, until it is started.
@@ -256,13 +256,11 @@ func TestChange_retryNotStarted(t *testing.T) {
 func TestChange_invalid(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	p := b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "7")
+	p := b.press(path, "add-plan", "add-plan", "name", " ", "after", "7")
 	p.wants(t, "Nothing was changed.")
-	if f, _ := p.form(t, "p1-add-task"); p.status != http.StatusBadRequest || f.values.Get("after") != "7" {
+	if f, _ := p.form(t, "add-plan"); p.status != http.StatusBadRequest || f.values.Get("name") != " " {
 		t.Errorf("%d: %v", p.status, f)
 	}
-	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "one").wants(t, "numbers of tasks")
-	b.press(path, "add-plan", "add-plan", "name", " ").wants(t, "Nothing was changed.")
 	old := b.get(path)
 	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
 		if got := b.post(path, broken); got.status != http.StatusBadRequest {
@@ -299,13 +297,13 @@ func TestFork(t *testing.T) {
 func TestChange_scopes(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	path := "/console/objectives/" + id
-	all := []string{"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "skip", "add-task", "fork"}
+	all := []string{"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "skip", "fork"}
 	for scopes, want := range map[string][]string{
 		"runs:read":                   nil,
-		"runs:read runs:create":       {"pause", "add-plan", "text", "add-task", "fork"},
+		"runs:read runs:create":       {"pause", "add-plan", "text", "fork"},
 		"runs:read runs:cancel":       {"fail", "cancel"},
 		"runs:read approvals:respond": {"complete"},
-		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "add-task", "fork"},
+		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "fork"},
 	} {
 		b := s.signedIn(t, "acme/bob "+scopes)
 		for _, at := range []string{path + "?plan=1", path + "?task=1-0"} {
@@ -330,7 +328,7 @@ func TestChange_scopes(t *testing.T) {
 		}
 	}
 	full, reader := s.signedIn(t, "acme/ann").get(path+"?plan=1"), s.signedIn(t, "acme/bob runs:read")
-	for _, form := range []string{"change", "text", "replan", "fork", "add-plan", "p1-change", "p1-add-task"} {
+	for _, form := range []string{"change", "text", "replan", "fork", "add-plan", "p1-change"} {
 		f, _ := full.form(t, form)
 		f.values.Set("do", f.dos[0])
 		if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
@@ -453,7 +451,7 @@ func TestChange_refusedPage(t *testing.T) {
 	id := s.send(t, "acme/ann", "Go")
 	s.answer(t, "acme/ann", opt.TaskID(opt.PlanID(id, 1), 0), "accept")
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
-	b.press(path+"?plan=1", "p1-add-task", "add-task", "name", "B", "after", "1")
+	b.addTask(path, "1", "name", "B", "after", "1-0")
 	objective, task := b.get(path), b.get(path+"?task=1-0")
 	if !strings.Contains(objective.html, "data-refresh") || !strings.Contains(task.html, "data-refresh") {
 		t.Fatal("the pages do not refresh themselves")

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -57,6 +58,7 @@ type refusedForm struct {
 	fault  *call.Fault
 	reused bool // it was sent before with other contents, as from another tab
 	same   bool // the result is unknown: a repeat has to have the same key and revision
+	made   int  // steps of a draft that were carried out before
 }
 
 // A forms makes the forms of a page about an objective.
@@ -130,7 +132,7 @@ func (f forms) ofObjective() objectiveForms {
 	}
 	if f.allows(opt.Command{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "another"}}) {
 		out.AddPlan = new(f.form("add-plan", "/plans"))
-		out.Choices = f.choices(nil, *out.AddPlan)
+		out.Choices = f.choices(*out.AddPlan)
 	}
 	if f.allows(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}) {
 		out.Text = new(f.form("text", "/text"))
@@ -143,24 +145,15 @@ func (f forms) ofObjective() objectiveForms {
 
 // planForms are the forms that change a plan.
 type planForms struct {
-	Change  changeForm // of its state
-	AddTask *changeForm
-	Order   *changeForm
-	Choices []planChoice // for Order
+	Change changeForm // of its state
+	Draft  bool       // its tasks and its order can be changed in a draft
 }
 
 // ofPlan returns the forms about a plan.
 func (f forms) ofPlan(p *opt.Plan) planForms {
 	id, path := "p"+planKey(p)+"-", "/plans/"+planKey(p)
 	out := planForms{Change: f.form(id+"change", path, planButtons(p)...)}
-	if f.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
-		out.AddTask = new(f.form(id+"add-task", path+"/tasks"))
-	}
-	_, err := f.o.Reordered(p, p.Dependencies)
-	if err == nil && len(f.o.Plans) > 1 && f.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}}) {
-		out.Order = new(f.form(id+"order", path+"/order"))
-		out.Choices = f.choices(p, *out.Order)
-	}
+	out.Draft = f.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})
 	return out
 }
 
@@ -172,26 +165,27 @@ func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
 	return taskForms{f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
 }
 
-// A planChoice is a plan that another one may wait for.
+// A planChoice is a plan or a task that another one may wait for.
 type planChoice struct {
 	Key, Name string
 	Chosen    bool
 }
 
-// choices lists the plans that p, nil for a new one, may depend on. Those that it follows
-// now are chosen; a new one would follow the last.
-func (f forms) choices(p *opt.Plan, form changeForm) (out []planChoice) {
+// choices lists the plans that a new one may depend on. It would follow the last.
+func (f forms) choices(form changeForm) []planChoice {
 	before := f.o.Plans[max(0, len(f.o.Plans)-1):]
-	if p != nil {
-		before = f.o.Before(p)
+	if form.Open {
+		before = slices.DeleteFunc(slices.Clone(f.o.Plans), func(p *opt.Plan) bool { return !form.Chosen("after", planKey(p)) })
 	}
-	for _, q := range f.o.Plans {
-		if q == p {
-			continue
+	return choicesOf(f.o.Plans, nil, before, planKey, func(p *opt.Plan) string { return p.Name })
+}
+
+// choicesOf lists all plans or tasks but one, and which of them are chosen.
+func choicesOf[T comparable](all []T, but T, chosen []T, key, name func(T) string) (out []planChoice) {
+	for _, one := range all {
+		if one != but {
+			out = append(out, planChoice{key(one), shorten(a2a.Visible(name(one)), titleLetters), slices.Contains(chosen, one)})
 		}
-		c := planChoice{Key: planKey(q), Name: shorten(a2a.Visible(q.Name), titleLetters)}
-		c.Chosen = form.Chosen("after", c.Key) || !form.Open && slices.Contains(before, q)
-		out = append(out, c)
 	}
 	return out
 }
@@ -278,6 +272,10 @@ func addResult(v *visit, out view, refused *refusedForm) view {
 		if refused.reused {
 			out.Status, out.Problem = http.StatusConflict, reusedText
 		}
+		if refused.made > 0 {
+			out.Done = "A part was made, and is in no list of yours any more: " + opt.Count(refused.made, "change") + "."
+			out.Problem = strings.ReplaceAll(out.Problem, "Nothing was changed.", "Nothing more was changed.")
+		}
 		return out
 	}
 	q := v.r.URL.Query()
@@ -317,6 +315,5 @@ var doneTexts = map[string]string{
 	"start": "Started.", "pause": "Paused: running tasks finish, and nothing new begins.", "resume": "Resumed.", "plan": "Plans are being made.",
 	"cancel": "Canceled.", "complete": "Declared completed.", "fail": "Declared failed.", "retry": "A new attempt has begun.",
 	"retry-planned": "A new attempt has begun, with new plans.", "retry-later": "It is tried again when it is its turn.",
-	"skip": "Skipped.", "replan": "New plans are being made.", "fork": "This is the fork.", "add-plan": "The plan was added.", "add-task": "Added to the plan.",
-	"order": "The order was changed.", "text": "The text was changed.",
+	"skip": "Skipped.", "replan": "New plans are being made.", "fork": "This is the fork.", "add-plan": "The plan was added.", "draft": "Your changes were made.", "text": "The text was changed.",
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -127,3 +128,112 @@ func webLink(address string) string {
 func downloadPath(taskID, artifactID string, part int) string {
 	return Path + "/artifacts?" + url.Values{"task": {taskID}, "artifact": {artifactID}, "part": {strconv.Itoa(part)}}.Encode()
 }
+
+// planAt returns the plan with a key, nil for none.
+func planAt(o *opt.Objective, key string) *opt.Plan {
+	for _, p := range o.Plans {
+		if planKey(p) == key {
+			return p
+		}
+	}
+	return nil
+}
+
+// taskAt returns the task with a key, and its plan; nil for none.
+func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if taskKey(t) == key {
+				return p, t
+			}
+		}
+	}
+	return nil, nil
+}
+
+// A spot is what the address of the page of an objective selects. Links to another spot have
+// the query alone: the script shows it in place.
+type spot struct {
+	base  string // the path, where the page is at another one; else ""
+	Graph bool   // the view: the graph of dependencies, or the timeline
+	Task  string // key of the selected task, "" for none
+	Plan  string // likewise of the plan
+	Span  int64  // how many seconds the timeline shows, 0 for all
+	Until int64  // where it ends, in milliseconds; 0 for the end
+
+	Draft int64    // the revision that steps were thought of for, 0 without a draft
+	Since int64    // when that was the latest, in milliseconds
+	Steps []string // of the draft, each as a query
+}
+
+// spotOf returns the spot of a request for the page of an objective.
+func spotOf(r *http.Request) spot {
+	q := r.URL.Query()
+	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan"), Steps: q["step"]}
+	for name, n := range s.numbers() {
+		*n, _ = strconv.ParseInt(q.Get(name), 10, 64)
+	}
+	if r.Method != http.MethodGet {
+		s.base = objectivePath(r.PathValue("id"))
+	}
+	return s
+}
+
+// numbers are the numbers of s by their names in an address.
+func (s *spot) numbers() map[string]*int64 {
+	return map[string]*int64{"span": &s.Span, "until": &s.Until, "draft": &s.Draft, "since": &s.Since}
+}
+
+// query returns the query of the address of s.
+func (s spot) query() url.Values {
+	q := url.Values{}
+	if s.Graph {
+		q.Set("view", "graph")
+	}
+	for name, value := range map[string]string{"task": s.Task, "plan": s.Plan} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	for name, n := range s.numbers() {
+		if *n > 0 {
+			q.Set(name, strconv.FormatInt(*n, 10))
+		}
+	}
+	if s.Draft > 0 && len(s.Steps) > 0 {
+		q["step"] = s.Steps
+	}
+	return q
+}
+
+// path returns the address of s.
+func (s spot) path() string { return s.base + "?" + s.query().Encode() }
+
+// ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
+// as a whole is selected.
+func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + s.panel() }
+func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + s.panel() }
+func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
+
+// panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
+func (s spot) panel() string {
+	if s.Draft > 0 {
+		return ""
+	}
+	return "#selected"
+}
+
+// ToView returns the address of the other view, or of the timeline.
+func (s spot) ToView(graph bool) string { s = s.sent(); s.Graph = graph; return s.path() }
+
+// sent returns s without its draft.
+func (s spot) sent() spot {
+	s.Draft, s.Since, s.Steps = 0, 0, nil
+	if strings.HasPrefix(s.Task, newTask) {
+		s.Task = ""
+	}
+	return s
+}
+
+// ToSpan returns the address at which the timeline shows some seconds until a time.
+func (s spot) ToSpan(seconds, until int64) string { s.Span, s.Until = seconds, until; return s.path() }

@@ -55,8 +55,8 @@ type scale struct{ from, until, now int64 }
 // leastShown is the shortest time that a picture shows, in milliseconds.
 const leastShown = 1000
 
-// fullScale is the scale of the whole course, until now. The end moves in steps, so that not
-// every bar moves each time.
+// fullScale is the scale of the whole course, until now. The end moves in steps, the present in
+// smaller ones, so that most bars stay where they are.
 func fullScale(c *shown.Course, now a2a.Time) scale {
 	s := scale{from: c.Begun.Millis(), until: c.Ended.Millis(), now: now.Millis()}
 	for _, spans := range c.Tasks { // tasks may end a little later
@@ -65,7 +65,9 @@ func fullScale(c *shown.Course, now a2a.Time) scale {
 	if c.Ended.IsZero() {
 		step := max(1000, (s.now-s.from)/100)
 		s.now -= (s.now - s.from) % step
-		s.until = s.now + 2*step
+		for s.until = s.from + 10*leastShown; s.until < s.now+2*step; {
+			s.until += (s.until - s.from) / 8
+		}
 	}
 	s.until = max(s.until, s.from+leastShown)
 	return s

@@ -80,13 +80,13 @@ func TestChange_saysWhenToRetry(t *testing.T) {
 func TestChange_inAnotherTab(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b := s.signedIn(t, "acme/ann")
-	tab := b.get("/console/objectives/" + id + "?plan=1")
-	b.send(tab, "p1-add-task", "add-task", "name", "First")
-	p := b.send(tab, "p1-add-task", "add-task", "name", "Second")
+	tab := b.get("/console/objectives/" + id)
+	b.send(tab, "text", "text", "name", "First")
+	p := b.send(tab, "text", "text", "name", "Second")
 	if p.status != http.StatusConflict {
 		t.Errorf("the status is %d", p.status)
 	}
 	p.wants(t, "You have sent this form before with other contents", "!was used before", "First", "!Second: ")
 	contains(t, "the form", p.html, `value="Second"`)
-	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "First", "Second")
+	b.send(p, "text", "text").wants(t, "The text was changed.", "Second")
 }

@@ -169,7 +169,7 @@ func (v *visit) preview(f *startForm, p message.SendParams) error {
 		f.Answer = seen.Answer.Text()
 		return nil
 	}
-	f.Tree = treeOf(seen.Objective, anchors{})
+	f.Tree = treeOf(seen.Objective, anchors{}, nil)
 	for _, plan := range seen.Objective.Plans {
 		f.Plans = append(f.Plans, previewOf(seen.Objective, plan))
 	}

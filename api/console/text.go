@@ -124,9 +124,30 @@ func nameOfTask(o *opt.Objective, id string) string {
 // nameOfPlan returns the name of a plan in quotation marks.
 func nameOfPlan(o *opt.Objective, id string) string {
 	if p := o.Plan(id); p != nil {
-		return "“" + shorten(a2a.Visible(p.Name), titleLetters) + "”"
+		return quoted(p.Name)
 	}
 	return "a plan"
+}
+
+func quoted(name string) string { return "“" + shorten(a2a.Visible(name), titleLetters) + "”" }
+
+// each returns a text for each of a list.
+func each[T any](list []T, text func(T) string) (out []string) {
+	for _, one := range list {
+		out = append(out, text(one))
+	}
+	return out
+}
+
+// listed returns names behind the words before them, "" for none.
+func listed(before string, names []string) string {
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return before + strings.Join(names, ", ")
 }
 
 // stageReason returns the reason of a state in plain words, "" if the word for the state says

@@ -24,7 +24,9 @@ const (
 type tree struct {
 	W, H  int
 	Lines string // between plans, as the data of a path
+	Fresh string // likewise those that a draft adds
 	Plans []treePlan
+	Draft bool
 }
 
 // A treePlan is the drawing of a plan.
@@ -35,6 +37,7 @@ type treePlan struct {
 	Optional               bool
 	Lines                  string // between its tasks
 	Tasks                  []treeTask
+	drafted
 }
 
 // A treeTask is the drawing of a task.
@@ -43,6 +46,14 @@ type treeTask struct {
 	Key, Path, Title, Name string
 	Class                  string
 	Optional               bool
+	drafted
+}
+
+// drafted is what a draft says about a plan or a task.
+type drafted struct {
+	Mark  string // "added" or "skipped", "" for neither
+	Free  bool   // what it waits for can be changed
+	After string // their keys, if so
 }
 
 // Left and Base are where the name of the plan begins, Top where its mark does.
@@ -66,8 +77,9 @@ type anchors struct{}
 func (anchors) ToPlan(key string) string { return "#p" + key }
 func (anchors) ToTask(key string) string { return "#t" + key }
 
-// treeOf returns the drawing of the plans of o, nil if it has none.
-func treeOf(o *opt.Objective, to treeLinks) *tree {
+// treeOf returns the drawing of the plans of o, nil if it has none. was is o before the changes
+// of a draft, nil without one.
+func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 	if len(o.Plans) == 0 {
 		return nil
 	}
@@ -78,7 +90,10 @@ func treeOf(o *opt.Objective, to treeLinks) *tree {
 		blocks[i] = block{W: max(inner[i].W, taskWidth) + 2*planMargin, H: planHead + inner[i].H + planMargin}
 	}
 	outer := draw(blocks, plansBefore(o), gap{12, 34})
-	t := &tree{W: outer.W + 2, H: outer.H + 2, Lines: pathOf(outer.Lines, 1, 1)}
+	kept, fresh := outer.split(func(from, to int) bool {
+		return was == nil || slices.Contains(was.Before(was.Plans[to]), was.Plans[from])
+	})
+	t := &tree{W: outer.W + 2, H: outer.H + 2, Lines: pathOf(kept, 1, 1), Fresh: pathOf(fresh, 1, 1), Draft: was != nil}
 	for i, p := range o.Plans {
 		b := outer.Blocks[i]
 		b.X, b.Y = b.X+1, b.Y+1
@@ -151,7 +166,20 @@ type point struct{ X, Y int }
 type drawing struct {
 	Blocks []block
 	Lines  [][]point
+	Ends   [][2]int // of the lines: from which block to which
 	W, H   int
+}
+
+// split returns the lines that were kept, and the others.
+func (d drawing) split(kept func(from, to int) bool) (yes, no [][]point) {
+	for i, line := range d.Lines {
+		if kept(d.Ends[i][0], d.Ends[i][1]) {
+			yes = append(yes, line)
+		} else {
+			no = append(no, line)
+		}
+	}
+	return yes, no
 }
 
 // A gap is the space between the blocks of a layer, and between layers.
@@ -196,7 +224,7 @@ func draw(blocks []block, before [][]int, g gap) drawing {
 		for i, p := range line {
 			line[i] = point{p.Y, p.X}
 		}
-		d.Lines = append(d.Lines, line)
+		d.Lines, d.Ends = append(d.Lines, line), append(d.Ends, [2]int{way[0], way[len(way)-1]})
 	}
 	return d
 }

@@ -35,8 +35,7 @@ async function refresh() {
     if (at !== location.href) return; // another view was chosen meanwhile
     if (response.ok) {
       tag = response.headers.get("ETag") ?? "";
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-      await new Promise((done) => setTimeout(done)); // a long page takes two short tasks of the browser
+      const fresh = await parse(await response.text());
       if (at === location.href && turn === visits) show(fresh);
     }
     if (response.ok || response.status === 304) connected();
@@ -51,6 +50,21 @@ async function refresh() {
     }
   }
 }
+
+// parse reads a page. A long one takes several short tasks of the browser.
+async function parse(text) {
+  const fresh = document.implementation.createHTMLDocument();
+  fresh.open();
+  for (let at = 0; at < text.length; at += pieceSize) {
+    if (at) await pause();
+    fresh.write(text.slice(at, at + pieceSize));
+  }
+  fresh.close();
+  await pause();
+  return fresh;
+}
+const pieceSize = 32 << 10;
+const pause = () => new Promise((done) => setTimeout(done));
 
 // visit shows another page in place of this one, and keeps what both have. With a body, it sends
 // that as a form. It reports whether it has: if not, the browser may do it.
@@ -67,9 +81,10 @@ async function visit(url, { body, back } = {}) {
     if (!back && response.url !== location.href) history.pushState(null, "", response.url);
     tag = "";
     pressed = false;
-    visits++;
+    const turn = ++visits;
     refused = Boolean(body) && !response.redirected;
-    show(new DOMParser().parseFromString(text, "text/html"));
+    const fresh = await parse(text);
+    if (turn === visits) show(fresh); // else another page was opened in its place
     return true;
   } catch {
     return false;
@@ -107,8 +122,9 @@ function release() {
   setTimeout(() => { if (late && !pressed) show(late); }); // after the click
 }
 
-// morph makes old like fresh.
+// morph makes old like fresh. Most parts of a page are alike, which the browser sees fastest.
 function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
     if (retire(old)) old.before(fresh);
     else old.replaceWith(fresh);
@@ -123,6 +139,7 @@ function morph(old, fresh) {
     return;
   }
   attributes(old, fresh);
+  if (old.dataset.saved !== undefined) return; // has what this browser keeps
   if (old.localName === "textarea" || old.localName === "select") {
     if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
     return;
@@ -283,6 +300,7 @@ function unfollow() {
 
 document.addEventListener("input", (e) => { const form = e.target.closest?.("form"); if (form) form.dataset.dirty = "1"; });
 document.addEventListener("submit", (e) => {
+  if (e.target.closest("[data-saved]")) return; // it is not sent
   for (const button of e.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
 });
 addEventListener("pagehide", unfollow); // browsers keep pages that were left
@@ -341,10 +359,82 @@ document.addEventListener("keydown", (e) => {
   menu.firstElementChild.focus();
 });
 
+// Views of a list that a person has saved, kept in this browser: an address for each name.
+const savedIn = (menu) => "console-saved-" + menu.dataset.saved;
+const savedOf = (menu) => JSON.parse(localStorage.getItem(savedIn(menu)) ?? "[]");
+
+function save(menu, views) {
+  localStorage.setItem(savedIn(menu), JSON.stringify(views));
+  showSaved();
+}
+
+function showSaved() {
+  for (const menu of document.querySelectorAll("[data-saved]")) {
+    const views = savedOf(menu);
+    menu.querySelector("ul").replaceChildren(...views.map(([name, query]) => {
+      const line = document.createElement("li"), link = document.createElement("a"), forget = document.createElement("button");
+      link.href = location.pathname + query;
+      link.textContent = name;
+      forget.className = "quiet";
+      forget.textContent = "Forget";
+      forget.ariaLabel = `Forget ${name}`;
+      forget.addEventListener("click", () => save(menu, views.filter((view) => view[0] !== name)));
+      line.append(link, " ", forget);
+      return line;
+    }));
+  }
+}
+
+document.addEventListener("submit", (e) => {
+  const menu = e.target.closest("[data-saved]");
+  if (!menu) return;
+  e.preventDefault();
+  const name = e.target.elements.name.value.trim(), query = new URLSearchParams(location.search);
+  for (const of of ["page", "open", "beside", "done", "more"]) query.delete(of); // which pass
+  save(menu, [...savedOf(menu).filter((view) => view[0] !== name), [name, "?" + query]]);
+  e.target.reset();
+  delete e.target.dataset.dirty;
+});
+
+// Notices of questions, if the person allows them: while the page is hidden it asks each minute how
+// many wait.
+const waitingIn = (title) => Number(/^\((\d+)\)/.exec(title)?.[1] ?? 0);
+const notifies = () => globalThis.Notification?.permission === "granted" && localStorage.getItem("console-notices") === "on";
+let waiting = 0;
+async function look() {
+  if (!document.hidden || signedOut || !notifies()) return;
+  try {
+    const response = await fetch("/console/find", { headers: { "X-Console-Refresh": "1" }, redirect: "error", cache: "no-store" });
+    if (!response.ok) return;
+    const n = waitingIn((await parse(await response.text())).title);
+    if (n > waiting) new Notification("Longhaul", { body: n === 1 ? "1 question waits for you." : `${n} questions wait for you.`, tag: "longhaul" }).onclick = () => open("/console/inbox");
+    waiting = n;
+  } catch { /* it is asked again */ }
+}
+
+function showNotifies() {
+  const button = document.querySelector("[data-notify]");
+  if (!button) return;
+  button.hidden = !globalThis.Notification;
+  button.ariaPressed = notifies();
+}
+
+document.addEventListener("click", async (e) => {
+  if (!e.target.closest?.("[data-notify]")) return;
+  const on = !notifies() && await Notification.requestPermission() === "granted";
+  localStorage.setItem("console-notices", on ? "on" : "off");
+  showNotifies();
+});
+addEventListener("shown", showNotifies);
+document.addEventListener("visibilitychange", () => { waiting = waitingIn(document.title); look(); });
+setInterval(look, 60e3);
+
 globalThis.longhaul = { visit }; // for the scripts of single pages
 document.documentElement.classList.add("live");
 if (navigator.clipboard) document.documentElement.classList.add("copies");
 localize(document);
+showSaved();
+showNotifies();
 setInterval(() => { if (!document.hidden) localize(document); }, 15000);
 follow();
 (function poll() {

@@ -36,18 +36,21 @@ func TestConsole(t *testing.T) {
 		{"watches", testWatching},
 		{"signs in", testSigning},
 		{"inbox", testInbox},
+		{"saved", testSaved},
 		{"story", testStory},
 		{"approves", testApproving},
 		{"refines", testRefine},
 		{"expires", testExpiry},
 		{"rivals", testRivals},
 		{"hidden", testHidden},
+		{"notices", testNotices},
 		{"pressed", testPressed},
 		{"stays", testStays},
 		{"retried", testRetried},
 		{"revived", testRevived},
 		{"questions", testQuestions},
 		{"steers", testSteering},
+		{"changes", testChanging},
 		{"reader", testReader},
 		{"keyboard", testKeyboard},
 		{"no scripts", testPlain},
@@ -75,6 +78,7 @@ func openOffice(t *testing.T) *office {
 	o.hire("carol", "--scopes", "all")
 	o.hire("reader", "--scopes", "runs:read")
 	o.hire("dora", "--scopes", "all", "--tenant", "desk")
+	o.hire("nora", "--scopes", "all", "--tenant", "notices")
 	o.hire("clerk", "--scopes", "all", "--tenant", "crowd")
 	o.process = o.site.Start(harness.AllInOne)
 	o.browser = startBrowser(t)

@@ -3,6 +3,8 @@ package console_test
 import (
 	"fmt"
 	"testing"
+
+	"longhaul/dev/e2e/harness"
 )
 
 // watchStreams counts the streams that a page opens and closes.
@@ -44,6 +46,37 @@ func testHidden(t *testing.T, o *office) {
 	b.run(fmt.Sprintf(setHidden, false))
 	b.streams("opened", 1)
 	b.sees("Accepted by ann")
+}
+
+// catchNotices has the browser allow notices, and keeps them.
+const catchNotices = `window.notices = [];
+window.Notification = class { static permission = "granted"; static requestPermission() { return "granted"; } constructor(title, options) { notices.push(options.body); } };
+null`
+
+// Who allows it gets a notice of a question that comes while the page is hidden.
+func testNotices(t *testing.T, o *office) {
+	b := o.enter(t, "nora")
+	b.open("/console/inbox")
+	b.sees("Nothing waits for you.")
+	b.run(catchNotices)
+	b.click("button", "Notify me")
+	b.await(func() error {
+		if on, err := eval[string](b, `document.querySelector("[data-notify]").ariaPressed`); err != nil || on != "true" {
+			return fmt.Errorf("notices are not on: %s, %w", on, err)
+		}
+		return nil
+	})
+	b.look("notices")
+	b.open("/console/find") // which does not show new questions by itself
+	b.run(catchNotices)
+	o.askAs(t, "nora", "noticed", harness.NewPlan("Noticed", "approve Have you seen it?"))
+	b.await(func() error { // the number of questions is kept for a moment
+		b.run(fmt.Sprintf(setHidden, true))
+		if notices, err := eval[[]string](b, `notices`); err != nil || len(notices) == 0 || notices[0] != "1 question waits for you." {
+			return fmt.Errorf("the notices are %q: %w", notices, err)
+		}
+		return nil
+	})
 }
 
 // requests returns how often the script of the page has fetched it.

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -28,6 +29,35 @@ func testInbox(t *testing.T, o *office) {
 	if _, err := o.as("ann").Send(t.Context(), harness.Reply("flyer-yes", id, gate, "accept")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A view of a list is saved under a name, and a link from then on.
+func testSaved(t *testing.T, o *office) {
+	b := o.enter(t, "bob")
+	b.open("/console/objectives?status=failed&sort=changed")
+	b.click("DisclosureTriangle", "Saved views")
+	b.fill("Save this view as", "What failed")
+	b.click("button", "Save")
+	b.look("saved")
+	b.click("link", "Objectives")
+	b.at("/console/objectives")
+	b.click("DisclosureTriangle", "Saved views")
+	b.click("link", "What failed")
+	b.await(func() error {
+		if query, err := eval[string](b, `location.search`); err != nil || query != "?status=failed&sort=changed" {
+			return fmt.Errorf("the view is %s: %w", query, err)
+		}
+		return nil
+	})
+	b.click("DisclosureTriangle", "Saved views")
+	b.click("button", "Forget What failed")
+	b.misses("What failed")
+
+	b.open("/console/inbox?show=all")
+	b.click("DisclosureTriangle", "Saved views")
+	b.fill("Save this view as", "All questions that wait for anyone")
+	b.click("button", "Save")
+	b.look("saved-questions")
 }
 
 // ask starts an objective of ann and returns its id and the id of the gate at which it waits.

@@ -126,7 +126,7 @@ func (b *tab) obeys(at string) {
 var pictures = flag.String("pictures", "", "write the pictures of docs/console.md into this `directory`")
 
 // inManual are the pages that the manual shows, by their names.
-var inManual = []string{"overview", "inbox", "gate", "objectives", "objective", "task", "timeline", "new", "preview", "sign-in"}
+var inManual = []string{"overview", "inbox", "gate", "objectives", "objective", "task", "draft", "timeline", "new", "preview", "sign-in"}
 
 // publish writes a picture of the page for the manual, if it is to be written.
 func (b *tab) publish(name string) {

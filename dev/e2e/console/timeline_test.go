@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -12,7 +13,13 @@ import (
 
 // watchLong is a script that notes the tasks of the page's thread that take longer than 50 ms,
 // and how often the page was made current.
-const watchLong = `window.long = []; window.drawn = 0;
+const watchLong = `window.long = []; window.drawn = 0; window.frames = [];
+new PerformanceObserver((list) => {
+	for (const e of list.getEntries()) {
+		const laid = e.styleAndLayoutStart ? e.startTime + e.duration - e.styleAndLayoutStart : 0;
+		frames.push([Math.round(e.duration), "layout " + Math.round(laid), ...e.scripts.map((s) => s.invoker + " " + Math.round(s.duration) + " forced " + Math.round(s.forcedStyleAndLayoutDuration))].join(", "));
+	}
+}).observe({ type: "long-animation-frame" });
 new PerformanceObserver((list) => { for (const e of list.getEntries()) long.push(e.duration); }).observe({ type: "longtask" });
 new MutationObserver(() => drawn++).observe(document.getElementById("main"), { subtree: true, childList: true, attributes: true });
 null`
@@ -38,14 +45,16 @@ func testTimeline(t *testing.T, o *office) {
 	b.run(watchLong)
 	b.click("link", "Part 9") // the work continues beside the selected plan
 	b.sees("Close")
-	b.await(func() error {
-		if drawn, err := eval[int](b, "drawn"); err != nil || drawn < 20 {
+	drawn := 0
+	b.await(func() (err error) {
+		if drawn, err = eval[int](b, "drawn"); err != nil || drawn < 40 {
 			return fmt.Errorf("the timeline has changed %d times: %w", drawn, err)
 		}
 		return nil
 	})
 	long, err := eval[[]float64](b, "long")
-	t.Logf("500 tasks: those of the browser that took longer than 50 ms: %.0f, %v", long, err)
+	frames, _ := eval[[]string](b, "frames")
+	t.Logf("500 tasks: those of the browser that took longer than 50 ms: %.0f of %d changes, %v; %s", long, drawn, err, strings.Join(frames, "; "))
 	b.look("timeline-500")
 }
 

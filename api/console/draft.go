@@ -1,0 +1,457 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/read"
+	"longhaul/opt"
+	"longhaul/opt/shown"
+)
+
+// Limits of a draft, whose steps are in its address.
+const (
+	mostSteps    = 40
+	longestDraft = 16 << 10 // bytes of the address
+)
+
+// A step is one change of a draft: do is "add", for a task; "order", for what a plan or a new task
+// waits for; or "skip". of is the key of the plan or task, and after has the keys of those that it
+// waits for. A new task has a name of its own as its key, since others may add tasks meanwhile.
+type step struct{ url.Values }
+
+// stepFields are the fields of a step.
+var stepFields = []string{"do", "of", "after", "name", "description", "executor", "optional"}
+
+// stepsOf returns the steps of an address.
+func stepsOf(at spot) (out []step) {
+	for _, text := range at.Steps {
+		q, _ := url.ParseQuery(text)
+		out = append(out, step{q})
+	}
+	return out
+}
+
+// with returns s with one more step, from the fields of a form. A new task gets its name.
+func (s spot) with(form url.Values) spot {
+	q := url.Values{}
+	for _, field := range stepFields {
+		if form.Has(field) {
+			q[field] = form[field]
+		}
+	}
+	if q.Get("do") == "add" {
+		n := 1
+		for _, had := range stepsOf(s) {
+			if of, ok := strings.CutPrefix(had.Get("as"), newTask); ok {
+				last, _ := strconv.Atoi(of)
+				n = max(n, last+1)
+			}
+		}
+		q.Set("as", newTask+strconv.Itoa(n))
+	}
+	s.Steps = append(slices.Clone(s.Steps), q.Encode())
+	return s
+}
+
+// newTask begins the names of new tasks.
+const newTask = "new-"
+
+// ToDraft returns the address at which a draft begins for the present state of o.
+func (s spot) ToDraft(o *opt.Objective) string { return s.onto(o).path() }
+
+// onto returns s with its draft moved to the present state of o.
+func (s spot) onto(o *opt.Objective) spot {
+	s.Graph, s.Draft, s.Since = true, o.Revision, o.UpdatedAt.Millis()
+	for _, p := range o.Plans {
+		s.Since = max(s.Since, p.UpdatedAt.Millis())
+	}
+	return s
+}
+
+// A draft is an objective with steps that were not sent.
+type draft struct {
+	now, was *opt.Objective // the former is a copy
+	allows   func(opt.Command) bool
+	added    map[string][]opt.TaskSpec // by the id of their plan
+	names    map[string]string         // of new tasks, by their ids
+	skipped  map[string]bool           // by id
+	asked    []asked
+}
+
+// An asked is a command of a draft, and the steps that it takes.
+type asked struct {
+	opt.Command
+	steps []int
+}
+
+// draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
+func draftOf(f forms, at spot) (*draft, []draftLine) {
+	o := *f.o
+	d := &draft{now: &o, was: f.o, allows: f.allows, added: map[string][]opt.TaskSpec{}, names: map[string]string{}, skipped: map[string]bool{}}
+	o.Plans = nil
+	for _, p := range f.o.Plans {
+		o.Plans = append(o.Plans, new(*p))
+	}
+	steps := stepsOf(at)
+	lines := make([]draftLine, len(steps))
+	for i, s := range steps {
+		text, err := d.apply(i, s)
+		rest := at
+		rest.Steps = slices.Delete(slices.Clone(at.Steps), i, i+1)
+		lines[i] = draftLine{Text: cmp.Or(text, shorten(a2a.Visible(s.Get("name")), titleLetters), s.Get("of")), Undo: rest.path()}
+		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
+			err = errors.New(wrong.Problem)
+		}
+		if err != nil {
+			lines[i].Refused = "This cannot be made: " + err.Error() + "."
+		}
+	}
+	return d, lines
+}
+
+// apply carries out a step, and returns what it changes.
+func (d *draft) apply(n int, s step) (text string, err error) {
+	switch s.Get("do") {
+	case "add":
+		return d.add(n, s)
+	case "order":
+		return d.order(n, s)
+	case "skip":
+		return d.skip(n, s)
+	}
+	return "", errGone
+}
+
+// errGone says that a step is about what cannot be changed so now.
+var errGone = errors.New("it can no longer be changed so")
+
+// ask adds a step to the command that changes the same, which it replaces.
+func (d *draft) ask(step int, cmd opt.Command) error {
+	if !d.allows(cmd) {
+		return errGone
+	}
+	i := slices.IndexFunc(d.asked, changes(cmd))
+	if i < 0 {
+		i, d.asked = len(d.asked), append(d.asked, asked{})
+	}
+	d.asked[i] = asked{cmd, append(d.asked[i].steps, step)}
+	return nil
+}
+
+// changes returns whether a command changes the same as another one.
+func changes(cmd opt.Command) func(asked) bool {
+	return func(a asked) bool {
+		return a.Kind == cmd.Kind && a.PlanID == cmd.PlanID && a.TaskID == cmd.TaskID && a.Status == cmd.Status
+	}
+}
+
+// add adds a task to a plan.
+func (d *draft) add(step int, s step) (string, error) {
+	p := planAt(d.now, s.Get("of"))
+	if p == nil {
+		return "", errGone
+	}
+	spec := opt.TaskSpec{Name: strings.TrimSpace(s.Get("name")), Description: strings.TrimSpace(s.Get("description"))}
+	spec.Executor, spec.Dependencies = strings.TrimSpace(s.Get("executor")), d.tasks(p, s)
+	if s.Get("optional") != "" {
+		spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
+	}
+	if err := d.put(step, p, append(slices.Clone(d.added[p.ID]), spec)); err != nil {
+		return "", err
+	}
+	t := p.Tasks[len(p.Tasks)-1]
+	d.names[t.ID] = s.Get("as")
+	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", each(p.Before(t), quotedTask)))
+	if t.Optional() {
+		text += ", optional"
+	}
+	if t.Executor != "" {
+		text += ", by " + shorten(a2a.Visible(t.Executor), titleLetters)
+	}
+	if t.Description != "" { // who sends the draft may have got it as a link
+		text += ": " + beginningText(a2a.Visible(t.Description), mostShown)
+	}
+	return text, nil
+}
+
+// put replaces the new tasks of a plan.
+func (d *draft) put(step int, p *opt.Plan, specs []opt.TaskSpec) error {
+	was := d.was.Plan(p.ID)
+	tasks, err := was.NewTasks(specs)
+	if err == nil {
+		err = d.ask(step, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: specs})
+	}
+	if err == nil {
+		d.added[p.ID], p.Tasks = specs, slices.Concat(was.Tasks, tasks)
+	}
+	return err
+}
+
+// tasks returns the ids of the tasks that a step names. They are nil for the last of a list in which
+// one with ids would free all others.
+func (d *draft) tasks(p *opt.Plan, s step) []string {
+	ids := []string{}
+	for _, t := range p.Tasks {
+		if slices.Contains(s.Values["after"], d.key(t)) {
+			ids = append(ids, t.ID)
+		}
+	}
+	if n := len(p.Tasks); n > 0 && p.Loose && !p.Unordered() && len(ids) == 1 && ids[0] == p.Tasks[n-1].ID {
+		return nil
+	}
+	return ids
+}
+
+// key returns the key of a task, the name of a new one.
+func (d *draft) key(t *opt.Task) string {
+	if name := d.names[t.ID]; name != "" {
+		return name
+	}
+	return taskKey(t)
+}
+
+// at returns the task with a key, and its plan; nil for none.
+func (d *draft) at(key string) (*opt.Plan, *opt.Task) {
+	for _, p := range d.now.Plans {
+		for _, t := range p.Tasks {
+			if d.key(t) == key {
+				return p, t
+			}
+		}
+	}
+	return nil, nil
+}
+
+// order changes what a plan or a new task waits for.
+func (d *draft) order(step int, s step) (string, error) {
+	if p, t := d.at(s.Get("of")); t != nil {
+		i := t.Index - len(d.was.Plan(p.ID).Tasks)
+		if i < 0 {
+			return "", errors.New("tasks that exist keep their order")
+		}
+		specs := slices.Clone(d.added[p.ID])
+		specs[i].Dependencies = d.tasks(p, s)
+		err := d.put(step, p, specs)
+		return quoted(t.Name) + " waits for " + cmp.Or(listed("", each(p.Before(p.Task(t.ID)), quotedTask)), "nothing"), err
+	}
+	p := planAt(d.now, s.Get("of"))
+	if p == nil {
+		return "", errGone
+	}
+	ids := []string{}
+	for _, q := range d.now.Plans {
+		if slices.Contains(s.Values["after"], planKey(q)) {
+			ids = append(ids, q.ID)
+		}
+	}
+	text := "Plan " + quoted(p.Name) + " waits for " + cmp.Or(listed("", each(ids, func(id string) string { return nameOfPlan(d.now, id) })), "nothing")
+	ids, err := d.now.Reordered(p, ids)
+	switch cmd := (opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}}); {
+	case err == nil && d.was.Plan(p.ID).DependsOn(ids): // as it is
+		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
+	case err == nil:
+		err = d.ask(step, cmd)
+	}
+	if err == nil {
+		p.Dependencies = ids
+	}
+	return text + listed(", no longer for ", each(d.dropped(p), quotedPlan)), err
+}
+
+// dropped lists the plans that a plan has waited for, and waits for no longer.
+func (d *draft) dropped(p *opt.Plan) []*opt.Plan {
+	was := d.was.Before(d.was.Plan(p.ID))
+	return slices.DeleteFunc(slices.Clone(was), func(b *opt.Plan) bool { return slices.Contains(d.now.Before(p), d.now.Plan(b.ID)) })
+}
+
+// skip leaves out a plan or a task. One that its plan needs is declared completed, so that the plan
+// continues.
+func (d *draft) skip(step int, s step) (string, error) {
+	cmd, text := opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, ""
+	if p := planAt(d.now, s.Get("of")); p != nil {
+		cmd.PlanID, text = p.ID, "Plan "+quoted(p.Name)+" is skipped"
+	} else if p, t := d.at(s.Get("of")); t != nil {
+		cmd, text = skipOf(p, t), quoted(t.Name)+" is skipped"
+		if !t.Optional() {
+			text += ": it is declared completed, without a result"
+		}
+	}
+	err := d.ask(step, cmd)
+	if err == nil {
+		d.skipped[cmp.Or(cmd.TaskID, cmd.PlanID)] = true
+	}
+	return text, err
+}
+
+// skipOf returns the command that leaves out a task.
+func skipOf(p *opt.Plan, t *opt.Task) opt.Command {
+	cmd := opt.Command{Kind: opt.CancelTask, PlanID: p.ID, TaskID: t.ID}
+	if !t.Optional() {
+		cmd.Kind, cmd.Status = opt.MoveTask, string(opt.TaskCompleted)
+	}
+	return cmd
+}
+
+// ranks orders the commands: a plan whose last task is left out may end before it gets another.
+var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.UpdatePlan: 2, opt.MoveTask: 3, opt.CancelTask: 3}
+
+// commands lists all commands, in that order.
+func (d *draft) commands() []asked {
+	rank := func(a asked) int {
+		if a.Status == string(opt.PlanSkipped) {
+			return len(ranks)
+		}
+		return ranks[a.Kind]
+	}
+	return slices.SortedStableFunc(slices.Values(d.asked), func(a, b asked) int { return rank(a) - rank(b) })
+}
+
+// draw returns the drawing of d, with what it changes.
+func (d *draft) draw(at spot) *tree {
+	t := treeOf(d.now, at, d.was)
+	for i, p := range d.now.Plans {
+		drawn := &t.Plans[i]
+		_, err := d.was.Reordered(d.was.Plans[i], p.Dependencies)
+		drawn.drafted = d.look(p.ID, &drawn.Title, err == nil, each(d.now.Before(p), planKey))
+		for j, task := range p.Tasks {
+			_, isNew := d.names[task.ID]
+			if isNew {
+				drawn.Tasks[j].Name = "+ " + drawn.Tasks[j].Name
+			}
+			drawn.Tasks[j].Key = d.key(task)
+			drawn.Tasks[j].Path = at.ToTask(d.key(task))
+			drawn.Tasks[j].drafted = d.look(task.ID, &drawn.Tasks[j].Title, isNew, each(p.Before(task), d.key))
+		}
+	}
+	return t
+}
+
+// look returns what d says about a plan or a task, whose title says it, too.
+func (d *draft) look(id string, title *string, free bool, after []string) drafted {
+	out := drafted{Free: free, After: strings.Join(after, " ")}
+	switch {
+	case d.skipped[id]:
+		out.Mark = "skipped"
+	case d.names[id] != "":
+		out.Mark = "added"
+	default:
+		return out
+	}
+	*title += ", " + out.Mark
+	return out
+}
+
+// A draftPanel shows the steps of a draft beside the graph, and forms for more.
+type draftPanel struct {
+	Lines  []draftLine
+	Theirs []moment // changes since the draft began
+	Renew  string   // the address of the draft for the present state, "" if it is for that
+	Drop   string
+	Send   *changeForm // nil while nothing can be sent
+	Of     *draftTarget
+	Hidden url.Values // the fields of forms that add a step
+}
+
+// A draftLine is a step of a draft.
+type draftLine struct{ Text, Refused, Undo string }
+
+// A draftTarget is the plan or task that is selected, and what can be done with it.
+type draftTarget struct {
+	Key, Name string
+	Skip      string // the address with the step that leaves it out, "" if that is impossible
+	Plan      string // the key of the plan that can have a new task, "" for none
+	After     []planChoice
+	Order     []planChoice
+}
+
+// draftPanelOf returns the drawing of a draft, and the panel beside it.
+func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
+	if len(at.Steps) > mostSteps || len(at.path()) > longestDraft {
+		return nil, nil, call.Invalid(call.Violation{Field: "A draft", Description: "has no room for more: make its changes first"})
+	}
+	d, lines := draftOf(f, at)
+	p := &draftPanel{Lines: lines, Drop: at.sent().path(), Hidden: at.query(), Of: d.target(at)}
+	ready := len(lines) > 0 && !slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" })
+	if f.o.Revision != at.Draft {
+		p.Renew = at.onto(f.o).path()
+		var err error
+		if p.Theirs, err = changedSince(f, at.Since); err != nil {
+			return nil, nil, err
+		}
+	} else if ready {
+		p.Send = new(f.form("draft", "/draft?"+at.query().Encode()))
+		p.Send.Revision = at.Draft
+	}
+	return d.draw(at), p, nil
+}
+
+// changeKinds are the events by which people and planners change work.
+var changeKinds = []opt.EventKind{
+	opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveStopping, opt.ObjectiveRetried, opt.PlanAdded, opt.PlanChanged,
+	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TaskLinked, opt.TaskMoved,
+}
+
+// changedSince lists the changes after a time. Of the moves of tasks, those by hand are changes.
+func changedSince(f forms, since int64) ([]moment, error) {
+	events, err := f.cfg.Service.Events.ListEvents(f.r.Context(), f.call, read.EventListParams{ObjectiveID: f.o.ID, Limit: timelineSize})
+	later := slices.DeleteFunc(events.Events, func(r shown.Recorded) bool {
+		return r.Event.At.Millis() <= since || !slices.Contains(changeKinds, r.Event.Kind) || r.Event.Kind == opt.TaskMoved && r.Event.Reason != opt.ByHand
+	})
+	return momentsOf(f.o, later), err
+}
+
+// target returns what a spot selects, nil for nothing.
+func (d *draft) target(at spot) *draftTarget {
+	if p, t := d.at(at.Task); t != nil {
+		return d.targetTask(at, p, t)
+	}
+	p := planAt(d.now, at.Plan)
+	if p == nil {
+		return nil
+	}
+	out := &draftTarget{Key: planKey(p), Name: p.Name}
+	out.Skip = d.toSkip(at, out.Key, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanSkipped)})
+	d.offer(out, p, p.Tasks[max(0, len(p.Tasks)-1):])
+	if _, err := d.was.Reordered(d.was.Plan(p.ID), p.Dependencies); err == nil {
+		out.Order = choicesOf(d.now.Plans, p, d.now.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
+	}
+	return out
+}
+
+func (d *draft) targetTask(at spot, p *opt.Plan, t *opt.Task) *draftTarget {
+	out := &draftTarget{Key: d.key(t), Name: t.Name}
+	if d.names[t.ID] != "" {
+		out.Order = choicesOf(p.Tasks, t, p.Before(t), d.key, nameOf)
+	} else {
+		out.Skip = d.toSkip(at, out.Key, skipOf(p, t))
+	}
+	d.offer(out, p, []*opt.Task{t})
+	return out
+}
+
+// toSkip returns the address with the step that leaves something out, "" if that is impossible.
+func (d *draft) toSkip(at spot, key string, cmd opt.Command) string {
+	if d.skipped[cmp.Or(cmd.TaskID, cmd.PlanID)] || !d.allows(cmd) {
+		return ""
+	}
+	return at.with(url.Values{"do": {"skip"}, "of": {key}}).path()
+}
+
+// offer adds what a new task of a plan may wait for, unless it can have none.
+func (d *draft) offer(out *draftTarget, p *opt.Plan, after []*opt.Task) {
+	if d.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
+		out.Plan, out.After = planKey(p), choicesOf(p.Tasks, nil, after, d.key, nameOf)
+	}
+}
+
+func nameOf(t *opt.Task) string     { return t.Name }
+func quotedTask(t *opt.Task) string { return quoted(t.Name) }
+func quotedPlan(p *opt.Plan) string { return quoted(p.Name) }

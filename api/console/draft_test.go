@@ -1,0 +1,181 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// draft adds a step to the draft of a page by one of its forms, names and values in turns.
+func (b *browser) draft(p page, form string, fields ...string) page {
+	b.t.Helper()
+	f, ok := p.form(b.t, form)
+	if !ok {
+		b.t.Fatalf("%s has no form %s: %s", p.path, form, p.text)
+	}
+	for i := 0; i < len(fields); i += 2 {
+		f.values[fields[i]] = strings.Split(fields[i+1], "|")
+	}
+	return b.get(p.path + "?" + f.values.Encode())
+}
+
+// drafting returns the page on which a draft begins, with a plan or a task selected.
+func (b *browser) drafting(path, query string) page {
+	b.t.Helper()
+	return b.get(b.get(path+"?"+query).link(b.t, `>Change (?:its tasks|the plans)</a>`, path))
+}
+
+// link returns the address of the first link with an end, on the page of an objective at a path.
+func (p page) link(t *testing.T, end, path string) string {
+	t.Helper()
+	m := regexp.MustCompile(`href="([^"]*)"` + end).FindStringSubmatch(p.html)
+	if m == nil {
+		t.Fatalf("%s has no link %s: %s", p.path, end, p.text)
+	}
+	to, _, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+	if strings.HasPrefix(to, "?") {
+		return path + to
+	}
+	return to
+}
+
+// addTask adds a task to a plan.
+func (b *browser) addTask(path, plan string, fields ...string) page {
+	b.t.Helper()
+	return b.send(b.draft(b.drafting(path, "plan="+plan), "draft-add", fields...), "draft", "draft")
+}
+
+func branched(t *testing.T) (*site, *browser, string) {
+	t.Helper()
+	s, id := planned(t,
+		opt.PlanSpec{Name: "P", Dependencies: []string{}, Tasks: []opt.TaskSpec{{Name: "A"}, {Name: "B", Metadata: a2a.Metadata{}.With(opt.KeyOptional, true)}, {Name: "C"}}},
+		opt.PlanSpec{Name: "Q", Dependencies: []string{"plan-0"}, Tasks: tasksNamed("D")}, opt.PlanSpec{Name: "R", Dependencies: []string{"plan-0"}, Tasks: tasksNamed("E")})
+	return s, s.signedIn(t, "acme/ann"), "/console/objectives/" + id
+}
+
+// A draft has steps of each kind, shows what they change, and makes them all at once.
+func TestDraft(t *testing.T) {
+	s, b, path := branched(t)
+	p := b.draft(b.drafting(path, "task=1-0"), "draft-add", "name", "Look", "description", "Look at it", "executor", "agent", "optional", "1")
+	p.wants(t, "“Look” is added to plan “P”, after “A”, optional, by agent: Look at it", "Make this change")
+	p = b.get(p.link(t, `[^>]*><title>Look: `, path))
+	p = b.draft(p, "draft-add", "name", "Check")
+	p.wants(t, "“Check” is added to plan “P”, after “Look”")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>Check: `, path)), "draft-order", "after", "new-1|1-2")
+	p.wants(t, "“Check” waits for “C”, “Look”")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>R: `, path)), "draft-order", "after", "2")
+	p.wants(t, "Plan “R” waits for “Q”, no longer for “P”")
+	p = b.get(b.get(p.link(t, `[^>]*><title>B: `, path)).link(t, `>Skip it</a>`, path))
+	p.wants(t, "“B” is skipped", "Make these 5 changes")
+	for _, want := range []string{`class="o added" data-after="1-0"`, `class="o skipped"`, `class="added" data-after="1-2 new-1"`, `<path class="fresh"`, `id="n3" class="plan" data-after="2"`} {
+		if !strings.Contains(p.html, want) {
+			t.Errorf("the drawing lacks %s", want)
+		}
+	}
+	if o := s.world.Objective(idIn(path)); o.Revision != 1 {
+		t.Errorf("a draft has changed the objective: revision %d", o.Revision)
+	}
+	b.send(p, "draft", "draft").wants(t, "Your changes were made.", "Look", "Check", "!not made yet")
+	o := s.world.Objective(idIn(path))
+	tasks := o.Plans[0].Tasks
+	if len(tasks) != 5 || tasks[3].Executor != "agent" || !tasks[3].Optional() || tasks[1].State != opt.TaskCanceled || o.Revision != 4 {
+		t.Errorf("revision %d: %+v", o.Revision, tasks)
+	}
+	if got := each(o.Plans[0].Before(tasks[4])); got != "C Look" {
+		t.Errorf("Check waits for %s", got)
+	}
+	if d := o.Plans[2].Dependencies; len(d) != 1 || d[0] != o.Plans[1].ID {
+		t.Errorf("R waits for %v", d)
+	}
+}
+
+func idIn(path string) string { return strings.TrimPrefix(path, "/console/objectives/") }
+
+func each(tasks []*opt.Task) string {
+	var names []string
+	for _, t := range tasks {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// A conflict shows both: what others have changed, and the draft, which continues from there.
+func TestDraft_conflict(t *testing.T) {
+	s, b, path := branched(t)
+	p := b.draft(b.drafting(path, "plan=1"), "draft-add", "name", "Mine")
+	s.world.Advance(time.Minute)
+	s.signedIn(t, "acme/bob").addTask(path, "1", "name", "Theirs").wants(t, "Your changes were made.", "Theirs")
+	refused := b.send(p, "draft", "draft")
+	if refused.status != http.StatusConflict {
+		t.Errorf("a draft for a former revision: %d", refused.status)
+	}
+	refused.wants(t, "Another change was faster", "Others have changed it meanwhile", "1 task was added to plan “P”", "“Mine” is added to plan “P”")
+	live := b.get(p.path + "?" + p.query)
+	live.wants(t, "Others have changed it meanwhile", "!Make this change")
+	for _, p := range []page{refused, live} {
+		p = b.get(p.link(t, `>Go on from the present state</a>`, path))
+		p.wants(t, "“Mine” is added to plan “P”, after “C”", "Make this change", "!Others have changed")
+	}
+	b.send(b.get(live.link(t, `>Go on from the present state</a>`, path)), "draft", "draft").wants(t, "Your changes were made.", "Theirs", "Mine")
+}
+
+// Of a draft that is refused in the middle the rest stays, and says that a part was made.
+func TestDraft_partly(t *testing.T) {
+	s, b, path := branched(t)
+	p := b.draft(b.drafting(path, "plan=1"), "draft-add", "name", "Mine")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>R: `, path)), "draft-order", "after", "2")
+	s.world.Before(func(_ context.Context, name string) error {
+		if o := s.world.Objective(idIn(path)); name == "command" && o.Revision == 2 {
+			return opt.ErrUnavailable
+		}
+		return nil
+	})
+	refused := b.send(p, "draft", "draft")
+	refused.wants(t, "A part was made", "It is not known whether the change was made", "Plan “R” waits for “Q”", "!“Mine” is added")
+	s.world.Down(nil)
+	b.send(refused, "draft", "draft").wants(t, "Your changes were made.")
+	if o := s.world.Objective(idIn(path)); o.Revision != 3 || len(o.Plans[0].Tasks) != 4 {
+		t.Errorf("revision %d, %d tasks", o.Revision, len(o.Plans[0].Tasks))
+	}
+}
+
+// A draft refuses what cannot be, and offers nothing to those who may not change the work.
+func TestDraft_refuses(t *testing.T) {
+	s, b, path := branched(t)
+	at := b.drafting(path, "plan=1")
+	for step, want := range map[string]string{
+		"do=order&of=1-0&after=1-2": "tasks that exist keep their order",
+		"do=order&of=1&after=2":     "cannot be made",
+		"do=skip&of=9-9":            "it can no longer be changed so",
+		"do=add&of=1&name=":         "cannot be made",
+		"do=dance&of=1":             "it can no longer be changed so",
+	} {
+		p := b.get(at.path + "?" + at.query + "&" + step)
+		p.wants(t, want, "!Make this change")
+	}
+	loop := b.get(at.path + "?" + at.query + "&do=order&of=2&after=3")
+	b.get(loop.path+"?"+loop.query+"&do=order&of=3&after=2").wants(t, "the dependencies form a cycle")
+	ok := b.draft(at, "draft-add", "name", "Mine")
+	f, _ := ok.form(t, "draft")
+	f.values.Set("do", "draft")
+	reader := s.signedIn(t, "acme/bob runs:read")
+	if got := reader.get(path + "?plan=1"); strings.Contains(got.html, ">Change its tasks<") {
+		t.Error("a reader is offered a draft")
+	}
+	reader.get(ok.path+"?"+ok.query).wants(t, "cannot be made", "!Make this change")
+	if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
+		t.Errorf("a draft of a reader: %d", got.status)
+	}
+	many := strings.Repeat("&step=do%3Dskip%26of%3D1-0", 41)
+	if got := b.get(at.path + "?" + at.query + many); got.status != http.StatusBadRequest {
+		t.Errorf("41 steps: %d", got.status)
+	}
+}

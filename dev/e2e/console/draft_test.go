@@ -1,0 +1,115 @@
+package console_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// One person changes a plan that runs, in its graph: an optional task is skipped, a plan gets another
+// one before it, and a task is added. By single forms, each sent by itself, that took 15 clicks.
+func testChanging(t *testing.T, o *office) {
+	plan := func(name string, after []string, tasks ...harness.PlanTask) *harness.Plan {
+		return &harness.Plan{Name: name, Dependencies: after, Tasks: tasks}
+	}
+	say := harness.PlanTask{Name: "Say it", Description: "say done"}
+	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "changing", Text: "changing", Plans: []*harness.Plan{
+		plan("Cook", []string{}, harness.PlanTask{Name: "Taste", Description: "approve Is it salty?"},
+			harness.PlanTask{Name: "Decorate", Description: "say parsley", Metadata: harness.Optional()}, say),
+		plan("Serve", []string{"plan-0"}, say), plan("Clean up", []string{"plan-0"}, say),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &countedVisit{tab: o.enter(t, "ann")}
+	b.resize(1280, 900)
+	b.open("/console/")
+	b.click("link", "Objectives")
+	b.click("link", "changing")
+	b.sees("Waits for anyone")
+	b.click("link", "Change the plans")
+	b.sees("Your changes, not made yet")
+	b.drag("n2", "n3")
+	b.sees("Plan “Clean up” waits for “Cook”, “Serve”")
+	b.click("link", "Decorate: pending, optional")
+	b.sees("Skip it")
+	b.press("x")
+	b.sees("“Decorate” is skipped")
+	b.press("n")
+	b.writes("Garnish with mint")
+	b.press(kb.Enter)
+	b.sees("“Garnish with mint” is added to plan “Cook”, after “Decorate”", "Make these 3 changes")
+	b.look("draft")
+	b.publish("draft")
+	b.resize(1280, 900)
+	b.click("button", "Make these 3 changes")
+	b.sees("Your changes were made.")
+	t.Logf("a plan is changed in three ways: %d clicks, %d keys, %d texts", b.clicks, b.keys, b.texts)
+	if b.clicks > 6 || b.keys > 3 {
+		t.Error("that is more than it was")
+	}
+	p, err := o.as("ann").Objective(t.Context(), task.ID)
+	if err != nil || len(p.Plans) != 3 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	b.keyboard()
+}
+
+// keyboard links a plan to another one with keys alone, and takes that out again.
+func (c *countedVisit) keyboard() {
+	c.t.Helper()
+	c.click("link", "Change the plans")
+	c.sees("None yet")
+	c.run(`document.getElementById("n2").focus(); null`)
+	c.tab.press("w")
+	c.sees("Serve comes first.")
+	for range 2 { // its task, and the next plan
+		c.tab.press(kb.ArrowRight)
+	}
+	c.tab.press("w")
+	c.sees("Plan “Clean up” waits for “Cook”, no longer for “Serve”")
+	c.tab.press("u")
+	c.sees("None yet")
+}
+
+// writes writes into the field with the focus, once it has it.
+func (c *countedVisit) writes(text string) {
+	c.t.Helper()
+	c.texts++
+	c.await(func() error {
+		if there, err := eval[bool](c.tab, `document.activeElement.id === "draft-name"`); err != nil || !there {
+			return fmt.Errorf("the field has no focus: %w", err)
+		}
+		return nil
+	})
+	call(c.tab, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// drag moves the mouse from one plan of the graph to another with its button down.
+func (c *countedVisit) drag(from, to string) {
+	c.t.Helper()
+	c.clicks++
+	place := func(id string) (at []float64) {
+		c.await(func() (err error) {
+			at, err = eval[[]float64](c.tab, fmt.Sprintf(`(() => { const r = document.getElementById(%q).getBoundingClientRect(); return [r.x + 40, r.y + 12]; })()`, id))
+			if err == nil && len(at) != 2 {
+				err = errors.New("it has no place")
+			}
+			return err
+		})
+		return at
+	}
+	a, b := place(from), place(to)
+	c.mouse(chromedp.MousePressed, a[0], a[1])
+	for i := range 5 {
+		part := float64(i+1) / 5
+		c.mouse(chromedp.MouseMoved, a[0]+(b[0]-a[0])*part, a[1]+(b[1]-a[1])*part)
+	}
+	c.mouse(chromedp.MouseReleased, b[0], b[1])
+}
