@@ -1,0 +1,30 @@
+package worker_test
+
+import (
+	"testing"
+
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/testsuite"
+	sdk "go.temporal.io/sdk/worker"
+
+	"longhaul/opt/machine"
+	"longhaul/worker"
+	"longhaul/workflows"
+)
+
+// A run with later rules than this program knows is refused, and no other one.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for rules, want := range map[int]int{machine.Rules: 0, machine.Rules + 1: 1} {
+		env := new(testsuite.WorkflowTestSuite).NewTestWorkflowEnvironment()
+		var refused []string
+		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.Refusals(func(runID string) { refused = append(refused, runID) })}})
+		env.ExecuteWorkflow(workflows.Context, workflows.ContextInput{Tenant: "t", ContextID: "c", Rules: rules})
+		if len(refused) != want || want == 1 && refused[0] != "default-test-run-id" {
+			t.Errorf("rules %d: refused %q", rules, refused)
+		}
+		if failed := env.GetWorkflowError() != nil; failed != (want == 1) {
+			t.Errorf("rules %d: the run ended with %v", rules, env.GetWorkflowError())
+		}
+	}
+}
