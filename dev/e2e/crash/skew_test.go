@@ -163,7 +163,7 @@ type deployment struct {
 // step gives the next version to one more member. After the last one, all get the version before.
 func (d *deployment) step(r *rand.Rand) {
 	if len(d.left) == 0 {
-		d.left = slices.Clone(members)
+		d.left = slices.DeleteFunc(slices.Clone(members), func(m member) bool { return d.runs[m.name] == d.to })
 		r.Shuffle(len(d.left), func(i, j int) { d.left[i], d.left[j] = d.left[j], d.left[i] })
 	}
 	m := d.left[0]
