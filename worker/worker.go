@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -34,12 +33,12 @@ type Config struct {
 	Temporal   client.Client
 	Version    Version // the zero value continues the work of any version
 	Activities activities.Config
-	Queues     []Queue            // that it serves; nil: all. Of each queue there must be a worker
-	MaxTasks   int                // activities of WorkQueue at a time; 0 means 200
-	MaxPushes  int                // deliveries at a time; 0 means 100
-	StopAfter  time.Duration      // how long running tasks may continue when it stops; 0 means 10 s
-	Failed     func(error)        // called when the worker fails for good; may be nil
-	Refused    func(runID string) // called when a workflow task has to be done by a newer worker; nil for nothing
+	Queues     []Queue       // that it serves; nil: all. Of each queue there must be a worker
+	MaxTasks   int           // activities of WorkQueue at a time; 0 means 200
+	MaxPushes  int           // deliveries at a time; 0 means 100
+	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
+	Failed     func(error)   // called when the worker fails for good; may be nil
+	Refused    func(string)  // called with the id of each run that needs a newer worker; may be nil
 }
 
 // A Version names a build of a worker among those that run at the same time. A plan ends
@@ -127,7 +126,7 @@ func (cfg Config) workWorker(a *activities.Activities, slots *slots) worker.Work
 	options.WorkflowTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	options.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	if cfg.Refused != nil {
-		options.Interceptors = []interceptor.WorkerInterceptor{&refusals{note: cfg.Refused}}
+		options.Interceptors = append(options.Interceptors, workflows.Refusals(cfg.Refused))
 	}
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, options)
 	cfg.register(w)

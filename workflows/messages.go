@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"cmp"
-	"fmt"
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -25,21 +24,6 @@ type ObjectiveInput struct {
 
 // rulesOf returns the version of the rules that an input names.
 func rulesOf(n int) int { return cmp.Or(n, 2) }
-
-// NewerRules is the panic of a workflow whose run has later rules, of this version, than this program
-// knows. Its workflow task fails, and another worker gets it, until a newer one takes it.
-type NewerRules int
-
-func (n NewerRules) String() string {
-	return fmt.Sprintf("this worker knows the rules up to version %d, and the run has version %d: a newer worker must take it", machine.Rules, int(n))
-}
-
-// checkRules panics with [NewerRules] if a run has later rules than this program knows.
-func checkRules(n int) {
-	if n > machine.Rules {
-		panic(NewerRules(n))
-	}
-}
 
 // RetryInput names an objective that has ended, for a command that may retry it.
 type RetryInput struct {

@@ -51,7 +51,7 @@ func (t *Taken) refused() (all []Entry) {
 	return all
 }
 
-// returnRefused gives back refused workflow tasks, again and again until ctx ends, and once more then.
+// returnRefused gives back refused workflow tasks, again and again, and a last time when ctx has ended.
 func (k *Keeper) returnRefused(ctx context.Context) {
 	for last := false; !last; {
 		pause(ctx, returnEvery)

@@ -69,6 +69,8 @@ func (l *life) deploy(t *testing.T) {
 	w.site.Run("migrate")
 	if !l.long {
 		d.handOver()
+		d.refuseSoon()
+		d.refuse()
 	}
 	d.calm = func() {
 		for _, m := range members {
@@ -87,11 +89,11 @@ func (l *life) deploy(t *testing.T) {
 	})
 }
 
-// handOver has old workers continue what new ones have begun by rules that the old ones know, and new ones what old
-// ones have refused.
+// handOver has old workers continue what new ones have begun, by rules that both know.
 func (d *deployment) handOver() {
 	d.t.Helper()
-	ctx, n, old, young := d.w.ctx(), 1000, d.from, d.to
+	const n = 1000
+	ctx, old, young := d.w.ctx(), d.from, d.to
 	d.replaceAll(harness.Worker, young)
 	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: "handed over", Plan: harness.NewPlan("plan", "say first", "approve Go on?; "+say(n))}, completes(n))
 	must(d.t, err)
@@ -101,10 +103,15 @@ func (d *deployment) handOver() {
 	must(d.t, d.w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
 	_, err = f.UntilState(ctx, "COMPLETED")
 	must(d.t, err)
+}
 
-	d.refuseSoon()
+// refuse has a new worker do what the old ones have refused, while one of these still runs.
+func (d *deployment) refuse() {
+	d.t.Helper()
+	const n = 1001
+	ctx, young := d.w.ctx(), d.to
 	d.replaceAll(harness.API, young)
-	f, err = d.w.begin(ctx, harness.Message{ID: id(n + 1), Text: say(n + 1)}, completes(n+1))
+	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: say(n)}, completes(n))
 	must(d.t, err)
 	d.awaitAttempt(f.TaskID, 2)
 	d.replace(members[0], young)
