@@ -68,9 +68,7 @@ func (l *life) deploy(t *testing.T) {
 	w.site.Use(young.binary)
 	w.site.Run("migrate")
 	if !l.long {
-		d.handOver()
-		d.refuseSoon()
-		d.refuse()
+		d.handOver(old, young)
 	}
 	d.calm = func() {
 		for _, m := range members {
@@ -89,32 +87,31 @@ func (l *life) deploy(t *testing.T) {
 	})
 }
 
-// handOver has old workers continue what new ones have begun, by rules that both know.
-func (d *deployment) handOver() {
+// handOver has old workers continue what new ones have begun by rules that both know, and new ones what old ones have
+// refused, though they were the only ones.
+func (d *deployment) handOver(old, young version) {
 	d.t.Helper()
-	const n = 1000
-	ctx, old, young := d.w.ctx(), d.from, d.to
 	d.replaceAll(harness.Worker, young)
-	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: "handed over", Plan: harness.NewPlan("plan", "say first", "approve Go on?; "+say(n))}, completes(n))
-	must(d.t, err)
-	_, err = f.UntilState(ctx, "INPUT_REQUIRED")
-	must(d.t, err)
-	d.replaceAll(harness.Worker, old)
-	must(d.t, d.w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
-	_, err = f.UntilState(ctx, "COMPLETED")
-	must(d.t, err)
+	d.approve(1000, old)
+	d.refuseSoon()
+	d.replaceAll(harness.API, young)
+	d.approve(1001, young)
+	d.to, d.from = old, young
 }
 
-// refuse has a new worker do what the old ones have refused, while one of these still runs.
-func (d *deployment) refuse() {
+// approve begins an objective that waits at a gate, gives all workers a version, and answers.
+func (d *deployment) approve(n int, v version) {
 	d.t.Helper()
-	const n = 1001
-	ctx, young := d.w.ctx(), d.to
-	d.replaceAll(harness.API, young)
-	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: say(n)}, completes(n))
+	ctx := d.w.ctx()
+	plan := harness.NewPlan("plan", "say first", "approve Go on?; "+say(n))
+	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: "handed over", Plan: plan}, completes(n))
 	must(d.t, err)
-	d.awaitAttempt(f.TaskID, 2)
-	d.replace(members[0], young)
+	if v == d.from { // old workers shall find it begun
+		_, err = f.UntilState(ctx, "INPUT_REQUIRED")
+		must(d.t, err)
+	}
+	d.replaceAll(harness.Worker, v)
+	must(d.t, d.w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
 	_, err = f.UntilState(ctx, "COMPLETED")
 	must(d.t, err)
 }
@@ -125,25 +122,17 @@ func (d *deployment) refuseSoon() {
 	d.t.Helper()
 	c := d.w.temporal(d.t)
 	defer c.Close()
-	o := client.StartWorkflowOptions{ID: "too new", TaskQueue: workflows.TaskQueue, WorkflowTaskTimeout: 2 * time.Minute}
-	_, err := c.ExecuteWorkflow(d.t.Context(), o, workflows.Context, workflows.ContextInput{Tenant: "default", ContextID: "too new", Rules: 1 << 20})
+	ctx, o := d.w.ctx(), client.StartWorkflowOptions{ID: "too new", TaskQueue: workflows.TaskQueue, WorkflowTaskTimeout: 2 * time.Minute}
+	_, err := c.ExecuteWorkflow(ctx, o, workflows.Context, workflows.ContextInput{Tenant: "default", ContextID: "too new", Rules: 1 << 20})
 	must(d.t, err)
-	d.awaitAttempt(o.ID, 4)
-	must(d.t, c.TerminateWorkflow(d.t.Context(), o.ID, "", "It is too new."))
-}
-
-// awaitAttempt waits until workers have refused a workflow so often that it has a number of attempts.
-func (d *deployment) awaitAttempt(workflowID string, n int32) {
-	d.t.Helper()
-	c := d.w.temporal(d.t)
-	defer c.Close()
 	harness.Eventually(d.t, within, "a workflow is refused", func() error {
-		w, err := c.DescribeWorkflowExecution(d.t.Context(), workflowID, "")
-		if got := w.GetPendingWorkflowTask().GetAttempt(); err == nil && got < n {
-			err = fmt.Errorf("%s has %d attempts, want %d", workflowID, got, n)
+		w, err := c.DescribeWorkflowExecution(ctx, o.ID, "")
+		if n := w.GetPendingWorkflowTask().GetAttempt(); err == nil && n < 4 {
+			err = fmt.Errorf("attempt %d", n)
 		}
 		return err
 	})
+	must(d.t, c.TerminateWorkflow(ctx, o.ID, "", "It is too new."))
 }
 
 // replaceAll gives a version to all members that run a command.
