@@ -38,6 +38,7 @@ type Config struct {
 	MaxPushes  int           // deliveries at a time; 0 means 100
 	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
 	Failed     func(error)   // called when the worker fails for good; may be nil
+	Refused    func(string)  // called with the id of each run that needs a newer worker; may be nil
 }
 
 // A Version names a build of a worker among those that run at the same time. A plan ends
@@ -124,6 +125,9 @@ func (cfg Config) workWorker(a *activities.Activities, slots *slots) worker.Work
 	// The server says how many polls the load needs.
 	options.WorkflowTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	options.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
+	if cfg.Refused != nil {
+		options.Interceptors = append(options.Interceptors, workflows.Refusals(cfg.Refused))
+	}
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, options)
 	cfg.register(w)
 	w.RegisterActivity(a)

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"cmp"
-	"fmt"
 
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -25,14 +24,6 @@ type ObjectiveInput struct {
 
 // rulesOf returns the version of the rules that an input names.
 func rulesOf(n int) int { return cmp.Or(n, 2) }
-
-// checkRules panics if a run has later rules than this program knows: Temporal then gives its
-// workflow task to another worker, until a newer one takes it.
-func checkRules(n int) {
-	if n > machine.Rules {
-		panic(fmt.Sprintf("this worker knows the rules up to version %d, and the run has version %d: a newer worker must take it", machine.Rules, n))
-	}
-}
 
 // RetryInput names an objective that has ended, for a command that may retry it.
 type RetryInput struct {

@@ -7,7 +7,7 @@
 //
 //	Taken    sees in the calls of the worker what it takes and what it answers (taken.go)
 //	Keeper   holds the lease, and looks for those of lost workers (keeper.go); it gives
-//	         back what these had taken (giveback.go)
+//	         back what these had taken (giveback.go), and what this one refuses (refused.go)
 //	Store    keeps leases: in locked files, for processes of one machine (files.go), or as
 //	         advisory locks of PostgreSQL (postgres.go, postgres_held.go)
 //

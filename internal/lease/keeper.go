@@ -67,6 +67,7 @@ func (k *Keeper) closeFence() {
 func (k *Keeper) Run(ctx context.Context) {
 	var looking sync.WaitGroup
 	looking.Go(func() { k.lookForLost(ctx) })
+	looking.Go(func() { k.returnRefused(ctx) })
 	defer looking.Wait()
 	for failed := false; ctx.Err() == nil; pause(ctx, holdAgainAfter) {
 		err := k.holdOne(ctx)

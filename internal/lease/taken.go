@@ -17,6 +17,7 @@ import (
 type Taken struct {
 	mu      sync.Mutex
 	all     map[Entry]time.Time // since when
+	repeats map[string]*repeat  // workflow tasks that were begun before, by run
 	expired time.Time           // when expire was called last
 	changes map[Entry]bool      // since takeChanges: added (true) or removed
 	changed chan struct{}
@@ -29,7 +30,7 @@ type Taken struct {
 
 // NewTaken returns that of a process that has taken nothing yet.
 func NewTaken() *Taken {
-	return &Taken{all: map[Entry]time.Time{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{}), within: 100 * time.Millisecond}
+	return &Taken{all: map[Entry]time.Time{}, repeats: map[string]*repeat{}, changes: map[Entry]bool{}, changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), written: math.MaxInt, news: make(chan struct{}), within: 100 * time.Millisecond}
 }
 
 // Calls sees what the calls to Temporal take and answer.
@@ -58,6 +59,7 @@ func (t *Taken) addTasks(reply any) (tasks bool) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
 		if r.GetQuery() == nil { // the token of a query is not that of a task
 			t.add(workflowTask, r.GetTaskToken())
+			t.noteRepeat(r)
 		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
 		t.add(workflowTask, r.GetWorkflowTask().GetTaskToken())

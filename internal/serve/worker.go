@@ -57,6 +57,7 @@ func (w *workerPart) Start(context.Context) error {
 		MaxTasks:  w.settings.MaxTasks,
 		MaxPushes: w.settings.MaxPushes,
 		StopAfter: w.settings.StopAfter,
+		Refused:   w.lease.taken.Refuse,
 		Failed:    func(err error) { h.fail(fmt.Errorf("worker: %w", err)) },
 	})
 	if err := made.Start(); err != nil {

@@ -99,13 +99,22 @@ func TestSeededBugs(t *testing.T) {
 // seeded returns the files of the product with all bugs, by path.
 func seeded(t *testing.T) map[string]string {
 	t.Helper()
-	files := map[string]string{}
+	files := plant(t, bugs)
 	for _, b := range bugs {
+		dir := filepath.Dir(b.path(t))
+		files[filepath.Join(dir, "planted.go")] = fmt.Sprintf(planted, filepath.Base(dir))
+	}
+	return files
+}
+
+// plant returns the files of the product with some bugs, by path.
+func plant(t *testing.T, some []bug) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, b := range some {
 		path := b.path(t)
 		if files[path] == "" {
 			files[path] = string(harness.ReadFile(t, path))
-			dir := filepath.Dir(path)
-			files[filepath.Join(dir, "planted.go")] = fmt.Sprintf(planted, filepath.Base(dir))
 		}
 		if n := strings.Count(files[path], b.from); n != 1 {
 			t.Fatalf("%s: the text is in %s %d times", b.name, b.file, n)
