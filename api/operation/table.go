@@ -102,6 +102,13 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "RevokeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/revoke"}, Text: "Revoke a standing decision at once",
 			Gives: "Standing", Body: reply(wire.Read, p.Standing.Revoke, wire.Same)},
 
+		&Operation{ID: "ListAbsences", Scopes: reads, Routes: []string{get + "absences"}, Text: "List absences with their deputies, those that end last first",
+			Gives: "AbsenceList", Body: reply(wire.Read, p.Absences.List, wire.Same)},
+		&Operation{ID: "AddAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences"}, Text: "Be absent for a time in which a deputy may decide at gates",
+			Takes: "NewAbsence", Gives: "Absence", Body: reply(wire.Read, p.Absences.Add, wire.Same)},
+		&Operation{ID: "EndAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences/{id}/end"}, Text: "End an absence at once",
+			Gives: "Absence", Body: reply(wire.Read, p.Absences.End, wire.Same)},
+
 		&Operation{ID: "ListCosts", Scopes: may(call.ReadRuns, call.ReadCosts), Routes: []string{get + "costs"}, Text: "List what contexts or models of the tenant have cost, or all tenants, the highest first",
 			Query: words("by since until pageSize"), Gives: "CostList", Body: reply(wire.Read, p.Costs.ListCosts, wire.CostList)},
 
