@@ -189,10 +189,14 @@ func commentNote(p AnswerParams, m a2a.Message, v shown.TaskView) string {
 
 // answerID returns the id of m, an answer without one to a gate of v. A repeat of an answer that
 // counts has the same id. An answer that does not count, because it was refused or its vote was
-// dropped, may be given again after the next step of the gate: then it has another id.
+// dropped, may be given again after the next step of the gate, or as a deputy: then it has another id.
 func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message, v shown.TaskView) (string, error) {
-	id := func(taken int) string {
-		about := p.ID + m.Digest()
+	place, err := s.placeOf(ctx, c, p.ID, v)
+	if err != nil {
+		return "", err
+	}
+	id := func(taken int, place string) string {
+		about := p.ID + m.Digest() + place
 		if taken > 0 {
 			about += fmt.Sprint(" ", taken)
 		}
@@ -210,12 +214,27 @@ func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a
 		steps, counts = opt.MaxSteps, true
 	}
 	for n := 0; counts && n <= steps; n++ {
-		j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n))
-		if err != nil || ok && j.Verdict == opt.Accepted {
-			return id(n), err
+		for _, in := range slices.Compact([]string{place, ""}) {
+			j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n, in))
+			if err != nil || ok && j.Verdict == opt.Accepted {
+				return id(n, in), err
+			}
 		}
 	}
-	return id(latest), nil
+	return id(latest, place), nil
+}
+
+// placeOf names the place in which the caller may answer a gate of v as a deputy, "" if there is none.
+func (s Gates) placeOf(ctx context.Context, c *call.Call, gateID string, v shown.TaskView) (string, error) {
+	seatsAt := func() ([]opt.Seat, error) { return s.Messages.AllSeats(ctx, c) }
+	if i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID }); i >= 0 {
+		seatsAt = func() ([]opt.Seat, error) { return s.Messages.SeatsAt(ctx, c, v.Gates[i]) }
+	}
+	seats, err := seatsAt()
+	if err != nil || len(seats) == 0 {
+		return "", err
+	}
+	return " " + seats[0].AbsenceID, nil
 }
 
 // gateUnknown is the reason of interruptUnknown.

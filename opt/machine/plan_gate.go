@@ -106,7 +106,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 	t := m.State.Plan.Task(target)
 	reply := *l.Reply
 	reply.DecidedBy, reply.At, reply.MessageID = l.Principal, m.now, l.Message.MessageID
-	groups := m.State.seat(t, &reply, l)
+	groups := seated(&m.State, t, &reply, l)
 	e.Verdict = m.State.judge(t, reply, groups)
 	if t != nil && t.Gate != nil {
 		reply.Groups = t.Gate.Responders.Among(groups)

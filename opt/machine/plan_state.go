@@ -299,9 +299,9 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 // shapers lists all who shaped the work of a plan, also who asked for it.
 func shapers(s *PlanState) []string { return slices.Concat(s.Shapers, []string{s.Requester}) }
 
-// seat has the sender of a reply decide in the place of one that it is a deputy for, if it may not itself.
+// seated has the sender of a reply decide in the place of one that it is a deputy for, if it may not itself.
 // It returns the groups of who decides then.
-func (s *PlanState) seat(t *opt.Task, reply *opt.Reply, l opt.Letter) []string {
+func seated(s *PlanState, t *opt.Task, reply *opt.Reply, l opt.Letter) []string {
 	reply.For = nil
 	if t == nil || t.Gate == nil || reply.Action == opt.Ask {
 		return l.Groups
