@@ -38,8 +38,9 @@ func (s Gates) GetInterrupt(ctx context.Context, c *call.Call, id string) (Shown
 	if err != nil {
 		return out, err
 	}
-	out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) && out.WaitsFor(reader)
-	out.For = out.DeputyFor(reader)
+	if out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) && out.WaitsFor(reader); out.MayAnswer {
+		out.For = out.DeputyFor(reader)
+	}
 	out.Before, err = s.gateBefore(ctx, c, out.SentBack)
 	return out, err
 }
