@@ -68,7 +68,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	s := &fixture{world: world, journal: journal, times: &servicetest.Schedules{Times: []a2a.Time{a2a.At(servicetest.Start)}}}
 	cfg := config{
 		serviceConfig: service.Config{
-			Engine: world, Journal: journal, Pushes: journal.Pushes, Watch: journal.watch, Agent: oracle{}, Scheduler: s.times, Standing: journal.Standing,
+			Engine: world, Journal: journal, Pushes: journal.Pushes, Watch: journal.watch, Agent: oracle{}, Scheduler: s.times, Standing: journal.Standing, Absences: journal.Absences,
 			Card: card.Info{
 				Name: "Longhaul", Description: "Work that survives", Version: "1.2.3",
 				Skills: []card.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},

@@ -98,6 +98,11 @@ func TestOpenAPI_answers(t *testing.T) {
 		"POST /v1/schedules/{id}/trigger":  `{"overlap":"allow-all"}`,
 		"POST /v1/schedules/{id}/backfill": `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`,
 	}
+	bodies["POST /v1/absences"] = `{"deputy":"bob","until":"` + a2a.At(s.world.Now().Add(time.Hour)).String() + `"}`
+	away := opt.Absence{ID: "abs-1", Principal: "ann", Deputy: "bob", MadeBy: "ann", From: a2a.At(s.world.Now()), Until: a2a.At(s.world.Now().Add(time.Hour))}
+	if err := s.journal.Absences.AddAbsence(t.Context(), "acme", away); err != nil {
+		t.Fatal(err)
+	}
 	stands := standing.Decision{
 		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, CreatedAt: a2a.At(s.world.Now()), ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
 	}
@@ -116,6 +121,9 @@ func TestOpenAPI_answers(t *testing.T) {
 			}
 			if strings.Contains(path, "/standing/") {
 				known = "sd-1"
+			}
+			if strings.Contains(path, "/absences/") {
+				known = "abs-1"
 			}
 			if strings.Contains(path, "/schedules/") {
 				known = "nightly"

@@ -19,7 +19,7 @@ import (
 // agent, the error is an [*Error] with status 404 or 405. An Interrupt is an open gate with the
 // work that waits at it. A Schedule starts objectives at times, a ScheduleChange has the
 // members of it that clients set, and a ScheduleRun is an objective that it has started. A Standing is a
-// decision about gates beforehand.
+// decision about gates beforehand, an Absence a time in which a deputy may decide.
 type (
 	Interrupt      = wire.Interrupt
 	Schedule       = wire.Schedule
@@ -30,6 +30,8 @@ type (
 	NewStanding    = wire.NewStanding
 	Compared       = wire.ComparedObjective
 	ComparedWork   = wire.ComparedWork
+	Absence        = wire.Absence
+	NewAbsence     = wire.NewAbsence
 )
 
 // CardPath is where the card of an agent is, below its URL.
@@ -230,6 +232,30 @@ func (d StandingDecisions) Make(ctx context.Context, s NewStanding) (*Standing, 
 func (d StandingDecisions) Change(ctx context.Context, id, how string) (*Standing, error) {
 	var s Standing
 	return result(&s, d.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("standing", id, how), content: struct{}{}}, &s))
+}
+
+// Absences are those of a server.
+type Absences struct{ caller *caller }
+
+// Absences returns the absences of the server.
+func (c *Client) Absences() Absences { return Absences{c.caller} }
+
+// List returns those that end last.
+func (a Absences) List(ctx context.Context) (*wire.AbsenceList, error) {
+	var list wire.AbsenceList
+	return result(&list, a.caller.repeat(ctx, get(pathOf("absences"), nil), &list))
+}
+
+// Add adds one.
+func (a Absences) Add(ctx context.Context, n NewAbsence) (*Absence, error) {
+	var made Absence
+	return result(&made, a.caller.once(ctx, request{method: http.MethodPost, path: pathOf("absences"), content: n}, &made))
+}
+
+// End ends one at once. A repeat changes nothing.
+func (a Absences) End(ctx context.Context, id string) (*Absence, error) {
+	var ended Absence
+	return result(&ended, a.caller.repeat(ctx, request{method: http.MethodPost, path: pathOf("absences", id, "end"), content: struct{}{}}, &ended))
 }
 
 // Schedules returns the schedules, in the order of their ids, on one page.

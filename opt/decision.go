@@ -62,7 +62,8 @@ type Decision struct {
 	Verdict     Verdict  `json:"verdict"`
 	Closed      bool     `json:"closed,omitempty"` // the gate was closed by this decision
 	DecidedBy   string   `json:"decidedBy"`
-	Groups      []string `json:"groups,omitempty"` // of DecidedBy, that may decide
+	Groups      []string `json:"groups,omitempty"` // of DecidedBy, or of For, that may decide
+	For         *Seat    `json:"for,omitempty"`    // in whose place DecidedBy has decided; nil for its own
 	DecidedAt   a2a.Time `json:"decidedAt"`
 	MessageID   string   `json:"messageId,omitempty"`
 	ByHand      bool     `json:"byHand,omitempty"` // DecidedBy has moved or canceled the task, in place of a reply
@@ -94,10 +95,11 @@ func (d Decision) Outcome() string {
 	return how + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
 }
 
-// Who returns who has made d, for people: a standing decision with those behind it.
+// Who returns who has made d, for people: a deputy with the one that it is for, a standing decision with
+// those behind it.
 func (d Decision) Who() string {
 	if d.Standing == nil {
-		return a2a.Visible(d.DecidedBy)
+		return d.For.By(d.DecidedBy)
 	}
 	var names []string
 	for _, v := range d.Standing.By {

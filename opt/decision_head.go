@@ -49,11 +49,15 @@ type Decided struct {
 	GateID    string   `json:"interruptId"`
 	Action    Action   `json:"action,omitempty"` // of an approval
 	DecidedBy string   `json:"decidedBy"`
+	For       *Seat    `json:"for,omitempty"` // in whose place; nil for its own
 	At        a2a.Time `json:"decidedAt"`
 	Feedback  string   `json:"feedback,omitempty"`
 	ByHand    bool     `json:"byHand,omitempty"`   // DecidedBy has moved or canceled the task, in place of a reply
 	Standing  string   `json:"standing,omitempty"` // id of the standing decision, of which this is one use
 }
+
+// Who returns who has closed the gate, for people.
+func (d Decided) Who() string { return d.For.By(d.DecidedBy) }
 
 // Decided returns how e has closed a gate, nil if it has closed none.
 func (e Event) Decided() *Decided {
@@ -61,7 +65,7 @@ func (e Event) Decided() *Decided {
 	if d == nil || !d.Closed {
 		return nil
 	}
-	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt, ByHand: d.ByHand}
+	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, For: d.For, At: d.DecidedAt, ByHand: d.ByHand}
 	if d.Standing != nil {
 		out.Standing = d.Standing.ID
 	}

@@ -202,7 +202,8 @@ type Reply struct {
 
 	Question string `json:"question,omitempty"` // of ask, which decides nothing
 
-	Groups       []string `json:"groups,omitempty"`       // of DecidedBy, that may decide
+	Groups       []string `json:"groups,omitempty"`       // of DecidedBy, or of For, that may decide
+	For          *Seat    `json:"for,omitempty"`          // in whose place DecidedBy decides; nil for its own
 	ObjectDigest string   `json:"objectDigest,omitempty"` // of the object that the sender has seen; "" if the message has none
 }
 
@@ -319,9 +320,25 @@ func (g *Gate) Message(contextID, taskID string) *a2a.Message {
 	}
 }
 
-// Voted reports whether a principal has voted at g.
+// Voted reports whether a principal has voted at g, itself, as a deputy, or by one.
 func (g *Gate) Voted(principal string) bool {
-	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal })
+	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal || v.seat() == principal })
+}
+
+// DeputyFor returns the first of the seats of others in which a principal may decide at g; nil if there
+// is none, or if it needs none, since g names it or no one. A seat in which another one has voted is taken.
+func (g *Gate) DeputyFor(principal string, groups []string, seats []Seat, requesters ...string) *Seat {
+	if !g.Responders.NamesOthers(principal, groups) {
+		return nil
+	}
+	i := slices.IndexFunc(seats, func(s Seat) bool {
+		taken := func(v Vote) bool { return v.seat() == s.Principal && v.DecidedBy != principal }
+		return g.Responders.Allow(s.Principal, s.Groups, requesters...) && s.mayTake(principal, requesters) && !slices.ContainsFunc(g.Votes, taken)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &seats[i]
 }
 
 // Decides reports whether an action decides at g after the votes there are. Only

@@ -116,7 +116,7 @@ func (g *Gate) Stepped(at a2a.Time) Gate {
 		out.Responders = g.Responders.Joined(s.To)
 	case Reassign:
 		out.Responders = g.Responders.Replaced(s.To)
-		out.Votes = slices.DeleteFunc(slices.Clone(g.Votes), func(v Vote) bool { return !out.Responders.names(v.DecidedBy, v.Groups) })
+		out.Votes = slices.DeleteFunc(slices.Clone(g.Votes), func(v Vote) bool { return !out.Responders.names(v.seat(), v.Groups) })
 	}
 	return out
 }

@@ -53,6 +53,7 @@ type Letter struct {
 	Key         string      `json:"key,omitempty"`   // equal for repeats of a letter; "" for the id of Message
 
 	Groups  []string `json:"groups,omitempty"`  // of Principal
+	Seats   []Seat   `json:"seats,omitempty"`   // in which Principal may decide now as a deputy
 	Comment bool     `json:"comment,omitempty"` // it was sent to a gate and decides nothing
 
 	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an idle objective, or is refused as NotIdle

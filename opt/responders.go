@@ -3,6 +3,8 @@ package opt
 import (
 	"fmt"
 	"slices"
+
+	"longhaul/a2a"
 )
 
 // Responders says who may decide at a gate. The zero value, and nil, let everyone
@@ -39,6 +41,67 @@ type Vote struct {
 	Groups    []string `json:"groups,omitempty"` // of DecidedBy, that may decide
 
 	ObjectDigest string `json:"objectDigest,omitempty"` // that DecidedBy has seen, if the reply had it
+	For          *Seat  `json:"for,omitempty"`          // in whose place DecidedBy has decided; nil for its own
+}
+
+// seat returns who has this vote: DecidedBy, or the one that it is a deputy for.
+func (v Vote) seat() string {
+	if v.For != nil {
+		return v.For.Principal
+	}
+	return v.DecidedBy
+}
+
+// An Absence is a time in which a deputy may decide in the place of a principal, who may so, too.
+type Absence struct {
+	ID        string   `json:"id"`
+	Principal string   `json:"principal"`
+	Groups    []string `json:"groups,omitempty"` // of Principal, as it was made
+	Deputy    string   `json:"deputy"`
+	From      a2a.Time `json:"from"`
+	Until     a2a.Time `json:"until"`
+	MadeBy    string   `json:"madeBy"`
+	EndedAt   a2a.Time `json:"endedAt,omitzero"` // before Until
+	EndedBy   string   `json:"endedBy,omitempty"`
+}
+
+// MaxAbsence is the length of an absence at most, in seconds.
+const MaxAbsence = 366 * 24 * 3600
+
+// Active reports whether the deputy of a may decide at a time.
+func (a Absence) Active(at a2a.Time) bool {
+	return a.EndedAt.IsZero() && a.From.Millis() <= at.Millis() && at.Millis() < a.Until.Millis()
+}
+
+// Seat returns the place of the absent principal.
+func (a Absence) Seat() Seat {
+	s := Seat{AbsenceID: a.ID, Principal: a.Principal, Groups: a.Groups}
+	if a.MadeBy != a.Principal {
+		s.MadeBy = a.MadeBy
+	}
+	return s
+}
+
+// A Seat is the place of an absent principal, in which its deputy decides.
+type Seat struct {
+	AbsenceID string   `json:"absenceId"`
+	Principal string   `json:"principal"`        // who is absent
+	Groups    []string `json:"groups,omitempty"` // of Principal; in records they stand beside the seat
+	MadeBy    string   `json:"madeBy,omitempty"` // who has named the deputy, if it was not Principal
+}
+
+// By returns who has decided in s, for people; nil is the own seat of a principal.
+func (s *Seat) By(principal string) string {
+	if s == nil {
+		return a2a.Visible(principal)
+	}
+	return a2a.Visible(principal) + " for " + a2a.Visible(s.Principal)
+}
+
+// mayTake reports whether a deputy may take s: it and who has named it have no part in the work, even
+// where the gate allows that.
+func (s Seat) mayTake(deputy string, requesters []string) bool {
+	return others.Allow(deputy, nil, requesters...) && (s.MadeBy == "" || others.Allow(s.MadeBy, nil, requesters...))
 }
 
 // Allow reports whether a principal may decide. requesters are those who shaped the work: who
@@ -62,6 +125,11 @@ func (r *Responders) Allow(principal string, groups []string, requesters ...stri
 // names reports whether r names a principal or one of its groups.
 func (r *Responders) names(principal string, groups []string) bool {
 	return slices.Contains(r.Principals, principal) || len(r.Among(groups)) > 0
+}
+
+// NamesOthers reports whether r says who may decide, and names neither a principal nor one of its groups.
+func (r *Responders) NamesOthers(principal string, groups []string) bool {
+	return r != nil && len(r.Principals)+len(r.Groups) > 0 && !r.names(principal, groups)
 }
 
 // Joined returns r with the principals and groups of to. Where everyone may decide,

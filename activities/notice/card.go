@@ -125,11 +125,11 @@ func closing(d Data) string {
 	case how == nil:
 		return "Not asked any more: the work was changed or has ended."
 	case how.ByHand:
-		return fmt.Sprintf("Closed by hand, by %s, %s.", how.DecidedBy, clock(how.At.Time()))
+		return fmt.Sprintf("Closed by hand, by %s, %s.", how.Who(), clock(how.At.Time()))
 	case how.DecidedBy == opt.ByTimer:
 		return fmt.Sprintf("%s, since no answer came in time: %s.", how.Action.Outcome(), clock(how.At.Time()))
 	}
-	out := fmt.Sprintf("%s by %s, %s.", how.Action.Outcome(), how.DecidedBy, clock(how.At.Time()))
+	out := fmt.Sprintf("%s by %s, %s.", how.Action.Outcome(), how.Who(), clock(how.At.Time()))
 	if how.Feedback != "" {
 		out += " “" + shortened(how.Feedback, 1000) + "”"
 	}

@@ -51,6 +51,9 @@ func newContent(open gate.OpenInterrupt, link outbox.AnswerLink, console string)
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
 		Next: gateform.Unanswered(&g), Description: g.About(), Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
 	}
+	if open.For != "" {
+		out.Principal += ", as the deputy of " + open.For
+	}
 	if g.Kind == opt.Approval {
 		out.Unshown = g.Unshown()
 	}

@@ -19,27 +19,31 @@ const (
 	RespondApprovals Scope = "approvals:respond" // answer at gates, and declare work completed by hand
 	ManageWebhooks   Scope = "webhooks:manage"   // push configs
 	ManageSchedules  Scope = "schedules:manage"  // make, change, trigger and delete schedules; also needs runs:create where work begins
+	ManageAbsences   Scope = "absences:manage"   // make and end absences of others, with their deputies
 	ReadCosts        Scope = "costs:read"        // read what tenants have cost, all of them
 	ReadPayloads     Scope = "payloads:read"     // decrypt payloads of Temporal, which may be of any tenant
 )
 
 // Scopes lists all scopes.
 func Scopes() []Scope {
-	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks, ManageSchedules, ReadCosts, ReadPayloads}
+	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks, ManageSchedules, ManageAbsences, ReadCosts, ReadPayloads}
 }
 
+// named are the scopes that "all" does not have: they reach beyond a tenant, or give rights to others.
+var named = []Scope{ManageAbsences, ReadCosts, ReadPayloads}
+
 // ParseScopes returns the scopes with the given names; "all" means every
-// scope within a tenant, and so not costs:read and payloads:read. The error about another name lists the scopes.
+// scope but absences:manage, costs:read and payloads:read. The error about another name lists the scopes.
 func ParseScopes(names []string) ([]Scope, error) {
 	var out []Scope
 	for _, name := range names {
 		switch {
 		case name == "all":
-			out = append(out, slices.DeleteFunc(Scopes(), func(s Scope) bool { return s == ReadCosts || s == ReadPayloads })...)
+			out = append(out, slices.DeleteFunc(Scopes(), func(s Scope) bool { return slices.Contains(named, s) })...)
 		case slices.Contains(Scopes(), Scope(name)):
 			out = append(out, Scope(name))
 		default:
-			return nil, fmt.Errorf("unknown scope %q: the scopes are %s, and all for every one of them but costs:read and payloads:read", name, join(Scopes(), ", "))
+			return nil, fmt.Errorf("unknown scope %q: the scopes are %s, and all for every one of them but %s", name, join(Scopes(), ", "), join(named, ", "))
 		}
 	}
 	slices.Sort(out)

@@ -134,6 +134,9 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
 		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
 	}
+	if s.For != "" {
+		p.Who += ". You answer as the deputy of " + a2a.Visible(s.For)
+	}
 	if whole := strings.TrimSpace(a2a.Visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
@@ -142,7 +145,7 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		p.Refined = "It was sent back " + timesText(s.Refined) + " before."
 	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
-		p.Remark, p.RemarkBy = a2a.Visible(b.Reply.Reply.Remark()), a2a.Visible(b.Reply.Decision.DecidedBy)
+		p.Remark, p.RemarkBy = a2a.Visible(b.Reply.Reply.Remark()), b.Reply.Decision.Who()
 		p.compare(compareObjects(b.Object, g.Object))
 	}
 	if s.Open {
@@ -282,7 +285,7 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		if d.Closed {
 			continue
 		}
-		reply := shownReply{By: a2a.Visible(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
+		reply := shownReply{By: d.For.By(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
 		if d.Action == opt.Ask {
 			reply.Verdict = "decides nothing"
 		}
@@ -438,7 +441,7 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 // voteTexts returns the votes at a gate, for people.
 func voteTexts(g *opt.Gate) (out []string) {
 	for _, v := range g.Votes {
-		out = append(out, a2a.Visible(v.DecidedBy)+": "+string(v.Action))
+		out = append(out, v.For.By(v.DecidedBy)+": "+string(v.Action))
 	}
 	return out
 }

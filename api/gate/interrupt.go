@@ -73,6 +73,10 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 	list := call.PageOf{Kind: "interrupts", Tenant: c.Tenant, Filter: []string{string(f.Kind), f.ObjectiveID, f.ContextID}}
 	if p.Mine {
 		f.For = &shown.Responder{Principal: c.Principal, Groups: c.Groups}
+		var err error
+		if f.For.Seats, err = s.Messages.AllSeats(ctx, c); err != nil {
+			return page, err
+		}
 		list.Filter = append(list.Filter, "mine", c.Principal)
 	}
 	if f.Text != "" || f.Urgent {
@@ -86,7 +90,13 @@ func (s Gates) ListInterrupts(ctx context.Context, c *call.Call, p InterruptList
 		return page, err
 	}
 	f.Limit++ // one more shows whether there is a next page
-	if page.Interrupts, page.Total, err = s.Journal.Interrupts(ctx, c.Tenant, f); err != nil || len(page.Interrupts) < f.Limit {
+	page.Interrupts, page.Total, err = s.Journal.Interrupts(ctx, c.Tenant, f)
+	for i := range page.Interrupts {
+		if one := &page.Interrupts[i]; f.For != nil {
+			one.For = one.DeputyFor(*f.For)
+		}
+	}
+	if err != nil || len(page.Interrupts) < f.Limit {
 		return page, err
 	}
 	page.Interrupts = page.Interrupts[:f.Limit-1]
@@ -105,6 +115,10 @@ type OpenInterrupt struct{ shown.Interrupt } // its object has its contents
 // ShowInterrupt returns an open gate to a caller who may answer it.
 func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (OpenInterrupt, error) {
 	r, err := s.record(ctx, c, id)
+	var reader shown.Responder
+	if err == nil {
+		reader, err = s.reader(ctx, c, r.Interrupt)
+	}
 	switch closed := r.Closed(); {
 	case err != nil:
 		return OpenInterrupt{}, err
@@ -112,13 +126,21 @@ func (s Gates) ShowInterrupt(ctx context.Context, c *call.Call, id string) (Open
 		return OpenInterrupt{}, call.ErrNotWaiting.Late(closed.Decision)
 	case !r.Open:
 		return OpenInterrupt{}, call.ErrNotWaiting
-	case !r.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups}):
+	case !r.Allows(reader):
 		return OpenInterrupt{}, call.ErrNotYours
 	case r.Gate.Voted(c.Principal):
 		return OpenInterrupt{}, call.ErrHasVoted
 	}
 	c.SetIDs(r.ObjectiveID, r.TaskID)
+	r.For = r.DeputyFor(reader)
 	return OpenInterrupt{r.Interrupt}, nil
+}
+
+// reader returns the caller as one who may answer i, with its seats as a deputy.
+func (s Gates) reader(ctx context.Context, c *call.Call, i shown.Interrupt) (out shown.Responder, err error) {
+	out = shown.Responder{Principal: c.Principal, Groups: c.Groups}
+	out.Seats, err = s.Messages.SeatsAt(ctx, c, &i.Gate)
+	return out, err
 }
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.
@@ -167,10 +189,14 @@ func commentNote(p AnswerParams, m a2a.Message, v shown.TaskView) string {
 
 // answerID returns the id of m, an answer without one to a gate of v. A repeat of an answer that
 // counts has the same id. An answer that does not count, because it was refused or its vote was
-// dropped, may be given again after the next step of the gate: then it has another id.
+// dropped, may be given again after the next step of the gate, or as a deputy: then it has another id.
 func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a.Message, v shown.TaskView) (string, error) {
-	id := func(taken int) string {
-		about := p.ID + m.Digest()
+	place, err := s.placeOf(ctx, c, p.ID, v)
+	if err != nil {
+		return "", err
+	}
+	id := func(taken int, place string) string {
+		about := p.ID + m.Digest() + place
 		if taken > 0 {
 			about += fmt.Sprint(" ", taken)
 		}
@@ -188,12 +214,27 @@ func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a
 		steps, counts = opt.MaxSteps, true
 	}
 	for n := 0; counts && n <= steps; n++ {
-		j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n))
-		if err != nil || ok && j.Verdict == opt.Accepted {
-			return id(n), err
+		for _, in := range slices.Compact([]string{place, ""}) {
+			j, ok, err := s.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n, in))
+			if err != nil || ok && j.Verdict == opt.Accepted {
+				return id(n, in), err
+			}
 		}
 	}
-	return id(latest), nil
+	return id(latest, place), nil
+}
+
+// placeOf names the place in which the caller may answer a gate of v as a deputy, "" if there is none.
+func (s Gates) placeOf(ctx context.Context, c *call.Call, gateID string, v shown.TaskView) (string, error) {
+	seatsAt := func() ([]opt.Seat, error) { return s.Messages.AllSeats(ctx, c) }
+	if i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID }); i >= 0 {
+		seatsAt = func() ([]opt.Seat, error) { return s.Messages.SeatsAt(ctx, c, v.Gates[i]) }
+	}
+	seats, err := seatsAt()
+	if err != nil || len(seats) == 0 {
+		return "", err
+	}
+	return " " + seats[0].AbsenceID, nil
 }
 
 // gateUnknown is the reason of interruptUnknown.

@@ -34,8 +34,13 @@ func (s Gates) GetInterrupt(ctx context.Context, c *call.Call, id string) (Shown
 		return out, err
 	}
 	c.SetIDs(out.ObjectiveID, out.TaskID)
-	out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) &&
-		out.WaitsFor(shown.Responder{Principal: c.Principal, Groups: c.Groups})
+	reader, err := s.reader(ctx, c, out.Interrupt)
+	if err != nil {
+		return out, err
+	}
+	if out.MayAnswer = out.Open && slices.Contains(c.Scopes, call.RespondApprovals) && out.WaitsFor(reader); out.MayAnswer {
+		out.For = out.DeputyFor(reader)
+	}
 	out.Before, err = s.gateBefore(ctx, c, out.SentBack)
 	return out, err
 }

@@ -105,6 +105,7 @@ type Messages struct {
 	Pushes  *push.Pushes
 	Quotas  write.Quotas
 	Plans   write.PlanRules
+	Deputies
 
 	Agent        Agent
 	Accepts      []string // media types

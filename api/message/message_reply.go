@@ -85,6 +85,10 @@ func (s *Messages) deliverTo(ctx context.Context, c *call.Call, v shown.TaskView
 	l.Principal, l.Groups, l.Key = c.Principal, c.Groups, key
 	if l.Reply != nil {
 		l.Reply.DecidedBy, l.Reply.At = c.Principal, a2a.At(s.Now())
+		at := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == l.Reply.GateID })
+		if l.Seats, err = s.SeatsAt(ctx, c, v.Gates[at]); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.storeContents(ctx, c, l, p.blobs); err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ type Table struct {
 
 // Of returns the operations of a service.
 func Of(s *service.Service) *Table {
-	t := &Table{slices.Concat(core(s), extension(s), pages(s), inner), map[string]*Operation{}, map[string]*Operation{}}
+	t := &Table{slices.Concat(core(s), extension(s), pages(s), decided(s), inner), map[string]*Operation{}, map[string]*Operation{}}
 	for _, o := range t.list {
 		t.ids[o.ID] = o
 		if o.Family == Core || o.Family == OPT {

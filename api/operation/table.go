@@ -72,6 +72,29 @@ func extension(p *service.Service) []*Operation {
 	)
 }
 
+// decided has the pages about who decides at gates beforehand, or in place of others.
+func decided(p *service.Service) []*Operation {
+	return ofPages(
+		&Operation{ID: "ListStanding", Scopes: reads, Routes: []string{get + "standing"}, Text: "List standing decisions, the newest first, and those that the caller's answers propose",
+			Gives: "StandingList", Body: reply(wire.Read, p.Standing.List, wire.Same)},
+		&Operation{ID: "MakeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing"}, Text: "Decide about gates of a playbook beforehand",
+			Takes: "NewStanding", Gives: "Standing", Body: reply(wire.Read, p.Standing.Make, wire.Same)},
+		&Operation{ID: "GetStanding", Scopes: reads, Routes: []string{get + "standing/{id}"}, Text: "Get a standing decision with the gates that it was used for",
+			Gives: "Standing", Body: reply(wire.Read, p.Standing.Get, wire.Same)},
+		&Operation{ID: "ApproveStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/approve"}, Text: "Be behind a standing decision, too",
+			Gives: "Standing", Body: reply(wire.Read, p.Standing.Approve, wire.Same)},
+		&Operation{ID: "RevokeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/revoke"}, Text: "Revoke a standing decision at once",
+			Gives: "Standing", Body: reply(wire.Read, p.Standing.Revoke, wire.Same)},
+
+		&Operation{ID: "ListAbsences", Scopes: reads, Routes: []string{get + "absences"}, Text: "List absences with their deputies, those that end last first",
+			Gives: "AbsenceList", Body: reply(wire.Read, p.Absences.List, wire.Same)},
+		&Operation{ID: "AddAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences"}, Text: "Be absent for a time in which a deputy may decide at gates",
+			Takes: "NewAbsence", Gives: "Absence", Body: reply(wire.Read, p.Absences.Add, wire.Same)},
+		&Operation{ID: "EndAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences/{id}/end"}, Text: "End an absence at once",
+			Gives: "Absence", Body: reply(wire.Read, p.Absences.End, wire.Same)},
+	)
+}
+
 // pages is plain HTTP below /v1.
 func pages(p *service.Service) []*Operation {
 	return ofPages(
@@ -93,17 +116,6 @@ func pages(p *service.Service) []*Operation {
 
 		&Operation{ID: "CompareObjectives", Scopes: reads, Routes: []string{get + "objectives/{id}/compare"}, Text: "Show two objectives side by side, such as one and a fork of it",
 			Query: words("with"), Gives: "Comparison", Body: reply(wire.Read, p.Compared.CompareObjectives, wire.Same)},
-
-		&Operation{ID: "ListStanding", Scopes: reads, Routes: []string{get + "standing"}, Text: "List standing decisions, the newest first, and those that the caller's answers propose",
-			Gives: "StandingList", Body: reply(wire.Read, p.Standing.List, wire.Same)},
-		&Operation{ID: "MakeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing"}, Text: "Decide about gates of a playbook beforehand",
-			Takes: "NewStanding", Gives: "Standing", Body: reply(wire.Read, p.Standing.Make, wire.Same)},
-		&Operation{ID: "GetStanding", Scopes: reads, Routes: []string{get + "standing/{id}"}, Text: "Get a standing decision with the gates that it was used for",
-			Gives: "Standing", Body: reply(wire.Read, p.Standing.Get, wire.Same)},
-		&Operation{ID: "ApproveStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/approve"}, Text: "Be behind a standing decision, too",
-			Gives: "Standing", Body: reply(wire.Read, p.Standing.Approve, wire.Same)},
-		&Operation{ID: "RevokeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/revoke"}, Text: "Revoke a standing decision at once",
-			Gives: "Standing", Body: reply(wire.Read, p.Standing.Revoke, wire.Same)},
 
 		&Operation{ID: "ListCosts", Scopes: may(call.ReadRuns, call.ReadCosts), Routes: []string{get + "costs"}, Text: "List what contexts or models of the tenant have cost, or all tenants, the highest first",
 			Query: words("by since until pageSize"), Gives: "CostList", Body: reply(wire.Read, p.Costs.ListCosts, wire.CostList)},

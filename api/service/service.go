@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/api/absence"
 	"longhaul/api/call"
 	"longhaul/api/card"
 	"longhaul/api/gate"
@@ -40,6 +41,7 @@ type Config struct {
 	Card    card.Info
 
 	Scheduler schedule.Scheduler // nil: no schedules
+	Absences  Absences           // of the same journal; nil: no deputies
 	Standing  standing.Store     // of the same journal; nil: no standing decisions
 
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
@@ -130,6 +132,12 @@ type Journal interface {
 	Ping(ctx context.Context) error
 }
 
+// Absences are those of a journal.
+type Absences interface {
+	absence.Store
+	message.Seats
+}
+
 // An Engine starts work, and sends it messages and commands.
 type Engine interface {
 	write.Engine
@@ -164,6 +172,7 @@ type Service struct {
 	Events     *read.Events       // of objectives
 	Callbacks  receive.Callbacks  // for work that is done elsewhere
 	Standing   standing.Decisions // that decide at gates
+	Absences   absence.Absences   // in which deputies decide
 	Schedules  schedule.Schedules // that start objectives at times
 	Runs       schedule.Runs      // objectives that schedules start
 	Payloads   read.Payloads      // of Temporal, for people who look into it
@@ -203,7 +212,7 @@ func New(cfg Config) *Service {
 	s.Deliveries = push.Deliveries{Pushes: s.Pushes}
 	s.Messages = &message.Messages{
 		Journal: j, Pushes: s.Pushes, Read: reads, Out: out, Wait: wait, IDs: ids, Streams: s.Streams, Quotas: quota, Plans: plans,
-		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now,
+		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now, Deputies: message.Deputies{Seats: cfg.Absences},
 	}
 	s.Previews = message.Previews{Messages: s.Messages}
 	s.Gates, s.Decisions = gate.Gates{Journal: j, Read: reads, Pages: pages, Messages: s.Messages}, read.Decisions{Journal: j, Pages: pages, Now: cfg.Now, SignHead: cfg.SignHead}
@@ -219,6 +228,7 @@ func New(cfg Config) *Service {
 	s.Work, s.TaskWork = work.Objectives{Commands: commands}, work.Tasks{Commands: commands}
 	s.Schedules = schedule.Schedules{Scheduler: cfg.Scheduler, Journal: j, Agent: cfg.Agent, IDs: ids, ReplyWait: cfg.ReplyWait, Now: cfg.Now}
 	s.Standing = standing.Decisions{Store: cfg.Standing, Gates: j, IDs: ids, Now: cfg.Now}
+	s.Absences = absence.Absences{Store: cfg.Absences, IDs: ids, Now: cfg.Now}
 	s.Runs = schedule.Runs{Calls: s.Calls, Messages: s.Messages, Cancels: s.TaskWork, Schedules: s.Schedules}
 	s.Payloads = read.Payloads{Codec: cfg.Codec}
 	return s

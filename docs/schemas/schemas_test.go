@@ -56,7 +56,7 @@ var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "questio
 var pages = []reflect.Type{
 	reflect.TypeFor[wire.PageError](), reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
 	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.GateAnswer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](), reflect.TypeFor[wire.CostList](), reflect.TypeFor[wire.Comparison](),
-	reflect.TypeFor[wire.StandingList](), reflect.TypeFor[wire.NewStanding](), reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
+	reflect.TypeFor[wire.StandingList](), reflect.TypeFor[wire.NewStanding](), reflect.TypeFor[wire.AbsenceList](), reflect.TypeFor[wire.NewAbsence](), reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
 	reflect.TypeFor[wire.Deleted](), reflect.TypeFor[wire.TriggerRequest](), reflect.TypeFor[wire.Triggered](), reflect.TypeFor[wire.BackfillRequest](), reflect.TypeFor[wire.Backfilled](),
 }
 
@@ -83,7 +83,8 @@ var texts = map[string]string{
 	"Step.action":             "Of expire, at an approval: accept or reject; reject without it.",
 	"Responders.noVeto":       "It takes as many rejections as accepts to reject; otherwise one is enough.",
 	"Responders.anonymousMay": "notRequester does not hold where callers are not authenticated.",
-	"Vote.groups":             "Of decidedBy, that may decide.",
+	"Vote.groups":             "Of decidedBy, or of for, that may decide.",
+	"Vote.for":                "The place of an absent principal, in which decidedBy has decided as its deputy.",
 	"Vote.objectDigest":       "That decidedBy has seen, if the reply had it.",
 	"Exchange.cut":            "The message has more than question: a longer text, or parts that are no text.",
 	"Decision":                "A reply to a gate, accepted or refused, or the expiry of a gate. hash is the SHA-256 of the canonical JSON (RFC 8785) of the other members.",
@@ -95,7 +96,8 @@ var texts = map[string]string{
 	"Interrupt.standing":      "The name of the gates of this task in all runs of a playbook, about which standing decisions may decide.",
 	"Standing.gates":          "That it is about, as in standing of an interrupt.",
 	"Standing.interruptId":    "Of the gate whose rules say who may be behind it.",
-	"Decision.groups":         "Of decidedBy, that may decide.",
+	"Decision.groups":         "Of decidedBy, or of for, that may decide.",
+	"Decision.for":            "The place of an absent principal, in which decidedBy has decided as its deputy.",
 	"Decision.byHand":         "The principal has moved or canceled the task, in place of a reply.",
 	"Decision.replyDigest":    "Of the parts of the reply.",
 	"Decision.previous":       "The hash before it, empty for the first.",

@@ -9,7 +9,7 @@ type room struct {
 }
 
 // subjects are the operations of the API. Their bindings may import all of them.
-var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}
+var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing", "api/absence"}
 
 // rooms is the table of AGENTS.md with more detail: the first room that matches a
 // package is its room. Data goes one way through it.
@@ -92,7 +92,8 @@ var rooms = []room{
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/standing", imports: []string{"a2a", "opt", "opt/shown", "opt/standing", "opt/wire", "api/call", "api/read",
 		"internal/condition"}}, // that decisions have
-	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}, // puts them together
+	{name: "api/absence", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read"}}, // in which deputies decide
+	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/absence", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}, // puts them together
 		tests: []string{"internal/journal"}},
 	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                             // the table of all operations
 	{name: "api/agui/protocol", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/wire", "api/gateform"}, subjects...)}, // forms of AG-UI
@@ -134,11 +135,13 @@ var rooms = []room{
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 
-	{name: "internal/journal/db", imports: []string{"opt"}},                                                     // the database under it
-	{name: "internal/journal/record", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},     // what writes events
+	{name: "internal/journal/db", imports: []string{"opt"}},                                    // the database under it
+	{name: "internal/journal/absence", imports: []string{"a2a", "opt", "internal/journal/db"}}, // absences and their deputies
+	{name: "internal/journal/record", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db", // what writes events
+		"internal/journal/absence"}}, // whose deputies get notices
 	{name: "internal/journal/push", imports: []string{"a2a", "opt", "opt/outbox", "internal/journal/db"}},       // push configs and deliveries
 	{name: "internal/journal/standing", imports: []string{"a2a", "opt", "opt/standing", "internal/journal/db"}}, // standing decisions and their uses
-	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/db", "internal/journal/record", "internal/journal/push", "internal/journal/standing"},
+	{name: "internal/journal", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "internal/journal/absence", "internal/journal/db", "internal/journal/record", "internal/journal/push", "internal/journal/standing"},
 		tests: []string{"opt/standing", "opt/machine/sim", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept

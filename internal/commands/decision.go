@@ -75,7 +75,7 @@ func rowOf(d opt.Decision) []string {
 			verdict += " by hand"
 		}
 	}
-	return []string{timeText(d.DecidedAt, ""), d.GateID, d.DecidedBy, cmp.Or(string(d.Action), "-"), verdict}
+	return []string{timeText(d.DecidedAt, ""), d.GateID, d.For.By(d.DecidedBy), cmp.Or(string(d.Action), "-"), verdict}
 }
 
 // check checks the decisions and the head of e, whose signature has to be by one of the

@@ -15,6 +15,7 @@ type Commands struct {
 	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
 	Answer  answerCommand    `cmd:"" help:"Answer a waiting task."`
 	Stands  standingCommand  `cmd:"" name:"standing" help:"Decide about gates of a playbook beforehand: make, approve, revoke and list standing decisions."`
+	Absence absenceCommand   `cmd:"" help:"Be absent for a time in which a deputy may decide at gates: add, list and end absences."`
 	Decided decisionsCommand `cmd:"" name:"decisions" help:"List the decisions at the gates of an objective."`
 	Verify  verifyCommand    `cmd:"" help:"Check saved decisions without a server: none was changed, added or removed."`
 	List    listCommand      `cmd:"" help:"List objectives, the newest first."`

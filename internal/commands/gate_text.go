@@ -74,7 +74,7 @@ func whoText(g *opt.Gate) string {
 func votesText(g *opt.Gate) string {
 	by := map[opt.Action][]string{}
 	for _, v := range g.Votes {
-		by[v.Action] = append(by[v.Action], cmp.Or(v.DecidedBy, "anonymous"))
+		by[v.Action] = append(by[v.Action], cmp.Or(v.For.By(v.DecidedBy), "anonymous"))
 	}
 	need := 1
 	if g.Responders.Several() {
@@ -102,7 +102,7 @@ func decidedText(d *opt.Decided, opened time.Time) string {
 		if d.ByHand {
 			word = "closed by hand"
 		}
-		text := word + " by " + cmp.Or(d.Standing, d.DecidedBy, "anonymous")
+		text := word + " by " + cmp.Or(d.Standing, d.Who(), "anonymous")
 		if d.Feedback != "" {
 			text += ": " + process.OneLine(d.Feedback, objectWidth)
 		}

@@ -72,7 +72,11 @@ func (i *inbox) row(g client.Interrupt) []string {
 	if g.Next != nil {
 		next = fmt.Sprintf("%s in %s", g.Next, durationText(max(0, g.Next.At.Time().Sub(now))))
 	}
-	return []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt()}
+	prompt := g.Prompt()
+	if g.DeputyFor != "" {
+		prompt = "As deputy for " + g.DeputyFor + ": " + prompt
+	}
+	return []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, prompt}
 }
 
 // list prints what waits, and with --watch what waits later, too.

@@ -45,3 +45,38 @@ func TestInbox_proposes(t *testing.T) {
 		t.Errorf("%v\n%s", r.err, out)
 	}
 }
+
+const wireAbsence = `{"id":"abs-1","principal":"bob","deputy":"carol","from":"2026-03-01T09:30:00.000Z","until":"2926-03-01T17:30:00.000Z","madeBy":"ops","active":true}`
+
+// Each command makes its request, and shows who may decide for whom.
+func TestAbsence(t *testing.T) {
+	for request, run := range map[string]func(*fakeAgent) *commandRun{
+		"POST /v1/absences": func(f *fakeAgent) *commandRun {
+			return f.run(&absenceAddCommand{Deputy: "carol", Until: "2026-12-31"})
+		},
+		"POST /v1/absences/abs-1/end": func(f *fakeAgent) *commandRun { return f.run(&absenceEndCommand{ID: "abs-1"}) },
+	} {
+		f := newFakeAgent(t, answerWith(wireAbsence))
+		r := run(f)
+		if out := r.stdout.String(); r.err != nil || len(f.calls) != 1 || f.calls[0] != request || !strings.Contains(out, "carol may decide for bob from 2026-03-01") || !strings.Contains(out, "(now)") {
+			t.Errorf("%s: %v %v\n%s", request, f.calls, r.err, out)
+		}
+	}
+	f := newFakeAgent(t, answerWith(`{"absences":[`+wireAbsence+`]}`))
+	if r := f.run(&absenceListCommand{}); r.err != nil || !strings.Contains(r.stdout.String(), "abs-1") || !strings.Contains(r.stdout.String(), "ops") {
+		t.Errorf("list: %v\n%s", r.err, r.stdout.String())
+	}
+}
+
+// A day ends an absence at its end, and begins one at its beginning.
+func TestDayOrTime(t *testing.T) {
+	from, errFrom := dayOrTime("--from", "2026-12-31", 0)
+	until, errUntil := dayOrTime("--until", "2026-12-31", 1)
+	at, errAt := dayOrTime("--until", "2026-12-31T10:00:00Z", 1)
+	if errFrom != nil || errUntil != nil || errAt != nil || until.Millis()-from.Millis() < 23*3_600_000 || at.String() != "2026-12-31T10:00:00.000Z" {
+		t.Errorf("%v %v %v: %v %v %v", from, until, at, errFrom, errUntil, errAt)
+	}
+	if _, err := dayOrTime("--until", "tomorrow", 1); err == nil {
+		t.Error("any text is a time")
+	}
+}

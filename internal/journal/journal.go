@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/internal/journal/absence"
 	"longhaul/internal/journal/db"
 	"longhaul/internal/journal/push"
 	"longhaul/internal/journal/standing"
@@ -56,6 +57,7 @@ type Journal struct {
 	APIKeys     APIKeys
 	SigningKeys SigningKeys
 	Standing    standing.Store
+	Absences    absence.Store
 	Sessions    Sessions
 	Maintenance Maintenance
 	Disk        *Disk
@@ -111,7 +113,7 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 		purger: purger{e, cfg.Now}, probe: newProbe(e), Blobs: Blobs{e}, Keys: Keys{e},
 		Pushes: push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys: APIKeys{e}, SigningKeys: SigningKeys{e, cfg.Sealer},
 		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, Disk: &Disk{e, newTrial()},
-		Standing: standing.New(e, cfg.Now), db: e,
+		Standing: standing.New(e, cfg.Now), Absences: absence.New(e, cfg.Now), db: e,
 	}, nil
 }
 

@@ -29,7 +29,7 @@ type keysCommand struct {
 type keysCreateCommand struct {
 	serve.Store
 	Principal string        `arg:"" help:"Who calls with the key: a person or a program."`
-	Scopes    []string      `required:"" help:"What the key may do: runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage, schedules:manage, costs:read (of all tenants), payloads:read (to decrypt payloads of Temporal, of any tenant), or all, which is every one but the last two." placeholder:"SCOPE"`
+	Scopes    []string      `required:"" help:"What the key may do: runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage, schedules:manage, absences:manage (of others), costs:read (of all tenants), payloads:read (to decrypt payloads of Temporal, of any tenant), or all, which is every one but the last three." placeholder:"SCOPE"`
 	Tenant    string        `help:"Tenant of the principal." default:"default"`
 	Groups    []string      `help:"Groups of the principal." placeholder:"GROUP"`
 	Name      string        `help:"What the key is for." placeholder:"TEXT"`

@@ -99,6 +99,7 @@ func (a *apiServer) Start(context.Context) error {
 		Quotas:        a.quotas,
 		Scheduler:     workflows.NewSchedules(at),
 		Standing:      a.store.journal.Standing,
+		Absences:      a.store.journal.Absences,
 		Codec:         apiCodec(a.temporal.cipher),
 		Observer:      h.metrics,
 		Links:         links,

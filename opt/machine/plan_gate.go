@@ -106,9 +106,10 @@ func (m *Plan) onLetter(l opt.Letter) {
 	t := m.State.Plan.Task(target)
 	reply := *l.Reply
 	reply.DecidedBy, reply.At, reply.MessageID = l.Principal, m.now, l.Message.MessageID
-	e.Verdict = m.State.judge(t, reply, l.Groups)
+	groups := seated(&m.State, t, &reply, l)
+	e.Verdict = m.State.judge(t, reply, groups)
 	if t != nil && t.Gate != nil {
-		reply.Groups = t.Gate.Responders.Among(l.Groups)
+		reply.Groups = t.Gate.Responders.Among(groups)
 	}
 	e.Decision = m.State.decided(target, reply, e.Verdict, opt.Decision{ReplyDigest: opt.PartsDigest(l.Message.Parts)})
 	e.Reply = judged(t, reply, e.Verdict)
@@ -268,7 +269,7 @@ func judged(t *opt.Task, reply opt.Reply, v opt.Verdict) *opt.Reply {
 
 // voted returns a gate with a decision that does not decide alone.
 func voted(gate opt.Gate, reply opt.Reply) opt.Gate {
-	gate.Votes = append(slices.Clone(gate.Votes), opt.Vote{Action: reply.Action, DecidedBy: reply.DecidedBy, Groups: reply.Groups, ObjectDigest: reply.ObjectDigest})
+	gate.Votes = append(slices.Clone(gate.Votes), opt.Vote{Action: reply.Action, DecidedBy: reply.DecidedBy, Groups: reply.Groups, For: reply.For, ObjectDigest: reply.ObjectDigest})
 	return gate
 }
 

@@ -299,12 +299,27 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 // shapers lists all who shaped the work of a plan, also who asked for it.
 func shapers(s *PlanState) []string { return slices.Concat(s.Shapers, []string{s.Requester}) }
 
+// seated has the sender of a reply decide in the place of one that it is a deputy for, if it may not itself.
+// It returns the groups of who decides then.
+func seated(s *PlanState, t *opt.Task, reply *opt.Reply, l opt.Letter) []string {
+	reply.For = nil
+	if t == nil || t.Gate == nil || reply.Action == opt.Ask {
+		return l.Groups
+	}
+	seat := t.Gate.DeputyFor(l.Principal, l.Groups, l.Seats, shapers(s)...)
+	if seat == nil {
+		return l.Groups
+	}
+	reply.For = &opt.Seat{AbsenceID: seat.AbsenceID, Principal: seat.Principal, MadeBy: seat.MadeBy}
+	return seat.Groups
+}
+
 // judge returns the verdict on a reply of a principal that belongs to groups.
 func (s *PlanState) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
 		return opt.NotWaiting
-	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, shapers(s)...):
+	case reply.Action != opt.Ask && reply.For == nil && !t.Gate.Responders.Allow(reply.DecidedBy, groups, shapers(s)...):
 		return opt.NotAllowed
 	case t.Gate.Kind == opt.Credential && reply.Action == "" && reply.Feedback != "" && len(t.Gate.Actions) > 0: // words
 	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
@@ -329,7 +344,7 @@ func (s *PlanState) decided(taskID string, reply opt.Reply, v opt.Verdict, d opt
 		return nil
 	}
 	d.ObjectiveID, d.PlanID, d.Attempt, d.TaskID, d.GateID = s.Plan.ObjectiveID, s.Plan.ID, max(s.Plan.Run, 1), taskID, reply.GateID
-	d.Action, d.Verdict, d.DecidedBy, d.Groups, d.DecidedAt = reply.Action, v, reply.DecidedBy, reply.Groups, reply.At
+	d.Action, d.Verdict, d.DecidedBy, d.For, d.Groups, d.DecidedAt = reply.Action, v, reply.DecidedBy, reply.For, reply.Groups, reply.At
 	d.MessageID, d.SeenDigest, d.Epoch = reply.MessageID, reply.ObjectDigest, s.Epoch
 	if t := s.Plan.Task(taskID); t != nil && t.Gate != nil && t.Gate.ID == reply.GateID {
 		d.Kind, d.ObjectDigest = t.Gate.Kind, t.Gate.ObjectDigest

@@ -68,15 +68,16 @@ func (c Channel) Handles(n Notice) bool {
 
 // Takes reports whether n goes to c, wherever its gate was shown before. A channel with a
 // principal or groups gets the notices about gates that these may answer, another one gets
-// all. A channel of cards shows no gate because of a notice that calls for no one.
-func (c Channel) Takes(n Notice) bool {
+// all. seats are those in which the principal may decide as a deputy. A channel of cards shows no gate
+// because of a notice that calls for no one.
+func (c Channel) Takes(n Notice, seats []opt.Seat) bool {
 	switch {
 	case !c.Handles(n), c.Cards && !n.Kind.Posts():
 		return false
 	case c.Principal == "" && len(c.Groups) == 0:
 		return true
 	}
-	return n.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups})
+	return n.Allows(shown.Responder{Principal: c.Principal, Groups: c.Groups, Seats: seats})
 }
 
 // channelPrefix begins the ids that channels have among the ids of push configs.

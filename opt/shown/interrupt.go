@@ -17,12 +17,24 @@ type Interrupt struct {
 	ContextID   string
 	Principal   string   // who requested the objective
 	Shapers     []string // other principals who shaped its work
+	For         string   // in whose place the reader would decide, as a deputy; "" for its own
 }
 
 // Allows reports whether r may decide at the gate.
 func (i *Interrupt) Allows(r Responder) bool {
-	return i.Gate.Responders.Allow(r.Principal, r.Groups, append([]string{i.Principal}, i.Shapers...)...)
+	return i.Gate.Responders.Allow(r.Principal, r.Groups, i.shapers()...) || i.DeputyFor(r) != ""
 }
+
+// DeputyFor returns who is absent and in whose place r may decide at the gate; "" for no one.
+func (i *Interrupt) DeputyFor(r Responder) string {
+	seat := i.Gate.DeputyFor(r.Principal, r.Groups, r.Seats, i.shapers()...)
+	if seat == nil {
+		return ""
+	}
+	return seat.Principal
+}
+
+func (i *Interrupt) shapers() []string { return append([]string{i.Principal}, i.Shapers...) }
 
 // WaitsFor reports whether i waits for r: r may decide and has not voted.
 func (i *Interrupt) WaitsFor(r Responder) bool { return i.Allows(r) && !i.Gate.Voted(r.Principal) }
@@ -43,6 +55,7 @@ type InterruptFilter struct {
 type Responder struct {
 	Principal string
 	Groups    []string
+	Seats     []opt.Seat // in which Principal may decide as a deputy
 }
 
 // A GateRecord is a gate, open or closed, as it was shown last, with all replies to it.

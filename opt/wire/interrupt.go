@@ -16,11 +16,12 @@ type Interrupt struct {
 	ObjectiveName string `json:"objectiveName,omitempty"`
 	ContextID     string `json:"contextId"`
 	RequestedBy   string `json:"requestedBy,omitempty"`
+	DeputyFor     string `json:"deputyFor,omitempty"` // who is absent and in whose place the caller may answer; only in a list of its own
 }
 
 // InterruptOf returns i as clients see it.
 func InterruptOf(i shown.Interrupt) Interrupt {
-	return Interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal}
+	return Interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal, i.For}
 }
 
 // An InterruptPage is a page of a list of open gates.

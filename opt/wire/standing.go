@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/standing"
 )
@@ -26,4 +27,24 @@ type NewStanding struct {
 	For      string     `json:"for"`              // a duration such as 8h or 7d, up to 31d
 	Most     int        `json:"most"`             // uses
 	Feedback string     `json:"feedback,omitempty"`
+}
+
+// An Absence is a time in which a deputy may decide at gates in the place of a principal.
+type Absence struct {
+	opt.Absence
+	Active bool `json:"active"` // now
+}
+
+// An AbsenceList has the 200 absences of a tenant that end last.
+type AbsenceList struct {
+	Absences []Absence `json:"absences"` // these first
+}
+
+// A NewAbsence is an absence to make.
+type NewAbsence struct {
+	Principal string    `json:"principal,omitempty"` // the caller without one
+	Groups    []string  `json:"groups,omitempty"`    // of another principal than the caller
+	Deputy    string    `json:"deputy"`
+	From      *a2a.Time `json:"from,omitempty"` // now without one
+	Until     a2a.Time  `json:"until"`
 }

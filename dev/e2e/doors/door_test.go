@@ -68,7 +68,7 @@ func newOffice(t *testing.T) *office {
 	dir, playbooks := t.TempDir(), t.TempDir()
 	o := &office{t: t, slack: harness.NewSlack(t), teams: teamstest.New(t), keys: map[string]string{}, seats: map[string]*http.Client{}}
 	var people []string
-	for _, name := range append([]string{"ann", "mallory"}, editors...) {
+	for _, name := range append([]string{"ann", "mallory", "dora"}, editors...) {
 		people = append(people, fmt.Sprintf("{principal: %s, groups: [%s], email: %s@example.com}", name, groupOf(name), name))
 	}
 	channels := "channels:\n"
@@ -88,7 +88,7 @@ func newOffice(t *testing.T) *office {
 		"LONGHAUL_ANSWER_KEYS=" + base64.StdEncoding.EncodeToString(answerKey), "LONGHAUL_PUBLIC_URL=" + o.site.URL(), "LONGHAUL_REPLY_WAIT=1m",
 	}
 	o.keys["rival"] = o.site.Key("rival", "--scopes", "all", "--groups", "editors", "--tenant", "rivals")
-	for _, name := range append([]string{"ann", "mallory"}, editors...) {
+	for _, name := range append([]string{"ann", "mallory", "dora"}, editors...) {
 		o.keys[name] = o.site.Key(name, "--scopes", "all", "--groups", groupOf(name))
 	}
 	var err error
@@ -99,7 +99,7 @@ func newOffice(t *testing.T) *office {
 }
 
 func groupOf(name string) string {
-	if name == "ann" || name == "mallory" {
+	if name == "ann" || name == "mallory" || name == "dora" {
 		return "staff"
 	}
 	return "editors"

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"longhaul/internal/journal/absence"
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
@@ -52,7 +53,7 @@ func addNotice(r *rows, e *entry, n outbox.Notice) {
 			r.Get("SELECT principal, shapers FROM objectives WHERE id = $1", db.Args{r.objectiveID}, &n.Principal, &shapers)
 			r.Decode(shapers, &n.Shapers)
 		}
-		if !c.Takes(n) && !hasCard(r, e, c, n) {
+		if !c.Takes(n, seats(r, e, c)) && !hasCard(r, e, c, n) {
 			continue
 		}
 		some = true
@@ -66,6 +67,14 @@ func addNotice(r *rows, e *entry, n outbox.Notice) {
 		r.Do("INSERT INTO notices (objective_id, n, gate, decided) VALUES ($1, $2, $3, $4)",
 			r.objectiveID, r.seq(), r.Encode(true, n.Gate.Shown()), r.Encode(n.Decided != nil, n.Decided))
 	}
+}
+
+// seats lists those in which the principal of c may decide as a deputy, when e happened.
+func seats(r *rows, e *entry, c outbox.Channel) []opt.Seat {
+	if c.Principal == "" {
+		return nil
+	}
+	return absence.SeatsAt(&r.Steps, r.o.tenant, c.Principal, e.At)
 }
 
 // hasCard reports whether c shows the gate of n as a card, or is about to.

@@ -117,12 +117,19 @@ func (cs clients) decide(c *choice) {
 		return
 	}
 	i := c.pick(len(open))
-	cs.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)], principals[c.pick(3)])
+	action := []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)]
+	if c.pick(4) > 0 {
+		cs.answerGate(plans[i], open[i], action, principals[c.pick(3)])
+		return
+	}
+	deputy := []string{principals[0], "dora"}[c.pick(2)]
+	seat := opt.Seat{AbsenceID: "abs", Principal: principals[c.pick(3)], MadeBy: []string{"", "", principals[0]}[c.pick(3)]}
+	cs.answerGate(plans[i], open[i], action, deputy, seat)
 }
 
-// answerGate has a client with one of three names answer at a gate.
-func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who string) {
-	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *cs.message(p.ObjectiveID, g.TaskID), Principal: who}
+// answerGate has a client answer at a gate, or as the deputy in seats.
+func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who string, seats ...opt.Seat) {
+	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *cs.message(p.ObjectiveID, g.TaskID), Principal: who, Seats: seats}
 	l.Reply = &opt.Reply{GateID: g.ID, Action: action, ObjectDigest: g.ObjectDigest}
 	switch action {
 	case opt.Refine:

@@ -92,7 +92,7 @@ type planFacts struct {
 	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
 	attempts map[string]int             // latest attempt at a round of a task that has begun
 	over     map[string]int             // latest one that has ended, and not only lost its worker
-	accepted map[string][]string        // who decided, by gate
+	accepted map[string][][2]string     // who decided, and in whose place, by gate
 	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
 	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
 	chains   map[string]opt.Chain       // of decisions, by source
@@ -109,7 +109,7 @@ type planFacts struct {
 func (f *facts) plan(id string) *planFacts {
 	if f.plans[id] == nil {
 		f.plans[id] = &planFacts{
-			endedAt: map[string]int64{}, attempts: map[string]int{}, over: map[string]int{}, accepted: map[string][]string{}, sending: map[string][]string{},
+			endedAt: map[string]int64{}, attempts: map[string]int{}, over: map[string]int{}, accepted: map[string][][2]string{}, sending: map[string][]string{},
 			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]bool{}, rounds: map[string]int{}, looked: map[string][]opt.StandingQuestion{},
 		}
 	}
@@ -121,7 +121,7 @@ func (p *planFacts) copied() *planFacts {
 	lists := func(v []string) []string { return slices.Clone(v) }
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
-		accepted: each(p.accepted, lists), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
+		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
 		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), looked: maps.Clone(p.looked),
 	}
 }

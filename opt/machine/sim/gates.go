@@ -49,6 +49,7 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 		f.notesAt[t.A2AID()] = notesNow(&h.p.State)
 	}
 	open.takes(w, f, t, *e.Reply)
+	apart(w, &h.p.State, *e.Reply)
 }
 
 // decidedByChecks: checks decide without a person only as a group, about results that no client has
@@ -161,19 +162,39 @@ func hasUnchecked(s *machine.PlanState, t *opt.Task) bool {
 	})
 }
 
-// takes: a principal may decide at the gate of a task, and passes it only as the last of those it asks for.
+// apart: a deputy, and who has named it, have no part in the work.
+func apart(w *world, s *machine.PlanState, reply opt.Reply) {
+	if reply.For == nil {
+		return
+	}
+	for _, who := range []string{reply.DecidedBy, reply.For.MadeBy} {
+		if who != "" && slices.Contains(append(s.Shapers, s.Requester), who) {
+			w.fail("gates", "%s has a part in the work, and in the decision at %s for %s", who, w.name(reply.GateID), reply.For.Principal)
+		}
+	}
+}
+
+// takes: a principal may decide at the gate of a task, or the one that it is the deputy for may, and passes
+// it only as the last of those it asks for. Neither has two votes.
 func (g *openGate) takes(w *world, f *planFacts, t *opt.Task, reply opt.Reply) {
-	if g == nil || g.ID != reply.GateID || !g.may(reply.DecidedBy) {
-		w.fail("gates", "%s decides at %s", reply.DecidedBy, w.name(reply.GateID))
+	seat := reply.DecidedBy
+	if reply.For != nil {
+		seat = reply.For.Principal
+	}
+	if g == nil || g.ID != reply.GateID || !g.may(seat) {
+		w.fail("gates", "%s decides at %s", seat, w.name(reply.GateID))
 	}
 	accepts := 1
 	if g.Responders != nil {
 		accepts = max(accepts, g.Responders.Accepts)
 	}
-	by := append(f.accepted[reply.GateID], reply.DecidedBy)
-	slices.Sort(by)
+	by := append(f.accepted[reply.GateID], [2]string{reply.DecidedBy, seat})
 	f.accepted[reply.GateID] = by
-	if n := len(slices.Compact(slices.Clone(by))); reply.Action == opt.Accept && t.Gate == nil && n < accepts {
+	persons, seats := map[string]bool{}, map[string]bool{}
+	for _, v := range by {
+		persons[v[0]], seats[v[1]] = true, true
+	}
+	if n := min(len(persons), len(seats)); reply.Action == opt.Accept && t.Gate == nil && n < accepts {
 		w.fail("gates", "%s is passed by %d principals", w.name(reply.GateID), n)
 	}
 }
@@ -277,7 +298,7 @@ func stepIsDue(w *world, f *planFacts, g *openGate, e opt.Event) {
 		w.fail("steps", "%s is open %v after the step %s", w.name(g.ID), e.Gate != nil, e.Step)
 	}
 	if s := g.Ladder[g.steps]; s.Kind == opt.Reassign { // votes of others do not count any more
-		f.accepted[g.ID] = slices.DeleteFunc(f.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
+		f.accepted[g.ID] = slices.DeleteFunc(f.accepted[g.ID], func(by [2]string) bool { return !slices.Contains(s.To.Principals, by[1]) })
 	}
 	g.steps++
 }

@@ -97,6 +97,36 @@ func TestGates_canceledWhileSentBack(t *testing.T) {
 	})
 }
 
+// Deputies decide for those who may, as far as they have no part in the work; persons and seats count once.
+func TestGates_deputies(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		plan := sim.PlanOf("plan", "outline", "!gate")
+		plan.Tasks[1].Ask.Responders = &opt.Responders{Principals: []string{"bob", "carol"}, Accepts: 2}
+		id := s.Open(given(plan))
+		s.Rest()
+		gate := s.Objective(id).Plans[0].Tasks[1].Gate
+		for _, step := range []struct {
+			who  string
+			seat opt.Seat
+			want opt.Verdict
+		}{
+			{"dora", opt.Seat{Principal: "bob"}, opt.Accepted},
+			{"dora", opt.Seat{Principal: "carol"}, opt.HasVoted},
+			{"eve", opt.Seat{Principal: "bob"}, opt.NotAllowed},
+			{"bob", opt.Seat{}, opt.HasVoted},
+			{"alice", opt.Seat{Principal: "carol"}, opt.NotAllowed},
+			{"eve", opt.Seat{Principal: "alice"}, opt.NotAllowed},
+			{"eve", opt.Seat{Principal: "carol", MadeBy: "alice"}, opt.NotAllowed},
+			{"eve", opt.Seat{Principal: "carol", MadeBy: "ops"}, opt.Accepted},
+		} {
+			m := s.DecideAt(id, *gate, opt.Accept, step.who, step.seat)
+			s.Rest()
+			s.Expect(s.Verdict(id, m) == step.want, "%s for %+v: %s, want %s", step.who, step.seat, s.Verdict(id, m), step.want)
+		}
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
+	})
+}
+
 // Only named principals decide, as many as the gate needs; one principal counts once.
 func TestGates_responders(t *testing.T) {
 	two := &opt.Responders{Principals: []string{"bob", "carol"}, Groups: []string{"editors"}, NotRequester: true, Accepts: 2}

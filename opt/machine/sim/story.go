@@ -96,9 +96,9 @@ func (s *Story) Decide(action opt.Action, who string) {
 
 // DecideAt has a client decide at a gate that was open once, and returns the id of
 // the message.
-func (s *Story) DecideAt(objectiveID string, g opt.Gate, action opt.Action, who string) string {
+func (s *Story) DecideAt(objectiveID string, g opt.Gate, action opt.Action, who string, seats ...opt.Seat) string {
 	ref, _ := opt.ParseID(g.TaskID)
-	s.d.clients.answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who)
+	s.d.clients.answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who, seats...)
 	return fmt.Sprintf("m%d", s.w.messages)
 }
 

@@ -1,0 +1,67 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/opt/outbox"
+)
+
+// absenceOf returns an absence of bob for an hour, with carol as the deputy.
+func absenceOf(id string, from time.Time) opt.Absence {
+	return opt.Absence{ID: id, Principal: "bob", Groups: []string{"leads"}, Deputy: "carol", MadeBy: "bob", From: a2a.At(from), Until: a2a.At(from.Add(time.Hour))}
+}
+
+// A deputy has the seat from the beginning of the absence to its end, in its tenant.
+func TestAbsences(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		store, now := open().Absences, time.Now()
+		for id, from := range map[string]time.Time{"abs-now": now.Add(-time.Minute), "abs-later": now.Add(time.Minute), "abs-over": now.Add(-time.Hour)} {
+			must(t, store.AddAbsence(t.Context(), "acme", absenceOf(id, from)))
+			must(t, store.AddAbsence(t.Context(), "acme", absenceOf(id, now)))
+		}
+		seats := value(store.Seats(t.Context(), "acme", "carol"))(t)
+		if want := absenceOf("abs-now", now).Seat(); len(seats) != 1 || seats[0].AbsenceID != want.AbsenceID || seats[0].Groups[0] != "leads" || seats[0].MadeBy != "" {
+			t.Errorf("seats %+v, want %+v", seats, want)
+		}
+		for tenant, deputy := range map[string]string{"acme": "bob", "other": "carol"} {
+			if seats := value(store.Seats(t.Context(), tenant, deputy))(t); len(seats) > 0 {
+				t.Errorf("%s in %s has %+v", deputy, tenant, seats)
+			}
+		}
+		if err := store.EndAbsence(t.Context(), "other", "abs-now", "eve"); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("ended by another tenant: %v", err)
+		}
+		must(t, store.EndAbsence(t.Context(), "acme", "abs-now", "bob"))
+		must(t, store.EndAbsence(t.Context(), "acme", "abs-now", "eve"))
+		a := value(store.Absence(t.Context(), "acme", "abs-now"))(t)
+		if seats := value(store.Seats(t.Context(), "acme", "carol"))(t); len(seats) > 0 || a.EndedBy != "bob" || a.EndedAt.IsZero() {
+			t.Errorf("after the end: %+v, %+v", seats, a)
+		}
+		if list := value(store.Absences(t.Context(), "acme"))(t); len(list) != 3 || list[0].ID != "abs-later" {
+			t.Errorf("listed: %+v", list)
+		}
+	})
+}
+
+// The channel of a deputy gets notices about gates of the absent person, during the absence.
+func TestJournal_Record_notifiesDeputies(t *testing.T) {
+	t.Parallel()
+	carol := outbox.Channel{Name: "carol", Principal: "carol", Tenants: []string{tenant}}
+	j := openChannels(t, newClock(), carol, outbox.Channel{Name: "dora", Principal: "dora", Tenants: []string{tenant}})
+	s := begin(t, j, newObjective())
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	batch := s.batch(s.ladder()...)
+	during := absenceOf("abs-1", batch.Events[0].At.Time())
+	during.Groups, during.Until = []string{"editors"}, batch.Events[3].At // the end is not in it
+	must(t, j.Absences.AddAbsence(t.Context(), tenant, during))
+	must(t, j.Record(t.Context(), batch))
+	got := notices(t, j, s.task(0, 0))
+	if len(got) == 0 || got[0] != "notice:carol opened g1 due" || len(got) > 2 {
+		t.Errorf("notices %q", got)
+	}
+}
