@@ -6,22 +6,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"longhaul/a2a"
 )
 
-// A Usage counts the tokens and the cost of models. Costs are worked out once, when they arise.
+// A Usage counts what work has used, in the kinds that a [SpendLimit] limits. Costs are worked out once, when they
+// arise. Executors say what models and calls have used; the plan itself counts questions and time.
 type Usage struct {
 	Input  int64  `json:"inputTokens,omitempty"`
 	Cached int64  `json:"cachedTokens,omitempty"` // of the input tokens: read from a cache of the provider
 	Output int64  `json:"outputTokens,omitempty"`
 	Cost   Money  `json:"cost,omitempty"`  // in the currency of the operator's prices
 	Model  string `json:"model,omitempty"` // that was used; "" for a sum
+
+	Seconds   int64 `json:"seconds,omitempty"`   // since the objective has begun; only where a budget is checked
+	Questions int64 `json:"questions,omitempty"` // gates at which people were asked
+	Calls     int64 `json:"calls,omitempty"`     // tasks that were handed over to other agents
 }
 
 // Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost}
+	return Usage{
+		Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost,
+		Seconds: u.Seconds + v.Seconds, Questions: u.Questions + v.Questions, Calls: u.Calls + v.Calls,
+	}
+}
+
+// Reported returns what counts of a usage that comes from an executor: questions reach people through the plan, and
+// time passes for all.
+func (u Usage) Reported() Usage {
+	u.Questions, u.Seconds = 0, 0
+	return u
 }
 
 // IsZero reports whether nothing was used.
@@ -32,7 +45,7 @@ const most = 1 << 40
 
 // Plausible reports whether a usage from outside the server can be added up.
 func (u Usage) Plausible() bool {
-	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost)} {
+	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost), u.Seconds, u.Questions, u.Calls} {
 		if n < 0 || n > most {
 			return false
 		}
@@ -109,12 +122,6 @@ func Grouped(n int64) string {
 	return string(digits)
 }
 
-// A SpendLimit is how much may be spent. 0 is no limit.
-type SpendLimit struct {
-	Tokens int64 `json:"tokens,omitempty"` // of input and output together
-	Cost   Money `json:"cost,omitempty"`
-}
-
 // Budgets are what an executor lets one task and all tasks of its objective spend.
 type Budgets struct {
 	Task      SpendLimit `json:"task,omitzero"`
@@ -144,58 +151,5 @@ func AddUsed(o *Objective, taskID string, u Usage) {
 // SetBudgets sets what readers see of the budgets of t, a task of o, and of o.
 func SetBudgets(o *Objective, t *Task, to Budgets) {
 	t.Used.Limit = to.Task
-	o.Used.Limit = SpendLimit{max(o.Used.Limit.Tokens, to.Objective.Tokens), max(o.Used.Limit.Cost, to.Objective.Cost)}
-}
-
-// A Budget is the value of [a2a.ExtensionBudget] in the message that begins work: what this may
-// spend. 0 is no limit.
-type Budget struct {
-	Tokens     int64  `json:"tokens,omitempty"` // of input and output together
-	Cost       Money  `json:"cost,omitempty"`   // in the currency of the configured prices
-	OnExceeded string `json:"onExceeded,omitempty"`
-}
-
-// Values of Budget.OnExceeded. "" is Ask.
-const (
-	AskBudget  = "ask"  // the one who set the budget may raise it
-	FailBudget = "fail" // the task fails
-)
-
-// OnExceeded lists the values of Budget.OnExceeded.
-var OnExceeded = []string{AskBudget, FailBudget}
-
-// Budget returns the budget in the request that began w, zero for none.
-func (w Work) Budget() (b Budget) {
-	for _, m := range w.Messages[:len(w.Messages)-w.Notes] {
-		_ = m.Metadata.Decode(a2a.ExtensionBudget, &b) // it was checked when it came
-	}
-	return b
-}
-
-// Authors lists the principals who sent the request that began w, none where callers are not
-// known.
-func (w Work) Authors() (list []string) {
-	for _, m := range w.Messages[:len(w.Messages)-w.Notes] {
-		author, _ := m.Metadata.String(KeyAuthor)
-		if author == "" || author == Anonymous {
-			return nil
-		}
-		list = append(list, author)
-	}
-	return list
-}
-
-// Left returns the rest of b after spent. ok is false if that has reached a limit.
-func (b Budget) Left(spent Usage) (left Budget, ok bool) {
-	left = b
-	left.Tokens -= spent.Input + spent.Output
-	left.Cost -= spent.Cost
-	ok = (b.Tokens == 0 || left.Tokens > 0) && (b.Cost == 0 || left.Cost > 0)
-	left.Tokens, left.Cost = max(left.Tokens, 0), max(left.Cost, 0)
-	return left, ok
-}
-
-// A Bill is the value of [a2a.ExtensionBudget] in the metadata of a root task.
-type Bill struct {
-	Spent Usage `json:"spent"`
+	o.Used.Limit = o.Used.Limit.Highest(to.Objective)
 }

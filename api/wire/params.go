@@ -88,7 +88,16 @@ func checkBudget(m codec.Object, taskID string) {
 	if raw := b.Find("cost"); raw != nil && (raw[0] == '"' || json.Unmarshal(raw, &cost) != nil || cost <= 0) {
 		b.Wrong("cost", "must be a number above 0")
 	}
-	if b.Find("tokens") == nil && b.Find("cost") == nil {
+	var seconds int64
+	if raw := b.Find("time"); raw != nil && (json.Unmarshal(raw, &seconds) != nil || seconds <= 0) {
+		b.Wrong("time", "must be a whole number of seconds above 0")
+	}
+	for _, kind := range []string{"questions", "calls"} {
+		if raw := b.Find(kind); raw != nil && json.Unmarshal(raw, new(opt.Cap)) != nil {
+			b.Wrong(kind, "must be a whole number, 0 or more")
+		}
+	}
+	if limits := []string{"tokens", "cost", "time", "questions", "calls"}; !slices.ContainsFunc(limits, func(kind string) bool { return b.Find(kind) != nil }) {
 		b.Missing("tokens")
 	}
 	if does := b.Text("onExceeded"); does != "" && !slices.Contains(opt.OnExceeded, does) {

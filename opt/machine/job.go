@@ -43,6 +43,9 @@ type Work struct {
 	AtGate    bool           `json:"atGate,omitempty"`    // the legs watch work elsewhere while the task waits at a gate
 	Opens     bool           `json:"opens,omitempty"`     // the activity looks for a standing decision about the gate that is about to open
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
+	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
+	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
+	Overspent string         `json:"overspent,omitempty"` // with Canceling: why the task fails after that
 }
 
 // A job is one task of a plan with the work on it. It changes nothing else, and sees the plan
@@ -65,6 +68,9 @@ type home interface {
 	// openGate opens the gate of an executor, or nil for that of the task itself. by is the
 	// result of the search for a standing decision about it, nil before that.
 	openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse)
+
+	budget() (opt.Budget, opt.Usage)                   // of all work on the objective, and what was used of it
+	askForBudget(*opt.Task, opt.SpendLimit, opt.Usage) // opens the gate about the limits that are reached
 }
 
 // facts are what a job needs of its plan.
@@ -242,6 +248,7 @@ func (j job) begin() {
 	default:
 		j.kept.Work[t.ID] = w
 		j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+		j.holds(w)
 	}
 }
 
@@ -251,8 +258,20 @@ func (j job) resume(may bool) bool {
 	if w == nil || !w.Waiting || !w.Due.IsZero() || !may && !w.AtGate { // to watch is not new work
 		return false
 	}
+	if newWork := !w.AtGate && w.Returned == nil; newWork && j.holds(w) {
+		return true
+	}
+	if w.Opens {
+		j.drop()
+		j.plan.openGate(t, w.Asked, &opt.StandingUse{}) // they were looked up before it was held
+		return true
+	}
 	w.Waiting, w.Running, w.Root = false, true, j.plan.leaf(t)
 	w.Returning = w.Returned != nil
+	if calls := w.Needs.Calls; calls > 0 {
+		j.use(opt.Usage{Calls: calls}, opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg})
+	}
+	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {
 		j.plan.record(opt.Event{
 			Kind: opt.TaskTried, TaskID: t.A2AID(), From: string(t.State), To: string(t.State), Round: w.Round, Attempt: w.Attempt,

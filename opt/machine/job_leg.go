@@ -47,12 +47,8 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 		k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}
 	}
 	if out.Usage != nil {
-		k.Spent = made(k.Spent)
-		k.Spent[id] = k.Spent[id].Plus(*out.Usage)
-	}
-	if out.Usage != nil && !out.Usage.IsZero() && j.plan.facts().rules >= rulesUsage {
-		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), out.Usage, out.Budgets
-		j.plan.record(e)
+		e.Budgets = out.Budgets
+		j.use(out.Usage.Reported(), e)
 	}
 }
 
@@ -67,6 +63,9 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 	}
 	if out.Gate != nil {
 		j.plan.openGate(j.task, out.Gate, &opt.StandingUse{}) // the work elsewhere continues meanwhile, so that people are asked
+		if j.work() != w {                                    // the budget has no room for the question
+			return
+		}
 		w.AtGate, w.Returned = true, nil
 	}
 	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then
@@ -79,6 +78,9 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 	}
 	w.Leg++
 	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
+	if j.plan.facts().rules >= rulesBudget {
+		w.Needs = out.Park.Needs
+	}
 	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
 		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
 	}
@@ -143,7 +145,7 @@ func (j job) takes(c opt.Callback, wakes bool) bool {
 	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || w.Opens || slices.Contains(w.Callbacks, c.ID) {
 		return false
 	}
-	return wakes || !w.AtGate && w.Round == c.Round
+	return wakes || !w.AtGate && w.Round == c.Round && (!w.Held || c.Outcome != nil)
 }
 
 // called handles a callback.
@@ -154,6 +156,9 @@ func (j job) called(c opt.Callback) {
 	}
 	if w.Callbacks = append(w.Callbacks, c.ID); len(w.Callbacks) > maxCallbacks {
 		w.Callbacks = slices.Delete(w.Callbacks, 0, len(w.Callbacks)-maxCallbacks)
+	}
+	if w.Held && c.Outcome != nil { // which needs no more of the budget
+		j.release(opt.Event{})
 	}
 	j.progress(c.Text, c.Chunk)
 	switch {
@@ -192,7 +197,7 @@ func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
 // closes the gate of the task.
 func (j job) beginCanceling(by opt.Event) {
 	t, w := j.task, j.work()
-	if w == nil || w.AtGate {
+	if w == nil || w.AtGate || w.Held {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
 		j.kept.Work[t.ID] = w
 	}
@@ -210,6 +215,10 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 	out, text := in.Outcome, unconfirmed
 	if in.Failed == nil && out.State == opt.TaskCompleted {
 		j.complete(out.Artifacts, out.Streamed, e)
+		return
+	}
+	if why := j.work().Overspent; why != "" {
+		j.end(opt.TaskFailed, opt.CodeBudget, why, e)
 		return
 	}
 	if in.Failed == nil && out.State.Ended() && out.Message != "" {

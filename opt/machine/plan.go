@@ -179,6 +179,7 @@ func (m *Plan) settle(in Input) {
 	_, opened := in.(Opened)
 	for again := true; again; {
 		again = m.cancelAtGates()
+		again = m.releaseRaised() || again
 		again = follow(m.State.Plan.Next, m.now, m.apply) || again
 		again = m.endDoomed() || again
 		again = (begin || opened && m.State.opens()) && m.beginTasks() || again

@@ -38,12 +38,14 @@ type PlanState struct {
 	Yielded int64             `json:"yielded,omitempty"`
 	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
-	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
-	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
-	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
-	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
-	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+	Report    opt.Report         `json:"report"`            // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`             // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`   // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`    // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`   // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"`  // to the latest command
+	Limited   bool               `json:"limited,omitempty"` // an executor has a budget for the objective
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`   // the limits of the request, by people
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -87,6 +89,8 @@ func (s *PlanState) take(in Directed) {
 	}
 	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
 	s.Known.Started = s.Known.Started || d.Start
+	s.Raised = s.Raised.Highest(d.Raised)
+	s.Known.Raised = d.Raised
 	s.Directive = d
 	if in.Inputs != nil && !s.Plan.Started {
 		s.Inputs = in.Inputs
@@ -158,7 +162,7 @@ func (s *PlanState) runs() bool {
 // yield gives the permission to begin tasks back when nothing in the plan can
 // continue, or only clients work on it, so that others in the context may work.
 func (s *PlanState) yield() bool {
-	works := s.has(func(w *Work) bool { return !w.AtGate })
+	works := s.has(func(w *Work) bool { return !w.AtGate && !w.Held })
 	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && !works && len(s.Plan.Ready()) == 0
 	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || s.working() {
 		return false
@@ -183,6 +187,7 @@ func (s *PlanState) makeReport() {
 		r.Under = s.Report.Under
 	}
 	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, s.approved(), s.Shapers
+	r.Limited, r.Raised = s.Rules >= rulesBudget && s.limited(), s.Raised
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -233,7 +238,10 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
-	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
+	out.SpentHere, out.Spent = s.Spent[t.ID], s.used(s.Plan.UpdatedAt)
+	if b := s.budget(); b != (opt.Budget{}) {
+		out.Limits = &b
+	}
 	return out
 }
 
