@@ -134,6 +134,12 @@ type Used struct {
 	Limit SpendLimit // of the latest attempt
 }
 
+// IsZero reports whether readers see no usage. Of questions alone they see the gates.
+func (u Used) IsZero() bool {
+	u.Questions = 0
+	return u.Usage.IsZero()
+}
+
 // AddUsed adds u, of an A2A task, to what readers see of o. "" is for what belongs to no task.
 func AddUsed(o *Objective, taskID string, u Usage) {
 	o.Used.Usage = o.Used.Plus(u)

@@ -38,8 +38,8 @@ func (s *PlanState) budget() (b opt.Budget) {
 // limited reports whether a budget counts the usage of the plan.
 func (s *PlanState) limited() bool { return s.Limited || s.budget() != opt.Budget{} }
 
-// steps returns what the next step of w needs.
-func (w *Work) steps() opt.Usage {
+// needs returns what the next step of w needs.
+func (w *Work) needs() opt.Usage {
 	if w.Opens {
 		return opt.Usage{Questions: 1}
 	}
@@ -52,7 +52,7 @@ func (w *Work) steps() opt.Usage {
 // fails. It reports whether it does.
 func (j job) holds(w *Work) bool {
 	b, spent := j.plan.budget()
-	over := b.Over(spent, w.steps())
+	over := b.Over(spent, w.needs())
 	if over == (opt.SpendLimit{}) {
 		return false
 	}
@@ -130,7 +130,7 @@ func (m *Plan) releaseRaised() (any bool) {
 		if w == nil || !w.Held || j.task.Gate == nil {
 			continue
 		}
-		if b, spent := m.budget(); b.Over(spent, w.steps()) == (opt.SpendLimit{}) {
+		if b, spent := m.budget(); b.Over(spent, w.needs()) == (opt.SpendLimit{}) {
 			j.release(opt.Event{})
 			any = true
 		}

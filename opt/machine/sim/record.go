@@ -288,7 +288,7 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 func changeTask(t *opt.Task, e opt.Event) {
 	switch e.Kind {
 	case opt.TaskMoved:
-		if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
+		if e.Gate != nil && !e.Gate.Budget && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
 			t.Gates++
 		}
 		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
