@@ -196,3 +196,18 @@ func TestPlan_budgetTime(t *testing.T) {
 		t.Errorf("raised to %d s", got)
 	}
 }
+
+// Where an executor has a budget for the objective, plans hear what others use while they run.
+func TestPlan_budgetOfExecutor(t *testing.T) {
+	b := newBudgeted(t, `{}`, &opt.Task{})
+	b.end(next(opt.Usage{Input: 1}, turn))
+	if b.m.State.Report.Spent.Input != 0 {
+		t.Error("without a budget the use of one leg is reported alone")
+	}
+	out := next(opt.Usage{Input: 1}, turn)
+	out.Budgets = &opt.Budgets{Objective: opt.SpendLimit{Tokens: 9}}
+	b.end(out)
+	if r := b.m.State.Report; !r.Limited || r.Spent.Input != 2 {
+		t.Errorf("report %+v", r)
+	}
+}

@@ -13,9 +13,16 @@ import (
 
 // TaskStates is what a plan keeps of the work on its tasks, by their ids.
 type TaskStates struct {
-	Work  map[string]*Work     `json:"work,omitempty"`  // under way
-	Memos map[string]opt.Memo  `json:"memos,omitempty"` // of executors
-	Spent map[string]opt.Usage `json:"spent,omitempty"` // of models
+	Work    map[string]*Work     `json:"work,omitempty"`    // under way
+	Memos   map[string]opt.Memo  `json:"memos,omitempty"`   // of executors
+	Spent   map[string]opt.Usage `json:"spent,omitempty"`   // what they have used
+	Limited bool                 `json:"limited,omitempty"` // an executor has a budget for the objective
+}
+
+// use counts what a task has used.
+func (k *TaskStates) use(taskID string, u opt.Usage) {
+	k.Spent = made(k.Spent)
+	k.Spent[taskID] = k.Spent[taskID].Plus(u)
 }
 
 // Work is the work on a task: one attempt of a round, or the wait for it.
@@ -68,9 +75,6 @@ type home interface {
 	// openGate opens the gate of an executor, or nil for that of the task itself. by is the
 	// result of the search for a standing decision about it, nil before that.
 	openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse)
-
-	budget() (opt.Budget, opt.Usage)                   // of all work on the objective, and what was used of it
-	askForBudget(*opt.Task, opt.SpendLimit, opt.Usage) // opens the gate about the limits that are reached
 }
 
 // facts are what a job needs of its plan.
@@ -79,6 +83,7 @@ type facts struct {
 	n                 int64 // of the latest event
 	contextID, rootID string
 	rules             int
+	spending          spending
 }
 
 // The defaults for tasks.
@@ -269,7 +274,9 @@ func (j job) resume(may bool) bool {
 	w.Waiting, w.Running, w.Root = false, true, j.plan.leaf(t)
 	w.Returning = w.Returned != nil
 	if calls := w.Needs.Calls; calls > 0 {
-		j.use(opt.Usage{Calls: calls}, opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg})
+		used := &opt.Usage{Calls: calls}
+		j.kept.use(t.ID, *used)
+		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used})
 	}
 	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {

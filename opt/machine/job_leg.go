@@ -46,10 +46,16 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 		k.Memos = made(k.Memos)
 		k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}
 	}
-	if out.Usage != nil {
-		e.Budgets = out.Budgets
-		j.use(out.Usage.Reported(), e)
+	if out.Usage == nil {
+		return
 	}
+	used := out.Usage.Reported()
+	k.use(id, used)
+	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, out.Budgets
+		j.plan.record(e)
+	}
+	k.Limited = k.Limited || out.Budgets != nil && out.Budgets.Objective != (opt.SpendLimit{}) && j.plan.facts().rules >= rulesBudget
 }
 
 // park ends a leg. The next one begins when the wait is over or a callback

@@ -204,7 +204,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
-		tellSpent(s, &d, p)
+		d.spending(s, p)
 		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
 	}
 	return d

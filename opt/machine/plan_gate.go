@@ -33,8 +33,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
 		if s.Rules >= rulesBudget {
 			opening.Usage = &opt.Usage{Questions: 1}
-			s.Spent = made(s.Spent)
-			s.Spent[t.ID] = s.Spent[t.ID].Plus(*opening.Usage)
+			s.use(t.ID, *opening.Usage)
 		}
 		if asked == nil && len(gate.Checks) > 0 {
 			opening.Decision = s.found(t, gate, opt.Reply{GateID: gate.ID, DecidedBy: opt.ByChecks, At: m.now}, opt.Noted)
@@ -131,7 +130,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 		return
 	}
 	if t.Gate.Budget {
-		m.answerBudget(t, reply, opt.Event{})
+		m.State.Raised = m.State.Raised.Highest(m.job(t).answerBudget(reply, opt.Event{}))
 		return
 	}
 	m.State.approve(&m.State.Plan, t, reply)
@@ -197,7 +196,7 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 	closing := opt.Event{Step: opt.Expire, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{})}
 	reply.Feedback = opt.ReasonTimeout
 	if t.Gate.Budget {
-		m.answerBudget(t, reply, closing)
+		s.Raised = s.Raised.Highest(j.answerBudget(reply, closing))
 		return
 	}
 	s.approve(&s.Plan, t, reply)

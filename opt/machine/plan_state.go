@@ -38,14 +38,13 @@ type PlanState struct {
 	Yielded int64             `json:"yielded,omitempty"`
 	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report    opt.Report         `json:"report"`            // the latest one, sent or to be sent
-	Known     opt.Report         `json:"known"`             // what the objective knows or assumes
-	After     int64              `json:"after,omitempty"`   // event that must be recorded before Report is sent
-	Delivered int64              `json:"told,omitempty"`    // number of the latest delivered report
-	Alone     bool               `json:"alone,omitempty"`   // the objective's workflow has ended
-	Answer    *opt.CommandAnswer `json:"answer,omitempty"`  // to the latest command
-	Limited   bool               `json:"limited,omitempty"` // an executor has a budget for the objective
-	Raised    opt.SpendLimit     `json:"raised,omitzero"`   // the limits of the request, by people
+	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`  // the limits of the request, by people
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -186,8 +185,8 @@ func (s *PlanState) makeReport() {
 	if r.Under = s.Above; s.Rewind {
 		r.Under = s.Report.Under
 	}
-	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, s.approved(), s.Shapers
-	r.Limited, r.Raised = s.Rules >= rulesBudget && s.limited(), s.Raised
+	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.own(), s.Epoch, s.approved(), s.Shapers
+	r.Limited, r.Raised = s.Limited || spending{s}.budget() != opt.Budget{}, s.Raised
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -207,14 +206,6 @@ func (s *PlanState) conclude(r *opt.Report) {
 		}
 	}
 	r.Results, r.Shown = s.Plan.Results(), s.Shown
-}
-
-// spent returns the usage of the plan.
-func (s *PlanState) spent() (sum opt.Usage) {
-	for _, t := range s.Plan.Tasks {
-		sum = sum.Plus(s.Spent[t.ID])
-	}
-	return sum
 }
 
 func (s *PlanState) results() results { return results{&s.Plan, s.Inputs} }
@@ -238,8 +229,8 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
-	out.SpentHere, out.Spent = s.Spent[t.ID], s.used(s.Plan.UpdatedAt)
-	if b := s.budget(); b != (opt.Budget{}) {
+	out.SpentHere, out.Spent = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt)
+	if b := (spending{s}).budget(); b != (opt.Budget{}) {
 		out.Limits = &b
 	}
 	return out
