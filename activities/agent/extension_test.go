@@ -101,8 +101,8 @@ func TestExecutor_cancelReason(t *testing.T) {
 	}
 }
 
-// The call counts before it is made, and an agent that keeps all limits gets the rest of all. A plan that keeps
-// the budget is told what the leg needs, and asks.
+// The call counts before it is made, and an agent that keeps all limits gets the rest of all. The plan that
+// keeps the budget gets the needs of the leg, and asks.
 func TestExecutor_budgetOfCalls(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	f.card = func(c object) {

@@ -114,7 +114,7 @@ func TestPlan_budget(t *testing.T) {
 	}
 }
 
-// A plan counts what the objective tells it of others, and continues when the budget is raised there.
+// A plan counts the use of others in its directives, and continues when the budget is raised there.
 func TestPlan_budgetBeside(t *testing.T) {
 	b := newBudgeted(t, `{"tokens":10}`, &opt.Task{})
 	told := machine.Directive{N: 2, Start: true, Since: 1000, Spent: opt.Usage{Input: 9}}

@@ -5,7 +5,7 @@ import (
 	"longhaul/opt"
 )
 
-// spending says what a plan may use, and what was used of it. It changes nothing.
+// spending is the budget of a plan and the use of it. It changes nothing.
 type spending struct{ state *PlanState }
 
 // budget returns the limits on all work on the objective, as people have raised them.

@@ -3,7 +3,7 @@ package record
 import "longhaul/opt"
 
 // addUsage adds what a leg or a planner has used, or the question of a gate that opens. The end of a root task
-// has the sum of what is there already.
+// has a sum of these.
 func addUsage(r *rows, e *entry) {
 	u := e.Usage
 	if e.Kind != opt.UsageAdded && (e.Usage == nil || e.Gate == nil) {

@@ -35,8 +35,8 @@ func spentIn(s *machine.PlanState) (sum opt.Usage) {
 	return sum
 }
 
-// beginsWithin: a step begins only if the budget has what it needs, as far as the plan has heard of others: what
-// is overspent is one step for each running task.
+// beginsWithin: a step begins only if the budget has what it needs, as far as the plan has heard of others: each
+// running task overspends by one step.
 func beginsWithin(w *world, h planHost, l *leg, a *activity) {
 	s := &h.p.State
 	if l.needs == (opt.Usage{}) || a.work.Leg == 0 || a.watches || a.returned != nil || a.Kind != machine.RunTask {
