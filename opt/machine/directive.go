@@ -38,13 +38,6 @@ type Directive struct {
 	Text    string         `json:"text,omitempty"`    // the reason of the client for Stop, for people
 }
 
-// spending adds what counts in the budget of p beside its own work.
-func (d *Directive) spending(s *ObjectiveState, p *opt.Plan) {
-	if s.Rules >= rulesBudget && (s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{})) {
-		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
-	}
-}
-
 // assumed returns the status that an objective shows for a plan whose latest
 // report is r: as in r, or the status that the plan will have after acting on
 // d.

@@ -204,7 +204,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
-		d.spending(s, p)
+		addSpent(&d, s, p)
 		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
 	}
 	return d
@@ -272,6 +272,13 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 		}
 	}
 	return sum
+}
+
+// addSpent adds to a directive for p the use that counts in its budget beside its own.
+func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
+	if s.Rules >= rulesBudget && (s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{})) {
+		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+	}
 }
 
 // inputs lists the results of the plans that p depends on, or of the last plan with

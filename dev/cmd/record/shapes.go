@@ -136,9 +136,7 @@ var shapes = []shape{
 	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
 	{name: "standing", specs: standing("decided")},
 	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
-	{name: "budget", budget: `{"questions":1}`, specs: plans("approve One?|approve Two?"), steps: []step{
-		reply(1, 0, opt.Reply{Action: opt.Accept}), raise(1, 1), reply(1, 1, opt.Reply{Action: opt.Accept}),
-	}},
+	{name: "budget", budget: `{"questions":0}`, specs: plans("approve Go on?|say done"), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},

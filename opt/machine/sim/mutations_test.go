@@ -138,7 +138,7 @@ var mutations = []mutation{
 	{"what a leg has used is recorded twice", "job_leg.go", "\t\tj.plan.record(e)", "\t\tj.plan.record(e)\n\t\tj.plan.record(e)"},
 	{"what a leg has used is not recorded", "job_leg.go", "\t\tj.plan.record(e)", ""},
 	{"a step begins though the budget is spent", "job_leg.go", "if over == (opt.SpendLimit{}) {", "if true {"},
-	{"a plan does not know what others have used", "objective_state.go", "d.spending(s, p)", "_ = p"},
+	{"a plan does not know what others have used", "objective_state.go", "addSpent(&d, s, p)", "_ = p"},
 	{"what a plan has used is reported with other news alone", "directive.go", " && (!b.Limited || a.Spent == b.Spent)", ""},
 	{"a call is not counted", "job.go", "calls > 0 {", "calls > 100 {"},
 	{"a question is not counted", "plan_gate.go", "if s.Rules >= rulesBudget {", "if false {"},
