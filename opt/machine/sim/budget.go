@@ -42,6 +42,9 @@ func beginsWithin(w *world, h planHost, l *leg, a *activity) {
 	if l.needs == (opt.Usage{}) || a.work.Leg == 0 || a.watches || a.returned != nil || a.Kind != machine.RunTask {
 		return
 	}
+	if l.calls += l.needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
+		w.fail("budget", "%s makes call %d, and %d are counted", w.name(a.Key), l.calls, s.Spent[a.Of].Calls)
+	}
 	spent := spentIn(s).Plus(s.Directive.Spent)
 	spent.Calls -= l.needs.Calls
 	if over := left(s, spent, l.needs); over != (opt.SpendLimit{}) {

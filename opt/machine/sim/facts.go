@@ -148,6 +148,7 @@ type leg struct {
 	returned bool      // a callback or an activity elsewhere has brought an outcome
 	owed     bool      // the round must end with it
 	needs    opt.Usage // of the next leg
+	calls    int64     // of other agents, in its legs
 }
 
 // leg returns the record of an A2A task.
