@@ -70,7 +70,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
 func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
-	if own.Directive.Since == 0 || w.facts.resets[s.Objective.ID] > 0 {
+	if own.Rules < 18 || own.Request == nil || opt.BudgetOf(*own.Request) == (opt.Budget{}) || !own.Plan.Started || w.facts.resets[s.Objective.ID] > 0 {
 		return
 	}
 	want := s.Used
