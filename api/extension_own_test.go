@@ -90,7 +90,7 @@ func TestExtensionCancel_off(t *testing.T) {
 func TestExtensionBudget_refused(t *testing.T) {
 	s := newService(t)
 	for _, d := range dialects {
-		for _, budget := range []string{`{}`, `{"tokens":0}`, `{"tokens":1.5}`, `{"tokens":1e3}`, `{"tokens":50,"cost":1e10}`, `{"cost":-1}`, `{"cost":"1"}`, `{"tokens":9,"onExceeded":"stop"}`, `7`} {
+		for _, budget := range []string{`{}`, `{"tokens":0}`, `{"tokens":1.5}`, `{"tokens":1e3}`, `{"tokens":50,"cost":1e10}`, `{"cost":-1}`, `{"cost":"1"}`, `{"tokens":9,"onExceeded":"stop"}`, `{"time":0}`, `{"questions":-1}`, `{"calls":1.5}`, `7`} {
 			n := s.callIn(t, d.version, d.send, `{"message":`+d.message("m", "slow", budget)+`}`)
 			wantCode(t, n, "-32602")
 		}
@@ -122,7 +122,7 @@ func TestExtensionBudget_bill(t *testing.T) {
 		}
 		task := "task-" + u("m") + "-1-0"
 		running, _ := s.running(task)
-		if got := running.Budget(); got != (opt.Budget{Tokens: 50, Cost: 500_000}) {
+		if got := running.Budget(); got != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 50, Cost: 500_000}}) {
 			t.Errorf("%s: the executor gets %+v", d.version, got)
 		}
 		s.world.End(task, opt.Outcome{State: opt.TaskCompleted, Usage: &opt.Usage{Input: 10, Output: 2, Cost: 250_000}})

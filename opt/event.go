@@ -92,7 +92,7 @@ type Event struct {
 	Decision  *Decision      `json:"decision,omitempty"` // the record of Reply
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 	Epoch     int            `json:"epoch,omitempty"`    // that SourceRewound begins
-	Usage     *Usage         `json:"usage,omitempty"`    // with TaskMoved: at the end of a root task, of all work on the objective so far
+	Usage     *Usage         `json:"usage,omitempty"`    // with TaskMoved: at the end of a root task, of all work on the objective so far; at the opening of a gate, the question
 	Budgets   *Budgets       `json:"budgets,omitempty"`  // that limit the usage now; nil if it is not known
 }
 

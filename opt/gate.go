@@ -78,6 +78,7 @@ type Gate struct {
 	Object  []a2a.Part `json:"object,omitempty"`  // the parts to be decided on, as they are stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
+	Budget  bool       `json:"budget,omitempty"`  // between two steps of a round: whether more may be used, which Object proposes. No executor gets the answer
 	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
@@ -251,6 +252,12 @@ const epochGates = 1000
 // gate that opens in its place.
 func GateIDIn(epoch int, taskID string, n int) string {
 	return GateID(taskID, max(epoch-1, 0)*epochGates+n)
+}
+
+// BudgetGateID returns the id of a gate about a budget, which opens with the n-th event of its plan in an
+// epoch. It is apart from those of the rounds.
+func BudgetGateID(epoch int, taskID string, n int64) string {
+	return GateID(taskID, -max(epoch, 1)*1_000_000-int(n))
 }
 
 // State returns the state of a task that waits at g.

@@ -25,6 +25,8 @@ type Report struct {
 	Asks      bool           `json:"asks,omitempty"`     // it has work to start and waits for permission
 	Notes     int            `json:"notes,omitempty"`    // how many notes it has received
 	Spent     Usage          `json:"spent,omitzero"`     // by its tasks
+	Limited   bool           `json:"limited,omitempty"`  // a budget counts Spent: news of it are reported
+	Raised    SpendLimit     `json:"raised,omitzero"`    // the limits of the request, as people have raised them at gates of the plan
 	Shapers   []string       `json:"shapers,omitempty"`  // principals who shaped the work, as far as the plan knows
 	Approved  *Approved      `json:"approved,omitempty"` // by its approvals; nil if none was accepted
 	Answer    *CommandAnswer `json:"answer,omitempty"`   // to the latest command it received

@@ -91,7 +91,7 @@ func (t *Task) Running() bool {
 func (t *Task) Awaits() bool { return t.State == TaskWorking && t.Reason == SentBack }
 
 func (t *Task) move(e Event) {
-	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
+	if e.Gate != nil && !e.Gate.Budget && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
 		t.Gates++
 	}
 	t.State, t.Reason, t.Gate, t.Said = TaskState(e.To), e.Reason, e.Gate, e.Said()
@@ -104,7 +104,7 @@ func (t *Task) move(e Event) {
 func (t *Task) onEvent(e Event) {
 	switch e.Verdict {
 	case Accepted:
-		if e.Reply.Action == Ask {
+		if e.Reply.Action == Ask || t.Gate != nil && t.Gate.Budget {
 			return
 		}
 		t.Replies = append(t.Replies, *e.Reply)

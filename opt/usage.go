@@ -1,27 +1,45 @@
 package opt
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 )
 
-// A Usage counts the tokens and the cost of models. Costs are worked out once, when they arise.
+// A Usage counts what work has used, in the kinds that a [SpendLimit] limits. Costs are worked out once, when they
+// arise. Executors say what models and calls have used; the plan itself counts questions and time.
 type Usage struct {
 	Input  int64  `json:"inputTokens,omitempty"`
 	Cached int64  `json:"cachedTokens,omitempty"` // of the input tokens: read from a cache of the provider
 	Output int64  `json:"outputTokens,omitempty"`
 	Cost   Money  `json:"cost,omitempty"`  // in the currency of the operator's prices
 	Model  string `json:"model,omitempty"` // that was used; "" for a sum
+
+	Seconds   int64 `json:"seconds,omitempty"`   // since the objective has begun; only where a budget is checked
+	Questions int64 `json:"questions,omitempty"` // gates at which people were asked
+	Calls     int64 `json:"calls,omitempty"`     // tasks that were handed over to other agents
 }
 
 // Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost}
+	return Usage{
+		Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost,
+		Seconds: u.Seconds + v.Seconds, Questions: u.Questions + v.Questions, Calls: u.Calls + v.Calls,
+	}
+}
+
+// Reported returns what counts of a usage that comes from an executor: questions reach people through the plan, and
+// time passes for all.
+func (u Usage) Reported() Usage {
+	u.Questions, u.Seconds = 0, 0
+	return u
 }
 
 // IsZero reports whether nothing was used.
@@ -32,7 +50,7 @@ const most = 1 << 40
 
 // Plausible reports whether a usage from outside the server can be added up.
 func (u Usage) Plausible() bool {
-	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost)} {
+	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost), u.Seconds, u.Questions, u.Calls} {
 		if n < 0 || n > most {
 			return false
 		}
@@ -109,12 +127,6 @@ func Grouped(n int64) string {
 	return string(digits)
 }
 
-// A SpendLimit is how much may be spent. 0 is no limit.
-type SpendLimit struct {
-	Tokens int64 `json:"tokens,omitempty"` // of input and output together
-	Cost   Money `json:"cost,omitempty"`
-}
-
 // Budgets are what an executor lets one task and all tasks of its objective spend.
 type Budgets struct {
 	Task      SpendLimit `json:"task,omitzero"`
@@ -125,6 +137,12 @@ type Budgets struct {
 type Used struct {
 	Usage
 	Limit SpendLimit // of the latest attempt
+}
+
+// IsZero reports whether readers see no usage. Of questions alone they see the gates.
+func (u Used) IsZero() bool {
+	u.Questions = 0
+	return u.Usage.IsZero()
 }
 
 // AddUsed adds u, of an A2A task, to what readers see of o. "" is for what belongs to no task.
@@ -144,14 +162,142 @@ func AddUsed(o *Objective, taskID string, u Usage) {
 // SetBudgets sets what readers see of the budgets of t, a task of o, and of o.
 func SetBudgets(o *Objective, t *Task, to Budgets) {
 	t.Used.Limit = to.Task
-	o.Used.Limit = SpendLimit{max(o.Used.Limit.Tokens, to.Objective.Tokens), max(o.Used.Limit.Cost, to.Objective.Cost)}
+	o.Used.Limit = o.Used.Limit.Highest(to.Objective)
+}
+
+// A SpendLimit is the most that may be used, by kind. The zero value of a member is no limit.
+type SpendLimit struct {
+	Tokens    int64 `json:"tokens,omitempty" yaml:"tokens"` // of input and output together
+	Cost      Money `json:"cost,omitempty" yaml:"cost"`     // in the currency of the configured prices
+	Time      int64 `json:"time,omitempty" yaml:"-"`        // seconds since the objective has begun
+	Questions Cap   `json:"questions,omitempty" yaml:"-"`
+	Calls     Cap   `json:"calls,omitempty" yaml:"-"`
+}
+
+// A Cap is the most of a kind that is counted one by one, where 0 is a limit, too. It is one more than the
+// limit, as JSON the limit itself.
+type Cap int64
+
+// MarshalJSON implements [json.Marshaler].
+func (c Cap) MarshalJSON() ([]byte, error) { return json.Marshal(int64(c) - 1) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Cap) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	var n int64
+	if err := json.Unmarshal(data, &n); err != nil || n < 0 || n > most {
+		return cmp.Or(err, fmt.Errorf("%s is no limit", data))
+	}
+	*c = Cap(n + 1)
+	return nil
+}
+
+// each returns f of each kind of limit in a and b.
+func each(a, b SpendLimit, f func(a, b int64) int64) SpendLimit {
+	return SpendLimit{
+		f(a.Tokens, b.Tokens), Money(f(int64(a.Cost), int64(b.Cost))), f(a.Time, b.Time),
+		Cap(f(int64(a.Questions), int64(b.Questions))), Cap(f(int64(a.Calls), int64(b.Calls))),
+	}
+}
+
+// Within returns the lower of the limits in l and to.
+func (l SpendLimit) Within(to SpendLimit) SpendLimit {
+	return each(l, to, func(a, b int64) int64 {
+		if a == 0 || b > 0 && b < a {
+			return b
+		}
+		return a
+	})
+}
+
+// Highest returns the higher of the limits in l and to, where no limit is the lowest.
+func (l SpendLimit) Highest(to SpendLimit) SpendLimit {
+	return each(l, to, func(a, b int64) int64 { return max(a, b) })
+}
+
+// Or returns the limits in l, and those in other of the kinds for which l has none.
+func (l SpendLimit) Or(other SpendLimit) SpendLimit {
+	return each(l, other, func(a, b int64) int64 { return cmp.Or(a, b) })
+}
+
+// Over returns the limits in l by which a step may not begin: it needs more of a kind than is left after spent. A
+// step whose needs are not known in advance needs 1 of what it may use.
+func (l SpendLimit) Over(spent, needs Usage) SpendLimit {
+	after := spent.Plus(needs)
+	wanted := SpendLimit{Questions: Cap(after.Questions + 1), Calls: Cap(after.Calls + 1)}
+	wanted.Tokens, wanted.Cost, wanted.Time = after.Input+after.Output, after.Cost, after.Seconds
+	asks := SpendLimit{needs.Input + needs.Output, needs.Cost, needs.Seconds, Cap(needs.Questions), Cap(needs.Calls)}
+	wanted = each(wanted, asks, func(wanted, asks int64) int64 {
+		if asks == 0 {
+			return 0
+		}
+		return wanted
+	})
+	return each(l, wanted, func(limit, wanted int64) int64 {
+		if limit > 0 && wanted > limit {
+			return limit
+		}
+		return 0
+	})
+}
+
+// Next returns the limits that are proposed in place of l, which spent has reached: the next multiple of each.
+func (l SpendLimit) Next(spent Usage) SpendLimit {
+	next := func(limit, spent int64) int64 {
+		if limit == 0 {
+			return 0
+		}
+		return limit * (spent/limit + 1)
+	}
+	one := func(c Cap, spent int64) Cap {
+		if c == 0 {
+			return 0
+		}
+		return Cap(next(max(1, int64(c)-1), spent) + 1)
+	}
+	return SpendLimit{
+		next(l.Tokens, spent.Input+spent.Output), Money(next(int64(l.Cost), int64(spent.Cost))), next(l.Time, spent.Seconds),
+		one(l.Questions, spent.Questions), one(l.Calls, spent.Calls),
+	}
+}
+
+// Text says how much of the limits in l was used.
+func (l SpendLimit) Text(spent Usage) string {
+	var list []string
+	say := func(limited bool, format string, args ...any) {
+		if limited {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	span := func(seconds int64) string { return Span(time.Duration(seconds) * time.Second) }
+	say(l.Tokens > 0, "%s of %s tokens", Grouped(spent.Input+spent.Output), Grouped(l.Tokens))
+	say(l.Cost > 0, "cost %s of %s", spent.Cost, l.Cost)
+	say(l.Time > 0, "%s of %s", span(spent.Seconds), span(l.Time))
+	say(l.Questions > 0, "%d of %d questions to people", spent.Questions, l.Questions-1)
+	say(l.Calls > 0, "%d of %d calls of agents", spent.Calls, l.Calls-1)
+	return strings.Join(list, ", ")
+}
+
+// Left returns the rest of l after spent. ok is false if work for models and other agents may not begin with it.
+func (l SpendLimit) Left(spent Usage) (left SpendLimit, ok bool) {
+	ok = l.Over(spent, Usage{Output: 1, Cost: 1, Seconds: 1}) == SpendLimit{}
+	used := SpendLimit{spent.Input + spent.Output, spent.Cost, spent.Seconds, Cap(spent.Questions), Cap(spent.Calls)}
+	left = each(l, used, func(limit, used int64) int64 { return max(limit-used, 0) })
+	if l.Questions > 0 {
+		left.Questions = max(left.Questions, 1)
+	}
+	if l.Calls > 0 {
+		left.Calls = max(left.Calls, 1)
+	}
+	return left, ok
 }
 
 // A Budget is the value of [a2a.ExtensionBudget] in the message that begins work: what this may
 // spend. 0 is no limit.
 type Budget struct {
-	Tokens     int64  `json:"tokens,omitempty"` // of input and output together
-	Cost       Money  `json:"cost,omitempty"`   // in the currency of the configured prices
+	SpendLimit
 	OnExceeded string `json:"onExceeded,omitempty"`
 }
 
@@ -164,18 +310,17 @@ const (
 // OnExceeded lists the values of Budget.OnExceeded.
 var OnExceeded = []string{AskBudget, FailBudget}
 
-// Budget returns the budget in the request that began w, zero for none.
-func (w Work) Budget() (b Budget) {
-	for _, m := range w.Messages[:len(w.Messages)-w.Notes] {
+// BudgetOf returns the budget in a request, zero for none.
+func BudgetOf(request ...a2a.Message) (b Budget) {
+	for _, m := range request {
 		_ = m.Metadata.Decode(a2a.ExtensionBudget, &b) // it was checked when it came
 	}
 	return b
 }
 
-// Authors lists the principals who sent the request that began w, none where callers are not
-// known.
-func (w Work) Authors() (list []string) {
-	for _, m := range w.Messages[:len(w.Messages)-w.Notes] {
+// AuthorsOf lists the principals who sent a request, none where callers are not known.
+func AuthorsOf(request ...a2a.Message) (list []string) {
+	for _, m := range request {
 		author, _ := m.Metadata.String(KeyAuthor)
 		if author == "" || author == Anonymous {
 			return nil
@@ -185,15 +330,8 @@ func (w Work) Authors() (list []string) {
 	return list
 }
 
-// Left returns the rest of b after spent. ok is false if that has reached a limit.
-func (b Budget) Left(spent Usage) (left Budget, ok bool) {
-	left = b
-	left.Tokens -= spent.Input + spent.Output
-	left.Cost -= spent.Cost
-	ok = (b.Tokens == 0 || left.Tokens > 0) && (b.Cost == 0 || left.Cost > 0)
-	left.Tokens, left.Cost = max(left.Tokens, 0), max(left.Cost, 0)
-	return left, ok
-}
+// CodeBudget is the code of tasks that end because a budget is spent.
+const CodeBudget = "budget"
 
 // A Bill is the value of [a2a.ExtensionBudget] in the metadata of a root task.
 type Bill struct {

@@ -47,10 +47,25 @@ type Work struct {
 	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
 	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
+	Limits      *Budget         `json:"limits,omitempty"`      // of the request, as people have raised it, which the plan keeps; nil for none
 }
 
+// Request lists the messages that began w.
+func (w Work) Request() []a2a.Message { return w.Messages[:len(w.Messages)-w.Notes] }
+
+// Budget returns the budget of w, zero for none.
+func (w Work) Budget() Budget {
+	if w.Limits != nil {
+		return *w.Limits
+	}
+	return BudgetOf(w.Request()...)
+}
+
+// Authors lists the principals who sent the request that began w, none where callers are not known.
+func (w Work) Authors() []string { return AuthorsOf(w.Request()...) }
+
 // RequestText returns the text of the request that began the work, "" if there is none.
-func (w Work) RequestText() string { return textOf(w.Messages[:len(w.Messages)-w.Notes]) }
+func (w Work) RequestText() string { return textOf(w.Request()) }
 
 // NotesText returns the texts of the notes, one below the other.
 func (w Work) NotesText() string { return textOf(w.Messages[len(w.Messages)-w.Notes:]) }
@@ -145,6 +160,7 @@ type Park struct {
 	Wait      int64      `json:"wait,omitempty"`      // milliseconds at most; 0 for at once, or for as long as Elsewhere takes
 	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
+	Needs     Usage      `json:"needs,omitzero"`      // of the next leg, as far as it is known: 1 of what it may use. It begins when the budget has room; its calls count then
 }
 
 // Elsewhere is an activity on another task queue, in any language. Its result is the

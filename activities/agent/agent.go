@@ -23,6 +23,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 // Kind is the kind of tasks that the executor runs.
@@ -46,7 +47,7 @@ const (
 	CodeTooLong   = "remote-timeout"          // the agent took longer than the operator allows
 	CodeNoAnswer  = "no-answer"               // a question of the agent was refused, or had no answer in time
 	CodeAway      = "unreachable"             // the agent could not be reached for too long. This fails the attempt, not the task
-	CodeBudget    = "budget"                  // the work has spent what its request allows
+	CodeBudget    = opt.CodeBudget            // the work has spent what its request allows
 	CodeStopped   = "canceled-confirmed"      // after a cancellation, that the agent confirms
 	CodeNotToldOf = "canceled-unknown"        // after a cancellation, that the agent does not confirm
 )

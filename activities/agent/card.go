@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
 	"longhaul/internal/signing"
+	"longhaul/opt"
 )
 
 // Bindings that are spoken here: JSON-RPC in both versions, plain HTTP in 1.0.
@@ -32,6 +33,7 @@ type endpoint struct {
 	Stream  bool          `json:"stream,omitempty"` // the agent offers streams
 	Push    bool          `json:"push,omitempty"`   // the agent offers push notifications
 	Budget  bool          `json:"budget,omitempty"` // the agent keeps budgets, and says what it has spent
+	Counts  bool          `json:"counts,omitempty"` // budgets of the agent limit more than tokens and cost
 	Reason  bool          `json:"reason,omitempty"` // the agent takes reasons of cancellations
 }
 
@@ -46,6 +48,14 @@ func (e endpoint) extensions() (uris []string) {
 	return uris
 }
 
+// limits returns those of l that the agent keeps.
+func (e endpoint) limits(l opt.SpendLimit) opt.SpendLimit {
+	if !e.Counts {
+		return opt.SpendLimit{Tokens: l.Tokens, Cost: l.Cost}
+	}
+	return l
+}
+
 // endpoints lists the interfaces of a card that are spoken here, those of 1.0 first, and
 // within a version in the order of the card.
 func endpoints(c codec.Card) []endpoint {
@@ -57,6 +67,10 @@ func endpoints(c codec.Card) []endpoint {
 		version, _ := codec.ParseVersion(i.Version)
 		e := endpoint{URL: strings.TrimRight(i.URL, "/"), Binding: i.Binding, Version: version, Tenant: i.Tenant, Stream: c.Capabilities.Streaming, Push: c.Capabilities.Push}
 		e.Budget, e.Reason = declares(a2a.ExtensionBudget), declares(a2a.ExtensionCancel)
+		e.Counts = slices.ContainsFunc(c.Capabilities.Extensions, func(x codec.Extension) bool {
+			units, _ := x.Params["units"].([]any)
+			return x.URI == a2a.ExtensionBudget && slices.Contains(units, any("calls"))
+		})
 		switch {
 		case version == codec.V10 && (e.Binding == jsonRPC || e.Binding == httpJSON):
 			found[0] = append(found[0], e)

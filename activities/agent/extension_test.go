@@ -100,3 +100,29 @@ func TestExecutor_cancelReason(t *testing.T) {
 		}
 	}
 }
+
+// The call counts before it is made, and an agent that keeps all limits gets the rest of all. The plan that
+// keeps the budget gets the needs of the leg, and asks.
+func TestExecutor_budgetOfCalls(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	f.card = func(c object) {
+		c["capabilities"].(object)["extensions"] = []object{{"uri": a2a.ExtensionBudget, "params": object{"units": []string{"tokens", "calls"}}}}
+	}
+	w := budgeted("go", 30)
+	w.Limits = &opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 100, Time: 60, Calls: 3}}
+	w.Spent.Seconds = 20
+	play(t, executor(t, f, ""), w)
+	want := object{"tokens": 70.0, "time": 40.0, "calls": 1.0}
+	if diff := cmp.Diff(want, f.params("send")[0]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget]); diff != "" {
+		t.Errorf("the budget in the message (-want +got):\n%s", diff)
+	}
+	out, err := executor(t, f, "").Execute(t.Context(), w, nil)
+	if err != nil || out.Park == nil || out.Park.Needs.Calls != 1 {
+		t.Errorf("before the call: %+v, %v", out, err)
+	}
+	w.Spent.Input = 100
+	out, err = executor(t, f, "").Execute(t.Context(), w, nil)
+	if err != nil || out.Park == nil || out.Park.Needs != (opt.Usage{Output: 1, Cost: 1}) {
+		t.Errorf("with a spent budget: %+v, %v", out, err)
+	}
+}

@@ -119,8 +119,13 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 		m.At = at
 	}
 	way, to := hopsOf(h.work.Messages), digest(m.At.URL, h.input.Skill)
-	rest, mayTry := h.work.Budget().Left(h.work.Spent)
+	b := h.work.Budget()
+	rest, mayTry := b.Left(h.work.Spent.Plus(opt.Usage{Calls: 1}))
 	switch {
+	case !mayTry && h.work.Limits != nil: // the plan asks, and begins the next leg after the answer
+		o := h.park(0, "")
+		o.Park.Needs = opt.Usage{Output: 1, Cost: 1}
+		return o, nil
 	case !mayTry:
 		return h.end(activities.Failed(CodeBudget, "The budget of the request is spent.")), nil
 	case way.Hops >= h.executor.cfg.Agents.Hops:
@@ -130,11 +135,13 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	}
 	m.Sends++
 	m.Hops = way.withHop(h.work.ObjectiveID, to)
-	m.Rest = rest
+	m.Rest = opt.Budget{SpendLimit: m.At.limits(rest), OnExceeded: b.OnExceeded}
 	m.MessageID = h.messages().startID()
 	m.ContextID = cmp.Or(m.ContextID, h.messages().context())
 	m.Since = h.now().UnixMilli()
-	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil
+	handsOver := h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version))
+	handsOver.Park.Needs = opt.Usage{Output: 1, Cost: 1, Calls: 1}
+	return handsOver, nil
 }
 
 // startRemote sends the message, unless the agent has it already.

@@ -85,7 +85,7 @@ func (s messages) start() a2a.Message {
 		m.Parts = append(m.Parts, a2a.Part{Data: s.input.Data})
 	}
 	m.Parts = append(m.Parts, s.exchanges()...)
-	if s.memo.Rest != (opt.Budget{}) && s.memo.At.Budget {
+	if s.memo.Rest.SpendLimit != (opt.SpendLimit{}) && s.memo.At.Budget {
 		m.Metadata = m.Metadata.With(a2a.ExtensionBudget, s.memo.Rest)
 		m.Extensions = slices.Compact(slices.Sorted(slices.Values(append(m.Extensions, a2a.ExtensionBudget))))
 	}

@@ -11,11 +11,11 @@ import (
 	"longhaul/opt"
 )
 
-// A Budget limits tokens and costs. 0 is no limit.
-type Budget struct {
-	Tokens int64     `yaml:"tokens" json:"tokens,omitempty"` // of input and output together
-	Cost   opt.Money `yaml:"cost" json:"cost,omitempty"`     // by the prices of the models
-}
+// A Budget limits tokens and costs, by the prices of the models. 0 is no limit.
+type Budget = opt.SpendLimit
+
+// turnNeeds is what a turn of a model needs of a budget: it is not known how much.
+var turnNeeds = opt.Usage{Output: 1, Cost: 1}
 
 // Budgets are the budgets of one task and of all tasks of its objective.
 type Budgets struct {
@@ -24,9 +24,13 @@ type Budgets struct {
 	Request   Budget `yaml:"-" json:"request,omitzero"` // of the objective, too: in the message that began it
 }
 
-func (b Budget) check() error {
-	if b.Tokens < 0 || b.Cost < 0 {
+// check refuses limits that are no limits of models.
+func check(b Budget) error {
+	switch {
+	case b.Tokens < 0 || b.Cost < 0:
 		return errors.New("a limit must not be below 0")
+	case b != Budget{Tokens: b.Tokens, Cost: b.Cost}:
+		return errors.New("only tokens and cost can be limited here")
 	}
 	return nil
 }
@@ -38,6 +42,8 @@ func (m *memo) checkBudget(w activities.Work, limits Budgets) *activities.Outcom
 	switch {
 	case over == (Budgets{}):
 		return nil
+	case over.Request != (Budget{}) && w.Limits != nil: // the plan asks, and begins the next leg after the answer
+		return new(m.nextLeg())
 	case over.Request != (Budget{}) && w.Budget().OnExceeded == opt.FailBudget:
 		return new(activities.Failed(CodeBudget, "The budget of the request is spent: "+spentText(w)+"."))
 	case over != (Budgets{Request: over.Request}): // others decide about these
@@ -48,69 +54,24 @@ func (m *memo) checkBudget(w activities.Work, limits Budgets) *activities.Outcom
 
 // budgets returns the budgets of a task with this input and work; b has those of the file.
 func (in Input) budgets(w activities.Work, b Budgets) Budgets {
-	b.Task.set(in.Budget)
-	request := w.Budget()
-	b.Request = Budget{request.Tokens, request.Cost}
+	b.Task, b.Request = in.Budget.Or(b.Task), w.Budget().SpendLimit
 	return b
 }
 
 // budgets returns limits as people have raised them.
 func (m *memo) budgets(limits Budgets) Budgets {
-	return Budgets{limits.Task.override(m.Budget.Task), limits.Objective.override(m.Budget.Objective), limits.Request.override(m.Budget.Request)}
-}
-
-// set replaces the limits of b by those that are set in to.
-func (b *Budget) set(to Budget) {
-	if to.Tokens > 0 {
-		b.Tokens = to.Tokens
-	}
-	if to.Cost > 0 {
-		b.Cost = to.Cost
-	}
-}
-
-// within returns the lower of the limits of b and to.
-func (b Budget) within(to Budget) Budget {
-	if b.Tokens == 0 || to.Tokens > 0 && to.Tokens < b.Tokens {
-		b.Tokens = to.Tokens
-	}
-	if b.Cost == 0 || to.Cost > 0 && to.Cost < b.Cost {
-		b.Cost = to.Cost
-	}
-	return b
-}
-
-// override returns b with its limits replaced by those that are set in to.
-func (b Budget) override(to Budget) Budget {
-	if b.Tokens > 0 && to.Tokens > 0 {
-		b.Tokens = to.Tokens
-	}
-	if b.Cost > 0 && to.Cost > 0 {
-		b.Cost = to.Cost
-	}
-	return b
+	return Budgets{m.Budget.Task.Or(limits.Task), m.Budget.Objective.Or(limits.Objective), m.Budget.Request.Or(limits.Request)}
 }
 
 // exceeded returns the budgets of which w has spent all.
 func (b Budgets) exceeded(w activities.Work) Budgets {
-	return Budgets{b.Task.exceeded(w.SpentHere), b.Objective.exceeded(w.Spent), b.Request.exceeded(w.Spent)}
-}
-
-// exceeded returns the limits in b that spent has reached.
-func (b Budget) exceeded(spent opt.Usage) (out Budget) {
-	if b.Tokens > 0 && spent.Input+spent.Output >= b.Tokens {
-		out.Tokens = b.Tokens
-	}
-	if b.Cost > 0 && spent.Cost >= b.Cost {
-		out.Cost = b.Cost
-	}
-	return out
+	return Budgets{b.Task.Over(w.SpentHere, turnNeeds), b.Objective.Over(w.Spent, turnNeeds), b.Request.Over(w.Spent, turnNeeds)}
 }
 
 // askBudget asks a person whether more than over may be spent, or uses the decision. nil
 // means that it may.
 func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Outcome {
-	why, shown := "", []a2a.Part{a2a.DataPart(over.doubled())}
+	why, shown := "", []a2a.Part{a2a.DataPart(over.next(w))}
 	if reply := m.reply(w); reply != nil && m.Asked.About == aboutBudget {
 		was := m.Asked.Digest
 		m.Asked = nil
@@ -118,7 +79,7 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 		case reply.Action == opt.Accept && (was != opt.PartsDigest(shown) || reply.ObjectDigest != "" && reply.ObjectDigest != was):
 			why = " The budget has changed since it was shown."
 		case reply.Action == opt.Accept:
-			m.setBudgets(over.doubled())
+			m.setBudgets(over.next(w))
 		case reply.Action == opt.EditAccept:
 			var to Budgets
 			if len(reply.Edited) != 1 || json.Unmarshal(reply.Edited[0].Data, &to) != nil {
@@ -172,19 +133,15 @@ func (b Budgets) shown() *opt.Budgets {
 	if b == (Budgets{}) {
 		return nil
 	}
-	return &opt.Budgets{Task: opt.SpendLimit(b.Task), Objective: opt.SpendLimit(b.Objective.within(b.Request))}
+	return &opt.Budgets{Task: b.Task, Objective: b.Objective.Within(b.Request)}
 }
 
-// doubled returns the budgets that are proposed once b is spent.
-func (b Budgets) doubled() Budgets {
-	return Budgets{b.Task.doubled(), b.Objective.doubled(), b.Request.doubled()}
+// next returns the budgets that are proposed once b is spent.
+func (b Budgets) next(w activities.Work) Budgets {
+	return Budgets{b.Task.Next(w.SpentHere), b.Objective.Next(w.Spent), b.Request.Next(w.Spent)}
 }
-
-func (b Budget) doubled() Budget { return Budget{2 * b.Tokens, 2 * b.Cost} }
 
 // setBudgets stores the limits that a person has set.
 func (m *memo) setBudgets(to Budgets) {
-	m.Budget.Task.set(to.Task)
-	m.Budget.Objective.set(to.Objective)
-	m.Budget.Request.set(to.Request)
+	m.Budget = Budgets{to.Task.Or(m.Budget.Task), to.Objective.Or(m.Budget.Objective), to.Request.Or(m.Budget.Request)}
 }

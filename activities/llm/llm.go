@@ -25,6 +25,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/internal/schema"
+	"longhaul/opt"
 )
 
 // Kind is the kind of tasks that the executor runs.
@@ -38,7 +39,7 @@ const (
 	CodeTooLong   = "too-long"            // an answer, or the conversation
 	CodeTurns     = "too-many-turns"      // the model has not come to an end
 	CodeRefused   = "model-refused"       // the model refuses to answer
-	CodeBudget    = "budget"              // a person has decided to spend no more
+	CodeBudget    = opt.CodeBudget        // a person has decided to spend no more
 	CodeTools     = "tools-unreachable"   // a server does not list its tools
 	CodeUncertain = "tool-result-unknown" // a person has stopped the task after a call with an unknown result
 )
@@ -111,8 +112,8 @@ func (t *task) read() (problem string) {
 	if t.model = t.Models.Models[t.in.Model]; t.model == nil {
 		return fmt.Sprintf("There is no model %q on this worker: the input of the task must name one.", t.in.Model)
 	}
-	if b := t.in.Budget; b.Tokens < 0 || b.Cost < 0 || t.in.MaxTurns < 0 {
-		return "A limit in the input of the task is below 0."
+	if err := check(t.in.Budget); err != nil || t.in.MaxTurns < 0 {
+		return fmt.Sprintf("A limit in the input of the task is wrong: %v.", cmp.Or(err, errors.New("maxTurns is below 0")))
 	}
 	if max(t.in.Budget.Cost, t.work.Budget().Cost) > 0 && t.model.Price == (Price{}) {
 		return fmt.Sprintf("The model %q has no price, so its cost cannot be limited.", t.in.Model)

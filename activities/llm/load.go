@@ -37,7 +37,7 @@ func Load(path string, env func(name string) (string, bool)) (*Models, error) {
 	wrong := errors.Join(
 		opfile.Each("model", m.Models, func(one *Model, name string) error { return one.prepare(name, env) }),
 		opfile.Each("server", m.Servers, func(one *Server, name string) error { return one.prepare(name, env) }),
-		opfile.Within("budget: task: ", m.Budget.Task.check()), opfile.Within("budget: objective: ", m.Budget.Objective.check()),
+		opfile.Within("budget: task: ", check(m.Budget.Task)), opfile.Within("budget: objective: ", check(m.Budget.Objective)),
 	)
 	switch {
 	case len(m.Models) == 0:

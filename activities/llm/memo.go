@@ -65,7 +65,13 @@ func withMemo(o activities.Outcome, m *memo) activities.Outcome {
 }
 
 // nextLeg returns the outcome of a leg after which the next one begins.
-func (m *memo) nextLeg() activities.Outcome { return withMemo(activities.Continue(nil), m) }
+func (m *memo) nextLeg() activities.Outcome {
+	o := activities.Continue(nil)
+	if len(m.Open) == 0 { // else a call of a tool is next
+		o.Park.Needs = turnNeeds
+	}
+	return withMemo(o, m)
+}
 
 // reply returns the reply to the question in m, nil if there is none yet.
 func (m *memo) reply(w activities.Work) *opt.Reply {

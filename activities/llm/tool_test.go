@@ -314,7 +314,7 @@ func TestExecutor_budget(t *testing.T) {
 		{"edit too low", `{"model":"main","prompt":"x"}`, opt.Usage{Input: 10, Output: 5}, opt.Usage{}, `{"task":{"tokens":30}}`,
 			opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{{Data: json.RawMessage(`{"task":{"tokens":5}}`)}}}, "", true},
 		{"own budget", `{"model":"main","prompt":"x","budget":{"tokens":100}}`, opt.Usage{Input: 10, Output: 5}, opt.Usage{}, "", opt.Reply{}, "", false},
-		{"objective", `{"model":"main","prompt":"x"}`, opt.Usage{}, opt.Usage{Input: 2000}, `{"objective":{"tokens":2000}}`, opt.Reply{Action: opt.Accept}, "", true},
+		{"objective", `{"model":"main","prompt":"x"}`, opt.Usage{}, opt.Usage{Input: 2000}, `{"objective":{"tokens":3000}}`, opt.Reply{Action: opt.Accept}, "", false},
 		{"cost", `{"model":"claude","prompt":"x","budget":{"cost":0.5}}`, opt.Usage{Cost: 500_000}, opt.Usage{}, `{"task":{"cost":1}}`, opt.Reply{Action: opt.Accept}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestExecutor_budgetOfRequest(t *testing.T) {
 		{"spent", `{"tokens":20}`, opt.Usage{Input: 15, Output: 5}, `{"request":{"tokens":40}}`, []string{"ann"}, `{"request":{"tokens":21}}`, "completed"},
 		{"edits another", `{"tokens":20}`, opt.Usage{Input: 20}, `{"request":{"tokens":40}}`, []string{"ann"}, `{"objective":{"tokens":9000}}`, `{"request":{"tokens":40}}`},
 		{"fails", `{"tokens":20,"onExceeded":"fail"}`, opt.Usage{Input: 20}, "", nil, "", "budgetfailed"},
-		{"the operator's, too", `{"tokens":20}`, opt.Usage{Input: 1000}, `{"objective":{"tokens":2000}}`, nil, `{"objective":{"tokens":2000},"request":{"tokens":9000}}`, `{"request":{"tokens":40}}`},
+		{"the operator's, too", `{"tokens":20}`, opt.Usage{Input: 1000}, `{"objective":{"tokens":2000}}`, nil, `{"objective":{"tokens":2000},"request":{"tokens":9000}}`, `{"request":{"tokens":1020}}`},
 		{"cost without a price", `{"cost":1}`, opt.Usage{}, "", nil, "", "bad-inputrejected"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,8 +74,8 @@ func (i Info) AllExtensions(limits opt.Limits) []call.Extension {
 		Description: "Answers to gates: tool_approval_response and ask_user_response, whose id is the interruptId of the gate. Requests of the extension are not sent.",
 	}, {
 		URI:         a2a.ExtensionBudget,
-		Description: "A message limits the tokens and the cost of its work; its task has the bill",
-		Params:      map[string]any{"units": []string{"tokens", "cost"}, "onExceeded": opt.OnExceeded},
+		Description: "A message limits the tokens, the cost, the time, the questions and the calls of its work; its task has the bill",
+		Params:      map[string]any{"units": []string{"tokens", "cost", "time", "questions", "calls"}, "onExceeded": opt.OnExceeded},
 	}, {
 		URI:         a2a.ExtensionCancel,
 		Description: "A cancellation has a reason, which goes to all work below the task",

@@ -107,8 +107,9 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 		u.Metadata = read.PlaceOf(s.objectiveID, e.Gate.TaskID).Metadata(nil).With(opt.KeyInterrupt, read.Interrupt{Interrupt: e.Gate.Shown()})
 	}
 	u.Metadata = u.Metadata.WithIf(e.Attempt > 0, opt.KeyAttempt, e.Attempt)
-	if e.Usage != nil {
-		u.Metadata = u.Metadata.With(opt.KeyUsage, read.UsageOf(*e.Usage))
+	if e.Usage != nil && e.Gate == nil {
+		used := read.UsageOf(*e.Usage)
+		u.Metadata = u.Metadata.WithIf(used != nil, opt.KeyUsage, used)
 	}
 	return u
 }

@@ -80,6 +80,17 @@ func checkBudget(m codec.Object, taskID string) {
 	if taskID != "" {
 		in.Wrong(a2a.ExtensionBudget, "must be in the message that begins the work")
 	}
+	checkLimits(b)
+	if limits := []string{"tokens", "cost", "time", "questions", "calls"}; !slices.ContainsFunc(limits, func(kind string) bool { return b.Find(kind) != nil }) {
+		b.Missing("tokens")
+	}
+	if does := b.Text("onExceeded"); does != "" && !slices.Contains(opt.OnExceeded, does) {
+		b.Wrong("onExceeded", codec.MustBeOneOf(opt.OnExceeded))
+	}
+}
+
+// checkLimits checks the limits in a budget.
+func checkLimits(b codec.Object) {
 	var tokens int64 // read as executors read it, so that no limit is lost later
 	if raw := b.Find("tokens"); raw != nil && (json.Unmarshal(raw, &tokens) != nil || tokens <= 0) {
 		b.Wrong("tokens", "must be a whole number above 0, in digits alone")
@@ -88,11 +99,14 @@ func checkBudget(m codec.Object, taskID string) {
 	if raw := b.Find("cost"); raw != nil && (raw[0] == '"' || json.Unmarshal(raw, &cost) != nil || cost <= 0) {
 		b.Wrong("cost", "must be a number above 0")
 	}
-	if b.Find("tokens") == nil && b.Find("cost") == nil {
-		b.Missing("tokens")
+	var seconds int64
+	if raw := b.Find("time"); raw != nil && (json.Unmarshal(raw, &seconds) != nil || seconds <= 0) {
+		b.Wrong("time", "must be a whole number of seconds above 0")
 	}
-	if does := b.Text("onExceeded"); does != "" && !slices.Contains(opt.OnExceeded, does) {
-		b.Wrong("onExceeded", codec.MustBeOneOf(opt.OnExceeded))
+	for _, kind := range []string{"questions", "calls"} {
+		if raw := b.Find(kind); raw != nil && json.Unmarshal(raw, new(opt.Cap)) != nil {
+			b.Wrong(kind, "must be a whole number, 0 or more")
+		}
 	}
 }
 

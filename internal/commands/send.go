@@ -10,7 +10,9 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"longhaul/a2a"
@@ -31,7 +33,7 @@ type sendCommand struct {
 	Task     string   `help:"Task that the message is for." placeholder:"ID"`
 	Data     []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
 	File     []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
-	Budget   []string `help:"Most that models may spend: tokens=N, cost=X, onExceeded=ask or fail." placeholder:"NAME=VALUE"`
+	Budget   []string `help:"Most that the work may use: tokens=N, cost=X, time=2h, questions=N to people, calls=N of other agents; onExceeded=ask or fail." placeholder:"NAME=VALUE"`
 	NoWait   bool     `help:"Only send, and print the new task." xor:"output"`
 	Quiet    bool     `short:"q" help:"Print only the result." xor:"output"`
 	JSON     bool     `help:"Print each event as a line of JSON, as the agent sent it."`
@@ -117,10 +119,16 @@ func budgetOf(limits []string) (map[string]any, error) {
 		switch name, value, _ := strings.Cut(limit, "="); {
 		case name == "onExceeded":
 			out[name] = value
-		case (name == "tokens" || name == "cost") && json.Valid([]byte(value)):
+		case slices.Contains([]string{"tokens", "cost", "questions", "calls"}, name) && json.Valid([]byte(value)):
 			out[name] = json.RawMessage(value)
+		case name == "time":
+			span, err := time.ParseDuration(value)
+			if err != nil {
+				return nil, process.Usagef("--budget %s: must be a time such as 90s or 2h", limit)
+			}
+			out[name] = int64(span.Seconds())
 		default:
-			return nil, process.Usagef("--budget %s: must be tokens=N, cost=X or onExceeded=ask or fail", limit)
+			return nil, process.Usagef("--budget %s: must be tokens=N, cost=X, time=2h, questions=N, calls=N or onExceeded=ask or fail", limit)
 		}
 	}
 	return out, nil

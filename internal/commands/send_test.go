@@ -174,7 +174,7 @@ func TestSend_message(t *testing.T) {
 	if got != want {
 		t.Errorf("sent %s\nwant %s", got, want)
 	}
-	for _, cmd := range []*sendCommand{{}, {Data: []string{"{"}}, {File: []string{path + "x"}}, {Text: []string{"x"}, Budget: []string{"token=5"}}, {Text: []string{"x"}, Budget: []string{"cost=x"}}} {
+	for _, cmd := range []*sendCommand{{}, {Data: []string{"{"}}, {File: []string{path + "x"}}, {Text: []string{"x"}, Budget: []string{"token=5"}}, {Text: []string{"x"}, Budget: []string{"cost=x"}}, {Text: []string{"x"}, Budget: []string{"time=2"}}} {
 		if r := f.run(cmd); r.err == nil {
 			t.Errorf("%+v: no error", cmd)
 		}
@@ -215,7 +215,7 @@ func TestRun_separators(t *testing.T) {
 	f := newFakeAgent(t, sendResult(wireTask("SUBMITTED", "")), sendResult(bareTask(stepID, asks)), sendResult(wireTask("WORKING", "")))
 	var out, errs strings.Builder
 	for _, args := range [][]string{
-		{"send", "--url", f.URL, "--no-wait", "--id", "m1", "--budget", "tokens=20000,onExceeded=fail", "--budget", "cost=0.5", "--data", `{"a":1,"b":"x;y=z"}`, "one, two"},
+		{"send", "--url", f.URL, "--no-wait", "--id", "m1", "--budget", "tokens=20000,onExceeded=fail", "--budget", "cost=0.5,time=2m,questions=0,calls=3", "--data", `{"a":1,"b":"x;y=z"}`, "one, two"},
 		{"answer", "--url", f.URL, stepID, "--set", "q1=a=b,c;d", "--set", "q2=e"},
 	} {
 		if code := run(t.Context(), args, &out, &errs); code != 0 {
@@ -223,7 +223,7 @@ func TestRun_separators(t *testing.T) {
 		}
 	}
 	for i, want := range map[int]string{
-		0: `"parts":[{"text":"one, two"},{"data":{"a":1,"b":"x;y=z"}}],"metadata":{"urn:longhaul:budget:v1":{"cost":0.5,"onExceeded":"fail","tokens":20000}}`,
+		0: `"parts":[{"text":"one, two"},{"data":{"a":1,"b":"x;y=z"}}],"metadata":{"urn:longhaul:budget:v1":{"calls":3,"cost":0.5,"onExceeded":"fail","questions":0,"time":120,"tokens":20000}}`,
 		2: `"answers":[{"id":"q1","answer":"a=b,c;d"},{"id":"q2","answer":"e"}]`,
 	} {
 		if !strings.Contains(f.calls[i], want) {

@@ -10,11 +10,11 @@ import (
 )
 
 // sums are the columns with the sums of a usage.
-const sums = "CAST(SUM(input_tokens) AS BIGINT), CAST(SUM(cached_tokens) AS BIGINT), CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cost) AS BIGINT)"
+const sums = "CAST(SUM(input_tokens) AS BIGINT), CAST(SUM(cached_tokens) AS BIGINT), CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cost) AS BIGINT), CAST(SUM(questions) AS BIGINT), CAST(SUM(calls) AS BIGINT)"
 
 // scanSums reads them behind other columns.
 func scanSums(row db.Scanner, u *opt.Usage, before ...any) error {
-	return row.Scan(append(before, &u.Input, &u.Cached, &u.Output, &u.Cost)...)
+	return row.Scan(append(before, &u.Input, &u.Cached, &u.Output, &u.Cost, &u.Questions, &u.Calls)...)
 }
 
 // costColumns are the columns by which costs are added up.
@@ -63,7 +63,7 @@ func usedBy(c *db.Conn, v shown.TaskView) (opt.Used, error) {
 	t := &opt.Task{ID: ref.TaskID}
 	o := &opt.Objective{ID: v.ObjectiveID, Plans: []*opt.Plan{{ID: ref.PlanID, Tasks: []*opt.Task{t}}}}
 	err := addUsed(c, o)
-	if err != nil || o.Used.IsZero() {
+	if err != nil || o.Used.Usage.IsZero() {
 		return opt.Used{}, err
 	}
 	err = c.Each("SELECT id, budgets FROM tasks WHERE objective_id = $1 AND budgets <> '' ORDER BY length(id), id", db.Args{o.ID}, func(row db.Scanner) error {

@@ -42,7 +42,7 @@ func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) erro
 // that recorded it.
 func countUsage(m *metrics.Metrics, r journal.Recorded) {
 	for _, e := range r.Events {
-		if e.Kind == opt.UsageAdded {
+		if e.Kind == opt.UsageAdded && e.Usage.Calls == 0 {
 			m.Used(e.Usage.Model, e.Usage.Input, e.Usage.Output, int64(e.Usage.Cost))
 		}
 	}

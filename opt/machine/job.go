@@ -13,9 +13,16 @@ import (
 
 // TaskStates is what a plan keeps of the work on its tasks, by their ids.
 type TaskStates struct {
-	Work  map[string]*Work     `json:"work,omitempty"`  // under way
-	Memos map[string]opt.Memo  `json:"memos,omitempty"` // of executors
-	Spent map[string]opt.Usage `json:"spent,omitempty"` // of models
+	Work    map[string]*Work     `json:"work,omitempty"`    // under way
+	Memos   map[string]opt.Memo  `json:"memos,omitempty"`   // of executors
+	Spent   map[string]opt.Usage `json:"spent,omitempty"`   // what they have used
+	Limited bool                 `json:"limited,omitempty"` // an executor has a budget for the objective
+}
+
+// use counts what a task has used.
+func (k *TaskStates) use(taskID string, u opt.Usage) {
+	k.Spent = made(k.Spent)
+	k.Spent[taskID] = k.Spent[taskID].Plus(u)
 }
 
 // Work is the work on a task: one attempt of a round, or the wait for it.
@@ -43,6 +50,9 @@ type Work struct {
 	AtGate    bool           `json:"atGate,omitempty"`    // the legs watch work elsewhere while the task waits at a gate
 	Opens     bool           `json:"opens,omitempty"`     // the activity looks for a standing decision about the gate that is about to open
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
+	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
+	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
+	Overspent string         `json:"overspent,omitempty"` // with Canceling: why the task fails after that
 }
 
 // A job is one task of a plan with the work on it. It changes nothing else, and sees the plan
@@ -73,6 +83,7 @@ type facts struct {
 	n                 int64 // of the latest event
 	contextID, rootID string
 	rules             int
+	spending          spending
 }
 
 // The defaults for tasks.
@@ -242,6 +253,7 @@ func (j job) begin() {
 	default:
 		j.kept.Work[t.ID] = w
 		j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+		j.holds(w)
 	}
 }
 
@@ -251,8 +263,22 @@ func (j job) resume(may bool) bool {
 	if w == nil || !w.Waiting || !w.Due.IsZero() || !may && !w.AtGate { // to watch is not new work
 		return false
 	}
+	if newWork := !w.AtGate && w.Returned == nil; newWork && j.holds(w) {
+		return true
+	}
+	if w.Opens {
+		j.drop()
+		j.plan.openGate(t, w.Asked, &opt.StandingUse{}) // they were looked up before it was held
+		return true
+	}
 	w.Waiting, w.Running, w.Root = false, true, j.plan.leaf(t)
 	w.Returning = w.Returned != nil
+	if calls := w.Needs.Calls; calls > 0 {
+		used := &opt.Usage{Calls: calls}
+		j.kept.use(t.ID, *used)
+		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used})
+	}
+	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {
 		j.plan.record(opt.Event{
 			Kind: opt.TaskTried, TaskID: t.A2AID(), From: string(t.State), To: string(t.State), Round: w.Round, Attempt: w.Attempt,

@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -46,14 +48,16 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 		k.Memos = made(k.Memos)
 		k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}
 	}
-	if out.Usage != nil {
-		k.Spent = made(k.Spent)
-		k.Spent[id] = k.Spent[id].Plus(*out.Usage)
+	if out.Usage == nil {
+		return
 	}
-	if out.Usage != nil && !out.Usage.IsZero() && j.plan.facts().rules >= rulesUsage {
-		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), out.Usage, out.Budgets
+	used := out.Usage.Reported()
+	k.use(id, used)
+	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, out.Budgets
 		j.plan.record(e)
 	}
+	k.Limited = k.Limited || out.Budgets != nil && out.Budgets.Objective != (opt.SpendLimit{}) && j.plan.facts().rules >= rulesBudget
 }
 
 // park ends a leg. The next one begins when the wait is over or a callback
@@ -67,6 +71,9 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 	}
 	if out.Gate != nil {
 		j.plan.openGate(j.task, out.Gate, &opt.StandingUse{}) // the work elsewhere continues meanwhile, so that people are asked
+		if j.work() != w {                                    // the budget has no room for the question
+			return
+		}
 		w.AtGate, w.Returned = true, nil
 	}
 	if text := out.Park.Text; text != "" && text != w.Parked && !w.AtGate { // else it would hide the progress since then
@@ -79,6 +86,9 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 	}
 	w.Leg++
 	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
+	if j.plan.facts().rules >= rulesBudget {
+		w.Needs = out.Park.Needs
+	}
 	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
 		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
 	}
@@ -143,7 +153,7 @@ func (j job) takes(c opt.Callback, wakes bool) bool {
 	if t.A2AID() != c.TaskID || t.Link != "" || t.State.Ended() || w.Canceling || w.Opens || slices.Contains(w.Callbacks, c.ID) {
 		return false
 	}
-	return wakes || !w.AtGate && w.Round == c.Round
+	return wakes || !w.AtGate && w.Round == c.Round && (!w.Held || c.Outcome != nil)
 }
 
 // called handles a callback.
@@ -154,6 +164,9 @@ func (j job) called(c opt.Callback) {
 	}
 	if w.Callbacks = append(w.Callbacks, c.ID); len(w.Callbacks) > maxCallbacks {
 		w.Callbacks = slices.Delete(w.Callbacks, 0, len(w.Callbacks)-maxCallbacks)
+	}
+	if w.Held && c.Outcome != nil { // which needs no more of the budget
+		j.release(opt.Event{})
 	}
 	j.progress(c.Text, c.Chunk)
 	switch {
@@ -192,7 +205,7 @@ func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
 // closes the gate of the task.
 func (j job) beginCanceling(by opt.Event) {
 	t, w := j.task, j.work()
-	if w == nil || w.AtGate {
+	if w == nil || w.AtGate || w.Held {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
 		j.kept.Work[t.ID] = w
 	}
@@ -212,8 +225,111 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 		j.complete(out.Artifacts, out.Streamed, e)
 		return
 	}
+	if why := j.work().Overspent; why != "" {
+		j.end(opt.TaskFailed, opt.CodeBudget, why, e)
+		return
+	}
 	if in.Failed == nil && out.State.Ended() && out.Message != "" {
 		text = out.Message
 	}
 	j.end(opt.TaskCanceled, string(opt.TaskCanceled), text, e)
+}
+
+// The budget of a request limits all plans of its objective. Before a step of a task begins, its needs are compared
+// with the rest: of its own use a plan has the latest figures, of that of other plans those in directives. Overspend
+// is therefore at most one step for each running task, and use on its way to other plans.
+// At a limit the task asks whether more may be used, in between two steps of its round, or fails.
+
+// needs returns what the next step of w needs.
+func (w *Work) needs() opt.Usage {
+	if w.Opens {
+		return opt.Usage{Questions: 1}
+	}
+	needs := w.Needs
+	needs.Seconds = 1
+	return needs
+}
+
+// over returns the limits that the next step w of a job would exceed, and the use so far.
+func over(j job, w *Work) (opt.SpendLimit, opt.Usage) {
+	facts := j.plan.facts()
+	spent := facts.spending.all(facts.now)
+	return facts.spending.budget().Over(spent, w.needs()), spent
+}
+
+// holds keeps the task from its next step, w, if that needs more than is left of the budget: the task asks, or
+// fails. It reports whether it does.
+func (j job) holds(w *Work) bool {
+	over, spent := over(j, w)
+	if over == (opt.SpendLimit{}) {
+		return false
+	}
+	w.Running, w.Waiting, w.Held = false, false, true
+	j.kept.Work[j.task.ID] = w
+	facts := j.plan.facts()
+	if facts.spending.budget().OnExceeded == opt.FailBudget {
+		j.overspent("The budget of the request is spent: " + over.Text(spent) + ".")
+		return true
+	}
+	gate := facts.spending.gate(j.task, over, spent, facts.now)
+	j.move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(facts.contextID, j.task.A2AID())})
+	return true
+}
+
+// overspent fails the task, after the work that it has begun elsewhere was canceled.
+func (j job) overspent(text string) {
+	if j.cancels() {
+		j.beginCanceling(opt.Event{})
+		j.work().Overspent = text
+		return
+	}
+	j.end(opt.TaskFailed, opt.CodeBudget, text, opt.Event{})
+}
+
+// answerBudget continues after a decision about the budget, or after the time for one, and returns the limits to
+// which it is raised. closing goes into the event that closes the gate. The wait for the answer does not count as
+// time that was used.
+func (j job) answerBudget(reply opt.Reply, closing opt.Event) (raised opt.SpendLimit) {
+	object, asked := j.task.Gate.Object, j.task.Gate.RequestedAt
+	switch reply.Action {
+	case opt.Accept:
+	case opt.EditAccept:
+		object = reply.Edited
+	default:
+		j.move(opt.TaskWorking, closing)
+		j.overspent(strings.TrimSpace("The budget is spent. " + reply.Remark()))
+		return raised
+	}
+	j.release(closing)
+	if len(object) != 1 || json.Unmarshal(object[0].Data, &raised) != nil {
+		return opt.SpendLimit{} // the gate opens again
+	}
+	if raised.Time > 0 {
+		raised.Time += (j.plan.facts().now.Millis() - asked.Millis()) / 1000
+	}
+	return raised
+}
+
+// release continues the task with the step that was held.
+func (j job) release(closing opt.Event) {
+	w := j.work()
+	w.Held, w.Waiting = false, true
+	closing.Round, closing.Attempt, closing.Leg = w.Round, w.Attempt, w.Leg
+	j.move(opt.TaskWorking, closing)
+}
+
+// releaseFitting continues the tasks whose steps were held, and fit in the budget that was raised meanwhile. It
+// reports whether there are any.
+func releaseFitting(jobs []job) (any bool) {
+	for _, j := range jobs {
+		w := j.work()
+		if w == nil || !w.Held || j.task.Gate == nil {
+			continue
+		}
+		if over, _ := over(j, w); over == (opt.SpendLimit{}) {
+			j.release(opt.Event{})
+			any = true
+		}
+	}
+	return any
 }

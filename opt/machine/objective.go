@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 16
+const Rules = 18
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -111,6 +111,10 @@ const rulesSoon = 15
 // rulesStanding is the version of the rules from which on standing decisions are looked up before a
 // gate opens about which they may decide.
 const rulesStanding = 16
+
+// rulesBudget is the version of the rules from which on plans keep the budget of the request, and count
+// what others use as it is reported.
+const rulesBudget = 18
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -271,7 +275,7 @@ func (m *Objective) begin() {
 		return
 	}
 	given := s.Given
-	s.Given = nil
+	s.Given, s.Since = nil, m.now
 	to := opt.ObjectiveWorking
 	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
 		to = opt.ObjectivePlanning

@@ -187,6 +187,7 @@ func (m *Objective) onReported(in Reported) {
 	}
 	l.hear(report, p.Report.Epoch, s.Epoch)
 	p.Report, p.UpdatedAt = &report, m.now
+	s.Limited, s.Raised = s.Limited || report.Limited, s.Raised.Highest(report.Raised)
 	for _, principal := range report.Shapers {
 		s.shapedBy(principal)
 	}

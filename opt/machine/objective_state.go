@@ -37,17 +37,20 @@ type ObjectiveState struct {
 
 	Seen map[string]bool `json:"seen,omitempty"` // letters, so that a repeat changes nothing
 	CommandState
-	Links     []*Link   `json:"links,omitempty"`   // to the plans, in their order
-	Making    *Making   `json:"making,omitempty"`  // plans that a planner is making
-	Makings   int       `json:"makings,omitempty"` // how often a planner was asked
-	Kept      *opt.Kept `json:"kept,omitempty"`    // the former attempt, for the command that retries the objective
-	Loads     int       `json:"loads,omitempty"`   // how often a former attempt was read
-	Loading   bool      `json:"loading,omitempty"`
-	Ended     int64     `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
-	Turn      TurnState `json:"turn,omitzero"`
-	Leaving   bool      `json:"leaving,omitempty"`   // the run is about to continue as new
-	Used      opt.Usage `json:"used,omitzero"`       // by planners, and by earlier attempts at plans
-	Forgotten bool      `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
+	Links     []*Link        `json:"links,omitempty"`   // to the plans, in their order
+	Making    *Making        `json:"making,omitempty"`  // plans that a planner is making
+	Makings   int            `json:"makings,omitempty"` // how often a planner was asked
+	Kept      *opt.Kept      `json:"kept,omitempty"`    // the former attempt, for the command that retries the objective
+	Loads     int            `json:"loads,omitempty"`   // how often a former attempt was read
+	Loading   bool           `json:"loading,omitempty"`
+	Ended     int64          `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
+	Turn      TurnState      `json:"turn,omitzero"`
+	Leaving   bool           `json:"leaving,omitempty"`   // the run is about to continue as new
+	Used      opt.Usage      `json:"used,omitzero"`       // by planners, and by earlier attempts at plans
+	Since     a2a.Time       `json:"since,omitzero"`      // when the work of this attempt has begun
+	Limited   bool           `json:"limited,omitempty"`   // an executor has a budget for the objective
+	Raised    opt.SpendLimit `json:"raised,omitzero"`     // the limits of the request, by people
+	Forgotten bool           `json:"forgotten,omitempty"` // the journal has a later attempt, which the reconciler ends
 }
 
 // Rides returns whether the events of an objective after one that is recorded go with the result of its workflow. The
@@ -184,6 +187,9 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	o, d := &s.Objective, l.Directive
 	if start && !d.Start {
 		d.Start, d.Spent = true, spentBeside(o, p)
+		if s.Rules >= rulesBudget {
+			d.Spent = d.Spent.Plus(s.Used)
+		}
 		if !p.Started { // by a client
 			d.Covered = max(d.Covered, covered(o, p))
 		}
@@ -198,6 +204,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
+		addSpent(&d, s, p)
 		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
 	}
 	return d
@@ -265,6 +272,13 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 		}
 	}
 	return sum
+}
+
+// addSpent adds to a directive for p the use that counts in its budget beside its own.
+func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
+	if s.Rules >= rulesBudget && (s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{})) {
+		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+	}
 }
 
 // inputs lists the results of the plans that p depends on, or of the last plan with

@@ -179,6 +179,7 @@ func (m *Plan) settle(in Input) {
 	_, opened := in.(Opened)
 	for again := true; again; {
 		again = m.cancelAtGates()
+		again = releaseFitting(m.jobs()) || again
 		again = follow(m.State.Plan.Next, m.now, m.apply) || again
 		again = m.endDoomed() || again
 		again = (begin || opened && m.State.opens()) && m.beginTasks() || again
@@ -243,7 +244,7 @@ func (m *Plan) toJobs(in Input) {
 
 // facts, leaf and show are for jobs; see [home].
 func (m *Plan) facts() facts {
-	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID, rules: m.State.Rules}
+	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID, rules: m.State.Rules, spending: spending{&m.State}}
 }
 
 func (m *Plan) leaf(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }

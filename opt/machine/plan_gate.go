@@ -28,8 +28,13 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 		m.job(t).lookUp(asked)
 	case stands && gate.DecidedBy(*by, shapers(s)...):
 		m.byStanding(t, gate, *by)
+	case m.job(t).holds(&Work{Round: t.Gates + 1, Attempt: 1, Opens: true, Asked: asked}):
 	default:
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
+		if s.Rules >= rulesBudget {
+			opening.Usage = &opt.Usage{Questions: 1}
+			s.use(t.ID, *opening.Usage)
+		}
 		if asked == nil && len(gate.Checks) > 0 {
 			opening.Decision = s.found(t, gate, opt.Reply{GateID: gate.ID, DecidedBy: opt.ByChecks, At: m.now}, opt.Noted)
 		}
@@ -125,6 +130,10 @@ func (m *Plan) onLetter(l opt.Letter) {
 		m.job(t).renew(voted(*t.Gate, reply), "")
 		return
 	}
+	if t.Gate.Budget {
+		m.State.Raised = m.State.Raised.Highest(m.job(t).answerBudget(reply, opt.Event{}))
+		return
+	}
 	m.State.approve(&m.State.Plan, t, reply)
 	accepted := e
 	accepted.TaskID = t.A2AID()
@@ -187,6 +196,10 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 	reply := opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: opt.ByTimer, At: m.now}
 	closing := opt.Event{Step: opt.Expire, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{})}
 	reply.Feedback = opt.ReasonTimeout
+	if t.Gate.Budget {
+		s.Raised = s.Raised.Highest(j.answerBudget(reply, closing))
+		return
+	}
 	s.approve(&s.Plan, t, reply)
 	switch {
 	case t.Ask == nil && t.Gate.Kind == opt.Approval:

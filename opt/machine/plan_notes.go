@@ -64,7 +64,7 @@ func (s *NoteState) atOpening(p *opt.Plan, t *opt.Task, gate opt.Gate) opt.Gate 
 
 // approve notes which notes an accepted approval at t has covered.
 func (s *NoteState) approve(p *opt.Plan, t *opt.Task, reply opt.Reply) {
-	if t.Gate.Kind != opt.Approval || reply.Action != opt.Accept && reply.Action != opt.EditAccept {
+	if t.Gate.Kind != opt.Approval || t.Gate.Budget || reply.Action != opt.Accept && reply.Action != opt.EditAccept {
 		return
 	}
 	covered := s.Shows[t.ID]

@@ -44,6 +44,7 @@ type PlanState struct {
 	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
 	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
 	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`  // the limits of the request, by people
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -87,6 +88,8 @@ func (s *PlanState) take(in Directed) {
 	}
 	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
 	s.Known.Started = s.Known.Started || d.Start
+	s.Raised = s.Raised.Highest(d.Raised)
+	s.Known.Raised = d.Raised
 	s.Directive = d
 	if in.Inputs != nil && !s.Plan.Started {
 		s.Inputs = in.Inputs
@@ -158,7 +161,7 @@ func (s *PlanState) runs() bool {
 // yield gives the permission to begin tasks back when nothing in the plan can
 // continue, or only clients work on it, so that others in the context may work.
 func (s *PlanState) yield() bool {
-	works := s.has(func(w *Work) bool { return !w.AtGate })
+	works := s.has(func(w *Work) bool { return !w.AtGate && !w.Held })
 	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && !works && len(s.Plan.Ready()) == 0
 	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || s.working() {
 		return false
@@ -182,7 +185,8 @@ func (s *PlanState) makeReport() {
 	if r.Under = s.Above; s.Rewind {
 		r.Under = s.Report.Under
 	}
-	r.Spent, r.Epoch, r.Approved, r.Shapers = s.spent(), s.Epoch, s.approved(), s.Shapers
+	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.own(), s.Epoch, s.approved(), s.Shapers
+	r.Limited, r.Raised = s.Limited || spending{s}.budget() != opt.Budget{}, s.Raised
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -202,14 +206,6 @@ func (s *PlanState) conclude(r *opt.Report) {
 		}
 	}
 	r.Results, r.Shown = s.Plan.Results(), s.Shown
-}
-
-// spent returns the usage of the plan.
-func (s *PlanState) spent() (sum opt.Usage) {
-	for _, t := range s.Plan.Tasks {
-		sum = sum.Plus(s.Spent[t.ID])
-	}
-	return sum
 }
 
 func (s *PlanState) results() results { return results{&s.Plan, s.Inputs} }
@@ -233,7 +229,10 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
-	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
+	out.SpentHere, out.Spent = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt)
+	if b := (spending{s}).budget(); b != (opt.Budget{}) {
+		out.Limits = &b
+	}
 	return out
 }
 

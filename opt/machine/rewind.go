@@ -99,7 +99,7 @@ func (s *PlanState) rewind(now a2a.Time, in Rewound) []opt.Event {
 				switch {
 				case e.Passes():
 					t.Gates--
-				case e.Gate == nil:
+				case e.Gate == nil, e.Gate.Budget && e.From != e.To:
 				case e.From == e.To: // it was open
 					t.Gate = e.Gate
 				default:

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"fmt"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/shown"
@@ -11,14 +13,20 @@ type Usage struct {
 	InputTokens  int64  `json:"inputTokens"`
 	CachedTokens int64  `json:"cachedTokens,omitempty"` // of the input: read from a cache of the provider
 	OutputTokens int64  `json:"outputTokens"`
-	Cost         string `json:"cost,omitempty"`   // a decimal, in the currency of the operator's prices, as of the time of use
-	Limit        *Limit `json:"budget,omitempty"` // of the latest attempt
+	Cost         string `json:"cost,omitempty"`      // a decimal, in the currency of the operator's prices, as of the time of use
+	Questions    int64  `json:"questions,omitempty"` // gates at which people were asked
+	Calls        int64  `json:"calls,omitempty"`     // tasks that were handed over to other agents
+	Limit        *Limit `json:"budget,omitempty"`    // of the latest attempt
 }
 
 // A Limit is how much some work may use.
 type Limit struct {
 	Tokens int64  `json:"tokens,omitempty"` // of input and output together
 	Cost   string `json:"cost,omitempty"`
+
+	Time      int64   `json:"time,omitempty"` // seconds since the objective has begun
+	Questions opt.Cap `json:"questions,omitempty"`
+	Calls     opt.Cap `json:"calls,omitempty"`
 }
 
 // A CostList says what contexts, models or tenants have cost, the most expensive first.
@@ -37,11 +45,15 @@ func UsageOf(u opt.Used) *Usage {
 	if u.IsZero() {
 		return nil
 	}
-	out := &Usage{InputTokens: u.Input, CachedTokens: u.Cached, OutputTokens: u.Output, Cost: amount(u.Cost)}
-	if u.Limit != (opt.SpendLimit{}) {
-		out.Limit = &Limit{u.Limit.Tokens, amount(u.Limit.Cost)}
+	out := usageOf(u.Usage)
+	if l := u.Limit; l != (opt.SpendLimit{}) {
+		out.Limit = &Limit{l.Tokens, amount(l.Cost), l.Time, l.Questions, l.Calls}
 	}
-	return out
+	return &out
+}
+
+func usageOf(u opt.Usage) Usage {
+	return Usage{InputTokens: u.Input, CachedTokens: u.Cached, OutputTokens: u.Output, Cost: amount(u.Cost), Questions: u.Questions, Calls: u.Calls}
 }
 
 func amount(m opt.Money) string {
@@ -52,7 +64,7 @@ func amount(m opt.Money) string {
 }
 
 // CostOf returns c.
-func CostOf(c shown.Cost) Cost { return Cost{c.Of, *UsageOf(opt.Used{Usage: c.Usage})} }
+func CostOf(c shown.Cost) Cost { return Cost{c.Of, usageOf(c.Usage)} }
 
 // UsageIn returns the usage in the metadata of an objective, a plan or a task, in words; "" if there is none.
 func UsageIn(m a2a.Metadata) string {
@@ -83,5 +95,14 @@ func (u *Usage) String() string {
 			text += " of " + limit.Cost
 		}
 	}
+	counted := func(n int64, most opt.Cap, what string) {
+		if n > 0 && most > 0 {
+			text += fmt.Sprintf(", %d of %d %s", n, most-1, what)
+		} else if n > 0 {
+			text += fmt.Sprintf(", %d %s", n, what)
+		}
+	}
+	counted(u.Questions, limit.Questions, "questions")
+	counted(u.Calls, limit.Calls, "calls")
 	return text
 }

@@ -31,6 +31,7 @@ type shape struct {
 	steps []step
 
 	limits opt.Limits // of the objective
+	budget string     // of its request
 }
 
 // A step is something that happens during the work.
@@ -135,6 +136,7 @@ var shapes = []shape{
 	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
 	{name: "standing", specs: standing("decided")},
 	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
+	{name: "budget", budget: `{"questions":0}`, specs: plans("approve Go on?|say done"), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
@@ -246,6 +248,9 @@ func opening(sh shape) opt.Opening {
 	id := opt.NewObjectiveID([16]byte(sum[:16]))
 	at := a2a.At(time.Now())
 	request := message("m1", sh.text)
+	if sh.budget != "" {
+		request.Metadata = a2a.Metadata{a2a.ExtensionBudget: []byte(sh.budget)}
+	}
 	o := opt.Opening{
 		Objective: opt.Objective{
 			ID: id, ContextID: id, Tenant: tenant, Principal: principal, Name: sh.name, Status: opt.ObjectiveSubmitted,
@@ -300,6 +305,25 @@ func replyAgain(n, m, gate int, answer opt.Reply) step {
 		}
 		return w.engine.Letter(ctx, opt.Letter{
 			ObjectiveID: w.id, PlanID: w.plan(n), TaskID: task, Message: message(text, "here"), Principal: principal, Reply: &answer,
+		})
+	}
+}
+
+// raise waits for the gate about the budget at a task, and accepts.
+func raise(n, m int) step {
+	return func(ctx context.Context, w work) error {
+		task, answer := w.task(n, m), opt.Reply{Action: opt.Accept}
+		err := w.untilTask(ctx, task, func(v shown.TaskView) bool {
+			if len(v.Gates) > 0 && v.Gates[0].Budget {
+				answer.GateID = v.Gates[0].ID
+			}
+			return answer.GateID != ""
+		})
+		if err != nil {
+			return err
+		}
+		return w.engine.Letter(ctx, opt.Letter{
+			ObjectiveID: w.id, PlanID: w.plan(n), TaskID: task, Message: message("raise", "more"), Principal: principal, Reply: &answer,
 		})
 	}
 }

@@ -264,6 +264,7 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 		out.State, out.Park.Wait = opt.TaskAuthRequired, 5000
 		return out, nil
 	}
+	defer func() { out.Park.Needs = []opt.Usage{{}, {Input: 1}, {Input: 1, Calls: 1}}[c.pick(3)] }()
 	switch c.pick(3) {
 	case 0:
 		out.Park.Wait = 5000

@@ -84,6 +84,7 @@ var eventChecks = []struct {
 	{opt.TaskMoved, decidedByStanding},
 	{"", chained},
 	{opt.TaskMoved, stepsInOrder},
+	{opt.TaskMoved, asksWithin},
 	{opt.TaskMoved, cancelsElsewhere},
 	{opt.TaskMoved, isReturned},
 	{opt.PlanAdded, isReplaced},

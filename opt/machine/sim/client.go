@@ -56,6 +56,7 @@ func (cs clients) openObjective(c *choice) {
 	o.Idle = kind >= 4
 	if kind != 5 { // objectives/create has no message
 		o.Message = cs.message(o.Objective.ID, o.Objective.ID)
+		limited(cs.w, o.Message)
 	}
 	if kind != 3 {
 		o.Plans = drawPlans(cs.w, c, 3)
@@ -138,6 +139,9 @@ func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who st
 		l.Reply.Question = "Why?"
 	case opt.EditAccept:
 		l.Reply.Edited = []a2a.Part{a2a.TextPart("edited")}
+		if g.Budget {
+			l.Reply.Edited = []a2a.Part{a2a.DataPart(opt.SpendLimit{Tokens: 5, Questions: 4})}
+		}
 	}
 	if g.Kind == opt.Clarification {
 		l.Reply = &opt.Reply{GateID: g.ID, Answers: []opt.Answer{{ID: "q", Answer: json.RawMessage(`"a"`)}}}
@@ -153,7 +157,7 @@ func (cs clients) sendCallback(c *choice) {
 	for _, id := range cs.w.journal.order {
 		for _, p := range cs.w.journal.rows[id].objective.Plans {
 			for _, t := range p.Tasks {
-				if t.State == opt.TaskWorking || t.State == opt.TaskAuthRequired {
+				if t.State == opt.TaskWorking || t.State == opt.TaskAuthRequired || t.Gate != nil && t.Gate.Budget {
 					working, plans = append(working, t), append(plans, p)
 				}
 			}

@@ -143,10 +143,12 @@ type leg struct {
 	onCancel bool
 	due      int64 // when the next leg may begin
 	round    int
-	parks    int  // in the attempt
-	canceled bool // the leg that cancels has ended
-	returned bool // a callback or an activity elsewhere has brought an outcome
-	owed     bool // the round must end with it
+	parks    int       // in the attempt
+	canceled bool      // the leg that cancels has ended
+	returned bool      // a callback or an activity elsewhere has brought an outcome
+	owed     bool      // the round must end with it
+	needs    opt.Usage // of the next leg
+	calls    int64     // of other agents, in its legs
 }
 
 // leg returns the record of an A2A task.

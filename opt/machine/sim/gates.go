@@ -94,7 +94,9 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 	}
 	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
 	t, by := s.Plan.Task(e.TaskID), d.Standing
-	f.notesAt[e.TaskID] = map[string]bool{}
+	if d.Action == opt.Accept {
+		f.notesAt[e.TaskID] = map[string]bool{}
+	}
 	i := slices.IndexFunc(f.looked[d.GateID], func(q opt.StandingQuestion) bool { return q.Gate.ObjectDigest == d.ObjectDigest })
 	if i < 0 || by.ObjectDigest != d.ObjectDigest {
 		w.fail("standing", "%s is decided about another object than that of the rule", w.name(d.GateID))
@@ -200,7 +202,7 @@ func (g *openGate) takes(w *world, f *planFacts, t *opt.Task, reply opt.Reply) {
 }
 
 // isApproval reports whether g is open and asks for approval.
-func (g *openGate) isApproval() bool { return g != nil && g.Kind == opt.Approval }
+func (g *openGate) isApproval() bool { return g != nil && g.Kind == opt.Approval && !g.Budget }
 
 // isPassedAlone reports whether g is an approval that e accepts without a reply.
 func (g *openGate) isPassedAlone(e opt.Event) bool {
@@ -275,7 +277,7 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 	case e.Gate == nil:
 		delete(f.gates, e.TaskID)
 	case g == nil || g.ID != e.Gate.ID:
-		f.asked[e.TaskID] = true
+		f.asked[e.TaskID] = f.asked[e.TaskID] || !e.Gate.Budget
 		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
 	default:

@@ -26,6 +26,10 @@ func beforeEnd(w *world, r *run, in machine.Ended) {
 // end notes how the leg ends on which a plan works.
 func (l *leg) end(work *machine.Work, in machine.Ended, now int64) {
 	l.countParks(work, in, now)
+	l.needs = opt.Usage{}
+	if in.Failed == nil && in.Outcome.Park != nil {
+		l.needs = in.Outcome.Park.Needs
+	}
 	if in.Failed == nil && work.Elsewhere == nil && (in.Outcome.Park == nil || in.Outcome.Gate != nil) {
 		l.owed = false // the round ends with it
 	}
@@ -97,6 +101,7 @@ func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	if a.watches && !t.State.Waiting() {
 		w.fail("legs", "%s watches a task that is %s", w.name(a.Key), t.State)
 	}
+	beginsWithin(w, h, l, a)
 	if a.work.Round != l.round {
 		l.round, l.parks = a.work.Round, 0
 	}

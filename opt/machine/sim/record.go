@@ -151,6 +151,9 @@ func (j *journal) storeValues(source string, r *row, e opt.Event) {
 // storeKind stores what only events of one kind have.
 func (j *journal) storeKind(source string, r *row, e opt.Event) {
 	o := &r.objective
+	if e.Usage != nil && (e.Kind == opt.UsageAdded || e.Gate != nil) {
+		r.used = r.used.Plus(*e.Usage)
+	}
 	switch e.Kind {
 	case opt.ObjectiveRetried:
 		j.roots[e.TaskID] = opt.TaskSubmitted
@@ -158,8 +161,6 @@ func (j *journal) storeKind(source string, r *row, e opt.Event) {
 		o.Cause = ""
 	case opt.ObjectiveStopping:
 		o.Cause = e.Cause
-	case opt.UsageAdded:
-		r.used = r.used.Plus(*e.Usage)
 	case opt.CommandAnswered:
 		j.answers[e.Answer.CommandID] = *e.Answer
 		r.answered[e.Answer.CommandID] = true
@@ -288,7 +289,7 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 func changeTask(t *opt.Task, e opt.Event) {
 	switch e.Kind {
 	case opt.TaskMoved:
-		if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
+		if e.Gate != nil && !e.Gate.Budget && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
 			t.Gates++
 		}
 		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate

@@ -201,6 +201,7 @@ func knowsItsPlans(w *world, s *machine.ObjectiveState) {
 		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != r.m.(planHost).p.State.Directive.N {
 			w.fail("known", "%s has not acted upon directive %d", w.name(p.ID), l.Directive.N)
 		}
+		knowsUse(w, s, &r.m.(planHost).p.State)
 		if own.Started && r.m.(planHost).p.State.Heard != len(s.Notes) {
 			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), r.m.(planHost).p.State.Heard, len(s.Notes))
 		}

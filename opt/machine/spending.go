@@ -1,0 +1,50 @@
+package machine
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// spending is the budget of a plan and the use of it. It changes nothing.
+type spending struct{ state *PlanState }
+
+// budget returns the limits on all work on the objective, as people have raised them.
+func (s spending) budget() (b opt.Budget) {
+	if s.state.Rules >= rulesBudget && s.state.Request != nil {
+		b = opt.BudgetOf(*s.state.Request)
+		b.SpendLimit = s.state.Raised.Or(b.SpendLimit)
+	}
+	return b
+}
+
+// own returns the usage of the plan.
+func (s spending) own() (sum opt.Usage) {
+	for _, t := range s.state.Plan.Tasks {
+		sum = sum.Plus(s.state.Spent[t.ID])
+	}
+	return sum
+}
+
+// all returns what all work on the objective has used, as far as the plan knows.
+func (s spending) all(at a2a.Time) opt.Usage {
+	sum := s.state.Directive.Spent.Plus(s.own())
+	if since := s.state.Directive.Since; since > 0 {
+		sum.Seconds = (at.Millis() - since) / 1000
+	}
+	return sum
+}
+
+// gate returns the gate at which those who have set limits decide whether these are raised.
+func (s spending) gate(t *opt.Task, over opt.SpendLimit, spent opt.Usage, at a2a.Time) opt.Gate {
+	gate := (&opt.Gate{
+		Kind: opt.Approval, Title: "Raise the budget?", Budget: true,
+		Description: "The budget of the request is spent: " + over.Text(spent) + ". Accept to raise it as shown, edit the numbers, or reject to stop the task.",
+		Actions:     []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
+		Object:      []a2a.Part{a2a.DataPart(over.Next(spent))},
+	}).Opened(at, s.state.Plan.Limits.GateTimeout)
+	if authors := opt.AuthorsOf(*s.state.Request); len(authors) > 0 {
+		gate.Responders = &opt.Responders{Principals: authors}
+	}
+	gate.ID, gate.TaskID, gate.ObjectDigest = opt.BudgetGateID(s.state.Epoch, t.A2AID(), s.state.N+1), t.A2AID(), gate.Digest()
+	return gate
+}
