@@ -37,12 +37,14 @@ type Work struct {
 	Fails   int           // so many attempts fail before one ends
 	Ends    opt.TaskState // "" for completed
 	Verdict opt.Action    // of a check; "" for accept
+
+	whole bool // Takes has all attempts
 }
 
 // or returns w with the members of other where it has none.
 func (w Work) or(other Work) Work {
 	if w.Takes == nil {
-		w.Takes = other.Takes
+		w.Takes, w.whole = other.Takes, other.whole
 	}
 	if w.Tokens == nil && w.Cost == nil {
 		w.Tokens, w.Cost = other.Tokens, other.Cost

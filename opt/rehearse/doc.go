@@ -6,6 +6,7 @@
 // It has no rules of its own. Each file calls those below it:
 //
 //	rehearse.go  all of it, and the draws
+//	past.go      how tasks went in past runs
 //	report.go    the report, read from the recorded events
 //	warning.go   what the report warns of
 //	world.go     the host of the driver: what is due when

@@ -63,7 +63,7 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	takes, in := is.Takes.At(p.w.draw()), machine.Ended{Key: a.Key}
 	most := time.Duration(cmp.Or(t.Timeout, p.State.Plan.Limits.OrDefault().Timeout)) * time.Second
 	switch {
-	case takes > most:
+	case takes > most && !is.whole:
 		p.w.overran[t.ID], takes = true, most
 		in.Failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "The task takes longer than it may."}
 	case work.Attempt <= is.Fails:
