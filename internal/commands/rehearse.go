@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/assume"
 	"longhaul/internal/process"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
@@ -33,7 +34,7 @@ type rehearseCommand struct {
 }
 
 func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) error {
-	a, err := readAssumptions(c.Assume)
+	a, err := assume.Read(c.Assume)
 	if err != nil {
 		return err
 	}

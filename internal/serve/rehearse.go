@@ -2,9 +2,7 @@ package serve
 
 import (
 	"context"
-	"os"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -12,22 +10,6 @@ import (
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
-
-// Rehearsing returns the planner of a process with a playbook: a file, a directory, or the name of one
-// that the program has, which messages then ask for as their skill. "" is for all of the program.
-func (b Build) Rehearsing(playbook string) (plan rehearse.Planner, skill string, err error) {
-	settings := workSettings{}
-	if _, err := os.Stat(playbook); playbook != "" && (err == nil || strings.ContainsAny(playbook, `/.\`)) {
-		settings.Playbooks = []string{playbook}
-	} else {
-		skill = playbook
-	}
-	books, err := settings.loadPlaybooks(b, b.Planners)
-	if err != nil {
-		return nil, "", err
-	}
-	return func(o opt.Objective, m *a2a.Message) rehearse.Planned { return planned(books, o, m) }, skill, nil
-}
 
 // planned has a planner plan. What it refuses has no plan in a rehearsal.
 func planned(by activities.Planner, o opt.Objective, m *a2a.Message) rehearse.Planned {

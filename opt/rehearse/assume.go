@@ -103,17 +103,7 @@ func (a Assumptions) withDefaults() Assumptions {
 	return a
 }
 
-// of returns what is assumed of a task.
+// of returns the assumptions about a task.
 func (a Assumptions) of(t *opt.Task) Work {
 	return a.Tasks[t.Name].or(a.Past[PlaceOf(t.ID)]).or(a.Executors[t.Executor]).or(Work{Takes: SpreadOf(usualTask), Ends: opt.TaskCompleted, Verdict: opt.Accept})
-}
-
-// answersAfter returns when a person answers at the gate of a task.
-func (a Assumptions) answersAfter(p Person, t *opt.Task) Spread[time.Duration] {
-	for _, s := range []Spread[time.Duration]{p.After, a.Tasks[t.Name].Takes, a.Past[PlaceOf(t.ID)].Takes} {
-		if len(s) > 0 {
-			return s
-		}
-	}
-	return SpreadOf(usualAnswer)
 }

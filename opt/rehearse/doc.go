@@ -9,8 +9,8 @@
 //	past.go      how tasks went in past runs
 //	report.go    the report, read from the recorded events
 //	warning.go   what the report warns of
-//	world.go     the host of the driver: what is due when
+//	world.go     the host of the driver: appointments and time
 //	part.go      how the two machines reach each other, and how their tasks end
 //	people.go    who answers at a gate, and when
-//	assume.go    what is assumed of tasks, people and limits
+//	assume.go    the assumptions about tasks, people and limits
 package rehearse

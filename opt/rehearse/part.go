@@ -22,35 +22,41 @@ type part interface {
 }
 
 type objectivePart struct {
-	*machine.Objective
+	m *machine.Objective
 	w *world
 }
 
-func (p objectivePart) source() drive.Source { return drive.OfObjective(&p.State) }
+func (p objectivePart) Handle(now a2a.Time, in machine.Input) []opt.Event { return p.m.Handle(now, in) }
+func (p objectivePart) Wants() machine.Wants                              { return p.m.Wants() }
+
+func (p objectivePart) source() drive.Source { return drive.OfObjective(&p.m.State) }
 func (p objectivePart) report() *opt.Report  { return nil }
 
 func (p objectivePart) message(s machine.Signal) machine.Input {
-	return copied(p.State.Message(s.To))
+	return copied(p.m.State.Message(s.To))
 }
 
 func (p objectivePart) child(c machine.Child) part {
-	return planPart{&machine.Plan{State: copied(p.State.ChildState(c.PlanID))}, p.w}
+	return planPart{&machine.Plan{State: copied(p.m.State.ChildState(c.PlanID))}, p.w}
 }
 
 // perform makes the plans, in no time.
 func (p objectivePart) perform(a machine.Activity) (machine.Input, time.Duration) {
-	made := p.w.plan(p.State.Objective, p.State.Asked())
+	made := p.w.plan(p.m.State.Objective, p.m.State.Asked())
 	return machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure}, 0
 }
 
 type planPart struct {
-	*machine.Plan
+	m *machine.Plan
 	w *world
 }
 
-func (p planPart) source() drive.Source                 { return drive.OfPlan(&p.State) }
-func (p planPart) report() *opt.Report                  { return new(copied(p.State.Report)) }
-func (p planPart) message(machine.Signal) machine.Input { return copied(p.Message()) }
+func (p planPart) Handle(now a2a.Time, in machine.Input) []opt.Event { return p.m.Handle(now, in) }
+func (p planPart) Wants() machine.Wants                              { return p.m.Wants() }
+
+func (p planPart) source() drive.Source                 { return drive.OfPlan(&p.m.State) }
+func (p planPart) report() *opt.Report                  { return new(copied(p.m.State.Report)) }
+func (p planPart) message(machine.Signal) machine.Input { return copied(p.m.Message()) }
 func (p planPart) child(machine.Child) part             { panic("a plan has no children") }
 
 // perform does a task as it is assumed to go. A standing decision is never found.
@@ -58,10 +64,10 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	if a.Kind == machine.LookUp {
 		return machine.Looked{Key: a.Key}, 0
 	}
-	t, work := p.State.Plan.Task(a.Of), p.State.WorkOf(a)
+	t, work := p.m.State.Plan.Task(a.Of), p.m.State.WorkOf(a)
 	is := p.w.of(t)
 	takes, in := is.Takes.At(p.w.draw()), machine.Ended{Key: a.Key}
-	most := time.Duration(cmp.Or(t.Timeout, p.State.Plan.Limits.OrDefault().Timeout)) * time.Second
+	most := time.Duration(cmp.Or(t.Timeout, p.m.State.Plan.Limits.OrDefault().Timeout)) * time.Second
 	switch {
 	case takes > most && !is.whole:
 		p.w.overran[t.ID], takes = true, most
@@ -69,15 +75,15 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	case work.Attempt <= is.Fails:
 		in.Failed = &machine.Failure{Code: "failed", Message: "The attempt fails, as it is assumed to."}
 	default:
-		in.Outcome = p.w.outcome(t, is)
+		in.Outcome = is.outcome(t, p.w.draw)
 	}
 	return in, takes
 }
 
 // outcome returns how an attempt at a task ends.
-func (w *world) outcome(t *opt.Task, is Work) opt.Outcome {
+func (is Work) outcome(t *opt.Task, draw func() float64) opt.Outcome {
 	out := opt.Outcome{State: is.Ends, Try: 1}
-	if used := (opt.Usage{Output: is.Tokens.At(w.draw()), Cost: is.Cost.At(w.draw())}); !used.IsZero() {
+	if used := (opt.Usage{Output: is.Tokens.At(draw()), Cost: is.Cost.At(draw())}); !used.IsZero() {
 		out.Usage = &used
 	}
 	if out.State != opt.TaskCompleted {

@@ -3,6 +3,7 @@ package rehearse
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -56,9 +57,27 @@ func (w *world) ask(g opt.Gate) {
 			continue
 		}
 		w.asked[key] = true
-		ref, _ := opt.ParseID(g.TaskID)
-		w.after(w.answersAfter(p, w.tasks[ref.TaskID]).At(w.draw()), func() { w.answer(p, g.ID) })
+		w.after(w.answersAfter(p, g), func() { w.answer(p, g.ID) })
 	}
+}
+
+// answersAfter draws when a person answers at a gate. Past runs say when all have answered.
+func (w *world) answersAfter(p Person, g opt.Gate) time.Duration {
+	ref, _ := opt.ParseID(g.TaskID)
+	t := w.tasks[ref.TaskID]
+	past, found := w.Past[PlaceOf(t.ID)]
+	switch {
+	case len(p.After) > 0:
+		return p.After.At(w.draw())
+	case len(w.Tasks[t.Name].Takes) > 0:
+		return w.Tasks[t.Name].Takes.At(w.draw())
+	case !found:
+		return usualAnswer
+	}
+	if _, drawn := w.waits[g.ID]; !drawn {
+		w.waits[g.ID] = past.Takes.At(w.draw())
+	}
+	return w.waits[g.ID]
 }
 
 // answer sends the answer of a person at a gate, if that is still open.
@@ -69,10 +88,9 @@ func (w *world) answer(p Person, gateID string) {
 	if !open || plan == nil {
 		return
 	}
-	id := fmt.Sprintf("answer-%d", w.steps)
 	letter := machine.Letter{Letter: opt.Letter{
 		ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: p.Name, Groups: p.Groups,
-		Message: a2a.Message{MessageID: id + " of " + p.Name, TaskID: g.TaskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("As it is assumed.")}},
+		Message: a2a.Message{MessageID: "answer " + g.ID + " " + p.Name, TaskID: g.TaskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("As it is assumed.")}},
 		Reply:   new(p.reply(g)),
 	}}
 	plan.arrive(func() { plan.driver.Put(letter) })

@@ -25,14 +25,14 @@ func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := w.reported()
+	r := reportOf(w)
 	took, spent := []time.Duration{r.Took.Likely}, []opt.Money{r.Cost.Likely}
 	for i := range a.samples() {
-		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64) //nolint:gosec // the same draws each time
+		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64)
 		if err != nil {
 			return nil, err
 		}
-		one := w.reported()
+		one := reportOf(w)
 		took, spent = append(took, one.Took.Likely), append(spent, one.Cost.Likely)
 		r.also(one.Warnings)
 	}
@@ -45,7 +45,7 @@ func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*world, error) {
 	w := &world{
 		Assumptions: a, plan: plan, draw: draw, now: a2a.At(a.At),
-		recorded: map[string]int64{}, tasks: map[string]*opt.Task{}, gates: map[string]opt.Gate{}, asked: map[string]bool{}, overran: map[string]bool{},
+		recorded: map[string]int64{}, tasks: map[string]*opt.Task{}, gates: map[string]opt.Gate{}, asked: map[string]bool{}, waits: map[string]time.Duration{}, overran: map[string]bool{},
 	}
 	id := opt.DerivedObjectiveID(a.Tenant, a.Requester, m.MessageID)
 	m.TaskID, m.ContextID = id, id

@@ -102,8 +102,8 @@ type reader struct {
 	open      map[string]int // indexes of the tasks that have begun and not ended, by id
 }
 
-// reported returns the report of a rehearsal.
-func (w *world) reported() *Report {
+// reportOf returns the report of a rehearsal.
+func reportOf(w *world) *Report {
 	r := &reader{w: w, report: &Report{Past: w.Runs, Events: w.events, Tasks: []Task{}, Gates: []Gate{}}, open: map[string]int{}}
 	for _, e := range w.events {
 		r.read(e)
@@ -114,7 +114,7 @@ func (w *world) reported() *Report {
 	}
 	r.report.Took.Likely = end
 	r.report.mark()
-	r.report.Warnings = w.warnings(r.report)
+	r.report.Warnings = r.warnings()
 	return r.report
 }
 

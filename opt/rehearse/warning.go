@@ -11,7 +11,7 @@ import (
 	"longhaul/opt/access"
 )
 
-// A WarningKind says what is wrong.
+// A WarningKind says what may go wrong.
 type WarningKind string
 
 // The kinds of warning.
@@ -55,16 +55,16 @@ func (r *Report) rate(n int) {
 	}
 }
 
-// warnings returns what is wrong with a rehearsal.
-func (w *world) warnings(r *Report) []Warning {
-	out := []Warning{}
+// warnings returns the warnings of a rehearsal.
+func (r *reader) warnings() []Warning {
+	w, out := r.w, []Warning{}
 	add := func(kind WarningKind, of string, at time.Duration, text string) {
 		if !slices.ContainsFunc(out, func(x Warning) bool { return x.Kind == kind && x.Of == of }) {
 			out = append(out, Warning{Kind: kind, Of: of, At: at, Text: text, times: 1})
 		}
 	}
-	for _, g := range r.Gates {
-		switch needs := w.lacks(g); {
+	for _, g := range r.report.Gates {
+		switch needs := r.lacks(g); {
 		case g.ID == "" || g.By != "" && g.By != opt.ByTimer:
 		case needs != "":
 			add(Unanswerable, g.Task, g.Asked[0].At, needs)
@@ -75,22 +75,22 @@ func (w *world) warnings(r *Report) []Warning {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.overran)) {
-		t, _ := r.Task(w.tasks[id].Name)
+		t, _ := r.report.Task(w.tasks[id].Name)
 		add(TimedOut, t.Name, t.Began, "An attempt takes longer than the task may.")
 	}
-	if took := r.Took.Likely; w.Within > 0 && (took > w.Within || !r.Status.Ended()) {
+	if took := r.report.Took.Likely; w.Within > 0 && (took > w.Within || !r.report.Status.Ended()) {
 		add(Late, "", took, fmt.Sprintf("It does not end within %s.", opt.Span(w.Within)))
 	}
-	w.spending(add)
-	w.crowding(add)
+	r.spending(add)
+	r.crowding(add)
 	return out
 }
 
 // lacks returns why the people who may answer at a gate cannot close it, "" if they can.
-func (w *world) lacks(g Gate) string {
+func (r *reader) lacks(g Gate) string {
 	var names []string
-	for _, p := range w.crew(g.gate) {
-		if w.may(p, g.gate) {
+	for _, p := range r.w.crew(g.gate) {
+		if r.w.may(p, g.gate) {
 			names = append(names, p.Name)
 		}
 	}
@@ -108,7 +108,8 @@ func (w *world) lacks(g Gate) string {
 }
 
 // spending adds a warning when the budget of the message is spent.
-func (w *world) spending(add func(WarningKind, string, time.Duration, string)) {
+func (r *reader) spending(add func(WarningKind, string, time.Duration, string)) {
+	w := r.w
 	spent := opt.Usage{}
 	for _, e := range w.events {
 		if e.Kind != opt.UsageAdded {
@@ -124,7 +125,8 @@ func (w *world) spending(add func(WarningKind, string, time.Duration, string)) {
 }
 
 // crowding adds warnings when quotas of the tenant are reached by this objective alone.
-func (w *world) crowding(add func(WarningKind, string, time.Duration, string)) {
+func (r *reader) crowding(add func(WarningKind, string, time.Duration, string)) {
+	w := r.w
 	running, waiting := map[string]bool{}, map[string]bool{}
 	over := func(quota access.Quota, of map[string]bool, e opt.Event) {
 		if limit := w.Quotas.Limit(w.Tenant, quota); limit > 0 && int64(len(of)) > limit {

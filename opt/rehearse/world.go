@@ -12,7 +12,7 @@ import (
 	"longhaul/opt/machine/drive"
 )
 
-// A world is where one rehearsal happens. Its time is virtual: it advances to what is due next.
+// A world is where one rehearsal happens. Its time is virtual: it advances to the next appointment.
 type world struct {
 	Assumptions
 	plan Planner
@@ -25,10 +25,11 @@ type world struct {
 
 	recorded map[string]int64 // number of the last event, by source
 	events   []opt.Event
-	tasks    map[string]*opt.Task // as they were planned, by id
-	gates    map[string]opt.Gate  // that are open, by id
-	asked    map[string]bool      // people who were asked, by gate and name
-	overran  map[string]bool      // ids of tasks of which an attempt took longer than it may
+	tasks    map[string]*opt.Task     // as they were planned, by id
+	gates    map[string]opt.Gate      // that are open, by id
+	asked    map[string]bool          // people who were asked, by gate and name
+	waits    map[string]time.Duration // as in past runs, by gate
+	overran  map[string]bool          // ids of tasks of which an attempt took longer than it may
 }
 
 // An appointment is what happens at a time.

@@ -1,4 +1,6 @@
-package commands
+// Package assume reads the file with the assumptions of a rehearsal. A figure in it is one value, or two
+// or three from the least to the most: 10m, or 5m..10m..1h.
+package assume
 
 import (
 	"fmt"
@@ -14,24 +16,22 @@ import (
 	"longhaul/opt/rehearse"
 )
 
-// assumedFile is the file of --assume. A figure is one value, or two or three from the least to the
-// most: 10m, or 5m..10m..1h.
-type assumedFile struct {
-	Requester string                 `yaml:"requester"`
-	Within    time.Duration          `yaml:"within"`
-	Budget    assumedBudget          `yaml:"budget"`
-	Quotas    []string               `yaml:"quotas"` // as --quota
-	Tasks     map[string]assumedWork `yaml:"tasks"`
-	Executors map[string]assumedWork `yaml:"executors"`
-	People    []assumedPerson        `yaml:"people"`
+type file struct {
+	Requester string          `yaml:"requester"`
+	Within    time.Duration   `yaml:"within"`
+	Budget    budget          `yaml:"budget"`
+	Quotas    []string        `yaml:"quotas"` // as --quota
+	Tasks     map[string]work `yaml:"tasks"`
+	Executors map[string]work `yaml:"executors"`
+	People    []person        `yaml:"people"`
 }
 
-type assumedBudget struct {
+type budget struct {
 	Tokens int64  `yaml:"tokens"`
 	Cost   string `yaml:"cost"`
 }
 
-type assumedWork struct {
+type work struct {
 	Takes   string `yaml:"takes"`
 	Tokens  string `yaml:"tokens"`
 	Cost    string `yaml:"cost"`
@@ -40,16 +40,16 @@ type assumedWork struct {
 	Verdict string `yaml:"verdict"`
 }
 
-type assumedPerson struct {
+type person struct {
 	Name   string   `yaml:"name"`
 	Groups []string `yaml:"groups"`
 	After  string   `yaml:"after"` // or never
 	Action string   `yaml:"action"`
 }
 
-// readAssumptions reads a file, "" for none.
-func readAssumptions(path string) (a rehearse.Assumptions, err error) {
-	var f assumedFile
+// Read reads a file, "" for none.
+func Read(path string) (a rehearse.Assumptions, err error) {
+	var f file
 	if path == "" {
 		return a, nil
 	}
@@ -66,7 +66,7 @@ func readAssumptions(path string) (a rehearse.Assumptions, err error) {
 	wrong.add("quotas", err)
 	a.Tasks, a.Executors = works(wrong, f.Tasks), works(wrong, f.Executors)
 	for _, p := range f.People {
-		a.People = append(a.People, p.person(wrong))
+		a.People = append(a.People, p.assumed(wrong))
 	}
 	return a, wrong.first
 }
@@ -83,7 +83,7 @@ func (m *mistakes) add(where string, err error) {
 	}
 }
 
-func works(wrong *mistakes, list map[string]assumedWork) map[string]rehearse.Work {
+func works(wrong *mistakes, list map[string]work) map[string]rehearse.Work {
 	out := map[string]rehearse.Work{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		w := list[name]
@@ -100,7 +100,7 @@ func works(wrong *mistakes, list map[string]assumedWork) map[string]rehearse.Wor
 	return out
 }
 
-func (p assumedPerson) person(wrong *mistakes) rehearse.Person {
+func (p person) assumed(wrong *mistakes) rehearse.Person {
 	out := rehearse.Person{Name: p.Name, Groups: p.Groups, Silent: p.After == "never", Action: action(wrong, p.Name, p.Action)}
 	if !out.Silent {
 		out.After = spread(wrong, p.Name, p.After, opt.ParseSpan)
