@@ -158,6 +158,7 @@ var rooms = []room{
 	{name: "internal/metrics"},                                                    // for Prometheus
 	{name: "internal/tracing"},                                                    // OpenTelemetry
 	{name: "internal/opfile", imports: []string{"opt"}},                           // YAML files of operators; durations in days
+	{name: "internal/assume", imports: []string{"opt", "opt/access", "opt/rehearse", "internal/opfile"}}, // the file of a rehearsal
 	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
 		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
@@ -184,8 +185,7 @@ var rooms = []room{
 		"internal/rebuild", "internal/reconcile",
 		"api/call", "api/identity"}}, // the scopes and the form of API keys
 	{name: "internal/commands", imports: []string{"a2a", "opt", "opt/shown", "opt/timetable", "client", "internal/process", "internal/prove",
-		"opt/access", "opt/rehearse", // of rehearsals
-		"internal/opfile",  // the file of their assumptions
+		"opt/rehearse", "internal/assume", // rehearsals, and the files for them
 		"internal/signing", // checks the signatures of decisions
 		"internal/schema"}, // to send texts of people as JSON where a question takes no text
 		tests: []string{"internal/journal", "internal/seal"}}, // that sign them
