@@ -49,7 +49,7 @@ func (w *world) after(wait time.Duration, do func()) (cancel func()) {
 	a := &appointment{w.now.Millis() + max(0, wait.Milliseconds()), do}
 	i, _ := slices.BinarySearchFunc(w.due, a, func(x, y *appointment) int { return cmp.Or(cmp.Compare(x.at, y.at), -1) })
 	w.due = slices.Insert(w.due, i, a)
-	return func() { a.do = func() {} }
+	return func() { w.due = slices.DeleteFunc(w.due, func(x *appointment) bool { return x == a }) }
 }
 
 // play plays an objective until it has ended, or nothing is due any more.
