@@ -28,7 +28,7 @@ type rehearseCommand struct {
 	remoteSettings
 	Playbook string `arg:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
 	Message  string `arg:"" help:"Text of the message that begins the work."`
-	Assume   string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"existingfile" placeholder:"FILE"`
+	Assume   string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"path" placeholder:"FILE"`
 	Past     int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
 	JSON     bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
 }
