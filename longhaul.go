@@ -40,6 +40,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/internal/cli"
 	"longhaul/internal/serve"
+	"longhaul/opt/rehearse"
 )
 
 // A Program has the settings of a custom program. The zero value is longhaul itself.
@@ -111,6 +112,16 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, p Program
 // they name and the program does not have. It starts nothing, so it is for tests.
 // others are executors that flags add, such as shell or echo.
 func (p Program) Check(others ...string) error { return p.build().Check(others...) }
+
+// Rehearse runs the work of a message with the text as it is assumed to go, in no time: the real planner
+// and rules, without executors, people and a server. It is for tests of playbooks.
+func (p Program) Rehearse(text string, a rehearse.Assumptions) (*rehearse.Report, error) {
+	plan, _, err := p.build().Rehearsing("")
+	if err != nil {
+		return nil, err
+	}
+	return rehearse.Run(plan, a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}, a)
+}
 
 func (p Program) build() serve.Build {
 	agents := map[string]serve.Agent{}

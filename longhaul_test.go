@@ -15,6 +15,7 @@ import (
 	"longhaul"
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/opt/rehearse"
 )
 
 // shout is an executor that answers in capitals.
@@ -146,4 +147,17 @@ func (p publish) Execute(ctx context.Context, w activities.Work, _ activities.St
 		return activities.Outcome{}, err // this attempt failed, and the task is attempted again
 	}
 	return activities.Completed(a2a.Artifact{ArtifactID: "page", Parts: []a2a.Part{a2a.TextPart(url)}}), nil
+}
+
+// The playbooks of a program are rehearsed; a message that none of them takes has no plan.
+func TestProgram_Rehearse(t *testing.T) {
+	program := longhaul.Program{Executors: map[string]longhaul.Executor{"shout": shout{}}, Playbooks: files(playbook)}
+	r, err := program.Rehearse("shout hello", rehearse.Assumptions{})
+	if err != nil || r.Planner != "playbook shout" || r.Status != "completed" || len(r.Tasks) != 1 {
+		t.Errorf("got %+v, error %v", r, err)
+	}
+	r, err = program.Rehearse("whisper", rehearse.Assumptions{})
+	if err != nil || r.Status != "failed" || !strings.Contains(r.Failure, "shout") {
+		t.Errorf("got %+v, error %v", r, err)
+	}
 }

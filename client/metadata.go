@@ -34,6 +34,9 @@ func Decided(m a2a.Metadata) (d *opt.Decided, ok bool) {
 // metadata; "" for nothing.
 func UsageIn(m a2a.Metadata) string { return wire.UsageIn(m) }
 
+// Used returns what a plan task has used, given its metadata; the zero value for nothing.
+func Used(m a2a.Metadata) opt.Usage { return wire.Used(m) }
+
 // ReplyPending reports whether a reply to the task is stored and not judged yet,
 // because no worker was available.
 func ReplyPending(m a2a.Metadata) bool {

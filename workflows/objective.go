@@ -24,8 +24,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	}
 	checkRules(m.State.Rules)
 	o := &objectivePart{m: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
-	source := drive.Source{ObjectiveID: m.State.Objective.ID, Name: m.State.Source(), N: m.State.N, Rides: machine.Rides(&m.State)}
-	h := newHost(ctx, m, o, source, in.MaxEvents)
+	h := newHost(ctx, m, o, drive.OfObjective(&m.State), in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(h, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
 	on(h, ReportSignal, func(r machine.Reported) machine.Input { return r })

@@ -23,12 +23,9 @@ import (
 // fails or is canceled when the plan is; ResultOf reads its report then.
 func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
-	s := &m.State
-	checkRules(s.Rules)
-	source := drive.Source{
-		ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N,
-		Under: s.Under, Rides: s.Rides, Reports: s.Reports(), Patient: s.Patient(), Tries: in.Tries,
-	}
+	checkRules(m.State.Rules)
+	source := drive.OfPlan(&m.State)
+	source.Tries = in.Tries
 	h := newHost(ctx, m, &planPart{m}, source, in.MaxEvents)
 	on(h, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(h, DirectiveSignal, func(in machine.Directed) machine.Input { return in })

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"longhaul/a2a"
-	"longhaul/activities/planner"
+	"longhaul/opt"
+	"longhaul/opt/rehearse"
 )
 
 // The playbooks have no mistakes, and the program has the executors that they name.
@@ -15,22 +15,17 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A message about a release leads to the playbook.
+// A message about a release leads to the playbook, which asks for one approval. Nothing goes wrong in
+// its rehearsal, in which tasks only take time and people accept.
 func TestPlaybooks(t *testing.T) {
-	books, err := planner.LoadAll(playbooks)
+	r, err := program("dist").Rehearse("Release version 1.0, please", rehearse.Assumptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("Release version 1.0, please")}}
-	name, plans, _, err := books.Match(m)
-	if name != "release" || len(plans) != 1 || err != nil {
-		t.Fatalf("playbook %q with %d plans, error %v", name, len(plans), err)
+	if r.Planner != "playbook release" || r.Status != opt.ObjectiveCompleted || len(r.Gates) != 1 || len(r.Warnings) > 0 {
+		t.Errorf("%s by %q, questions %+v, warnings %+v", r.Status, r.Planner, r.Gates, r.Warnings)
 	}
-	var got []string
-	for _, task := range plans[0].Tasks {
-		got = append(got, task.Name)
-	}
-	if want := []string{"Checksums", "Approval", "Check"}; !slices.Equal(got, want) {
+	if got, want := r.Critical(), []string{"Checksums", "Approval", "Check"}; !slices.Equal(got, want) {
 		t.Errorf("tasks %q, want %q", got, want)
 	}
 }

@@ -28,6 +28,9 @@ var rooms = []room{
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                     // carries out what they want
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}},      // a world without Temporal for them
 
+	{name: "opt/rehearse", imports: []string{"a2a", "opt", "opt/access", "opt/machine", "opt/machine/drive"}, // an objective before it begins
+		tests: []string{"activities", "activities/planner"}}, // whose plans it runs
+
 	{name: "activities", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/timetable",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
 		"internal/tracing",  // the ids of traces, in logs
@@ -158,6 +161,7 @@ var rooms = []room{
 	{name: "internal/metrics"},                                                    // for Prometheus
 	{name: "internal/tracing"},                                                    // OpenTelemetry
 	{name: "internal/opfile", imports: []string{"opt"}},                           // YAML files of operators; durations in days
+	{name: "internal/assume", imports: []string{"opt", "opt/access", "opt/rehearse", "internal/opfile"}}, // the file of a rehearsal
 	{name: "internal/signing", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", // signs deliveries
 		"a2a/codec"}, // and cards
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
@@ -177,13 +181,14 @@ var rooms = []room{
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together
 		"internal/process", "internal/namespace", "internal/reconcile", "internal/lease", "internal/opfile", "internal/condition",
-		"a2a", "opt", "opt/access", "opt/outbox", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
+		"a2a", "opt", "opt/access", "opt/outbox", "opt/rehearse", "opt/timetable", "activities", "activities/*", "workflows", "worker", "api", "api/*", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing", "internal/chatapp"}},
 	{name: "internal/operate", imports: []string{"a2a", "opt", "opt/access", "workflows", "internal/process", "internal/namespace", "internal/journal",
 		"internal/serve", // where the journal is
 		"internal/rebuild", "internal/reconcile",
 		"api/call", "api/identity"}}, // the scopes and the form of API keys
 	{name: "internal/commands", imports: []string{"a2a", "opt", "opt/shown", "opt/timetable", "client", "internal/process", "internal/prove",
+		"opt/rehearse", "internal/assume", // rehearsals, and the files for them
 		"internal/signing", // checks the signatures of decisions
 		"internal/schema"}, // to send texts of people as JSON where a question takes no text
 		tests: []string{"internal/journal", "internal/seal"}}, // that sign them
@@ -193,13 +198,13 @@ var rooms = []room{
 		"internal/opfile"}}, // mistakes in the configuration file
 
 	{name: ".", imports: []string{"internal/cli", "internal/serve", // the public API for custom programs, on their seam
-		"a2a", "activities", "api/card", "api/message", // whose types are in it
+		"a2a", "activities", "api/card", "api/message", "opt/rehearse", // whose types are in it
 		"activities/served"}}, // runs an agent of the official SDK
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs", tests: []string{"api/operation", "api/call"}},                // its tests compare the documents with the code
 	{name: "docs/schemas", tests: []string{"a2a", "opt", "opt/wire"}},           // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
-	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
+	{name: "examples/*", imports: []string{".", "a2a", "opt", "opt/rehearse", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},

@@ -79,6 +79,7 @@ func (p *program) options() []kong.Option {
 		kong.Description(cmp.Or(p.build.Description, "An A2A agent server with durable tasks.") + "\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
 		kong.Vars{"version": versionLine(p.build), "agent": cmp.Or(p.build.Name, "Longhaul"), "program": p.Name.String()},
 		kong.Bind(p, p.build),
+		kong.BindTo(p.build, (*commands.Planning)(nil)),
 		kong.Configuration(p.files.read, defaultConfigFile),
 		kong.ConfigureHelp(helpOptions),
 		kong.Help(printHelp),

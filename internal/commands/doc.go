@@ -23,6 +23,7 @@ type Commands struct {
 	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
 	Fork    forkCommand      `cmd:"" help:"Start a new objective from an event of another one, with the work that was finished there."`
 	Compare compareCommand   `cmd:"" help:"Show two objectives side by side: their tasks, times, costs, and how results differ."`
+	Try     rehearseCommand  `cmd:"" name:"rehearse" help:"Show how the work of a message would go, before it begins: who is asked when, the time and the costs."`
 	Costs   costsCommand     `cmd:"" help:"List what contexts, models or tenants have cost."`
 	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
 	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/echo"
@@ -21,6 +23,8 @@ import (
 	"longhaul/api/card"
 	"longhaul/api/message"
 	apiservice "longhaul/api/service"
+	"longhaul/opt"
+	"longhaul/opt/rehearse"
 )
 
 // An Embedded is a Temporal server that runs in this process.
@@ -80,6 +84,22 @@ func (b Build) Check(others ...string) error {
 		return err
 	}
 	return books.CheckExecutors(b.defaultExecutor(), append(slices.Sorted(maps.Keys(known)), others...)...)
+}
+
+// Rehearsing returns the planner of a process with a playbook: a file, a directory, or the name of one
+// that the program has, which messages then ask for as their skill. "" is for all of the program.
+func (b Build) Rehearsing(playbook string) (plan rehearse.Planner, skill string, err error) {
+	settings := workSettings{}
+	if _, err := os.Stat(playbook); playbook != "" && (err == nil || strings.ContainsAny(playbook, `/.\`)) {
+		settings.Playbooks = []string{playbook}
+	} else {
+		skill = playbook
+	}
+	books, err := settings.loadPlaybooks(b, b.Planners)
+	if err != nil {
+		return nil, "", err
+	}
+	return func(o opt.Objective, m *a2a.Message) rehearse.Planned { return planned(books, o, m) }, skill, nil
 }
 
 // echoKind is the kind of tasks that follow a script. The executor is part of a program only

@@ -75,6 +75,15 @@ func UsageIn(m a2a.Metadata) string {
 	return u.String()
 }
 
+// Used returns that usage as a number; the zero value if there is none.
+func Used(m a2a.Metadata) opt.Usage {
+	var u Usage
+	var cost opt.Money
+	_ = m.Decode(opt.KeyUsage, &u)
+	_ = cost.UnmarshalText([]byte(u.Cost))
+	return opt.Usage{Input: u.InputTokens, Cached: u.CachedTokens, Output: u.OutputTokens, Cost: cost}
+}
+
 // String returns u in words, with its limits; "" for none.
 func (u *Usage) String() string {
 	if u == nil {

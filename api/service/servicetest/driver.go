@@ -151,7 +151,11 @@ func (d *driver) task(r *run) bool {
 	if !r.isNew && len(r.inbox) == 0 {
 		return false
 	}
-	now := d.advance(tick)
+	took := tick
+	if d.cfg.Prompt {
+		took = 0
+	}
+	now := d.advance(took)
 	if r.isNew {
 		r.isNew = false
 		opened := now
@@ -374,6 +378,19 @@ func (d *driver) running(taskID string) (*run, *machine.Activity) {
 		}
 	}
 	return nil, nil
+}
+
+// nextTimer returns when the next timer is due; ok is false if there is none.
+func (d *driver) nextTimer() (at time.Time, ok bool) {
+	for _, id := range d.order {
+		r := d.runs[id]
+		for _, timer := range r.m.Wants().Timers {
+			if due := timer.At.Time(); !r.elapsed[timer.Key] && (!ok || due.Before(at)) {
+				at, ok = due, true
+			}
+		}
+	}
+	return at, ok
 }
 
 // fireNextTimer fires the next due timer of r.

@@ -40,6 +40,8 @@ type Config struct {
 	Planner func(o opt.Objective, request *a2a.Message) (Made, bool)
 	// Sleeps reports whether no worker works on an objective. Nil is for none.
 	Sleeps func(opt.Opening) bool
+	// Prompt has workflow tasks take no time.
+	Prompt bool
 	// IdleFor is how long an objective may wait to be started; 0 is no limit.
 	IdleFor time.Duration
 }
@@ -464,6 +466,13 @@ func (w *World) Planned(objectiveID string, made Made) {
 		}
 	}
 	w.t.Fatalf("no planner works on %s", objectiveID)
+}
+
+// Due returns when the next timer is due; ok is false if there is none.
+func Due(w *World) (at time.Time, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.driver.nextTimer()
 }
 
 // Advance advances the time and fires due timers.

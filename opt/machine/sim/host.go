@@ -26,10 +26,7 @@ func (h objectiveHost) Handle(now a2a.Time, in machine.Input) []opt.Event { retu
 func (h objectiveHost) Wants() machine.Wants                              { return h.o.Wants() }
 func (h objectiveHost) state() any                                        { return &h.o.State }
 
-func (h objectiveHost) source() drive.Source {
-	s := &h.o.State
-	return drive.Source{ObjectiveID: s.Objective.ID, Name: s.Source(), N: s.N, Rides: machine.Rides(s)}
-}
+func (h objectiveHost) source() drive.Source { return drive.OfObjective(&h.o.State) }
 
 func (h objectiveHost) successor() host {
 	return objectiveHost{&machine.Objective{State: h.o.State.Successor()}}
@@ -58,10 +55,7 @@ func (h planHost) successor() host                                   { return pl
 func (h planHost) message(machine.Signal) machine.Input              { return h.p.Message() }
 func (h planHost) target(to string) string                           { return to }
 
-func (h planHost) source() drive.Source {
-	s := &h.p.State
-	return drive.Source{ObjectiveID: s.Plan.ObjectiveID, Name: s.Source(), N: s.N, Under: s.Under, Rides: s.Rides, Reports: s.Reports(), Patient: s.Patient()}
-}
+func (h planHost) source() drive.Source { return drive.OfPlan(&h.p.State) }
 
 // returned returns the outcome that an activity of the plan has to return.
 func (h planHost) returned(a machine.Activity) *opt.Outcome {

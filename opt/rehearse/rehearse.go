@@ -1,0 +1,84 @@
+package rehearse
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Planner makes the plans of a request, as that of a server does.
+type Planner func(o opt.Objective, request *a2a.Message) Planned
+
+// Planned is what a planner has made. An empty Failure means success.
+type Planned struct {
+	Plans                    []opt.PlanSpec
+	Planner, Reason, Failure string
+}
+
+// Run rehearses the objective that a message begins. The same arguments have the same report. Its
+// error says that the work does not end.
+func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
+	a = a.withDefaults()
+	w, err := once(plan, m, a, func() float64 { return 0.5 })
+	if err != nil {
+		return nil, err
+	}
+	r := reportOf(w)
+	took, spent := []time.Duration{r.Took.Likely}, []opt.Money{r.Cost.Likely}
+	for i := range a.samples() {
+		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64)
+		if err != nil {
+			return nil, err
+		}
+		one := reportOf(w)
+		took, spent = append(took, one.Took.Likely), append(spent, one.Cost.Likely)
+		r.also(one.Warnings)
+	}
+	r.Took, r.Cost = rangeOf(took, r.Took.Likely), rangeOf(spent, r.Cost.Likely)
+	r.rate(len(took))
+	return r, nil
+}
+
+// once rehearses an objective with draws.
+func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*world, error) {
+	w := &world{
+		Assumptions: a, plan: plan, draw: draw, now: a2a.At(a.At),
+		recorded: map[string]int64{}, tasks: map[string]*opt.Task{}, gates: map[string]opt.Gate{}, asked: map[string]bool{}, waits: map[string]time.Duration{}, overran: map[string]bool{},
+	}
+	id := opt.DerivedObjectiveID(a.Tenant, a.Requester, m.MessageID)
+	m.TaskID, m.ContextID = id, id
+	return w, w.play(opt.Opening{
+		Objective: opt.Objective{
+			ID: id, ContextID: id, Tenant: a.Tenant, Principal: a.Requester, Name: nameOf(m), Status: opt.ObjectiveSubmitted,
+			CreatedAt: w.now, UpdatedAt: w.now, Revision: 1, Attempt: 1, Root: opt.TaskSubmitted, Limits: a.Limits,
+		},
+		Message: &m,
+	})
+}
+
+// nameOf names an objective by its message.
+func nameOf(m a2a.Message) string {
+	if name, ok := m.Metadata.String(opt.KeySuggestedName); ok && name != "" {
+		return name
+	}
+	return "Rehearsal"
+}
+
+// samples returns how many random rehearsals there are: none if all figures are certain.
+func (a Assumptions) samples() int {
+	for _, works := range []map[string]Work{a.Tasks, a.Executors, a.Past} {
+		for _, w := range works {
+			if len(w.Takes) > 1 || len(w.Tokens) > 1 || len(w.Cost) > 1 {
+				return a.Samples
+			}
+		}
+	}
+	for _, p := range a.People {
+		if len(p.After) > 1 {
+			return a.Samples
+		}
+	}
+	return 0
+}
