@@ -1,11 +1,11 @@
-// An agent on the server of the official JavaScript SDK with its stores in PostgreSQL: port and URL of the
-// database are its arguments, and the tables were made by a2a-db. It understands the commands of the
-// agent in Go beside it.
+// An agent on the server of the official JavaScript SDK: port and URL of a database are its arguments, and
+// its stores are in that PostgreSQL, whose tables were made by a2a-db, or without it in memory. It understands
+// the commands of the agent in Go beside it.
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Role, TaskState } from '@a2a-js/sdk';
-import { AgentEvent, DefaultPushNotificationSender, DefaultRequestHandler } from '@a2a-js/sdk/server';
+import { AgentEvent, DefaultPushNotificationSender, DefaultRequestHandler, InMemoryPushNotificationStore, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { DatabasePushNotificationStore, DatabaseTaskStore } from '@a2a-js/sdk/server/database';
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 
@@ -87,14 +87,14 @@ const executor = {
 };
 
 const url = `http://127.0.0.1:${port}`;
-const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database }) }) });
-const pushes = new DatabasePushNotificationStore(db);
+const db = database && new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database }) }) });
+const pushes = db ? new DatabasePushNotificationStore(db) : new InMemoryPushNotificationStore();
 const requestHandler = new DefaultRequestHandler({
   name: 'Official JavaScript server', description: '', version: '1.3.0', provider: undefined, documentationUrl: '', iconUrl: '',
   supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
   capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: false },
   securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [],
-}, new DatabaseTaskStore(db), executor, undefined, pushes, new DefaultPushNotificationSender(pushes));
+}, db ? new DatabaseTaskStore(db) : new InMemoryTaskStore(), executor, undefined, pushes, new DefaultPushNotificationSender(pushes));
 const app = express();
 app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
 app.use('/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
