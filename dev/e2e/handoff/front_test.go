@@ -18,7 +18,7 @@ var inMemory = map[string]func(t *testing.T, addr string) []string{
 		return []string{harness.Build(t, "longhaul/dev/e2e/official/server"), "--addr", addr}
 	},
 	"JavaScript": func(t *testing.T, addr string) []string {
-		dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs")
+		dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs", "../official/js/kit.json")
 		return []string{"node", filepath.Join(dir, "main.mjs"), strings.TrimPrefix(addr, "127.0.0.1:")}
 	},
 }
