@@ -161,6 +161,7 @@ type Park struct {
 	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
 	Needs     Usage      `json:"needs,omitzero"`      // of the next leg, as far as it is known: 1 of what it may use. It begins when the budget has room; its calls count then
+	Notes     bool       `json:"notes,omitempty"`     // a note of a client ends the wait, too
 }
 
 // Elsewhere is an activity on another task queue, in any language. Its result is the

@@ -112,6 +112,9 @@ const rulesSoon = 15
 // gate opens about which they may decide.
 const rulesStanding = 16
 
+// rulesNotes is the version of the rules from which on a note ends the wait of a task that asks for it.
+const rulesNotes = 17
+
 // rulesBudget is the version of the rules from which on plans keep the budget of the request, and count
 // what others use as it is reported.
 const rulesBudget = 18

@@ -267,7 +267,7 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	defer func() { out.Park.Needs = []opt.Usage{{}, {Input: 1}, {Input: 1, Calls: 1}}[c.pick(3)] }()
 	switch c.pick(3) {
 	case 0:
-		out.Park.Wait = 5000
+		out.Park.Wait, out.Park.Notes = 5000, c.pick(2) == 0
 	case 1:
 		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work", Heartbeat: c.pick(2)}
 	}
