@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 16
+const Rules = 19
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -111,6 +111,10 @@ const rulesSoon = 15
 // rulesStanding is the version of the rules from which on standing decisions are looked up before a
 // gate opens about which they may decide.
 const rulesStanding = 16
+
+// rulesFound is the version of the rules from which on an objective tells each run of a plan that it finds
+// in place of its own what it wants, also one of an attempt before, which ends then.
+const rulesFound = 19
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -100,7 +100,7 @@ func (m *Plan) onDirected(in Directed) {
 	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
-	if d.Imprint != "" && d.Imprint != s.Imprint {
+	if d.Imprint != "" && d.Imprint != s.Imprint || d.Run > s.Plan.Run && s.Rules >= rulesFound {
 		s.beForeign(d, m.now)
 		return
 	}

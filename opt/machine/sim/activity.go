@@ -114,8 +114,7 @@ func (ws workers) made(a *activity, c *choice) machine.Input {
 
 // looked returns a random standing decision about a gate, also one of people who may not decide there.
 func looked(w *world, r *run, a *activity, c *choice) machine.Input {
-	q := r.m.(planHost).p.State.QuestionOf(a.Activity, a2a.AtMillis(w.now))
-	in := machine.Looked{Key: a.Key}
+	in, q := machine.Looked{Key: a.Key}, a.question
 	by := [][]string{nil, {"bob"}, {"bob", "carol"}, {"bob", "alice"}, {"alice"}, {"carol"}, {"bob", "bob"}, {"carol", "bob"}}[c.pick(8)]
 	if in.By.Action = opt.Accept; c.chance(4) {
 		in.By.Action = opt.Reject
