@@ -112,8 +112,8 @@ const rulesSoon = 15
 // gate opens about which they may decide.
 const rulesStanding = 16
 
-// rulesFound is the version of the rules from which on an objective tells each run of a plan that it finds
-// in place of its own what it wants, also one of an attempt before, which ends then.
+// rulesFound is the version of the rules from which on an objective sends its directive to each run of a plan
+// that it finds in place of its own, also to one of an attempt before, which ends then.
 const rulesFound = 19
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
@@ -283,12 +283,11 @@ func (m *Objective) begin() {
 	if !o.Status.May(to) { // a client already works on a plan by hand; the tables have no direct move
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
 	}
+	m.move(to, "")
 	if to == opt.ObjectiveWorking {
-		m.move(to, "")
 		m.addFirst(given)
 		return
 	}
-	m.move(to, "")
 	s.make(len(o.Plans) > 0 && !s.neverPlanned())
 }
 

@@ -653,6 +653,13 @@ func TestReset_planBeforeItsRetry(t *testing.T) {
 				s.Step()
 			}
 			s.Alone(first)
+			s.Alone(id)
+			for _, key := range s.Activities() {
+				if strings.HasPrefix(key, "task-") {
+					s.End(key, sim.Completed(key, s.Work(key).TaskID))
+				}
+			}
+			s.Alone(first)
 			for range 4 {
 				s.Rest()
 				s.Expect(s.Objective(id).Reason != opt.Terminated, "reset to task %d, retried %d steps before the plan begins its epoch, it is terminated", task, moment)

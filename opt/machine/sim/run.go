@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
@@ -132,7 +133,7 @@ func (r *run) activityOf(a machine.Activity) *activity {
 		wanted.watches = a.Kind == machine.RunTask && h.p.State.Work[a.Of].AtGate
 		wanted.attempt = h.p.State.Work[a.Of].Attempt
 		if a.Kind == machine.LookUp {
-			wanted.question = h.p.State.QuestionOf(a, r.Now())
+			wanted.question = h.p.State.QuestionOf(a, a2a.AtMillis(r.w.now))
 		}
 	}
 	return wanted
