@@ -104,7 +104,7 @@ func (m *Plan) onDirected(in Directed) {
 		s.beForeign(d, m.now)
 		return
 	}
-	if d.Run > s.Plan.Run { // for the attempt after this one, which has ended: the report says that
+	if d.Run > s.Plan.Run { // under earlier rules: for the attempt after this one, which has ended
 		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
 		return
 	}
