@@ -126,6 +126,20 @@ func TestRecord_resetToBeforeARetry(t *testing.T) {
 		ofObjective := opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &before, Head: before.Head(), Text: before.Text(), At: at(50)}
 		ofPlan := opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: planBefore, PlanHead: planBefore.Head(), At: at(50)}
 
+		reset := s.as(opt.InEpoch(s.plan(1), 2), s.j) // which has begun its epoch before the retry
+		s.record(planAdded(s.objective, 1, 1))
+		other := planAdded(s.objective, 1, 1).Plan
+		reset.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(1), Plan: other, PlanHead: other.Head(), At: at(50)})
+		otherAgain := *other
+		otherAgain.Run = 2
+		s.record(opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2, PlanHead: otherAgain.Head()})
+		was := dump(t, s.j)
+		refused, ok := errors.AsType[*opt.RewoundError](s.j.Record(t.Context(), reset.batch(s.moved(1, 0, opt.TaskWorking))))
+		if !ok || !refused.Unknown {
+			t.Errorf("what a plan does after its retry: %v, want a refusal for good", refused)
+		}
+		equal(t, "a plan that was reset has changed its later attempt", was, dump(t, s.j))
+
 		again := *planBefore
 		again.Run, again.Status = 2, opt.PlanPending
 		s.record(opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(0), Attempt: 2, PlanHead: again.Head()})

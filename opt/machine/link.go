@@ -22,7 +22,7 @@ type Link struct {
 	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
 	First     int64     `json:"first,omitempty"`   // of a rewound objective: number of the first directive of its epoch
 	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
-	Found     bool      `json:"found,omitempty"`   // it ran already when the objective, which was rewound, was about to begin it
+	Found     bool      `json:"found,omitempty"`   // it ran already when the objective was about to begin it
 	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
@@ -114,7 +114,7 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
-// runs: it gets a directive, and reports to this run from then on.
+// runs: it gets a directive, and reports to this run from then on, or that it is another one.
 func (s *ObjectiveState) adopt(l *Link, now a2a.Time) {
 	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
 	l.renumber(now)

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 18
+const Rules = 19
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -118,6 +118,10 @@ const rulesNotes = 17
 // rulesBudget is the version of the rules from which on plans keep the budget of the request, and count
 // what others use as it is reported.
 const rulesBudget = 18
+
+// rulesFound is the version of the rules from which on an objective sends its directive to each run of a plan
+// that it finds in place of its own, also to one of an attempt before, which ends then.
+const rulesFound = 19
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -286,12 +290,11 @@ func (m *Objective) begin() {
 	if !o.Status.May(to) { // a client already works on a plan by hand; the tables have no direct move
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
 	}
+	m.move(to, "")
 	if to == opt.ObjectiveWorking {
-		m.move(to, "")
 		m.addFirst(given)
 		return
 	}
-	m.move(to, "")
 	s.make(len(o.Plans) > 0 && !s.neverPlanned())
 }
 

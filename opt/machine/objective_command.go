@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -172,8 +171,7 @@ func admitRetry(kept *opt.Objective, c opt.Command) error {
 // plans.
 func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
-	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
-	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
+	whole, p, l := kept.Objective.Plan(planID), o.Plan(planID), s.link(planID)
 	covered := covered(o, p)
 	if a := p.Report.Approved; a != nil { // it stands
 		covered = max(covered, a.Notes+1)
@@ -195,17 +193,15 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	e.PlanHead = p.Head()
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
-	s.Links[i] = &Link{
-		PlanID: planID, Start: whole, After: s.N,
-		Directive: Directive{N: former.Directive.N, Start: start, Covered: covered}, Changed: s.N,
-	}
+	d := Directive{N: l.Directive.N, Start: start, Covered: covered}
+	*l = Link{PlanID: planID, Start: whole, After: s.N, Directive: d, Changed: s.N}
 	if s.Epoch > 1 {
-		s.Links[i].renumber(m.now)
+		l.renumber(m.now)
 	}
 	if start {
-		s.Links[i].Directive.N++
-		s.Links[i].Directive.Echo = s.Links[i].Directive.N
-		s.Links[i].show(p)
+		l.Directive.N++
+		l.Directive.Echo = l.Directive.N
+		l.show(p)
 		m.begin()
 	}
 }

@@ -237,7 +237,7 @@ func (m *Objective) onChild(in Input) {
 // refused handles that a run of a plan has not ended, which another run of this objective may have begun.
 func (m *Objective) refused(l *Link) {
 	l.Try++
-	if m.State.Epoch > 1 && !l.Found {
+	if m.State.Rules >= rulesFound && l.Try < beginTries || m.State.Epoch > 1 && !l.Found {
 		m.State.adopt(l, m.now)
 		return
 	}

@@ -100,11 +100,11 @@ func (m *Plan) onDirected(in Directed) {
 	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
-	if d.Imprint != "" && d.Imprint != s.Imprint {
+	if d.Imprint != "" && d.Imprint != s.Imprint || d.Run > s.Plan.Run && s.Rules >= rulesFound {
 		s.beForeign(d, m.now)
 		return
 	}
-	if d.Run > s.Plan.Run { // for the attempt after this one, which has ended: the report says that
+	if d.Run > s.Plan.Run { // under earlier rules: for the attempt after this one, which has ended
 		s.Directive.N, s.Directive.Echo, s.Directive.ReportEnd = d.N, d.Echo, true
 		return
 	}

@@ -105,7 +105,7 @@ func (s *PlanState) lastWants() *Wants {
 	case s.Forgotten:
 		return &Wants{Done: &Done{Status: string(opt.PlanSkipped)}, Forget: true}
 	case s.Foreign:
-		return &Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}}
+		return &Wants{Signals: []Signal{{To: s.Plan.ObjectiveID, N: s.Report.N}}, Forget: s.Rules >= rulesFound}
 	}
 	return nil
 }
@@ -113,8 +113,8 @@ func (s *PlanState) lastWants() *Wants {
 // takeLeave ends a foreign plan when its objective has heard of that, or cannot.
 func (s *PlanState) takeLeave(in Input) {
 	switch in := in.(type) {
-	case Forgotten:
-		s.Forgotten = true
+	case Forgotten: // later: its objective waits for the report
+		s.Forgotten = s.Rules < rulesFound
 	case Delivered:
 		s.Forgotten = in.N == s.Report.N
 	}

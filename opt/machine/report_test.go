@@ -99,8 +99,8 @@ func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
 	}
 }
 
-// A plan whose former run has not ended yet cannot begin. It is wanted again after
-// a while, until it begins or was tried often enough.
+// A plan whose former run has not ended yet cannot begin. That run hears of it. The plan is wanted again a while
+// after it has reported, until it begins or was tried often enough.
 func TestObjective_Handle_refusedStart(t *testing.T) {
 	m, p := retried()
 	now := a2a.AtMillis(2)
@@ -115,6 +115,11 @@ func TestObjective_Handle_refusedStart(t *testing.T) {
 		w = m.Wants()
 		if len(w.Children) != 0 {
 			t.Fatalf("try %d: begins again at once", tries)
+		}
+		for _, s := range w.Signals {
+			m.Handle(now, machine.Delivered{To: p.ID, N: s.N})
+			m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 9, Attempt: -1, Status: opt.PlanWorking}})
+			w = m.Wants()
 		}
 		for _, timer := range w.Timers {
 			now = timer.At

@@ -154,7 +154,7 @@ failed 48h0m2s`},
 Build failed 0s-1h30m3s *
 timed-out Build: An attempt takes longer than the task may.
 failed 1h30m3s`},
-		"costs": {rehearse.Assumptions{Executors: map[string]rehearse.Work{"shell": {Cost: rehearse.SpreadOf[opt.Money](2_000_000)}}, Budget: opt.Budget{Cost: 5_000_000}, Tasks: map[string]rehearse.Work{"Publish": {Ends: opt.TaskFailed}}}, `
+		"costs": {rehearse.Assumptions{Executors: map[string]rehearse.Work{"shell": {Cost: rehearse.SpreadOf[opt.Money](2_000_000)}}, Budget: opt.Budget{SpendLimit: opt.SpendLimit{Cost: 5_000_000}}, Tasks: map[string]rehearse.Work{"Publish": {Ends: opt.TaskFailed}}}, `
 Build completed 0s-1s *
 Test completed 1s-2s
 Scan completed 1s-2s *

@@ -46,6 +46,9 @@ var changed = []shape{
 	{name: "reset-objective", specs: plans("approve Go on?; say done", "say last"), steps: []step{
 		waitFor(opt.TaskInputRequired), reset(0), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "reset-objective-twice", specs: plans("approve Go on?; say done"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(0), reset(0), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "reset-plan", specs: plans("approve Go on?; say done"), steps: []step{
 		waitFor(opt.TaskInputRequired), reset(1), replyAgain(1, 0, 1001, opt.Reply{Action: opt.Accept}),
 	}},

@@ -74,29 +74,31 @@ func checkEpoch(r *rows, source string, n int64) {
 	}
 }
 
-// enterEpoch notes the epoch of a source that is about to record e, its first event in it.
+// enterEpoch notes the epoch of a source that is about to record e, and others after it.
 func enterEpoch(r *rows, source string, e *entry) {
 	name, epoch := opt.SplitEpoch(source)
-	if checkEpoch(r, source, e.N); epoch == epochOf(r, name) || !r.o.exists {
+	if checkEpoch(r, source, e.N); epoch == 1 || !r.o.exists {
 		return
 	}
-	if takesBack(r, e) {
+	if takesBack(r, name, e) {
 		refused := rewound(r, source, e.N)
 		refused.Unknown = true
 		r.Fail(fmt.Errorf("%w: %w", ErrContradiction, refused))
 	}
-	setEpoch(r, name, epoch)
+	if epoch != epochOf(r, name) {
+		setEpoch(r, name, epoch)
+	}
 }
 
-// takesBack reports whether the beginning of an epoch is from before the objective, or one of its
+// takesBack reports whether e, of a source that was reset, is from before the objective, or one of its
 // plans, was begun again. A reset takes no retry back.
-func takesBack(r *rows, e *entry) bool {
+func takesBack(r *rows, name string, e *entry) bool {
 	of := e.Objective
-	switch {
+	switch id, attempt := opt.SplitRoot(name); {
+	case id != r.objectiveID:
+		of = &opt.Objective{Plans: []*opt.Plan{{ID: id, Run: attempt}}}
 	case e.Kind != opt.SourceRewound:
 		return false
-	case e.PlanID != "":
-		of = &opt.Objective{Plans: []*opt.Plan{e.Plan}}
 	case r.o.attempt > e.Head.Attempt:
 		return true
 	}

@@ -82,7 +82,7 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 	case machine.FollowTask:
 		return followed(a, c)
 	case machine.LookUp:
-		return looked(ws.w, r, a, c)
+		return looked(ws.w, a, c)
 	}
 	return ran(a, c)
 }
@@ -113,9 +113,8 @@ func (ws workers) made(a *activity, c *choice) machine.Input {
 }
 
 // looked returns a random standing decision about a gate, also one of people who may not decide there.
-func looked(w *world, r *run, a *activity, c *choice) machine.Input {
-	q := r.m.(planHost).p.State.QuestionOf(a.Activity, a2a.AtMillis(w.now))
-	in := machine.Looked{Key: a.Key}
+func looked(w *world, a *activity, c *choice) machine.Input {
+	in, q := machine.Looked{Key: a.Key}, a.question
 	by := [][]string{nil, {"bob"}, {"bob", "carol"}, {"bob", "alice"}, {"alice"}, {"carol"}, {"bob", "bob"}, {"carol", "bob"}}[c.pick(8)]
 	if in.By.Action = opt.Accept; c.chance(4) {
 		in.By.Action = opt.Reject
@@ -124,8 +123,7 @@ func looked(w *world, r *run, a *activity, c *choice) machine.Input {
 		in.By.By = append(in.By.By, opt.Vote{Action: in.By.Action, DecidedBy: principal})
 	}
 	in.By.ID, in.By.ObjectDigest = "standing", q.Gate.ObjectDigest
-	f := w.facts.plan(r.id)
-	f.looked[q.Gate.ID] = append(f.looked[q.Gate.ID], q)
+	w.facts.looked[q.Gate.TaskID] = append(w.facts.looked[q.Gate.TaskID], q)
 	return in
 }
 

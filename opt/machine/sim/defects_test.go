@@ -626,6 +626,55 @@ func TestReset_aroundARetry(t *testing.T) {
 	}
 }
 
+// Defect: a plan that an operator has reset after its end, and whose objective was retried before the journal
+// knew that, changed the tasks of its later attempt, or held that up until it counted as terminated.
+func TestReset_planBeforeItsRetry(t *testing.T) {
+	for at := range 8 * 3 {
+		moment, task := at%8, at/8+1
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "?ok", "a")))
+			s.Settle()
+			first := opt.PlanID(id, 1)
+			s.Long(id) // so that its plan reports its end by signal
+			s.Settle()
+			s.Accept()
+			s.Settle()
+			key := s.Activities()[0]
+			s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: opt.ReasonWorkerLost}})
+			for s.Objective(id).Plans[0].Status != opt.PlanFailed { // its workflow does not know that its report was delivered
+				s.Step()
+			}
+			s.Alone(id)
+			s.DeliverLast()
+			s.Reset(first, task)
+			s.Send(status(id, opt.ObjectivePlanning))
+			s.DeliverLast()
+			for range moment {
+				s.Step()
+			}
+			s.Alone(first)
+			s.Alone(id)
+			for _, key := range s.Activities() {
+				if strings.HasPrefix(key, "task-") {
+					s.End(key, sim.Completed(key, s.Work(key).TaskID))
+				}
+			}
+			s.Alone(first)
+			for range 4 {
+				s.Rest()
+				s.Expect(s.Objective(id).Reason != opt.Terminated, "reset to task %d, retried %d steps before the plan begins its epoch, it is terminated", task, moment)
+				if s.Objective(id).Status == opt.ObjectiveFailed { // the journal showed its plan as open
+					s.Send(status(id, opt.ObjectivePlanning))
+				}
+				s.Accept()
+			}
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "reset to task %d, retried %d steps before the plan begins its epoch, it is %s (%s)", task, moment, o.Status, o.Reason)
+		})
+	}
+}
+
 // Defect 14: an objective whose only plan a client has worked on by hand, paused and
 // skipped is not shown as blocked by that pause.
 func TestDefect14_skippedByHand(t *testing.T) {

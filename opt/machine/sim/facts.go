@@ -36,6 +36,8 @@ type facts struct {
 	resets   map[string]int         // how often a workflow was reset, or has begun again as the same attempt after a reset of its objective
 	forked   map[string]takenTask   // tasks that forks have taken over, by their A2A tasks
 	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
+
+	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by A2A task
 }
 
 func newFacts() facts {
@@ -43,7 +45,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{},
 		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
-		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{},
+		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{},
 	}
 }
 
@@ -101,8 +103,6 @@ type planFacts struct {
 	asked    map[string]bool            // A2A tasks at which a gate has opened
 	rounds   map[string]int             // how often checks have sent an object back, by the A2A task with the gate
 	legs     map[string]*leg            // the latest one, by A2A task
-
-	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by gate
 }
 
 // plan returns the facts about a plan.
@@ -110,7 +110,7 @@ func (f *facts) plan(id string) *planFacts {
 	if f.plans[id] == nil {
 		f.plans[id] = &planFacts{
 			endedAt: map[string]int64{}, attempts: map[string]int{}, over: map[string]int{}, accepted: map[string][][2]string{}, sending: map[string][]string{},
-			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]bool{}, rounds: map[string]int{}, looked: map[string][]opt.StandingQuestion{},
+			sentBack: map[string][]string{}, chains: map[string]opt.Chain{}, notesAt: map[string]map[string]bool{}, gates: map[string]*openGate{}, legs: map[string]*leg{}, asked: map[string]bool{}, rounds: map[string]int{},
 		}
 	}
 	return f.plans[id]
@@ -122,7 +122,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), looked: maps.Clone(p.looked),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds),
 	}
 }
 

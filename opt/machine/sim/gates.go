@@ -97,12 +97,13 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 	if d.Action == opt.Accept {
 		f.notesAt[e.TaskID] = map[string]bool{}
 	}
-	i := slices.IndexFunc(f.looked[d.GateID], func(q opt.StandingQuestion) bool { return q.Gate.ObjectDigest == d.ObjectDigest })
+	looked := w.facts.looked[e.TaskID]
+	i := slices.IndexFunc(looked, func(q opt.StandingQuestion) bool { return q.Gate.ObjectDigest == d.ObjectDigest })
 	if i < 0 || by.ObjectDigest != d.ObjectDigest {
 		w.fail("standing", "%s is decided about another object than that of the rule", w.name(d.GateID))
 		return
 	}
-	hasPeople(w, s, f.looked[d.GateID][i].Gate, d)
+	hasPeople(w, s, looked[i].Gate, d)
 	rejects := func(found opt.Finding) bool { return found.Verdict == opt.Reject }
 	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
 	switch {

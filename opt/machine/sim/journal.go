@@ -84,20 +84,27 @@ func (j *journal) misfit(b opt.Batch, e opt.Event) (why string, unknown bool) {
 		return "its epoch is over", false
 	case of != "" && j.setBackBefore(b):
 		return of + " is not there", of == e.PlanID
-	case e.Kind == opt.SourceRewound && j.takesBack(b.ObjectiveID, e):
+	case j.takesBack(b, e):
 		return "it was begun again", true
 	}
 	return "", false
 }
 
-// takesBack reports whether the beginning of an epoch is from before a retry of its objective, or of
-// one of its plans.
-func (j *journal) takesBack(objectiveID string, e opt.Event) bool {
-	o := &j.rows[objectiveID].objective
-	if e.PlanID != "" {
-		p := o.Plan(e.PlanID)
-		return p != nil && p.Run > e.PlanHead.Run
+// takesBack reports whether an event is from before a retry that a reset does not take back: one of a
+// plan that was reset, or the beginning of an epoch of an objective.
+func (j *journal) takesBack(b opt.Batch, e opt.Event) bool {
+	name, epoch := opt.SplitEpoch(b.Source)
+	id, attempt := opt.SplitRoot(name)
+	switch {
+	case epoch == 1:
+		return false
+	case id != b.ObjectiveID:
+		p := j.rows[b.ObjectiveID].objective.Plan(id)
+		return p != nil && p.Run > attempt
+	case e.Kind != opt.SourceRewound:
+		return false
 	}
+	o := &j.rows[id].objective
 	return o.Attempt > e.Head.Attempt || slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool {
 		now := e.Objective.Plan(p.ID)
 		return p.Run > 0 && (now == nil || p.Run > now.Run)

@@ -57,11 +57,11 @@ func (j *journal) record(b opt.Batch) *opt.RewoundError {
 }
 
 // refuse returns that an event is refused for good. It may be if the epoch of its source is over, or
-// an operator has reset that.
+// an operator has reset that or its objective.
 func (j *journal) refuse(b opt.Batch, e opt.Event, why string) *opt.RewoundError {
 	name, _ := opt.SplitEpoch(b.Source)
 	workflow, _ := opt.SplitRoot(name)
-	if over := j.isOver(b) || j.setBackBefore(b); !over && j.w.facts.resets[workflow] == 0 {
+	if over := j.isOver(b) || j.setBackBefore(b); !over && j.w.facts.resets[workflow]+j.w.facts.resets[b.ObjectiveID] == 0 {
 		j.w.fail("journal", "%s of %s, event %d: %s", e.Kind, b.Source, e.N, why)
 	}
 	return &opt.RewoundError{Source: b.Source, Epoch: max(j.epochs[name], j.shut[name], 1), Event: e.N}

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
@@ -91,6 +92,7 @@ type activity struct {
 
 	returned *opt.Outcome // with which it ends
 	watches  bool         // its task waits at a gate
+	question opt.StandingQuestion
 }
 
 // ends reports whether a does no work itself: it cancels or watches that elsewhere, or returns
@@ -130,6 +132,9 @@ func (r *run) activityOf(a machine.Activity) *activity {
 		wanted.returned = h.returned(a)
 		wanted.watches = a.Kind == machine.RunTask && h.p.State.Work[a.Of].AtGate
 		wanted.attempt = h.p.State.Work[a.Of].Attempt
+		if a.Kind == machine.LookUp {
+			wanted.question = h.p.State.QuestionOf(a, a2a.AtMillis(r.w.now))
+		}
 	}
 	return wanted
 }
