@@ -92,14 +92,19 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 		j.beginReturning()
 		return
 	}
+	w.await(*out.Park, j.plan.facts())
+}
+
+// await has the next leg wait.
+func (w *Work) await(p opt.Park, f facts) {
 	w.Leg++
-	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
-	if j.plan.facts().rules >= rulesBudget {
-		w.Needs = out.Park.Needs
+	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, p.Elsewhere, 0, ""
+	if f.rules >= rulesBudget {
+		w.Needs = p.Needs
 	}
-	w.Hears = out.Park.Notes && j.plan.facts().rules >= rulesNotes
-	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken && !(w.Hears && w.Noted) {
-		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
+	w.Hears = p.Notes && f.rules >= rulesNotes
+	if wait := time.Duration(p.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken && !(w.Hears && w.Noted) {
+		w.Due = a2a.At(f.now.Time().Add(wait))
 	}
 	w.Woken, w.Noted = false, false
 }

@@ -100,7 +100,7 @@ func TestLegs_note(t *testing.T) {
 		"to another task":  {park: opt.Park{Wait: 60_000, Notes: true}, other: true, rules: machine.Rules},
 		"not asked for":    {park: opt.Park{Wait: 60_000}, rules: machine.Rules},
 		"early, not asked": {park: opt.Park{Wait: 60_000}, early: true, rules: machine.Rules},
-		"earlier rules":    {park: opt.Park{Wait: 60_000, Notes: true}, rules: machine.Rules - 1},
+		"earlier rules":    {park: opt.Park{Wait: 60_000, Notes: true}, rules: 16},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(s *sim.Story) {

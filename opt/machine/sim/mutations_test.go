@@ -140,7 +140,7 @@ var mutations = []mutation{
 	{"an escalation leaves out those before", "../gate_step.go", "g.Responders.Joined(s.To)", "g.Responders.Replaced(s.To)"},
 	{"votes count after a reassignment", "../gate_step.go", "!out.Responders.names(v.seat(), v.Groups)", "false"},
 	{"a reassignment adds to those before", "../gate_step.go", "out.Responders = g.Responders.Replaced(s.To)", "out.Responders = g.Responders.Joined(s.To)"},
-	{"a leg begins before its wait is over", "job_leg.go", "w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))", "_ = wait"},
+	{"a leg begins before its wait is over", "job_leg.go", "w.Due = a2a.At(f.now.Time().Add(wait))", "_ = wait"},
 	{"a callback before the park is lost", "job_leg.go", "w.Woken = w.Running", "w.Woken = false"},
 	{"a leg begins before its wait is over for a note that it did not ask for", "job_leg.go", "if w.Hears && w.Waiting", "if w.Waiting"},
 	{"what a leg has used is recorded twice", "job_leg.go", "\t\tj.plan.record(e)", "\t\tj.plan.record(e)\n\t\tj.plan.record(e)"},
