@@ -15,6 +15,7 @@ import (
 	"longhaul"
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
 
@@ -159,5 +160,18 @@ func TestProgram_Rehearse(t *testing.T) {
 	r, err = program.Rehearse("whisper", rehearse.Assumptions{})
 	if err != nil || r.Status != "failed" || !strings.Contains(r.Failure, "shout") {
 		t.Errorf("got %+v, error %v", r, err)
+	}
+}
+
+// The playbook of docs/decide.md is rehearsed: its checks decide about a usual order, and its buyers if a
+// check asks.
+func TestProgram_Rehearse_decide(t *testing.T) {
+	book := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(read(t, "docs/decide.md"))[1]
+	program := longhaul.Program{Executors: map[string]longhaul.Executor{"echo": shout{}}, Playbooks: files(book)}
+	for verdict, asked := range map[opt.Action]int{opt.Accept: 0, opt.Ask: 1} {
+		r, err := program.Rehearse("pay for tea", rehearse.Assumptions{Tasks: map[string]rehearse.Work{"Form": {Verdict: verdict}}})
+		if err != nil || r.Status != opt.ObjectiveCompleted || len(r.Gates) != 1 || r.Gates[0].Task != "Accept: Order" || len(r.Gates[0].Asked) != asked {
+			t.Errorf("if a check says %s: %+v, %v", verdict, r, err)
+		}
 	}
 }
