@@ -275,12 +275,13 @@ func (w planStates) add(planID string, tasks []*opt.Task) {
 		return
 	}
 	for _, t := range tasks {
-		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1), Said: t.Said, Percent: t.Percent}
+		t := &opt.Task{ID: t.ID, Name: t.Name, State: t.State, Run: max(t.Run, 1), Said: t.Said, Percent: t.Percent}
 		i := slices.IndexFunc(p.Tasks, func(old *opt.Task) bool { return old.ID == t.ID })
 		switch {
 		case i < 0:
 			p.Tasks = append(p.Tasks, t)
 		case t.Run >= p.Tasks[i].Run:
+			t.Name = cmp.Or(t.Name, p.Tasks[i].Name) // an event about a task has no name
 			p.Tasks[i] = t
 		}
 	}

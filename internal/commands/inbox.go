@@ -33,6 +33,7 @@ func (c *inboxCommand) Run(p *process.Process, r *remote) error {
 	r.page = page{"open gates", "/v1/interrupts"}
 	ctx, stop := process.Interruptible(p.Ctx)
 	defer stop()
+	p.Ctx = ctx // of answers, too
 	i := &inbox{inboxCommand: c, process: p, remote: r, known: map[string]bool{}}
 	var err error
 	if ask := newPrompt(p); ask != nil && !c.JSON {
@@ -43,8 +44,8 @@ func (c *inboxCommand) Run(p *process.Process, r *remote) error {
 	if err == nil && !c.JSON && i.stands {
 		propose(ctx, p, r)
 	}
-	if c.Watch && errors.Is(err, context.Canceled) {
-		return nil
+	if errors.Is(err, context.Canceled) {
+		return &process.ExitError{Code: process.ExitInterrupted, Text: "stopped"}
 	}
 	return err
 }
@@ -174,11 +175,19 @@ func (i *inbox) answer(ctx context.Context, ask *prompt) error {
 			row := i.row(g)
 			options = append(options, strings.Join([]string{row[1], row[2], row[4], "(" + g.ObjectiveName + ")"}, "  "))
 		}
-		at, err := ask.choose("What waits for a person:", options)
-		if err != nil {
-			return nil // the person has left
+		at, err := ask.choose(ctx, "What waits for a person:", options)
+		if errors.Is(err, errLeft) {
+			return nil
 		}
-		if err := i.answerOne(ctx, ask, &gates[at].Gate); err != nil && !errors.Is(err, errLeft) {
+		if err == nil {
+			err = i.answerOne(ctx, ask, &gates[at].Gate)
+		}
+		switch {
+		case errors.Is(err, context.Canceled):
+			return err
+		case errors.Is(err, errLeft):
+			i.process.Note("You have left the question: nothing was sent, and what you have entered there is dropped.\n\n")
+		case err != nil:
 			i.process.Note(fmt.Sprintf("%s: %s\n\n", i.process.Name, a2a.Visible(i.remote.explain(err).Error())))
 		}
 	}
@@ -201,10 +210,10 @@ func (i *inbox) answerOne(ctx context.Context, ask *prompt, listed *opt.Gate) er
 	fmt.Fprintln(i.process.Stdout)
 	a := answerCommand{remoteSettings: i.remoteSettings, Task: w.gate.ID}
 	if w.gate.Kind == opt.Clarification {
-		a.Set, err = ask.answers(w.gate.Questions)
+		a.Set, err = ask.answers(ctx, w.gate.Questions)
 	} else {
 		a.Seen = w.gate.ObjectDigest
-		a.Text, err = ask.decision(w.gate)
+		a.Text, err = ask.decision(ctx, w.gate)
 	}
 	if err == nil {
 		err = a.Run(i.process, i.remote)
@@ -217,7 +226,7 @@ func (i *inbox) answerOne(ctx context.Context, ask *prompt, listed *opt.Gate) er
 }
 
 // decision asks for a decision at g, as the arguments of the command answer.
-func (p *prompt) decision(g *opt.Gate) ([]string, error) {
+func (p *prompt) decision(ctx context.Context, g *opt.Gate) ([]string, error) {
 	var words, options []string
 	for _, d := range []struct {
 		action opt.Action
@@ -232,19 +241,24 @@ func (p *prompt) decision(g *opt.Gate) ([]string, error) {
 	if len(words) == 0 {
 		return nil, errors.New("this gate takes no decision here")
 	}
-	at, err := p.choose("Your decision:", options)
+	at, err := p.choose(ctx, "Your decision:", options)
 	if err != nil || words[at] == string(opt.Accept) {
 		return []string{words[max(at, 0)]}, err
 	}
-	text, err := p.line(strings.ToUpper(words[at][:1]) + words[at][1:] + ":")
+	text, err := p.line(ctx, strings.ToUpper(words[at][:1])+words[at][1:]+":", func(text string) error {
+		if text == "" && words[at] != string(opt.Reject) {
+			return errors.New("say what to " + words[at])
+		}
+		return nil
+	})
 	return []string{words[at], text}, err
 }
 
 // answers asks for the answers to questions, each with its choices, or until it fits.
-func (p *prompt) answers(questions []opt.Question) (map[string]string, error) {
+func (p *prompt) answers(ctx context.Context, questions []opt.Question) (map[string]string, error) {
 	out := map[string]string{}
 	for _, q := range questions {
-		text, err := p.answerTo(q)
+		text, err := p.answerTo(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -253,14 +267,14 @@ func (p *prompt) answers(questions []opt.Question) (map[string]string, error) {
 	return out, nil
 }
 
-func (p *prompt) answerTo(q opt.Question) (string, error) {
+func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 	asked := shown.NewQuestion(q)
 	choices := asked.Options
 	if asked.Boolean {
 		choices = []string{"true", "false"}
 	}
 	if len(choices) > 0 {
-		at, err := p.choose(q.Question, choices)
+		at, err := p.choose(ctx, q.Question, choices)
 		if err != nil {
 			return "", err
 		}
@@ -270,14 +284,8 @@ func (p *prompt) answerTo(q opt.Question) (string, error) {
 	if form := formText(asked); form != "" {
 		label += " (" + form + ")"
 	}
-	for {
-		text, err := p.line(label)
-		if err != nil {
-			return "", err
-		}
-		if _, err = schema.FromText(q.Schema, text); err == nil {
-			return text, nil
-		}
-		fmt.Fprintf(p.out, "This does not fit: %v\n", err)
-	}
+	return p.line(ctx, label, func(text string) error {
+		_, err := schema.FromText(q.Schema, text)
+		return err
+	})
 }

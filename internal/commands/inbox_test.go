@@ -2,11 +2,13 @@ package commands
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 // Arrows, numbers of several digits, Enter and Escape are read as people press them.
 func TestMenu(t *testing.T) {
 	for keys, want := range map[string]int{
-		"\r": 0, "\x1b[B\r": 1, "\x1bOB\x1b[B\x1b[A\n": 1, "\x1b[A\r": 11, "jjk\r": 1, "3\r": 2, "12\r": 11, "13\r": 2, "99\r": 8, "q": -1, "\x1b": -1, "\x03": -1, "2\x1b[5~\r": 1, "": -1,
+		"\r": 0, "\x1b[B\r": 1, "\x1bOB\x1b[B\x1b[A\n": 1, "\x1b[A\r": 11, "jjk\r": 1, "3\r": 2, "12\r": 11, "13\r": 2, "99\r": 8, "q": -1, "\x1b": -1, "\x04": -1, "2\x1b[5~\r": 1, "": -1,
 	} {
 		in, m, got := bufio.NewReader(strings.NewReader(keys)), menu{size: 12}, -1
 		for {
@@ -81,7 +83,8 @@ func TestInbox_decides(t *testing.T) {
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "1\r")
 	v.press(t, "Your decision:", "\x1b[B\x1b[B\r")
-	v.press(t, "Refine:", "more tea\n")
+	v.press(t, "Refine:", "\n")
+	v.press(t, "This does not fit: say what to refine", "more tea\n")
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
@@ -98,7 +101,7 @@ func TestInbox_decides(t *testing.T) {
 
 // Questions are asked one by one: those with choices as a menu, others until the answer fits.
 func TestInbox_asks(t *testing.T) {
-	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"}]`
+	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"},{"id":"e","question":"Note?","schema":{"type":"string","maxLength":80}}]`
 	task := bareTask(stepID, `"openwop":{"interrupt":{"kind":"clarification","interruptId":"`+gateID+`","taskId":"`+stepID+`","title":"Tea"`+questions+`}}`)
 	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts())
 	v, done := inboxAt(t, f, &inboxCommand{})
@@ -106,15 +109,69 @@ func TestInbox_asks(t *testing.T) {
 	v.press(t, "> 1  green", "j\r")
 	v.press(t, "> 1  true", "\r")
 	v.press(t, "How many? (a whole number)", "many\n")
-	v.press(t, "This does not fit", "3\n")
+	v.press(t, "This does not fit", "\n")
+	v.press(t, "This does not fit: got string, want integer", "3\n")
 	v.press(t, "Why?", "thirst\n")
+	v.press(t, "Note? (at most 80 characters) [Ctrl-D leaves]", "\n") // an answer
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`} {
+	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`, `{"id":"e","answer":""}`} {
 		if !strings.Contains(f.calls[3], want) {
 			t.Errorf("no %s in %s", want, f.calls[3])
 		}
+	}
+}
+
+// Leaving a question says what becomes of the answers before, and goes back to the list.
+func TestInbox_leaves(t *testing.T) {
+	list := interrupts(wireInterrupt(gateID, "clarification", "Which?", "2"))
+	f := newFakeAgent(t, list, sendResult(bareTask(stepID, teaQuestions)), list)
+	v, done := inboxAt(t, f, &inboxCommand{})
+	v.press(t, "q to leave", "\r")
+	v.press(t, "> 1  green", "\r")
+	v.press(t, "Why?", "\x04")
+	v.press(t, "nothing was sent, and what you have entered there is dropped.\n\nWhat waits for a person:", "q")
+	if err := <-done; err != nil || len(f.calls) != 3 {
+		t.Errorf("error %v after %d calls", err, len(f.calls))
+	}
+}
+
+const teaQuestions = `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Tea","questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Why?"}]}}`
+
+// Ctrl-C ends an inbox wherever it asks, and so does its signal; the terminal is as it was before.
+func TestInbox_interrupted(t *testing.T) {
+	signal := func(v *testTerminal, at string) {
+		v.wait(at)
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+	}
+	key := func(v *testTerminal, at string) { v.press(t, at, "\x03") }
+	for name, stop := range map[string]func(v *testTerminal){
+		"signal at the list":    func(v *testTerminal) { signal(v, "q to leave") },
+		"key at the list":       func(v *testTerminal) { key(v, "q to leave") },
+		"signal at the choices": func(v *testTerminal) { v.press(t, "q to leave", "\r"); signal(v, "> 1  green") },
+		"key at the choices":    func(v *testTerminal) { v.press(t, "q to leave", "\r"); key(v, "> 1  green") },
+		"signal at a text": func(v *testTerminal) {
+			v.press(t, "q to leave", "\r")
+			v.press(t, "> 1  green", "\r")
+			signal(v, "Why?")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(bareTask(stepID, teaQuestions)))
+			v, done := inboxAt(t, f, &inboxCommand{})
+			stop(v)
+			exit, ok := errors.AsType[*process.ExitError](<-done)
+			if !ok || exit.Code != process.ExitInterrupted {
+				t.Errorf("error %v", exit)
+			}
+			if _, err := v.ours.WriteString("\nseen\n"); err != nil { // ends the read, and is echoed by a terminal that reads lines
+				t.Fatal(err)
+			}
+			v.wait("seen")
+		})
 	}
 }
 

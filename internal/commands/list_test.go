@@ -160,10 +160,11 @@ func TestCancel_ended(t *testing.T) {
 	}
 }
 
-// An objective is found by the id of anything in it.
+// An objective is found by the id of anything in it. Its bar shows how much its root task has done, that
+// of the latest attempt.
 func TestObjective(t *testing.T) {
 	for _, id := range []string{rootID, rootID + "~2", stepID, gateID} {
-		f := newFakeAgent(t)
+		f := newFakeAgent(t, sendResult(bareTask(rootID, `"longhaul/v1/retriedBy":"`+rootID+`~2"`)), sendResult(bareTask(rootID+"~2", `"longhaul/v1/progress":50`)))
 		f.objective = []string{wireObjective("blocked", "completed", "input-required", "pending", "pending")}
 		f.want(f.run(&objectiveCommand{ID: id}), 0, `
 Tea
@@ -173,7 +174,7 @@ Tea
 │  └─ ◇ Approve  waiting
 └─ ○ Writing     pending
    └─ ○ Write    pending
-[██████████░░░░░░░░░░░░░░░░░░░░] 1 of 3 tasks, 33%
+[███████████████░░░░░░░░░░░░░░░] 1 of 3 tasks, 50%
 `)
 		f.want(f.run(&objectiveCommand{ID: id, JSON: true}), 0, f.objective[0]+"\n")
 	}

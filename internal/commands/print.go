@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -34,6 +33,7 @@ type printer struct {
 	seen         map[string]string    // statuses printed, by id of plan or plan task
 	shown        map[string]string    // text of artifacts, by id
 	order        []string             // ids of artifacts
+	names        map[string]string    // of artifacts that have one, by id
 	openArtifact string               // id of the artifact that is being printed; "" for none
 	blankLine    bool                 // an empty line comes before the next line
 	tail         string               // the last bytes printed, two at most
@@ -168,10 +168,28 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 	}
 	if p.openArtifact != a.ArtifactID || !grown {
 		p.blankLine = true
-		p.printProgress("[%s]", p.sanitize(cmp.Or(a.Name, p.artifactTask(a.ArtifactID))))
+		p.printProgress("[%s]", p.sanitize(p.heading(a)))
 		p.openArtifact, p.blankLine = a.ArtifactID, true
 	}
 	p.write(rest)
+}
+
+// heading returns the name of an artifact, after that of its task if another artifact has the same
+// name.
+func (p *printer) heading(a a2a.Artifact) string {
+	if a.Name == "" {
+		return p.artifactTask(a.ArtifactID)
+	}
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	p.names[a.ArtifactID] = a.Name
+	for id, name := range p.names {
+		if id != a.ArtifactID && name == a.Name {
+			return p.artifactTask(a.ArtifactID) + ": " + a.Name
+		}
+	}
+	return a.Name
 }
 
 // ownArtifact matches the ids of artifacts that have the place of their task.

@@ -37,6 +37,18 @@ func TestPrinter_reasons(t *testing.T) {
 	}
 }
 
+// Artifacts of two tasks with the same name have the names of their tasks in the heading.
+func TestPrinter_sameNames(t *testing.T) {
+	var out strings.Builder
+	p := &printer{out: &out, seen: map[string]string{}, shown: map[string]string{}, objective: objectiveOf(t, wireSteps("working", "working", "working", "pending", "pending"))}
+	for _, id := range []string{"1-0-01a2", "1-1-01a2", "1-0-01a2"} {
+		p.artifact(a2a.Artifact{ArtifactID: id, Name: "counts", Parts: []a2a.Part{a2a.TextPart(id + "\n")}}, true)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "[counts]\n1-0-01a2\n") || !strings.Contains(got, "\n[Approve: counts]\n1-1-01a2\n\n[Search") || !strings.Contains(got, "patience: counts]\n1-0-01a2\n") {
+		t.Errorf("it prints\n%s", got)
+	}
+}
+
 // How much is done is printed while the task works, also after the first piece of a result, and
 // a state that says nothing more than the results is not.
 func TestPrinter_done(t *testing.T) {

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,8 +38,26 @@ func newPrompt(p *process.Process) *prompt {
 	return &prompt{in: in, keys: bufio.NewReader(in), out: out, size: size}
 }
 
+// await returns what read returns, or why ctx has ended before: a read of a terminal cannot be
+// ended, and lasts until the process ends.
+func await[T any](ctx context.Context, read func() (T, error)) (got T, err error) {
+	done := make(chan struct{})
+	var value T
+	var failed error
+	go func() {
+		defer close(done)
+		value, failed = read()
+	}()
+	select {
+	case <-done:
+		return value, failed
+	case <-ctx.Done():
+		return got, context.Cause(ctx)
+	}
+}
+
 // choose shows options below a title, and returns the index of the chosen one.
-func (p *prompt) choose(title string, options []string) (int, error) {
+func (p *prompt) choose(ctx context.Context, title string, options []string) (int, error) {
 	restore, err := process.ReadKeys(p.in)
 	if err != nil {
 		return 0, err
@@ -47,24 +67,35 @@ func (p *prompt) choose(title string, options []string) (int, error) {
 	for {
 		columns, rows := p.size()
 		s.draw(m.lines(title, options, columns, rows))
-		k, err := readKey(p.keys)
-		if err != nil || k == keyLeave {
+		k, err := await(ctx, func() (rune, error) { return readKey(p.keys) })
+		switch {
+		case ctx.Err() != nil:
+			return 0, context.Cause(ctx)
+		case k == keyStop:
+			return 0, context.Canceled
+		case err != nil || k == keyLeave:
 			return 0, errLeft
-		}
-		if m.press(k) {
+		case m.press(k):
 			return m.at, nil
 		}
 	}
 }
 
-// line asks for a line of text.
-func (p *prompt) line(label string) (string, error) {
-	fmt.Fprintf(p.out, "%s ", label)
-	text, err := p.keys.ReadString('\n')
-	if text = strings.TrimSpace(text); err != nil || text == "" {
-		return "", errLeft
+// line asks for a line of text until fits, which may be empty, says nothing against it.
+func (p *prompt) line(ctx context.Context, label string, fits func(text string) error) (string, error) {
+	for {
+		fmt.Fprintf(p.out, "%s [Ctrl-D leaves] ", label)
+		text, err := await(ctx, func() (string, error) { return p.keys.ReadString('\n') })
+		if err != nil {
+			fmt.Fprintln(p.out)
+			return "", cmp.Or(context.Cause(ctx), errLeft)
+		}
+		text = strings.TrimSpace(text)
+		if err = fits(text); err == nil {
+			return text, nil
+		}
+		fmt.Fprintf(p.out, "This does not fit: %v\n", err)
 	}
-	return text, nil
 }
 
 // A rawWriter writes to a terminal that takes a new line for no return.
@@ -81,10 +112,11 @@ const (
 	keyDown  = 'j'
 	keyEnter = '\r'
 	keyLeave = 'q'
+	keyStop  = '\x03' // Ctrl-C, while a terminal passes on each key
 )
 
 // readKey reads one key: a character, or one of the keys of a menu for arrows, Enter, Escape and
-// Ctrl-C.
+// Ctrl-D.
 func readKey(in *bufio.Reader) (rune, error) {
 	k, _, err := in.ReadRune()
 	switch {
@@ -92,7 +124,7 @@ func readKey(in *bufio.Reader) (rune, error) {
 		return 0, err
 	case k == '\n':
 		return keyEnter, nil
-	case k == 3, k == 4, k == '\x1b' && in.Buffered() == 0: // Ctrl-C, Ctrl-D, Escape
+	case k == 4, k == '\x1b' && in.Buffered() == 0: // Ctrl-D, Escape
 		return keyLeave, nil
 	case k != '\x1b':
 		return k, nil
@@ -143,5 +175,5 @@ func (m *menu) lines(title string, options []string, columns, rows int) []string
 		}
 		out = append(out, oneLineKept(fmt.Sprintf("%s %d  %s", mark, i+1, a2a.VisibleLine(options[i])), columns-1))
 	}
-	return append(out, process.OneLine("Arrows or a number, then Enter; q to leave", columns-1))
+	return append(out, process.OneLine("Arrows or a number, then Enter; q to leave, Ctrl-C to end", columns-1))
 }

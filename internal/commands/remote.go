@@ -208,10 +208,7 @@ func (t *outage) failed(err error, _ time.Duration) {
 		t.since = time.Now()
 	}
 	if end, ended := process.EndOf(t.dataDir, t.url); ended && !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
-		t.giveUp(&process.Advised{
-			Err:  fmt.Errorf("nothing serves at %s: the server has ended at %s: %s", t.url, end.At.Local().Format(time.TimeOnly), a2a.Visible(end.Reason)),
-			Hint: "Correct that, and start it again. The command check finds mistakes in files before a start", Reason: reasonUnreachable,
-		})
+		t.ended(end)
 		return
 	}
 	switch {
@@ -227,6 +224,22 @@ func (t *outage) failed(err error, _ time.Duration) {
 		t.note("Still no answer. Look at what the server has printed: a file that it refuses ends its start, which the command check finds. Or this is not its address: --url names another.\n")
 	}
 }
+
+// ended ends the command if the server has ended while it waited, or if no start of another one
+// has removed the end since.
+func (t *outage) ended(end process.End) {
+	if end.At.Before(t.since) && time.Since(t.since) < endCounts {
+		return
+	}
+	t.giveUp(&process.Advised{
+		Err:  fmt.Errorf("nothing serves at %s: the server has ended at %s: %s", t.url, end.At.Local().Format(time.TimeOnly), a2a.Visible(end.Reason)),
+		Hint: "Correct that, and start it again. The command check finds mistakes in files before a start", Reason: reasonUnreachable,
+	})
+}
+
+// endCounts is how long a server that has just been started may take until it has removed the end
+// of the one before.
+const endCounts = 1500 * time.Millisecond
 
 // adviceAfter is how long an agent that was never reached may be silent until it is said where to
 // look.

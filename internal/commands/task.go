@@ -163,10 +163,28 @@ func (c *objectiveCommand) Run(p *process.Process, r *remote) error {
 		columns, _ = size()
 	}
 	inner := &printer{color: process.Colored(p.Stdout)}
-	for _, line := range (tree{columns: columns, rows: 1 << 20, now: time.Now(), paint: inner.paint}).lines(o) {
+	for _, line := range (tree{columns: columns, rows: 1 << 20, now: time.Now(), done: doneOf(p.Ctx, r.noRepeat, o), paint: inner.paint}).lines(o) {
 		fmt.Fprintln(p.Stdout, line)
 	}
 	return nil
+}
+
+// doneOf returns how much of o is done, in percent, as the root task of its latest attempt has it; nil
+// if that is not known.
+func doneOf(ctx context.Context, agent *client.Client, o *client.Objective) *int {
+	if o.Status.Ended() {
+		return nil
+	}
+	t, err := agent.Get(ctx, o.ID, 0)
+	if err != nil {
+		return nil
+	}
+	if latest, ok := t.Metadata.String("longhaul/v1/retriedBy"); ok {
+		if t, err = agent.Get(ctx, latest, 0); err != nil {
+			return nil
+		}
+	}
+	return doneIn(t.Metadata)
 }
 
 // cardCommand is "longhaul card".

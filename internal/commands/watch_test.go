@@ -445,7 +445,7 @@ func TestRun_serverEnded(t *testing.T) {
 	f := newFakeAgent(t)
 	f.Close()
 	dir := t.TempDir()
-	process.End{Addr: strings.TrimPrefix(f.URL, "http://"), Reason: "a.yaml:3: a task needs a name", At: time.Now()}.Keep(dir)
+	process.End{Addr: strings.TrimPrefix(f.URL, "http://"), Reason: "a.yaml:3: a task needs a name", At: time.Now().Add(time.Minute)}.Keep(dir)
 	t.Setenv("LONGHAUL_DATA_DIR", dir)
 	for _, args := range [][]string{{"send", "x"}, {"watch", rootID}, {"list"}} {
 		var stderr bytes.Buffer
@@ -460,6 +460,29 @@ func TestRun_serverEnded(t *testing.T) {
 	process.ForgetEnd(dir)
 	if _, ok := process.EndOf(dir, f.URL); ok {
 		t.Error("the end is not forgotten")
+	}
+}
+
+// The end of the server before ends no command while another one may be about to start; when it is
+// still there after a while it does, and so does an end that comes meanwhile.
+func TestTrouble_oldEnd(t *testing.T) {
+	dir, refused := t.TempDir(), fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	var gaveUp error
+	tr := &outage{note: func(text string) { t.Errorf("it says %s", text) }, url: "http://127.0.0.1:7999", dataDir: dir, giveUp: func(err error) { gaveUp = err }}
+	end := process.End{Addr: "127.0.0.1:7999", Reason: "a mistake", At: time.Now().Add(-time.Minute)}
+	end.Keep(dir)
+	if tr.failed(refused, 0); gaveUp != nil {
+		t.Errorf("an end before it began: %v", gaveUp)
+	}
+	tr.since = tr.since.Add(-endCounts) // it has lasted
+	if tr.failed(refused, 0); gaveUp == nil {
+		t.Error("an end that stays does not count")
+	}
+	tr, gaveUp = &outage{url: tr.url, dataDir: dir, giveUp: tr.giveUp}, nil
+	end.At = time.Now().Add(time.Minute)
+	end.Keep(dir)
+	if tr.failed(refused, 0); gaveUp == nil {
+		t.Error("an end while it waits does not count")
 	}
 }
 

@@ -111,3 +111,16 @@ func TestTask_progress(t *testing.T) {
 		check(g.Message("", "").Text(), 0, "one", "two", "three")
 	})
 }
+
+// The progress text of one of two tasks has the name of its task.
+func TestTask_progressOfTwo(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		first := s.moved(0, 0, opt.TaskWorking)
+		first.Status = a2a.AgentMessage("", s.task(0, 0), ":progress-1", "page 4")
+		s.record(planAdded(s.objective, 0, 2), s.rootMoved(opt.TaskWorking), first, s.moved(0, 1, opt.TaskWorking))
+		if p := s.view(s.objective.RootID()).Progress; p.Text != "Plan 0, task 2 of 2" || p.Said != "Task 0: page 4" {
+			t.Errorf("the root task shows %+v", p)
+		}
+	})
+}

@@ -88,13 +88,13 @@ func (v *viewRow) complete(c *db.Conn, want shown.TaskWant) error {
 // progressOf returns the progress of the plans of an objective.
 func progressOf(s *db.Steps, objectiveID string) *shown.Progress {
 	var plans []*opt.Plan
-	s.Each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
+	s.Each(`SELECT p.id, p.name, p.status, t.name, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
 		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, db.Args{objectiveID},
 		func(row db.Scanner) error {
 			var p opt.Plan
 			var t opt.Task
 			var status db.Content
-			if err := row.Scan(&p.ID, (*db.Content)(&p.Name), &p.Status, &t.Index, &t.State, &status); err != nil {
+			if err := row.Scan(&p.ID, (*db.Content)(&p.Name), &p.Status, (*db.Content)(&t.Name), &t.Index, &t.State, &status); err != nil {
 				return err
 			}
 			if t.State == opt.TaskWorking && len(status) > 0 {

@@ -2,8 +2,10 @@ package shown
 
 import (
 	"fmt"
-	"longhaul/opt"
+	"slices"
 	"strings"
+
+	"longhaul/opt"
 )
 
 // maxSaid is the maximum length of Said, in characters.
@@ -13,7 +15,7 @@ const maxSaid = 200
 // plans.
 type Progress struct {
 	Text    string // such as "Writing, task 2 of 4"; "" while no task has begun
-	Said    string // the progress text of a task of that plan, cut to a line; "" for none
+	Said    string // the progress text of a task of that plan, cut to a line, after the name of the task if several have begun; "" for none
 	Percent int    // of tasks that have ended, with the parts of those that run
 	Steps   int    // tasks that have begun and tasks that have ended, together
 }
@@ -29,7 +31,7 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 		if plan.Status == opt.PlanSkipped {
 			continue
 		}
-		begun, active, said := 0, false, ""
+		begun, active := 0, false
 		for _, t := range plan.Tasks {
 			all++
 			done += doneOf(plan, t)
@@ -41,13 +43,10 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 				p.Steps++
 			}
 			active = active || t.State != opt.TaskPending && !t.State.Ended()
-			if t.State == opt.TaskWorking && t.Said != "" {
-				said = t.Said
-			}
 		}
 		if begun > 0 && !runs {
 			p.Text, runs = fmt.Sprintf("%s, task %d of %d", plan.Name, begun, len(plan.Tasks)), active
-			p.Said = inLine(said)
+			p.Said = inLine(saidIn(plan, begun > 1))
 		}
 	}
 	if all == 0 {
@@ -55,6 +54,21 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 	}
 	p.Percent, p.Steps = done/all, p.Steps+ended
 	return &p
+}
+
+// saidIn returns the progress text of the last task of a plan that runs and has one, after its name if
+// that is wanted.
+func saidIn(plan *opt.Plan, named bool) string {
+	for _, t := range slices.Backward(plan.Tasks) {
+		switch {
+		case t.State != opt.TaskWorking || t.Said == "":
+		case named:
+			return t.Name + ": " + t.Said
+		default:
+			return t.Said
+		}
+	}
+	return ""
 }
 
 // doneOf returns how much of a task is done, in percent: all of it only when it has ended.
