@@ -145,6 +145,7 @@ type Park struct {
 	Wait      int64      `json:"wait,omitempty"`      // milliseconds at most; 0 for at once, or for as long as Elsewhere takes
 	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
+	Notes     bool       `json:"notes,omitempty"`     // a note of a client ends the wait, too
 }
 
 // Elsewhere is an activity on another task queue, in any language. Its result is the

@@ -73,8 +73,8 @@ func resetTo(h *historypb.History) (runID string) {
 func TestReplay_laterRules(t *testing.T) {
 	replace := map[string]string{}
 	for name, changes := range map[string][]string{
-		"objective.go": {"\nconst Rules = 16\n", "\nconst Rules = 17\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 17)"},
-		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 17)"},
+		"objective.go": {"\nconst Rules = 17\n", "\nconst Rules = 18\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 18)"},
+		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 18)"},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
 		if err != nil {

@@ -82,6 +82,7 @@ type input struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 	Accept  []string        `json:"accept,omitempty"`
 	Whole   bool            `json:"whole,omitempty"` // hand the client's messages over as they are, in place of message and data
+	IDs     bool            `json:"ids,omitempty"`   // with Whole: a message has the id that its client gave it, also a known one: ids are no keys here
 }
 
 // Named implements [activities.Namer].

@@ -180,7 +180,7 @@ func (h *handoff) lastWords(id string, m *a2a.Message) a2a.Artifact {
 // task is canceled then, cancelRemote runs.
 func (h *handoff) park(d time.Duration, says string) activities.Outcome {
 	o := activities.ParkFor(d, h.memo, says)
-	o.OnCancel = true
+	o.OnCancel, o.Park.Notes = true, h.input.Whole // whose notes the agent gets
 	if h.atCredential() {
 		o.State = opt.TaskAuthRequired
 	}

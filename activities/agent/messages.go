@@ -34,7 +34,7 @@ func (s messages) startID() string {
 		return made
 	}
 	own, author := request[0].MessageID, authorOf(request[0])
-	if opt.DerivedObjectiveID(s.work.Tenant, author, own) != s.work.ObjectiveID {
+	if !s.input.IDs && opt.DerivedObjectiveID(s.work.Tenant, author, own) != s.work.ObjectiveID {
 		return made
 	}
 	return s.id(own, author, made)

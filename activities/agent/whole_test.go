@@ -78,17 +78,21 @@ func TestExecutor_wholeOfAnotherTenant(t *testing.T) {
 }
 
 // The id of the client's message goes over where clients are one, for the first task alone, and
-// not when it is sent again.
+// not when it is sent again; for another objective only where ids are no keys.
 func TestExecutor_wholeMessageID(t *testing.T) {
 	objective := opt.DerivedObjectiveID(opt.DefaultTenant, opt.Anonymous, "m-1")
 	first, second := opt.TaskID(opt.PlanID(objective, 1), 0), opt.TaskID(opt.PlanID(objective, 1), 1)
 	for _, tc := range []struct {
-		author, task string
-		lost, same   bool
-	}{{opt.Anonymous, first, false, true}, {opt.Anonymous, second, false, false}, {"ann", first, false, false}, {opt.Anonymous, first, true, false}} {
+		author, task, id, more string
+		lost, same             bool
+	}{
+		{opt.Anonymous, first, "m-1", "", false, true}, {opt.Anonymous, second, "m-1", "", false, false}, {"ann", first, "m-1", "", false, false},
+		{opt.Anonymous, first, "m-1", "", true, false}, {opt.Anonymous, first, "m-2", "", false, false}, {opt.Anonymous, first, "m-2", `,"ids":true`, false, true},
+	} {
 		f := newFake(t, "1.0", false)
 		w := whole("go")
-		w.ObjectiveID, w.TaskID, w.Messages[0].Metadata = objective, tc.task, a2a.Metadata{}.With(opt.KeyAuthor, tc.author)
+		w.ObjectiveID, w.TaskID, w.Messages[0].MessageID, w.Messages[0].Metadata = objective, tc.task, tc.id, a2a.Metadata{}.With(opt.KeyAuthor, tc.author)
+		w.Input = json.RawMessage(`{"agent":"other","whole":true` + tc.more + `}`)
 		at := 0
 		if tc.lost {
 			at = 3
@@ -96,7 +100,7 @@ func TestExecutor_wholeMessageID(t *testing.T) {
 		_, got := loses(t, f, executor(t, f, ""), w, at)
 		sent := f.params("send")
 		id := sent[len(sent)-1]["message"].(object)["messageId"]
-		if got != "completed|result=Done: go " || (id == "m-1") != tc.same {
+		if got != "completed|result=Done: go " || (id == tc.id) != tc.same {
 			t.Errorf("%+v: %s, the message id is %v", tc, got, id)
 		}
 	}
@@ -287,7 +291,9 @@ func TestExecutor_wholeNoteInVain(t *testing.T) {
 	w.Messages, w.Notes = append(w.Messages, a2a.Message{MessageID: "n-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("more")}}), 1
 	var waits []int64
 	_, _ = executortest.Player{Executor: executor(t, f, ", no-stream: true, no-push: true"), Legs: 14, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
-		waits = append(waits, o.Park.Wait)
+		if waits = append(waits, o.Park.Wait); !o.Park.Notes {
+			t.Error("a note does not end the wait")
+		}
 		f.refuse = map[string]rpcFault{"send": {-32603, "down"}}
 		if len(waits) < 2 {
 			f.refuse = nil

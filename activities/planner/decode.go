@@ -53,7 +53,7 @@ func (s *source) playbook(n *yaml.Node) *playbook {
 	case front.raw != "" && len(b.plans) > 0:
 		s.fail(n, `"front" hands all of the work over to an agent: there are no plans beside it`)
 	case front.raw != "":
-		b.plans = frontPlans(front)
+		b.plans = frontPlans(front, false)
 	}
 	for _, skill := range b.skills {
 		if !slices.Contains(b.rules.skills, skill.ID) {

@@ -11,11 +11,11 @@ import (
 // Messages that no playbook takes go to the agent, whichever skill they ask for, and those of a
 // playbook with front to another one.
 func TestPlaybooks_WithFront(t *testing.T) {
-	books := load(t, "name: legal\nfront: lawyers\nmatch: {keywords: [contract]}\n", "name: tea\nskills: [{id: brew, name: B, description: D, tags: [x]}]\nplans: [{name: P, tasks: [{name: Boil}]}]\n").WithFront("writers")
+	books := load(t, "name: legal\nfront: lawyers\nmatch: {keywords: [contract]}\n", "name: tea\nskills: [{id: brew, name: B, description: D, tags: [x]}]\nplans: [{name: P, tasks: [{name: Boil}]}]\n").WithFront("writers", true)
 	for text, want := range map[string]struct{ skill, book, input string }{
 		"Check this contract":     {"", "legal", `{"agent":"lawyers","whole":true}`},
-		"A letter":                {"", "front", `{"agent":"writers","whole":true}`},
-		"Translate this contract": {"translate", "front", `{"agent":"writers","whole":true}`},
+		"A letter":                {"", "front", `{"agent":"writers","whole":true,"ids":true}`},
+		"Translate this contract": {"translate", "front", `{"agent":"writers","whole":true,"ids":true}`},
 		"hello":                   {"tea", "tea", ""},
 	} {
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}

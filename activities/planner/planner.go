@@ -43,9 +43,10 @@ type Skill struct {
 func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} }
 
 // WithFront returns playbooks that hand over to an agent what none of them takes, whichever skill
-// it asks for.
-func (p *Playbooks) WithFront(agent string) *Playbooks {
-	return p.withLast(&playbook{file: "--front", name: "front", plans: frontPlans(text{raw: agent})})
+// it asks for. With ids the agent gets each message with the id that the client gave it, also one that
+// it knows.
+func (p *Playbooks) WithFront(agent string, ids bool) *Playbooks {
+	return p.withLast(&playbook{file: "--front", name: "front", plans: frontPlans(text{raw: agent}, ids)})
 }
 
 // WithExecutor is WithFront for an executor that does the whole work of a message.

@@ -19,17 +19,16 @@ func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
 	switch {
 	case e.Task != nil:
 		r.feed.At.Seq = e.Seq
+		r.note(e.Task.Status)
 		if err = r.showThread(ctx, e.Task); err == nil {
-			r.note(e.Task.Status)
 			err = r.refresh(ctx)
 		}
 	case e.Artifact != nil:
-		var replaces bool
-		if replaces, err = r.feed.Artifact(*e.Artifact, e.Seq); replaces {
+		if r.feed.Artifact(*e.Artifact, e.Seq) {
 			err = r.showThread(ctx, nil)
 		}
 	case e.Status != nil:
-		err = r.onStatus(*e.Status, e.Seq)
+		r.onStatus(*e.Status, e.Seq)
 	}
 	r.feed.At.Seq = max(r.feed.At.Seq, e.Seq)
 	return err
@@ -37,15 +36,14 @@ func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
 
 // onStatus adds what the agent says with a status. Updates about plans and tasks, which repeat
 // the status of the root task, only change the state.
-func (r *Run) onStatus(u a2a.StatusUpdate, seq int64) error {
+func (r *Run) onStatus(u a2a.StatusUpdate, seq int64) {
 	if r.dirty == nil {
 		r.dirty = time.After(settleTime)
 	}
-	if u.Metadata.Has(opt.KeyEvent) {
-		return nil
+	if !u.Metadata.Has(opt.KeyEvent) {
+		r.note(u.Status)
+		r.feed.Status(u.Status, seq)
 	}
-	r.note(u.Status)
-	return r.feed.Status(u.Status, seq)
 }
 
 // note keeps the status in which the objective has ended.
@@ -61,7 +59,7 @@ func (r *Run) note(s a2a.TaskStatus) {
 func (r *Run) showThread(ctx context.Context, own *a2a.Task) error {
 	thread, err := r.thread(ctx, own)
 	if err == nil {
-		err = r.feed.Thread(thread)
+		r.feed.Thread(thread)
 	}
 	return err
 }
@@ -95,9 +93,7 @@ func (r *Run) thread(ctx context.Context, own *a2a.Task) (all []protocol.Message
 func (r *Run) show(ctx context.Context) (*opt.Objective, error) {
 	o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: r.objectiveID})
 	if err == nil {
-		err = r.feed.Show(o.Objective)
-	}
-	if err == nil {
+		r.feed.Show(o.Objective)
 		err = r.judge(ctx)
 	}
 	return o.Objective, err
@@ -115,10 +111,10 @@ func (r *Run) refresh(ctx context.Context) error {
 		return err
 	}
 	thread, err := r.thread(ctx, nil)
-	if err != nil {
-		return err
+	if err == nil {
+		r.feed.Interrupt(open, thread)
 	}
-	return r.feed.Interrupt(open, thread)
+	return err
 }
 
 // finish ends the run after the end of the objective, or after its removal.
@@ -127,31 +123,30 @@ func (r *Run) finish(ctx context.Context) (err error) {
 		_, err = r.show(ctx)
 	}
 	if r.ended == nil || call.Is(err, call.NotFound) {
-		return r.feed.Fail("REMOVED", "The work was removed")
+		r.feed.Fail("REMOVED", "The work was removed")
+		return nil
 	}
 	switch s := *r.ended; {
 	case err != nil || r.feed.At.Over:
-		return err
 	case s.State == a2a.Completed:
-		return r.feed.Success("success")
+		r.feed.Success("success")
 	case s.State == a2a.Canceled:
-		return r.feed.Success("cancelled")
+		r.feed.Success("cancelled")
 	case s.Message != nil && s.Message.Text() != "":
-		return r.feed.Fail(string(s.State), s.Message.Text())
+		r.feed.Fail(string(s.State), s.Message.Text())
 	default:
-		return r.feed.Fail(string(s.State), "The work has failed")
+		r.feed.Fail(string(s.State), "The work has failed")
 	}
+	return err
 }
 
 // showAnswer shows a thread without work to follow, and what the agent has answered at once; nil
 // for nothing.
 func (r *Run) showAnswer(ctx context.Context, m *a2a.Message) error {
 	err := r.showThread(ctx, nil)
-	if m != nil && err == nil {
-		err = r.feed.Answer(m)
+	if m != nil {
+		r.feed.Answer(m)
 	}
-	if err == nil {
-		err = r.feed.Success("success")
-	}
+	r.feed.Success("success")
 	return err
 }

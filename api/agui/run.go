@@ -67,16 +67,16 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 		return r, nil
 	}
 	task, answer, err := r.begin(ctx)
-	if err == nil && !continued {
-		err = r.feed.Start()
-	}
-	if err == nil && len(r.answered) > 0 {
-		err = r.feed.Stored(slices.Sorted(maps.Keys(r.answered)))
-	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case task == "":
+	}
+	if !continued {
+		r.feed.Start()
+	}
+	if len(r.answered) > 0 {
+		r.feed.Stored(slices.Sorted(maps.Keys(r.answered)))
+	}
+	if task == "" {
 		return r, r.showAnswer(ctx, answer)
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
@@ -226,7 +226,8 @@ func (r *Run) judge(ctx context.Context) error {
 		}
 		delete(r.answered, id)
 		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
-			return r.feed.Refuse(call.ErrNotWaiting.Late(first.Decision))
+			r.feed.Refuse(call.ErrNotWaiting.Late(first.Decision))
+			return nil
 		}
 	}
 	return nil
@@ -252,8 +253,8 @@ func (r *Run) Close() {
 // [stream.Stream.Next].
 func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 	for {
-		if text := r.feed.Take(); text != "" {
-			return text, nil
+		if text, err := r.feed.Take(); text != "" || err != nil {
+			return text, err
 		}
 		if r.feed.At.Over {
 			return "", io.EOF

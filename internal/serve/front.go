@@ -79,7 +79,7 @@ func (s workSettings) inFront(books *planner.Playbooks, planners map[string]acti
 	if strings.Contains(name, "://") {
 		name = frontAgent
 	}
-	return books.WithFront(name), nil
+	return books.WithFront(name, s.sameIDs), nil
 }
 
 // Skills returns the skills of the agent, each with its media types. Before its card was read

@@ -25,6 +25,7 @@ import (
 	"longhaul/activities/served"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
+	"longhaul/api/call"
 	"longhaul/api/card"
 	"longhaul/api/message"
 	"longhaul/internal/process"
@@ -60,6 +61,7 @@ func (p *planning) Start(context.Context) error {
 		_, wrong := p.settings.readPlaybooks(p.host.build)
 		return errors.Join(err, wrong)
 	}
+	p.settings.sameIDs = p.api != nil && idempotencyModes[p.api.Idempotency] != call.ByMessageID
 	var err error
 	if p.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) {
 		return p.settings.loadPlaybooks(p.host.build, p.planners())

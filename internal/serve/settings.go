@@ -145,6 +145,8 @@ type workSettings struct {
 	Usual     string   `name:"default-executor" help:"Executor of tasks that name none, such as those in plans of clients: llm, shell, http … or one that the program has. Without it the default of the program, else echo if it is on; if there is none, plans of clients with tasks are refused. The API and the workers need the same." env:"LONGHAUL_DEFAULT_EXECUTOR" placeholder:"NAME"`
 	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which needs --echo and only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
 	Quotas    []string `name:"quota" help:"How much of something one tenant may use, as QUOTA=N, or TENANT:QUOTA=N for one tenant alone; repeatable, 0 for no limit. The quotas are open-objectives, open-gates, stored-bytes, running-tasks (in one worker) and notices-per-hour; see docs/operations.md for the defaults. With --auth none the API has no defaults; longhaul worker always has them. The API and the workers need the same." env:"LONGHAUL_QUOTA" placeholder:"QUOTA=N"`
+
+	sameIDs bool // several messages may have one id: it is no key of the API
 }
 
 // quotas returns the limits of tenants: those of the settings, and defaults where callers are

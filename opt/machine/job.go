@@ -34,6 +34,8 @@ type Work struct {
 	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
 	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
 	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
+	Noted     bool           `json:"noted,omitempty"`     // likewise a note
+	Hears     bool           `json:"hears,omitempty"`     // a note ends the wait
 	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback or an activity elsewhere: the next leg ends with it
 	Returning bool           `json:"returning,omitempty"` // that leg runs
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
@@ -366,7 +368,7 @@ func (j job) failed(f Failure, e opt.Event) {
 		wait = min(2*wait, most)
 	}
 	w.Attempt++
-	w.Leg, w.Woken, w.Returning = 0, false, false
+	w.Leg, w.Woken, w.Noted, w.Returning = 0, false, false, false
 	w.Waiting, w.Due = true, a2a.At(j.plan.facts().now.Time().Add(wait))
 }
 

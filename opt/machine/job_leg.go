@@ -39,6 +39,14 @@ func (w *Work) wake() {
 	}
 }
 
+// hear lets the next leg begin at once after a note, if the leg before it has asked for that.
+func (w *Work) hear() {
+	w.Noted = w.Running
+	if w.Hears && w.Waiting && w.Leg > 0 {
+		w.Due = a2a.Time{}
+	}
+}
+
 // remember stores the memo and the usage in an outcome. e has the leg.
 func (j job) remember(out opt.Outcome, e opt.Event) {
 	k, id := j.kept, j.task.ID
@@ -79,10 +87,11 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 	}
 	w.Leg++
 	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
-	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
+	w.Hears = out.Park.Notes && j.plan.facts().rules >= rulesNotes
+	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken && !(w.Hears && w.Noted) {
 		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
 	}
-	w.Woken = false
+	w.Woken, w.Noted = false, false
 }
 
 // leaveGate closes the gate at which the legs watch, if they do: the work elsewhere continues
@@ -117,7 +126,7 @@ func (j job) beginReturning() {
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
-	w.Waiting, w.Due, w.Elsewhere, w.Woken = false, a2a.Time{}, nil, false
+	w.Waiting, w.Due, w.Elsewhere, w.Woken, w.Noted = false, a2a.Time{}, nil, false, false
 	w.Running, w.Returning, w.Root = true, true, j.plan.leaf(j.task)
 }
 

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 16
+const Rules = 17
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -111,6 +111,9 @@ const rulesSoon = 15
 // rulesStanding is the version of the rules from which on standing decisions are looked up before a
 // gate opens about which they may decide.
 const rulesStanding = 16
+
+// rulesNotes is the version of the rules from which on a note ends the wait of a task that asks for it.
+const rulesNotes = 17
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -229,13 +229,16 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 	}
 }
 
-// showNote shows a note at the open approvals. A comment is shown at its own alone: it
-// reaches no other task.
+// showNote shows a note at the open approvals, and to the tasks that wait for one. A comment is shown
+// at its own alone: it reaches no other task.
 func (m *Plan) showNote(to *opt.Task, l opt.Letter) {
 	if !l.Comment {
 		m.State.shapedBy(l.Principal)
 	}
 	for _, t := range m.State.Plan.Tasks {
+		if w := m.State.Work[t.ID]; w != nil && !l.Comment && (to == nil || t == to) {
+			w.hear()
+		}
 		if t.Gate != nil && t.Gate.Kind == opt.Approval && (t == to || !l.Comment) {
 			m.job(t).extend(t.Gate.WithNote(exchanged(l, m.now)))
 		}

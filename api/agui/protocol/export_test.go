@@ -22,6 +22,6 @@ func Joined(own []byte, thread ...string) ([]byte, error) {
 	return json.Marshal(joined(messages, list))
 }
 
-func (f *Feed) Say(id, text string, last bool, seq int64) error { return f.say(id, text, last, seq) }
-func (f *Feed) SetSteps(names ...string) error                  { return f.setSteps(names) }
-func (f *Feed) Settle() error                                   { return f.settle() }
+func (f *Feed) Say(id, text string, last bool, seq int64) { f.say(id, text, last, seq) }
+func (f *Feed) SetSteps(names ...string)                  { f.setSteps(names) }
+func (f *Feed) Settle()                                   { f.settle() }

@@ -141,27 +141,28 @@ func TestJoined(t *testing.T) {
 // A client that continues at any event gets the others, and nothing twice.
 func TestFeed_continues(t *testing.T) {
 	play := func(f *protocol.Feed, after int64, whole bool) {
-		must := func(err error) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		if whole {
-			must(f.SetSteps("one", "two"))
+			f.SetSteps("one", "two")
 		}
 		if after < 2 {
-			must(f.Say("m", "a", false, 2))
+			f.Say("m", "a", false, 2)
 		}
-		must(f.SetSteps("two", "three"))
+		f.SetSteps("two", "three")
 		if after < 4 {
-			must(f.Say("m", "b", true, 4))
+			f.Say("m", "b", true, 4)
 		}
-		must(f.Settle())
+		f.Settle()
 	}
-	frames := func(text string) []string { return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n") }
+	frames := func(f *protocol.Feed) []string {
+		text, err := f.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n")
+	}
 	whole := &protocol.Feed{}
 	play(whole, 0, true)
-	all := frames(whole.Take())
+	all := frames(whole)
 	if len(all) != 10 {
 		t.Fatalf("%d events:\n%s", len(all), strings.Join(all, ""))
 	}
@@ -173,7 +174,7 @@ func TestFeed_continues(t *testing.T) {
 		}
 		f := &protocol.Feed{At: at}
 		play(f, at.Seq, false)
-		events := append(slices.Clone(all[:n+1]), frames(f.Take())...)
+		events := append(slices.Clone(all[:n+1]), frames(f)...)
 		check(t, events)
 		text := strings.Join(events, "")
 		for _, delta := range []string{`"delta":"a"`, `"delta":"b"`} {

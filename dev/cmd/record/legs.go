@@ -29,6 +29,7 @@ var inLegs = []shape{
 		callback(opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
 	}},
 	{name: "parked-woken", specs: legged("park"), steps: []step{parked, callback(opt.Callback{ID: "c1"})}},
+	{name: "parked-noted", specs: legged("park until a note"), steps: append([]step{parked}, notes(1)...)},
 	{name: "parked-canceled", specs: legged("park"), steps: []step{parked, cancel}},
 	{name: "parked-canceled-task", specs: append(legged("park"), plan("After", "say never")), steps: []step{parked, cancelTask}},
 	{name: "elsewhere", specs: legged("elsewhere")},
@@ -83,7 +84,7 @@ func (legs) leg(w activities.Work) (activities.Outcome, error) {
 		return activities.Completed(), nil
 	}
 	out := activities.ParkFor(time.Hour, "number 7", "Waiting for number 7.")
-	out.OnCancel = true
+	out.OnCancel, out.Park.Notes = true, strings.HasSuffix(w.Description, "note")
 	return out, nil
 }
 

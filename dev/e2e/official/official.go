@@ -4,6 +4,7 @@
 package official
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -37,20 +38,26 @@ func Handler(base string) http.Handler {
 }
 
 // An agent runs the commands of a message: work 1s, stream 6 200ms, stamp 6 200ms, ask TEXT,
-// say TEXT. The answer to a question ends the task.
+// say TEXT, show file, answer TEXT, reject TEXT. The answer to a question ends the task. Messages of the
+// conformance kit are commands by their ids.
 type agent struct{}
 
 // Execute implements [a2asrv.AgentExecutor].
 func (agent) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		if c.StoredTask != nil {
+		commands := kitCommands(c.Message.ID)
+		if text, ok := strings.CutPrefix(commands, "answer "); ok {
+			yield(a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(text)), nil)
+			return
+		}
+		if c.StoredTask != nil && commands == "" {
 			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(Stamp()+" "+textOf(c.Message))), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
 			return
 		}
-		if !yield(a2a.NewSubmittedTask(c, c.Message), nil) || !yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, nil), nil) {
+		if c.StoredTask == nil && !yield(a2a.NewSubmittedTask(c, c.Message), nil) || !yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, nil), nil) {
 			return
 		}
-		for command := range strings.SplitSeq(textOf(c.Message), ";") {
+		for command := range strings.SplitSeq(cmp.Or(commands, textOf(c.Message)), ";") {
 			if !run(ctx, c, strings.Fields(command), yield) {
 				return
 			}
@@ -80,6 +87,11 @@ func run(ctx context.Context, c *a2asrv.ExecutorContext, words []string, yield f
 	case "ask":
 		yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateInputRequired, a2a.NewMessageForTask(a2a.MessageRoleAgent, c, a2a.NewTextPart(rest))), nil)
 		return false
+	case "reject":
+		yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateRejected, a2a.NewMessageForTask(a2a.MessageRoleAgent, c, a2a.NewTextPart(rest))), nil)
+		return false
+	case "show":
+		return yield(a2a.NewArtifactEvent(c, shown[rest]), nil)
 	case "say":
 		return yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(rest)), nil)
 	}

@@ -63,7 +63,7 @@ func TestProve_longhaul(t *testing.T) {
 // has interrupted does not continue.
 func TestProve_officialDatabase(t *testing.T) {
 	t.Parallel()
-	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs")
+	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs", "../official/js/kit.json")
 	server, err := pgserver.Start(t.Context(), "fsync=off")
 	if err != nil {
 		t.Fatal(err)

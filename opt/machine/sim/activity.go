@@ -266,7 +266,7 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	}
 	switch c.pick(3) {
 	case 0:
-		out.Park.Wait = 5000
+		out.Park.Wait, out.Park.Notes = 5000, c.pick(2) == 0
 	case 1:
 		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work", Heartbeat: c.pick(2)}
 	}

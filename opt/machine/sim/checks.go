@@ -18,6 +18,11 @@ func beforeInput(w *world, r *run, in machine.Input) {
 		f.heard[in.Message.MessageID] = r.id
 		f.again[in.Message.MessageID] = r.attempt > 0 || r.objective != r.id && f.resets[r.id] > 0 // it may have begun again
 		beforeReply(w, r, in)
+		beforeNotes(w, r)
+	case machine.Directed:
+		if len(in.Notes) > 0 {
+			beforeNotes(w, r)
+		}
 	case machine.Callback:
 		beforeCallback(w, r, in)
 	case machine.Ended:

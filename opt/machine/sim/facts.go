@@ -142,6 +142,7 @@ type leg struct {
 	memo     string
 	onCancel bool
 	due      int64 // when the next leg may begin
+	hears    bool  // or after a note
 	round    int
 	parks    int  // in the attempt
 	canceled bool // the leg that cancels has ended

@@ -93,7 +93,9 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 	}
 	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
 	t, by := s.Plan.Task(e.TaskID), d.Standing
-	f.notesAt[e.TaskID] = map[string]bool{}
+	if d.Action == opt.Accept {
+		f.notesAt[e.TaskID] = map[string]bool{}
+	}
 	i := slices.IndexFunc(f.looked[d.GateID], func(q opt.StandingQuestion) bool { return q.Gate.ObjectDigest == d.ObjectDigest })
 	if i < 0 || by.ObjectDigest != d.ObjectDigest {
 		w.fail("standing", "%s is decided about another object than that of the rule", w.name(d.GateID))

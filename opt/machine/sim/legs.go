@@ -49,8 +49,8 @@ func (l *leg) countParks(work *machine.Work, in machine.Ended, now int64) {
 			l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
 		}
 		l.parks++
-		l.due = now + in.Outcome.Park.Wait
-		if work.Woken || work.Returned != nil {
+		l.due, l.hears = now+in.Outcome.Park.Wait, in.Outcome.Park.Notes
+		if work.Woken || work.Returned != nil || work.Noted && l.hears {
 			l.due = 0
 		}
 	default:
@@ -75,6 +75,18 @@ func beforeCallback(w *world, r *run, in machine.Callback) {
 	}
 	if in.Outcome != nil {
 		w.facts.plan(r.id).leg(in.TaskID).returned = true
+	}
+}
+
+// beforeNotes notes that notes may wake the tasks of a plan that wait for them.
+func beforeNotes(w *world, r *run) {
+	if _, ok := r.m.(planHost); !ok {
+		return
+	}
+	for _, l := range w.facts.plan(r.id).legs {
+		if l.hears {
+			l.due = 0
+		}
 	}
 }
 

@@ -83,6 +83,60 @@ func TestLegs_wake(t *testing.T) {
 	}
 }
 
+// A note ends the wait of a task that asks for it, also if it comes before the task parks. One to another
+// task, and a run under earlier rules, do not.
+func TestLegs_note(t *testing.T) {
+	for name, c := range map[string]struct {
+		park  opt.Park
+		task  bool // the note is to the task, not to the objective
+		early bool // it arrives while the leg runs
+		other bool // it is to another task
+		rules int
+		wakes bool
+	}{
+		"to the objective": {park: opt.Park{Wait: 60_000, Notes: true}, rules: machine.Rules, wakes: true},
+		"to the task":      {park: opt.Park{Wait: 60_000, Notes: true}, task: true, rules: machine.Rules, wakes: true},
+		"early":            {park: opt.Park{Wait: 60_000, Notes: true}, early: true, rules: machine.Rules, wakes: true},
+		"to another task":  {park: opt.Park{Wait: 60_000, Notes: true}, other: true, rules: machine.Rules},
+		"not asked for":    {park: opt.Park{Wait: 60_000}, rules: machine.Rules},
+		"early, not asked": {park: opt.Park{Wait: 60_000}, early: true, rules: machine.Rules},
+		"earlier rules":    {park: opt.Park{Wait: 60_000, Notes: true}, rules: machine.Rules - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *sim.Story) {
+				s.Rules(c.rules)
+				id := s.Open(given(sim.PlanOf("plan", "draft", "check")))
+				s.Settle()
+				key, tasks := s.Activities()[0], s.Objective(id).Plans[0].Tasks
+				note := func() {
+					switch {
+					case c.other:
+						s.NoteAs("alice", id, tasks[1].A2AID())
+					case c.task:
+						s.NoteAs("alice", id, tasks[0].A2AID())
+					default:
+						s.Say(id, false)
+					}
+					s.Settle()
+				}
+				if c.early {
+					note()
+				}
+				s.End(key, sim.Parked(key, c.park, "", false))
+				s.Settle()
+				if !c.early {
+					note()
+				}
+				if c.wakes {
+					running(s, key+":1")
+				} else {
+					running(s)
+				}
+			})
+		})
+	}
+}
+
 // An outcome that a callback brings while the task is being canceled counts: the work has ended before
 // that could stop it.
 func TestLegs_outcomeWhileStopping(t *testing.T) {

@@ -135,6 +135,7 @@ var mutations = []mutation{
 	{"a reassignment adds to those before", "../gate_step.go", "out.Responders = g.Responders.Replaced(s.To)", "out.Responders = g.Responders.Joined(s.To)"},
 	{"a leg begins before its wait is over", "job_leg.go", "w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))", "_ = wait"},
 	{"a callback before the park is lost", "job_leg.go", "w.Woken = w.Running", "w.Woken = false"},
+	{"a leg begins before its wait is over for a note that it did not ask for", "job_leg.go", "if w.Hears && w.Waiting", "if w.Waiting"},
 	{"what a leg has used is recorded twice", "job_leg.go", "\t\tj.plan.record(e)", "\t\tj.plan.record(e)\n\t\tj.plan.record(e)"},
 	{"what a leg has used is not recorded", "job_leg.go", "\t\tj.plan.record(e)", ""},
 	{"a memo is lost", "job_leg.go", "k.Memos[id] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}", "_ = id"},

@@ -1,32 +1,39 @@
-// An agent on the server of the official JavaScript SDK with its stores in PostgreSQL: port and URL of the
-// database are its arguments, and the tables were made by a2a-db. It understands the commands of the
-// agent in Go beside it.
+// An agent on the server of the official JavaScript SDK: port and URL of a database are its arguments, and
+// its stores are in that PostgreSQL, whose tables were made by a2a-db, or without it in memory. It understands
+// the commands of the agent in Go beside it.
+import { readFileSync } from 'node:fs';
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Role, TaskState } from '@a2a-js/sdk';
-import { AgentEvent, DefaultPushNotificationSender, DefaultRequestHandler } from '@a2a-js/sdk/server';
+import { AgentEvent, DefaultPushNotificationSender, DefaultRequestHandler, InMemoryPushNotificationStore, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { DatabasePushNotificationStore, DatabaseTaskStore } from '@a2a-js/sdk/server/database';
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 
 const [port, database] = process.argv.slice(2);
 const pause = (ms) => new Promise((end) => setTimeout(end, ms));
-const part = (text) => ({ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: '' });
+const kit = JSON.parse(readFileSync(new URL('kit.json', import.meta.url)));
+const contentPart = ($case, value, filename = '', mediaType = '') => ({ content: { $case, value }, metadata: undefined, filename, mediaType });
+const part = (text) => contentPart('text', text);
+const shown = {
+  file: contentPart('raw', Buffer.from('Generated file content\n'), 'output.txt', 'text/plain'),
+  link: contentPart('url', 'https://example.com/output.txt', 'output.txt', 'text/plain'),
+  data: contentPart('data', { key: 'value', count: 42 }),
+};
 const milliseconds = (text) => parseFloat(text) * (text.endsWith('ms') ? 1 : 1000);
 
 const contexts = new Map(); // of tasks that have not ended, by id
 const working = new Set(); // ids of tasks
 const canceled = new Set();
 
+const message = (c, says) => ({ ...c, messageId: crypto.randomUUID(), role: Role.ROLE_AGENT, parts: [part(says)], metadata: undefined, extensions: [], referenceTaskIds: [] });
+
 const status = (c, state, says) => AgentEvent.statusUpdate({
-  ...c, metadata: undefined, status: {
-    state, timestamp: new Date().toISOString(),
-    message: says && { ...c, messageId: crypto.randomUUID(), role: Role.ROLE_AGENT, parts: [part(says)], metadata: undefined, extensions: [], referenceTaskIds: [] },
-  },
+  ...c, metadata: undefined, status: { state, timestamp: new Date().toISOString(), message: says && message(c, says) },
 });
 
-const piece = (c, id, text, append, lastChunk) => AgentEvent.artifactUpdate({
-  ...c, append, lastChunk, metadata: undefined, artifact: { artifactId: id, name: '', description: '', parts: [part(text)], metadata: undefined, extensions: [] },
+const piece = (c, id, part, append, lastChunk) => AgentEvent.artifactUpdate({
+  ...c, append, lastChunk, metadata: undefined, artifact: { artifactId: id, name: '', description: '', parts: [part], metadata: undefined, extensions: [] },
 });
 
 // run runs one command and returns whether the next one may.
@@ -37,11 +44,16 @@ async function run(c, command, publish) {
   } else if (name === 'stream') {
     const id = crypto.randomUUID();
     for (let i = 0; i < +words[0] && !canceled.has(c.taskId); i++) {
-      publish(piece(c, id, 'piece ', i > 0, i === words[0] - 1));
+      publish(piece(c, id, part('piece '), i > 0, i === words[0] - 1));
       await pause(milliseconds(words[1]));
     }
   } else if (name === 'say') {
-    publish(piece(c, crypto.randomUUID(), words.join(' '), false, true));
+    publish(piece(c, crypto.randomUUID(), part(words.join(' ')), false, true));
+  } else if (name === 'show') {
+    publish(piece(c, crypto.randomUUID(), shown[words[0]], false, true));
+  } else if (name === 'reject') {
+    publish(status(c, TaskState.TASK_STATE_REJECTED, words.join(' ')));
+    return false;
   } else if (name === 'ask') {
     publish(status(c, TaskState.TASK_STATE_INPUT_REQUIRED, words.join(' ')));
     return false;
@@ -54,6 +66,12 @@ const executor = {
     const c = { taskId: request.taskId, contextId: request.contextId };
     const said = request.userMessage.parts.map((p) => p.content?.value).join('');
     const publish = (event) => bus.publish(event);
+    const commands = kit.find(([prefix]) => request.userMessage.messageId.startsWith(prefix))?.[1];
+    if (commands?.startsWith('answer ')) {
+      publish(AgentEvent.message(message({ ...c, taskId: '' }, commands.slice('answer '.length))));
+      bus.finished();
+      return;
+    }
     contexts.set(c.taskId, c.contextId);
     working.add(c.taskId);
     publish(AgentEvent.task(request.task ?? {
@@ -61,11 +79,11 @@ const executor = {
       status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
     }));
     let goesOn = true;
-    if (request.task) {
-      publish(piece(c, crypto.randomUUID(), said, false, true));
+    if (request.task && !commands) {
+      publish(piece(c, crypto.randomUUID(), part(said), false, true));
     } else {
       publish(status(c, TaskState.TASK_STATE_WORKING));
-      for (const command of said.split(';')) {
+      for (const command of (commands ?? said).split(';')) {
         goesOn = goesOn && await run(c, command, publish);
       }
     }
@@ -87,14 +105,14 @@ const executor = {
 };
 
 const url = `http://127.0.0.1:${port}`;
-const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database }) }) });
-const pushes = new DatabasePushNotificationStore(db);
+const db = database && new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database }) }) });
+const pushes = db ? new DatabasePushNotificationStore(db) : new InMemoryPushNotificationStore();
 const requestHandler = new DefaultRequestHandler({
   name: 'Official JavaScript server', description: '', version: '1.3.0', provider: undefined, documentationUrl: '', iconUrl: '',
   supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
   capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: false },
   securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [],
-}, new DatabaseTaskStore(db), executor, undefined, pushes, new DefaultPushNotificationSender(pushes));
+}, db ? new DatabaseTaskStore(db) : new InMemoryTaskStore(), executor, undefined, pushes, new DefaultPushNotificationSender(pushes));
 const app = express();
 app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
 app.use('/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
