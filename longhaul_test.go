@@ -15,7 +15,6 @@ import (
 	"longhaul"
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
 
@@ -168,10 +167,10 @@ func TestProgram_Rehearse(t *testing.T) {
 func TestProgram_Rehearse_decide(t *testing.T) {
 	book := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(read(t, "docs/decide.md"))[1]
 	program := longhaul.Program{Executors: map[string]longhaul.Executor{"echo": shout{}}, Playbooks: files(book)}
-	for verdict, asked := range map[opt.Action]int{opt.Accept: 0, opt.Ask: 1} {
-		r, err := program.Rehearse("pay for tea", rehearse.Assumptions{Tasks: map[string]rehearse.Work{"Form": {Verdict: verdict}}})
-		if err != nil || r.Status != opt.ObjectiveCompleted || len(r.Gates) != 1 || r.Gates[0].Task != "Accept: Order" || len(r.Gates[0].Asked) != asked {
-			t.Errorf("if a check says %s: %+v, %v", verdict, r, err)
+	for asked, form := range []rehearse.Work{{Verdict: "accept"}, {Verdict: "ask"}} {
+		r, err := program.Rehearse("pay for tea", rehearse.Assumptions{Tasks: map[string]rehearse.Work{"Form": form}})
+		if err != nil || r.Status != "completed" || len(r.Gates) != 1 || r.Gates[0].Task != "Accept: Order" || len(r.Gates[0].Asked) != asked {
+			t.Errorf("if a check says %s: %+v, %v", form.Verdict, r, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A Config says which agent a Client talks to and how. A field is required
 // unless its comment says what the zero value means.
 type Config struct {
-	URL   string       // of the agent's JSON-RPC interface, such as http://127.0.0.1:7420
+	URL   string       // of the agent, such as http://127.0.0.1:7420: of its JSON-RPC interface, or of one below which its card names that at the same host
 	Token string       // sent as a bearer token, without spaces and new lines around it; "" for none
 	HTTP  *http.Client // nil: a new client. A Timeout in it would cut streams.
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
@@ -126,6 +127,23 @@ func Endpoint(c *Card) (url string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// locate returns the URL of the interface on the card at the URL of the agent, unless it is at
+// another host, which must not get the credentials.
+func (c *caller) locate(ctx context.Context) (at string, ok bool) {
+	var raw json.RawMessage
+	if c.once(ctx, get(CardPath, nil), &raw) != nil {
+		return "", false
+	}
+	card, err := codec.ReadCard(raw)
+	if err != nil {
+		return "", false
+	}
+	at, ok = Endpoint(&card)
+	there, err := url.Parse(at)
+	here, _ := url.Parse(c.cfg.URL) // to which a request was sent
+	return strings.TrimRight(at, "/"), ok && err == nil && there.Scheme == here.Scheme && there.Host == here.Host
 }
 
 // InterruptOptions select open gates. Zero members select everything.

@@ -62,6 +62,7 @@ type envelope struct {
 type caller struct {
 	cfg    Config
 	lastID atomic.Int64 // of a request of JSON-RPC
+	found  atomic.Value // URL of the interface, where the card has it and Config.URL is not it; empty before
 }
 
 // repeat sends a request that is idempotent until it is answered or fails permanently, or
@@ -111,8 +112,42 @@ func (c *caller) once(ctx context.Context, r request, result any) error {
 	return err
 }
 
-// send sends a request and returns the answer, whose body the caller has to close.
+// send sends a request and returns the answer, whose body the caller has to close. A call
+// of a method that finds no interface at the URL of the agent looks for it in the card there.
 func (c *caller) send(ctx context.Context, r request) (*http.Response, error) {
+	if r.path != "" {
+		return c.sendTo(ctx, c.cfg.URL+r.path, r)
+	}
+	at := c.cfg.URL
+	if found, ok := c.found.Load().(string); ok {
+		at = found
+	}
+	res, err := c.sendTo(ctx, at, r)
+	if err != nil || !isNowhere(res) {
+		return res, err
+	}
+	found, ok := c.locate(ctx)
+	if !ok || found == at {
+		return res, nil
+	}
+	c.found.Store(found)
+	return c.sendTo(ctx, found, r)
+}
+
+// isNowhere reports whether an answer says that there is no interface at its URL.
+func isNowhere(res *http.Response) bool {
+	if res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed {
+		return false
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	_ = res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body)) // it is read again
+	_, _, notRPC := codec.ReadResponse(body)
+	return err == nil && notRPC != nil
+}
+
+// sendTo sends a request to a URL.
+func (c *caller) sendTo(ctx context.Context, at string, r request) (*http.Response, error) {
 	header := http.Header{"Accept": {typeJSON}}
 	verb, content := r.method, r.content
 	if r.path == "" {
@@ -127,7 +162,7 @@ func (c *caller) send(ctx context.Context, r request) (*http.Response, error) {
 			return nil, fmt.Errorf("write the content of %s %s: %w", r.method, r.path, err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, verb, c.cfg.URL+r.path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, verb, at, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as https://agent.example.com", c.cfg.URL)
 	}

@@ -104,9 +104,9 @@ func TestClient_errors(t *testing.T) {
 			"Who are you? (UNAUTHENTICATED)",
 		},
 		{
-			"another kind of server", text(404, "text/html", `<p>404`),
-			client.Error{Message: "URL answered 404 Not Found with text/html, which is not A2A", Status: 404},
-			"URL answered 404 Not Found with text/html, which is not A2A",
+			"another kind of server", text(410, "text/html", `<p>Gone`),
+			client.Error{Message: "URL answered 410 Gone with text/html, which is not A2A", Status: 410},
+			"URL answered 410 Gone with text/html, which is not A2A",
 		},
 		{
 			"neither result nor error", text(200, "application/json", `{"jsonrpc":"2.0","id":1}`),
@@ -134,6 +134,39 @@ func TestClient_errors(t *testing.T) {
 		if (details == 1) != (tt.want.Reason != "") || client.HasReason(err, "X") || client.HasReason(err, "") && tt.want.Reason != "" {
 			t.Errorf("%s: %d details", tt.name, details)
 		}
+	}
+}
+
+// Where the URL of an agent is not its interface, its card says where that is. Another host gets
+// nothing.
+func TestClient_findsInterface(t *testing.T) {
+	notFound, working := text(http.StatusNotFound, "text/html", "Cannot POST /"), result(task("WORKING"))
+	host := ""
+	card := func(w http.ResponseWriter, r *http.Request) {
+		text(200, "application/json", `{"name":"A","supportedInterfaces":[{"url":"`+host+`/a2a/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`)(w, r)
+	}
+	a := newAgent(t, notFound, card, working, working, notFound, card)
+	host = a.URL
+	c := a.client()
+	for range 2 {
+		_, err := c.Get(t.Context(), "t1", 0)
+		check(t, "Get", err)
+	}
+	if _, err := c.Get(t.Context(), "t1", 0); err == nil {
+		t.Error("the interface is gone: no error")
+	}
+	var methods []string
+	for _, line := range a.seen() {
+		method, _, _ := strings.Cut(line, " {")
+		methods = append(methods, method)
+	}
+	if diff := cmp.Diff([]string{"GetTask", "GET " + client.CardPath, "POST /a2a", "POST /a2a", "POST /a2a", "GET " + client.CardPath}, methods); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	a = newAgent(t, notFound, card)
+	host = newAgent(t).URL
+	if _, err := a.client().Get(t.Context(), "t1", 0); err == nil || !strings.Contains(err.Error(), "is not A2A") {
+		t.Errorf("the interface is elsewhere: %v", err)
 	}
 }
 

@@ -355,28 +355,34 @@ func TestExecutor_push(t *testing.T) {
 	}
 }
 
-// Pieces of an artifact are shown while the agent makes them.
+// What the agent says and pieces of artifacts are shown while it works, both as they come.
 func TestExecutor_stream(t *testing.T) {
 	for _, d := range dialects {
-		f := newFake(t, d.version, d.rest)
-		w := attempt("task-1", "stream")
-		e, pieces := executor(t, f, ""), []string{}
-		for {
-			out := &executortest.Stream{}
-			o, err := e.Execute(t.Context(), w, out)
-			if err != nil {
-				t.Fatal(err)
+		for message, want := range map[string][]string{"stream": {"Hel", "lo", "Reading"}, "talk": {"Reading", "Step 1", "Step‹U+001B› 2", "Step‹U+001B› 2"}} {
+			f := newFake(t, d.version, d.rest)
+			w := whole(message)
+			e, shown := executor(t, f, ""), []string{}
+			for {
+				out := &executortest.Stream{}
+				o, err := e.Execute(t.Context(), w, out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range out.Pieces() {
+					shown = append(shown, p.Artifact.Text())
+				}
+				shown = append(shown, out.Texts()...)
+				if o.Park == nil {
+					break
+				}
+				if len(shown) > 0 && o.Park.Text != "" {
+					t.Errorf("%s: %q would be shown after %q", d.name, o.Park.Text, shown)
+				}
+				w.Memo = o.Memo
 			}
-			for _, p := range out.Pieces() {
-				pieces = append(pieces, p.Artifact.Text())
+			if diff := cmp.Diff(want, shown); diff != "" {
+				t.Errorf("%s: %s shows (-want +got):\n%s", d.name, message, diff)
 			}
-			if o.Park == nil {
-				break
-			}
-			w.Memo = o.Memo
-		}
-		if diff := cmp.Diff([]string{"Hel", "lo"}, pieces); diff != "" {
-			t.Errorf("%s: pieces (-want +got):\n%s", d.name, diff)
 		}
 	}
 }

@@ -341,7 +341,7 @@ func (t *fakeTask) step() {
 		t.set("canceled", "")
 	case t.word == "odd":
 		t.set("dreaming", "")
-	case t.word == "long" || t.word == "stream":
+	case t.word == "long" || t.word == "stream" || t.word == "talk":
 	case t.word == "replace":
 		t.artifacts = nil
 		t.make("text", fmt.Sprint("Text ", t.looks))
@@ -396,7 +396,7 @@ func (f *fake) shown(t *fakeTask) object {
 	return out
 }
 
-// watch streams two pieces of an artifact and the end of the task.
+// watch streams what the agent says, two pieces of an artifact and the end of the task.
 func (f *fake) watch(w http.ResponseWriter, id any, params object) {
 	f.mu.Lock()
 	t := f.tasks[params["id"].(string)]
@@ -411,7 +411,25 @@ func (f *fake) watch(w http.ResponseWriter, id any, params object) {
 	f.mu.Lock()
 	send("task", "task", f.shown(t))
 	f.mu.Unlock()
-	if t.word != "stream" && t.word != "replace" {
+	state := func(now, says string) {
+		f.mu.Lock()
+		t.set(now, says)
+		status := f.shown(t)["status"]
+		f.mu.Unlock()
+		send("statusUpdate", "status-update", object{"taskId": t.id, "status": status, "final": now == "completed"})
+	}
+	switch t.word {
+	case "stream", "replace":
+	case "talk":
+		for _, says := range []string{"Step 1", "", "Step\x1b 2"} {
+			state("working", says)
+		}
+		f.mu.Lock()
+		send("task", "task", f.shown(t)) // some servers send it later, too
+		f.mu.Unlock()
+		state("completed", "")
+		return
+	default:
 		return
 	}
 	artifact := func(text string) object {
@@ -425,8 +443,6 @@ func (f *fake) watch(w http.ResponseWriter, id any, params object) {
 	send("artifactUpdate", "artifact-update", object{"taskId": t.id, "artifact": artifact("lo"), "append": true, "lastChunk": true})
 	f.mu.Lock()
 	t.make("text", "Hello")
-	t.set("completed", "")
-	status := f.shown(t)["status"]
 	f.mu.Unlock()
-	send("statusUpdate", "status-update", object{"taskId": t.id, "status": status, "final": true})
+	state("completed", "")
 }

@@ -82,6 +82,8 @@ func (h *handoff) waitForWork(ctx context.Context, r remote, task codec.TaskRead
 // are artifacts that the task does not have.
 func (h *handoff) relay(ctx context.Context, r remote, task codec.TaskRead, changed []a2a.Artifact) (activities.Outcome, error) {
 	v := newRelay(h.agent, &h.memo, h.out, task)
+	v.says = func(s a2a.TaskStatus) string { return h.status(codec.TaskRead{Task: a2a.Task{Status: s}}) }
+	v.words(task.Status)
 	limited, cancel := context.WithTimeout(ctx, streamFor)
 	defer cancel()
 	err := r.watch(limited, h.memo.TaskID, v.event)
@@ -99,7 +101,10 @@ func (h *handoff) relay(ctx context.Context, r remote, task codec.TaskRead, chan
 	default:
 		return activities.Outcome{}, err
 	}
-	o := h.park(wait, h.status(task))
+	o := h.park(wait, "")
+	if !v.said {
+		o.Park.Text = h.status(task)
+	}
 	o.Artifacts = v.notShown(changed)
 	return o, nil
 }

@@ -16,14 +16,16 @@ import (
 // streamFor is how long a leg follows the stream of a remote task.
 const streamFor = 30 * time.Second
 
-// A relay shows pieces of artifacts while the remote task makes them. The complete
-// artifacts are read later, so a broken stream loses none.
+// A relay shows what the agent says and pieces of artifacts while the remote task works. The next
+// leg reads the remote task again, so a broken stream loses nothing.
 type relay struct {
 	agent *Agent
 	memo  *memo
 	out   activities.Stream
-	base  map[string]a2a.Artifact // by remote id, as they were before the stream
-	shown map[string]bool         // remote ids of artifacts of which a piece was shown in this leg
+	says  func(a2a.TaskStatus) string // returns the text of a status for clients
+	said  bool                        // words of the agent were shown
+	base  map[string]a2a.Artifact     // by remote id, as they were before the stream
+	shown map[string]bool             // remote ids of artifacts of which a piece was shown in this leg
 	bytes int
 }
 
@@ -34,6 +36,14 @@ func newRelay(of *Agent, m *memo, out activities.Stream, task codec.TaskRead) *r
 		v.base[in.ArtifactID] = of.artifact(in)
 	}
 	return v
+}
+
+// words shows what the agent says in a status.
+func (v *relay) words(s a2a.TaskStatus) {
+	if s.Message != nil && s.Message.Text() != "" {
+		v.said = true
+		v.out.Progress(v.says(s), 0)
+	}
 }
 
 // These errors end a stream: the next leg polls the remote task, at once if its status has
@@ -58,15 +68,22 @@ func (v *relay) notShown(artifacts []a2a.Artifact) []a2a.Artifact {
 // event shows one event of the stream.
 func (v *relay) event(ctx context.Context, e codec.EventRead) error {
 	switch {
-	case e.Status != nil:
-		if state := e.Status.Status.State; state.Terminal() || state.Interrupted() {
-			return errChanged
-		}
-	case e.Task != nil && digest(string(e.Received.Status)) != v.memo.State:
-		return errChanged
 	case e.Artifact != nil:
 		return v.piece(ctx, *e.Artifact)
+	case e.Task != nil && digest(string(e.Received.Status)) != v.memo.State:
+		return v.follow(e.Task.Status)
+	case e.Status != nil:
+		return v.follow(e.Status.Status)
 	}
+	return nil
+}
+
+// follow shows a status of an agent that works on.
+func (v *relay) follow(s a2a.TaskStatus) error {
+	if s.State.Terminal() || s.State.Interrupted() {
+		return errChanged
+	}
+	v.words(s)
 	return nil
 }
 

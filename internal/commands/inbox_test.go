@@ -219,7 +219,7 @@ func TestWholeID(t *testing.T) {
 		rootID: {want: rootID}, gateID: {want: gateID}, "their-task": {want: "their-task"},
 		"obj-ab": {[]func(http.ResponseWriter){list}, other, ""}, "aaaa": {[]func(http.ResponseWriter){list}, rootID, ""},
 		"obj-a": {[]func(http.ResponseWriter){list}, "", "obj-a is the begin of 2 ids: " + rootID + ", " + other},
-		"zzzz":  {[]func(http.ResponseWriter){list}, "zzzz", ""}, "work": {[]func(http.ResponseWriter){none}, "work", ""},
+		"zzzz":  {[]func(http.ResponseWriter){list}, "zzzz", ""}, "work": {[]func(http.ResponseWriter){none, none}, "work", ""},
 		"task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-": {[]func(http.ResponseWriter){gates}, "", "is the begin of 2 ids"},
 		"task-abcd":                          {[]func(http.ResponseWriter){gates, list}, "task-abcd", ""},
 		"@1":                                 {nil, "", "there is none of this agent"},

@@ -30,7 +30,7 @@ type credentials struct {
 
 // remoteSettings say which agent a command talks to.
 type remoteSettings struct {
-	URL string `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
+	URL string `help:"URL of the agent, or of its JSON-RPC interface." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
 	credentials
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
 	DataDir  string        `hidden:"" default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"` // where a process on this machine has kept why it ended
@@ -130,6 +130,8 @@ func (r *remote) refusalHint(refused *client.Error) string {
 		return "Give a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one"
 	case refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
 		return "A server with TLS answers so: try https instead of http in --url or LONGHAUL_URL"
+	case (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && refused.Code == 0 && refused.Reason == "":
+		return "The card of an agent has the URLs of its interfaces. To see them: " + r.command("card")
 	case refused.Reason == "TASK_NOT_FOUND", refused.Reason == "OBJECTIVE_NOT_FOUND":
 		return "The id may be wrong, or the work was removed. To list what there is: " + r.command("list")
 	case refused.Reason == "SCHEDULE_EXISTS":

@@ -55,6 +55,17 @@ func TestRun_badToken(t *testing.T) {
 	}
 }
 
+// A URL without an agent, and without a card that names its interface, ends a command with where to look.
+func TestRun_noInterface(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"send", "hi", "--url", nothing.URL}, io.Discard, &stderr)
+	if said := stderr.String(); code != 1 || !strings.Contains(said, "which is not A2A") || !strings.Contains(said, "URLs of its interfaces. To see them: longhaul card --url "+nothing.URL) {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+}
+
 // A command trusts the authority that it is given, and shows its certificate.
 func TestCredentials_http(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

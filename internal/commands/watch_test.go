@@ -62,7 +62,7 @@ func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	if rpc.Method == "objectives/get" {
 		if len(f.objective) == 0 {
-			http.Error(w, "no objective", http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no objective"}}`)
 			return
 		}
 		next := f.objective[0]

@@ -27,7 +27,7 @@ var notCompared = cmp.Options{
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	happened := map[opt.EventKind]int{}
-	const first = 192 // some of these have what is rare, such as attempts that fail
+	const first = 192 // these schedules have rare events, such as attempts that fail
 	for i := range uint64(24) {
 		seed := first + i
 		j, n := openFile(t, ""), 0

@@ -94,6 +94,27 @@ func TestFront_killed(t *testing.T) {
 	})
 }
 
+// All that an agent says in its stream while it works is shown.
+func TestFront_words(t *testing.T) {
+	inFront(t, func(t *testing.T, f *fronted) {
+		f.start(t)
+		agents := harness.WriteFile(t, t.TempDir(), "agents.yaml", "agents: {streams: {url: '"+f.at.URL()+"', no-push: true}}")
+		f.site.Env = append(f.site.Env, "LONGHAUL_AGENTS="+agents, "LONGHAUL_FRONT=streams")
+		f.site.Start(harness.AllInOne)
+		c := f.site.Client()
+		task := c.MustSendUntil(t.Context(), t, harness.Message{ID: "m", Text: "work 5s; report Baking; work 3s; report Icing; work 3s; say done"})
+		stream := c.Follow(t.Context(), task.ID, harness.Fresh)
+		defer stream.Stop()
+		c.AwaitState(t, within, task.ID, "COMPLETED")
+		events, err := stream.Wait(t.Context())
+		for _, words := range []string{`: Baking"`, `: Icing"`} {
+			if !slices.ContainsFunc(events, func(e harness.Event) bool { return strings.Contains(string(e.Data), words) }) {
+				t.Errorf("of %d events none has %s, error %v", len(events), words, err)
+			}
+		}
+	})
+}
+
 // ask sends a message upon which the agent asks, in its own words.
 func ask(t *testing.T, c *harness.Client, id string) (taskID string) {
 	t.Helper()

@@ -38,7 +38,7 @@ func Handler(base string) http.Handler {
 }
 
 // An agent runs the commands of a message: work 1s, stream 6 200ms, stamp 6 200ms, ask TEXT,
-// say TEXT, show file, answer TEXT, reject TEXT. The answer to a question ends the task. Messages of the
+// report TEXT, say TEXT, show file, answer TEXT, reject TEXT. The answer to a question ends the task. Messages of the
 // conformance kit are commands by their ids.
 type agent struct{}
 
@@ -84,6 +84,8 @@ func run(ctx context.Context, c *a2asrv.ExecutorContext, words []string, yield f
 		n, _ := strconv.Atoi(words[1])
 		d, _ := time.ParseDuration(words[len(words)-1])
 		return pieces{n, d, Stamp}.show(ctx, c, yield)
+	case "report":
+		return yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, a2a.NewMessageForTask(a2a.MessageRoleAgent, c, a2a.NewTextPart(rest))), nil)
 	case "ask":
 		yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateInputRequired, a2a.NewMessageForTask(a2a.MessageRoleAgent, c, a2a.NewTextPart(rest))), nil)
 		return false

@@ -47,6 +47,8 @@ async function run(c, command, publish) {
       publish(piece(c, id, part('piece '), i > 0, i === words[0] - 1));
       await pause(milliseconds(words[1]));
     }
+  } else if (name === 'report') {
+    publish(status(c, TaskState.TASK_STATE_WORKING, words.join(' ')));
   } else if (name === 'say') {
     publish(piece(c, crypto.randomUUID(), part(words.join(' ')), false, true));
   } else if (name === 'show') {
