@@ -78,6 +78,7 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 		return
 	}
 	w.Leg++
+	w.Streamed = slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.Streamed, out.Streamed))))
 	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
 	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
 		w.Due = a2a.At(j.plan.facts().now.Time().Add(wait))
@@ -92,7 +93,7 @@ func (j job) leaveGate() {
 	if !w.AtGate {
 		return
 	}
-	w.Round, w.Attempt, w.Leg, w.AtGate = j.task.Gates+1, 1, 0, false
+	w.Round, w.Attempt, w.Leg, w.Streamed, w.AtGate = j.task.Gates+1, 1, 0, nil, false
 	j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
 }
 
