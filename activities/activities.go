@@ -317,6 +317,7 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 	defer a.recoverPanic(ctx, w.Executor, true, &err)
 	w.Try = try
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
+	stream.log = Log(ctx, a.cfg.Log)
 	began := time.Now()
 	beats.show(func() Progress {
 		return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began}

@@ -120,14 +120,16 @@ func Keeping(o Outcome, memo any) Outcome {
 
 // A Stream shows what a task makes while it is making it.
 type Stream interface {
-	// Chunk adds a piece of an artifact, whose id is local to the task. The first
-	// piece of an artifact in an attempt replaces the artifact; last says that no
-	// piece follows. Pieces may be held back for a moment and written together;
-	// the end of the attempt writes the rest. A completed outcome includes the streamed
-	// pieces and need not repeat them.
+	// Chunk adds a piece of an artifact, whose id is local to the task; last says that no
+	// piece follows. The first piece of an artifact in a leg replaces the artifact: what earlier
+	// legs and attempts have streamed of it is lost. So work that streams in several legs uses an
+	// id for each, or begins a leg with the text so far, from its memo, and calls Replace. Pieces
+	// may be held back for a moment and written together; the end of the leg writes the rest. An
+	// outcome includes the pieces of its leg and need not repeat them.
 	Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 
-	// Replace is Chunk for a piece that replaces the artifact, though the attempt has pieces of it.
+	// Replace is Chunk for a piece that replaces the artifact, though the leg or an earlier one has
+	// pieces of it.
 	Replace(ctx context.Context, piece a2a.Artifact, last bool) error
 
 	// Progress shows clients what the task does now, and how much of it is done: up to 1, or 0

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -26,6 +28,7 @@ type stream struct {
 	recorder Recorder
 	contents contents
 	work     Work
+	log      *zap.Logger
 	try      int           // of the attempt
 	start    func()        // of the writer; only the first call does it
 	wake     chan struct{} // holds one value if something is pending
@@ -102,11 +105,15 @@ func (s *stream) put(ctx context.Context, piece a2a.Artifact, last, replaces boo
 	piece.ArtifactID = opt.ArtifactID(s.work.TaskID, piece.ArtifactID)
 	s.mu.Lock()
 	err := s.err
-	s.add(piece, last, replaces)
+	begins := s.add(piece, last, replaces)
 	full := len(s.pending) >= streamMost
 	s.start()
 	s.wakeWriter()
 	s.mu.Unlock()
+	if begins && !replaces && slices.Contains(s.work.Streamed, piece.ArtifactID) {
+		s.log.Warn("A leg has replaced an artifact that an earlier leg has streamed: its pieces are lost. Where that is meant, call Replace in the place of Chunk",
+			zap.String("artifactId", piece.ArtifactID), zap.Int("leg", s.work.Leg))
+	}
 	if err == nil && full {
 		err = s.flushUntil(ctx)
 	}
@@ -155,8 +162,9 @@ func (s *stream) queueProgress() {
 	s.wakeWriter()
 }
 
-// add appends piece to its artifact, or puts it in its place, and queues the event that says so.
-func (s *stream) add(piece a2a.Artifact, last, replaces bool) {
+// add appends piece to its artifact, or puts it in its place, and queues the event that says so. It
+// reports whether the piece is the first one.
+func (s *stream) add(piece a2a.Artifact, last, replaces bool) (begins bool) {
 	piece.Parts = slices.Clone(piece.Parts) // the executor may reuse its slice
 	i := slices.IndexFunc(s.artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == piece.ArtifactID })
 	whole := piece
@@ -175,6 +183,7 @@ func (s *stream) add(piece a2a.Artifact, last, replaces bool) {
 		RootID: s.work.RootID, Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
 		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0 && !replaces, Last: last},
 	})
+	return i < 0
 }
 
 // write flushes until the stream stops: soon after a piece if none was written for a

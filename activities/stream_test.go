@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -392,5 +395,25 @@ func TestStream_replaces(t *testing.T) {
 	}
 	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "34")}, out.Artifacts); diff != "" {
 		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// A leg that replaces what an earlier one has streamed is logged, unless it says so by Replace.
+func TestStream_Chunk_logsLoss(t *testing.T) {
+	w := work
+	w.Leg, w.Streamed = 1, []string{"1-2-a", "1-2-b"}
+	core, logs := observer.New(zapcore.WarnLevel)
+	cfg := config(&recorder{}, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		chunk(t, s, "a", "1", false)
+		chunk(t, s, "a", "2", true)
+		chunk(t, s, "c", "3", true)
+		return activities.Completed(), s.Replace(ctx, artifact("b", "4"), true)
+	})
+	cfg.Log = zap.New(core)
+	if _, err := runWith(t, cfg, w); err != nil {
+		t.Fatal(err)
+	}
+	if all := logs.All(); len(all) != 1 || all[0].ContextMap()["artifactId"] != "1-2-a" {
+		t.Errorf("logged %+v", all)
 	}
 }

@@ -32,13 +32,14 @@ type Work struct {
 	Replies  []Reply       `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
 	Refined  []Reply       `json:"refined,omitempty"`  // that sent back what this task made before, at gates of later tasks, oldest first
 
-	Round   int    `json:"round"`           // 1, and one more after each gate
-	Attempt int    `json:"attempt"`         // within the round: 1, and one more after each failure
-	Leg     int    `json:"leg,omitempty"`   // within the attempt: 0, and one more after each park
-	Try     int    `json:"try,omitempty"`   // of the leg: more than 1 if a worker that may have begun it was lost
-	Epoch   int    `json:"epoch,omitempty"` // of the plan: more than 1 after it was set back in Temporal
-	Key     string `json:"key"`             // idempotency key: the same for every attempt of a round
-	Trust   string `json:"contentTrust"`
+	Round    int      `json:"round"`              // 1, and one more after each gate
+	Attempt  int      `json:"attempt"`            // within the round: 1, and one more after each failure
+	Leg      int      `json:"leg,omitempty"`      // within the attempt: 0, and one more after each park
+	Streamed []string `json:"streamed,omitempty"` // ids of artifacts that earlier legs of the attempt have streamed: the first piece of this one replaces them
+	Try      int      `json:"try,omitempty"`      // of the leg: more than 1 if a worker that may have begun it was lost
+	Epoch    int      `json:"epoch,omitempty"`    // of the plan: more than 1 after it was set back in Temporal
+	Key      string   `json:"key"`                // idempotency key: the same for every attempt of a round
+	Trust    string   `json:"contentTrust"`
 
 	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one of an outcome of this task
 	Cancel      bool            `json:"cancel,omitempty"`      // the task was canceled: cancel the work that Memo names, and return an ended outcome

@@ -104,9 +104,13 @@ func (v *relay) piece(ctx context.Context, p a2a.ArtifactUpdate) error {
 	if v.bytes += len(mustJSON(a)); v.bytes > v.agent.Bytes || len(v.shown) >= v.agent.Artifacts {
 		return errEnough
 	}
+	put := v.out.Chunk
+	if !v.shown[id] {
+		put = v.out.Replace
+	}
 	v.shown[id], v.memo.Returned = true, true
 	delete(v.memo.Seen, id)
-	return v.out.Chunk(ctx, a, false)
+	return put(ctx, a, false)
 }
 
 // watch reads the stream of a task until each returns an error, the stream ends or ctx

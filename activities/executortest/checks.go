@@ -48,6 +48,16 @@ func errs(ctx context.Context, cfg Config) error {
 	return errors.Join(checkText(said), cfg.keepsSecrets(said))
 }
 
+// keepsPieces reports an artifact that two legs stream. Other checks report why a task does not end.
+func keepsPieces(ctx context.Context, cfg Config) error {
+	p, _ := cfg.play(ctx, cfg.Completes)
+	if p.lost == "" {
+		return nil
+	}
+	return fmt.Errorf("two legs stream the artifact %q: the first piece of a leg replaces what earlier ones have streamed. "+
+		"Use another id for each, or call Replace with the whole text, from the memo", p.lost)
+}
+
 // maxRounds ends a task that opens gates without end.
 const maxRounds = 20
 

@@ -74,6 +74,7 @@ var checks = []check{
 	{"completes", completes},
 	{"fails", fails},
 	{"errs", errs},
+	{"keepsPieces", keepsPieces},
 	{"waits", waits},
 	{"repeats", repeats},
 	{"isUsedByMany", isUsedByMany},

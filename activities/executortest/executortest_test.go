@@ -54,6 +54,7 @@ func TestRun_findsBrokenPromises(t *testing.T) {
 		"secret in an artifact": {onCompleted(func(o *activities.Outcome) {
 			o.Artifacts[0].Name = `hunter"2`
 		}), []string{"completes", "isUsedByMany", "repeats", "survivesCrashes"}},
+		"streams in legs":  {streamsInLegs, []string{"keepsPieces"}},
 		"changes its work": {changesWork, []string{"leavesItsWorkAlone"}},
 		"deaf":             {deaf(until), []string{"stopsAtDeadline", "stopsWhenCanceled"}},
 	} {
@@ -324,6 +325,17 @@ func onCompleted(change func(*activities.Outcome)) executor {
 		}
 		return o, err
 	}
+}
+
+// streamsInLegs streams one artifact in two legs.
+func streamsInLegs(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+	if w.Description != "stream 3 1ms; say done" {
+		return echo.Executor{}.Execute(ctx, w, out)
+	}
+	if err := out.Chunk(ctx, a2a.Artifact{ArtifactID: "lines", Parts: []a2a.Part{a2a.TextPart("line\n")}}, w.Leg > 0); err != nil || w.Leg > 0 {
+		return activities.Completed(), err
+	}
+	return activities.Continue(1), nil
 }
 
 func changesWork(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {

@@ -33,6 +33,9 @@ type Played struct {
 	Artifacts []a2a.Artifact     // of all legs, streamed or returned; one replaces an earlier one with its id
 	Work      activities.Work    // of the last leg, with the latest memo
 	Legs      int
+
+	streamed []string // ids of artifacts that a leg has streamed
+	lost     string   // id of one whose pieces Chunk has replaced in a later leg
 }
 
 // Play runs w until an outcome ends the round or ctx is done.
@@ -110,6 +113,7 @@ func (p *Played) addOutcome(o activities.Outcome, s *Stream) {
 	}
 	list := o.Artifacts
 	if s != nil {
+		p.addStream(s.Pieces())
 		list = slices.Concat(s.Artifacts(), o.Artifacts)
 	}
 	for _, a := range list {
@@ -120,6 +124,20 @@ func (p *Played) addOutcome(o activities.Outcome, s *Stream) {
 		}
 		p.Artifacts[i] = a
 	}
+}
+
+// addStream notes what a leg has streamed.
+func (p *Played) addStream(pieces []Piece) {
+	earlier := slices.Clip(p.streamed)
+	var own []string
+	for _, piece := range pieces {
+		id := piece.Artifact.ArtifactID
+		if !piece.Replaces && slices.Contains(earlier, id) && !slices.Contains(own, id) {
+			p.lost = id
+		}
+		own = append(own, id)
+	}
+	p.streamed = append(earlier, own...)
 }
 
 // visibleText returns all that clients see of a round, as text.

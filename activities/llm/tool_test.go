@@ -35,7 +35,7 @@ func TestExecutor_calls(t *testing.T) {
 		{"desk/fail", `{"text":"x"}`, "the tool has failed", "fail x"},
 		{"closed/note", `{"text":"x"}`, "This tool may not be called here.", ""},
 		{"desk/note", `["x"]`, "The arguments are not a JSON object. The call was not made.", ""},
-		{"desk/note", `{"text":7}`, "The arguments are invalid: at /text: got number, want string. The call was not made.", ""},
+		{"desk/note", `{"text":7}`, "The arguments are invalid: at /text: it must be a text. The call was not made.", ""},
 		{"desk/note", ``, "The arguments are invalid: missing property 'text'. The call was not made.", ""},
 	} {
 		for _, model := range []string{"main", "claude"} {

@@ -199,6 +199,7 @@ func (m *Model) masked(text string) string {
 type answer struct {
 	out    activities.Stream
 	silent bool // nothing is streamed
+	begun  bool // a piece was, which replaced the text of the turn before
 	held   string
 }
 
@@ -217,5 +218,10 @@ func (a *answer) chunk(ctx context.Context, text string, last bool) error {
 	if text == "" {
 		return nil
 	}
-	return a.out.Chunk(ctx, a2a.Artifact{ArtifactID: "answer", Parts: []a2a.Part{a2a.TextPart(text)}}, last)
+	put := a.out.Chunk
+	if !a.begun {
+		put = a.out.Replace
+	}
+	a.begun = true
+	return put(ctx, a2a.Artifact{ArtifactID: "answer", Parts: []a2a.Part{a2a.TextPart(text)}}, last)
 }

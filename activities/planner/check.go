@@ -114,6 +114,8 @@ func (t *task) lacks(r ref) string {
 	switch {
 	case r.question == "" && t.form == nil, r.question != "" && slices.Contains(ids, r.question):
 		return ""
+	case r.question == "" && r.object && len(ids) > 0:
+		return fmt.Sprintf("is for people and makes no object of a decision: name {{%s %q %q}}, what they answer, in approve or description", answerFunc, r.to, ids[0])
 	case r.question == "" && len(ids) > 0:
 		return fmt.Sprintf("is for people and makes no text: {{%s %q %q}} is what they answer", answerFunc, r.to, ids[0])
 	case r.question == "":

@@ -183,7 +183,13 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 	members := answering(s, f)
 	members["approve"] = func(n *yaml.Node) { f.approve = s.resultText(n) }
 	members["description"] = func(n *yaml.Node) { f.description = s.resultText(n) }
-	members["object"] = func(n *yaml.Node) { f.object = s.resultText(n) }
+	members["object"] = func(n *yaml.Node) {
+		before := len(s.uses)
+		f.object = s.resultText(n)
+		for i := range s.uses[before:] {
+			s.uses[before+i].object = true
+		}
+	}
 	members["actions"] = func(n *yaml.Node) { f.actions = actionsIn(s, n) }
 	members["questions"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) }
 	s.object(n, "a human form", members)

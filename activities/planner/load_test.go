@@ -157,6 +157,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"results of answers", "…\n  - {name: U, human: {questions: [{question: Q, id: x}]}}\n  - {name: V, input: '{{results \"U\"}}'}", `x.yaml:8: the task "U" is for people and makes no text: {{answer "U" "x"}} is what they answer`},
 		{"answers to nothing", "…\n  - {name: U, human: {questions: [{question: Q, id: x}, {question: R}]}}\n  - {name: V, input: '{{answer \"U\" \"y\"}}{{answer \"T\" \"x\"}}'}",
 			"x.yaml:8: the task \"U\" has no question \"y\": it has x, q2\nx.yaml:8: the task \"T\" asks no questions"},
+		{"results of answers as an object", "…\n  - {name: U, human: {questions: [{question: Q}]}}\n  - {name: V, human: {approve: Go, object: '{{results \"U\"}}'}}", `x.yaml:8: the task "U" is for people and makes no object of a decision: name {{answer "U" "q1"}}, what they answer, in approve or description`},
 		{"answers as an object", "…\n  - {name: U, human: {questions: [{question: Q}]}}\n  - {name: V, human: {approve: Go, object: '{{answer \"U\" \"q1\"}}'}}", "x.yaml:8: an answer cannot be the object of a decision: name it in approve or description"},
 		{"one name of an answer", "…\n    input: '{{answer \"T\"}}'", "x.yaml:7: answer takes the name of one task and the id of its question, both in quotes"},
 		{"answers in a condition", "…\n    input: '{{if answer \"T\" \"x\"}}y{{end}}'", `x.yaml:7: answers are not there yet when a template is worked out: they stand alone, as {{answer "Task" "question"}}`},

@@ -43,6 +43,7 @@ type ref struct {
 	line     int
 	to       string
 	question string // of a text that inserts the answer to it; "" for none
+	object   bool   // of an approval
 }
 
 type plan struct {

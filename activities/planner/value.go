@@ -93,7 +93,7 @@ func (s *source) inputText(n *yaml.Node) text {
 	t.line = n.Line
 	for _, u := range t.uses {
 		if u.task != "" {
-			s.uses = append(s.uses, ref{n.Line, u.task, u.question})
+			s.uses = append(s.uses, ref{line: n.Line, to: u.task, question: u.question})
 		}
 	}
 	return t

@@ -257,7 +257,7 @@ func (r *run) show(ctx context.Context, a a2a.Artifact, appends, last bool) erro
 		}
 		r.earlier = slices.Delete(r.earlier, i, i+1)
 	}
-	if begun && !appends {
+	if i >= 0 || begun && !appends {
 		return r.out.Replace(ctx, a, last)
 	}
 	return r.out.Chunk(ctx, a, last)

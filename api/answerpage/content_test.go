@@ -102,11 +102,11 @@ func TestPage_inputs(t *testing.T) {
 // The page of a wrong answer names the question and the mistake.
 func TestPage_wrongAnswer(t *testing.T) {
 	for answer, want := range map[string]string{
-		"0":    "the answer to n is not valid: minimum: got 0, want 1",
-		"few":  "the answer to n is not valid: got string, want integer",
-		"1.5":  "the answer to n is not valid: got number, want integer",
+		"0":    "the answer to n is not valid: it must be at least 1",
+		"few":  "the answer to n is not valid: it must be a whole number",
+		"1.5":  "the answer to n is not valid: it must be a whole number",
 		"   ":  "answer 2 is empty",
-		"1, 2": "the answer to n is not valid: got string, want integer",
+		"1, 2": "the answer to n is not valid: it must be a whole number",
 	} {
 		s := begin(t, clarification())
 		w := s.post(t, s.link(t, 1), "action", "answer", "answer-0", "Sailors", "answer-1", answer, "answer-2", "plain")

@@ -169,7 +169,7 @@ func TestGate_clarification(t *testing.T) {
 	if wrong.status != http.StatusBadRequest {
 		t.Errorf("a wrong answer: %d", wrong.status)
 	}
-	contains(t, "the refused form", wrong.text, "the answer to n is not valid: maximum: got 12, want 9", "Sailors", "[1, 2]")
+	contains(t, "the refused form", wrong.text, "the answer to n is not valid: it must be at most 9", "Sailors", "[1, 2]")
 	contains(t, "the refused form", wrong.html, `value="12"`, `<option selected value="rich">`, `value="false" required checked>`)
 	answers[5] = "3"
 	after := b.answer(gate, wrong, answers...)

@@ -197,7 +197,7 @@ func readTextAnswer(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	}
 	raw, err := schema.FromText(gate.Questions[0].Schema, text)
 	if err != nil {
-		return schemaMismatch("message.parts", gate.Questions[0], err)
+		return misfits([]call.Violation{misfit("message.parts", gate.Questions[0], err)})
 	}
 	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
 	return nil
@@ -209,6 +209,7 @@ func readTextAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	if len(d.Texts) != len(gate.Questions) {
 		return call.InvalidField(d.Field+"answers", "must answer, in this order, "+questions(gate))
 	}
+	var wrong []call.Violation
 	for i, texts := range d.Texts {
 		q := gate.Questions[i]
 		list, err := json.Marshal(texts)
@@ -222,16 +223,29 @@ func readTextAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 			}
 		}
 		if err != nil {
-			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+			wrong = append(wrong, misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err))
 		}
 		reply.Answers = append(reply.Answers, opt.Answer{ID: q.ID, Answer: list})
 	}
-	return nil
+	return misfits(wrong)
 }
 
-// schemaMismatch returns the fault of an answer that does not fit the schema of its question.
-func schemaMismatch(field string, q opt.Question, err error) error {
-	return call.InvalidField(field, fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err))
+// misfit says that an answer does not fit the schema of its question.
+func misfit(field string, q opt.Question, err error) call.Violation {
+	return call.Violation{Field: field, Description: fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err)}
+}
+
+// misfits returns the fault of answers, nil if all fit. Its message names all that do not: most
+// people see only that.
+func misfits(wrong []call.Violation) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	f := call.Invalid(wrong...)
+	for _, v := range wrong[1:] {
+		f.Message += "; " + v.Description
+	}
+	return f
 }
 
 // checkAnswer returns the first defect of an answer to a question.
@@ -255,6 +269,7 @@ func readAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 		return call.InvalidField(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
 	}
 	given := map[string]bool{}
+	var wrong []call.Violation
 	for i, a := range d.Answers {
 		at := slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })
 		if at < 0 || given[a.ID] {
@@ -262,8 +277,11 @@ func readAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 		}
 		given[a.ID] = true
 		if err := checkAnswer(gate.Questions[at], a.Answer); err != nil {
-			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), gate.Questions[at], err)
+			wrong = append(wrong, misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), gate.Questions[at], err))
 		}
+	}
+	if err := misfits(wrong); err != nil {
+		return err
 	}
 	if len(given) < len(gate.Questions) {
 		return call.InvalidField(d.Field+"answers", "must answer all of "+questions(gate))

@@ -162,8 +162,8 @@ func TestAnswer_refused(t *testing.T) {
 		{"text after the end", answerCommand{Task: rootID, Text: []string{"blue"}}, func() *fakeAgent {
 			return newFakeAgent(t, sendResult(strings.Replace(bareTask(rootID, `"openwop":{"decision":{"interruptId":"`+gateID+`","decidedBy":"ann"}}`), "INPUT_REQUIRED", "COMPLETED", 1)))
 		}, "the gate is closed: it was answered by ann"},
-		{"a text for a number", answerCommand{Task: gateID, Text: []string{"many"}}, waiting(typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}}`)), "the answer to words is not valid: got string, want integer"},
-		{"a text for a boolean", answerCommand{Task: gateID, Set: map[string]string{"legal": `"true"`}}, waiting(typedQuestions(`{"id":"legal","question":"a","schema":{"type":"boolean"}}`)), "the answer to legal is not valid: got string, want boolean"},
+		{"a text for a number", answerCommand{Task: gateID, Text: []string{"many"}}, waiting(typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}}`)), "the answer to words is not valid: it must be a whole number"},
+		{"a text for a boolean", answerCommand{Task: gateID, Set: map[string]string{"legal": `"true"`}}, waiting(typedQuestions(`{"id":"legal","question":"a","schema":{"type":"boolean"}}`)), "the answer to legal is not valid: it must be true or false"},
 		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "this gate does not take one text for all questions. The task waits for an answer. To answer:\n\n  longhaul answer --url URL " + gateID + " --set q1="},
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},

@@ -37,6 +37,7 @@ type Work struct {
 	Root    bool     `json:"root,omitempty"`    // the root task shows what the activity streams
 
 	Leg       int            `json:"leg,omitempty"`       // within the attempt
+	Streamed  []string       `json:"streamed,omitempty"`  // ids of artifacts that its earlier legs have streamed
 	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity on another queue
 	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
 	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
@@ -394,7 +395,7 @@ func (j job) failed(f Failure, e opt.Event) {
 		wait = min(2*wait, most)
 	}
 	w.Attempt++
-	w.Leg, w.Woken, w.Noted, w.Returning = 0, false, false, false
+	w.Leg, w.Streamed, w.Woken, w.Noted, w.Returning = 0, nil, false, false, false
 	w.Waiting, w.Due = true, a2a.At(j.plan.facts().now.Time().Add(wait))
 }
 

@@ -92,6 +92,7 @@ func (j job) park(out opt.Outcome, e opt.Event) {
 		j.beginReturning()
 		return
 	}
+	w.Streamed = slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.Streamed, out.Streamed))))
 	w.await(*out.Park, j.plan.facts())
 }
 
@@ -116,7 +117,7 @@ func (j job) leaveGate() {
 	if !w.AtGate {
 		return
 	}
-	w.Round, w.Attempt, w.Leg, w.AtGate = j.task.Gates+1, 1, 0, false
+	w.Round, w.Attempt, w.Leg, w.Streamed, w.AtGate = j.task.Gates+1, 1, 0, nil, false
 	j.move(opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
 }
 

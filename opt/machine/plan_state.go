@@ -225,7 +225,7 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 		out.RootID = s.RootID
 	}
 	out.Epoch = s.Epoch
-	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
+	out.Leg, out.Streamed, out.Cancel, out.Memo = w.Leg, w.Streamed, w.Canceling, s.Memos[t.ID].Data
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
