@@ -113,6 +113,7 @@ func TestAbsence_hostile(t *testing.T) {
 		"a deputy of one whom the gate leaves out":      {&opt.Responders{Principals: []string{"dora"}}, [][3]string{{"acme/bob", "", "carol"}}, "acme/carol", 403},
 		"a deputy of the requester, who may not":        {&opt.Responders{Principals: []string{"ann", "bob"}, NotRequester: true}, [][3]string{{"acme/ann", "", "carol"}}, "acme/carol", 403},
 		"a deputy beside a requester who may not":       {&opt.Responders{Principals: []string{"ann", "bob"}, NotRequester: true}, [][3]string{{"acme/bob", "", "carol"}}, "acme/carol", 200},
+		"a deputy of one who may not answer":            {rule, [][3]string{{"acme/bob absences:manage", "", "carol"}}, "acme/carol", 403},
 		"an absence without a right to it, of somebody": {rule, [][3]string{{"acme/eve approvals:respond", "bob", "carol"}}, "acme/carol", 403},
 	} {
 		s := newPaying(t, tc.rule)
@@ -175,13 +176,14 @@ func TestAddAbsence_wrong(t *testing.T) {
 	s := newPaying(t, nil)
 	until := func(d time.Duration) string { return a2a.At(s.world.Now().Add(d)).String() }
 	for body, want := range map[string]string{
-		`{"deputy":"bob","until":"` + until(time.Hour) + `"}`:                                       "deputy",
-		`{"deputy":"longhaul:timer","until":"` + until(time.Hour) + `"}`:                            "deputy",
-		`{"until":"` + until(time.Hour) + `"}`:                                                      "deputy",
-		`{"principal":"dora","deputy":"bob","until":"` + until(time.Hour) + `"}`:                    "deputy",
-		`{"deputy":"carol","until":"` + until(-time.Hour) + `"}`:                                    "until",
-		`{"deputy":"carol","until":"` + until(400*24*time.Hour) + `"}`:                              "until",
-		`{"deputy":"carol","from":"` + until(2*time.Hour) + `","until":"` + until(time.Hour) + `"}`: "until",
+		`{"deputy":"bob","until":"` + until(time.Hour) + `"}`:                                                   "deputy",
+		`{"deputy":"longhaul:timer","until":"` + until(time.Hour) + `"}`:                                        "deputy",
+		`{"until":"` + until(time.Hour) + `"}`:                                                                  "deputy",
+		`{"principal":"dora","deputy":"bob","until":"` + until(time.Hour) + `"}`:                                "deputy",
+		`{"deputy":"carol","until":"` + until(-time.Hour) + `"}`:                                                "until",
+		`{"deputy":"carol","until":"` + until(400*24*time.Hour) + `"}`:                                          "until",
+		`{"deputy":"carol","from":"` + until(2*time.Hour) + `","until":"` + until(time.Hour) + `"}`:             "until",
+		`{"deputy":"carol","from":"` + until(367*24*time.Hour) + `","until":"` + until(368*24*time.Hour) + `"}`: "from",
 		`{"deputy":"carol"}`: "until",
 		`{"deputy":"carol","groups":["leads"],"until":"` + until(time.Hour) + `"}`: "groups",
 	} {

@@ -100,7 +100,7 @@ func TestOpenAPI_answers(t *testing.T) {
 	}
 	bodies["POST /v1/absences"] = `{"deputy":"bob","until":"` + a2a.At(s.world.Now().Add(time.Hour)).String() + `"}`
 	away := opt.Absence{ID: "abs-1", Principal: "ann", Deputy: "bob", MadeBy: "ann", From: a2a.At(s.world.Now()), Until: a2a.At(s.world.Now().Add(time.Hour))}
-	if err := s.journal.Absences.AddAbsence(t.Context(), "acme", away); err != nil {
+	if _, err := s.journal.Absences.AddAbsence(t.Context(), "acme", away); err != nil {
 		t.Fatal(err)
 	}
 	stands := standing.Decision{

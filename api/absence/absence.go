@@ -2,6 +2,7 @@
 package absence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 
 // A Store keeps absences.
 type Store interface {
-	AddAbsence(ctx context.Context, tenant string, a opt.Absence) error
+	// AddAbsence adds an absence. It reports false if its principal has as many as it may.
+	AddAbsence(ctx context.Context, tenant string, a opt.Absence) (bool, error)
 	EndAbsence(ctx context.Context, tenant, id, principal string) error
 	Absence(ctx context.Context, tenant, id string) (opt.Absence, error)
 	Absences(ctx context.Context, tenant string) ([]opt.Absence, error)
@@ -47,11 +49,16 @@ func (s Absences) Add(ctx context.Context, c *call.Call, p AddParams) (wire.Abse
 	if a.From.IsZero() {
 		a.From = now
 	}
-	own := a.Principal == "" || a.Principal == c.Principal
-	if own {
+	needs := call.ManageAbsences
+	if a.Principal == "" || a.Principal == c.Principal {
 		a.Principal, a.Groups = c.Principal, c.Groups
-	} else if err := c.RequireScopes(call.ManageAbsences); err != nil {
+		needs = call.RespondApprovals // a deputy decides what the caller may
+	}
+	if err := c.RequireScopes(needs); err != nil {
 		return wire.Absence{}, err
+	}
+	if c.Anonymous {
+		return wire.Absence{}, call.InvalidField("deputy", "is none of callers that are not authenticated")
 	}
 	if err := wrong(a, p, now); err != nil {
 		return wire.Absence{}, err
@@ -61,14 +68,17 @@ func (s Absences) Add(ctx context.Context, c *call.Call, p AddParams) (wire.Abse
 		return wire.Absence{}, err
 	}
 	a.ID = "abs-" + strings.TrimPrefix(id, "obj-")
-	if err := s.Store.AddAbsence(ctx, c.Tenant, a); err != nil {
-		return wire.Absence{}, err
+	if ok, err := s.Store.AddAbsence(ctx, c.Tenant, a); err != nil || !ok {
+		return wire.Absence{}, cmp.Or(err, error(call.InvalidField("principal", "has 20 absences already that have not ended")))
 	}
 	return s.get(ctx, c, a.ID)
 }
 
-// maxName is the length of the name of a principal at most, in bytes.
-const maxName = 256
+// Limits of an absence.
+const (
+	maxName   = 256 // bytes of the name of a principal
+	maxGroups = 64
+)
 
 // wrong returns why there can be no absence like a, which is made at a time; nil if there can.
 func wrong(a opt.Absence, p AddParams, now a2a.Time) error {
@@ -76,6 +86,8 @@ func wrong(a opt.Absence, p AddParams, now a2a.Time) error {
 	switch length := a.Until.Millis() - a.From.Millis(); {
 	case len(a.Principal) > maxName || strings.HasPrefix(a.Principal, opt.OwnNames):
 		return call.InvalidField("principal", "is the name of no principal")
+	case len(p.Groups) > maxGroups:
+		return call.InvalidField("groups", fmt.Sprintf("must be at most %d", maxGroups))
 	case own && len(p.Groups) > 0:
 		return call.InvalidField("groups", "are those of the caller: leave them out")
 	case a.Deputy == a.Principal || len(a.Deputy) > maxName || strings.HasPrefix(a.Deputy, opt.OwnNames):
@@ -84,6 +96,8 @@ func wrong(a opt.Absence, p AddParams, now a2a.Time) error {
 		return call.InvalidField("deputy", "must not be the caller, for another principal")
 	case length <= 0 || a.Until.Millis() <= now.Millis():
 		return call.InvalidField("until", "must be later than from, and than now")
+	case a.From.Millis()-now.Millis() > opt.MaxAbsence*1000:
+		return call.InvalidField("from", fmt.Sprintf("must be at most %d days from now", opt.MaxAbsence/24/3600))
 	case length > opt.MaxAbsence*1000:
 		return call.InvalidField("until", fmt.Sprintf("must be at most %d days after from", opt.MaxAbsence/24/3600))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -224,7 +225,7 @@ func (s Gates) answerID(ctx context.Context, c *call.Call, p AnswerParams, m a2a
 	return id(latest, place), nil
 }
 
-// placeOf names the place in which the caller may answer a gate of v as a deputy, "" if there is none.
+// placeOf names the places in which the caller may answer a gate of v as a deputy, "" if there are none.
 func (s Gates) placeOf(ctx context.Context, c *call.Call, gateID string, v shown.TaskView) (string, error) {
 	seatsAt := func() ([]opt.Seat, error) { return s.Messages.AllSeats(ctx, c) }
 	if i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID }); i >= 0 {
@@ -234,7 +235,11 @@ func (s Gates) placeOf(ctx context.Context, c *call.Call, gateID string, v shown
 	if err != nil || len(seats) == 0 {
 		return "", err
 	}
-	return " " + seats[0].AbsenceID, nil
+	var names strings.Builder
+	for _, seat := range seats {
+		names.WriteString(" " + seat.AbsenceID)
+	}
+	return names.String(), nil
 }
 
 // gateUnknown is the reason of interruptUnknown.

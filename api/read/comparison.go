@@ -17,6 +17,9 @@ type CompareParams struct {
 	With string `param:"with,needed"`
 }
 
+// mostCompared is how much text of a task is shown, in bytes.
+const mostCompared = 64 << 10
+
 // Comparisons show two objectives side by side.
 type Comparisons struct{ Read Reader }
 
@@ -83,7 +86,7 @@ func (s Comparisons) work(ctx context.Context, c *call.Call, o *opt.Objective, t
 	}
 	task, err := s.Read.Show(ctx, c, v)
 	if v.Decided != nil {
-		w.Decided = v.Decided.DecidedBy
+		w.Decided = v.Decided.Who()
 	}
 	if t.Taken == nil && task.Status.State.Terminal() {
 		w.Seconds = max(0, task.Status.At.Time().Sub(o.CreatedAt.Time()).Seconds())
@@ -93,5 +96,8 @@ func (s Comparisons) work(ctx context.Context, c *call.Call, o *opt.Objective, t
 		texts = append(texts, made.Text())
 	}
 	w.Text = strings.TrimSpace(strings.Join(texts, "\n"))
+	if len(w.Text) > mostCompared {
+		w.Text = strings.ToValidUTF8(w.Text[:mostCompared], "") + "…"
+	}
 	return w, err
 }

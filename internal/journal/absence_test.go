@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,8 +22,11 @@ func TestAbsences(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		store, now := open().Absences, time.Now()
 		for id, from := range map[string]time.Time{"abs-now": now.Add(-time.Minute), "abs-later": now.Add(time.Minute), "abs-over": now.Add(-time.Hour)} {
-			must(t, store.AddAbsence(t.Context(), "acme", absenceOf(id, from)))
-			must(t, store.AddAbsence(t.Context(), "acme", absenceOf(id, now)))
+			for _, at := range []time.Time{from, now} {
+				if ok := value(store.AddAbsence(t.Context(), "acme", absenceOf(id, at)))(t); !ok {
+					t.Errorf("%s is one too many", id)
+				}
+			}
 		}
 		seats := value(store.Seats(t.Context(), "acme", "carol"))(t)
 		if want := absenceOf("abs-now", now).Seat(); len(seats) != 1 || seats[0].AbsenceID != want.AbsenceID || seats[0].Groups[0] != "leads" || seats[0].MadeBy != "" {
@@ -48,6 +52,29 @@ func TestAbsences(t *testing.T) {
 	})
 }
 
+// A principal has at most 20 absences that have not ended. A purge removes those that ended before its time.
+func TestAbsences_most(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, now := open(), time.Now()
+		add := func(id string, from time.Time) bool {
+			return value(j.Absences.AddAbsence(t.Context(), "acme", absenceOf(id, from)))(t)
+		}
+		add("abs-old", now.Add(-2*time.Hour))
+		for i := range 20 {
+			if id := fmt.Sprint("abs-", i); !add(id, now) {
+				t.Errorf("%s is one too many", id)
+			}
+		}
+		if add("abs-20", now) || !add("abs-3", now) {
+			t.Error("the 21st is kept, or a repeat is refused")
+		}
+		value(j.Purge(t.Context(), now.Add(-time.Minute), 1))(t)
+		if list := value(j.Absences.Absences(t.Context(), "acme"))(t); len(list) != 20 {
+			t.Errorf("there are %d", len(list))
+		}
+	})
+}
+
 // The channel of a deputy gets notices about gates of the absent person, during the absence.
 func TestJournal_Record_notifiesDeputies(t *testing.T) {
 	t.Parallel()
@@ -58,7 +85,7 @@ func TestJournal_Record_notifiesDeputies(t *testing.T) {
 	batch := s.batch(s.ladder()...)
 	during := absenceOf("abs-1", batch.Events[0].At.Time())
 	during.Groups, during.Until = []string{"editors"}, batch.Events[3].At // the end is not in it
-	must(t, j.Absences.AddAbsence(t.Context(), tenant, during))
+	value(j.Absences.AddAbsence(t.Context(), tenant, during))(t)
 	must(t, j.Record(t.Context(), batch))
 	got := notices(t, j, s.task(0, 0))
 	if len(got) == 0 || got[0] != "notice:carol opened g1 due" || len(got) > 2 {

@@ -26,19 +26,25 @@ type purger struct {
 // Purge removes objectives that have ended and did not change after before, with
 // all their data: at most limit of them, the longest unchanged first. It returns
 // how many it has removed, also with an error; fewer than limit mean that no more
-// are left. It also removes the sessions that have expired, and the standing decisions that
-// ended before that time.
+// are left. It also removes the sessions that have expired, and the standing decisions
+// and absences that ended before that time.
 //
 // Each objective becomes unknown in one step and is complete before that. Its
 // other rows are removed in further short transactions, so that writers do not
 // wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
 func (j purger) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
-	if _, err := j.db.Exec(ctx, removeExpired, db.Args{j.now().UnixMilli()}); err != nil {
-		return 0, fmt.Errorf("remove expired sessions: %w", err)
-	}
-	if _, err := j.db.Exec(ctx, "DELETE FROM standings WHERE expires_at < $1", db.Args{before.UnixMilli()}); err != nil {
-		return 0, fmt.Errorf("remove old standing decisions: %w", err)
+	for _, old := range []struct {
+		sql string
+		at  time.Time
+	}{
+		{removeExpired, j.now()},
+		{"DELETE FROM standings WHERE expires_at < $1", before},
+		{"DELETE FROM absences WHERE until_at < $1", before},
+	} {
+		if _, err := j.db.Exec(ctx, old.sql, db.Args{old.at.UnixMilli()}); err != nil {
+			return 0, fmt.Errorf("purge expired rows: %w", err)
+		}
 	}
 	for pause := purgePause; ; {
 		p, err := j.purgeSome(ctx, before, limit-n)

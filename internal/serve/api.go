@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -12,6 +13,7 @@ import (
 	"longhaul/api"
 	"longhaul/api/call"
 	"longhaul/api/card"
+	"longhaul/api/gateform"
 	"longhaul/api/read"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/process"
@@ -70,6 +72,33 @@ func (a *apiServer) frontCard() part {
 	}}
 }
 
+// keptSeats are absences whose principals still have their places: one with API keys has the rights that
+// these have now.
+type keptSeats struct {
+	absences
+	keys gateform.Keys
+}
+
+type absences interface{ apiservice.Absences }
+
+func (k keptSeats) Seats(ctx context.Context, tenant, deputy string) (kept []opt.Seat, err error) {
+	seats, err := k.absences.Seats(ctx, tenant, deputy)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range seats {
+		who, err := gateform.Caller(ctx, k.keys, call.Caller{Tenant: tenant, Principal: s.Principal, Groups: s.Groups}, time.Now())
+		switch {
+		case errors.Is(err, opt.ErrUnavailable):
+			return nil, err
+		case err == nil: // else they may not answer any more
+			s.Groups = who.Groups
+			kept = append(kept, s)
+		}
+	}
+	return kept, nil
+}
+
 // Start makes the operations.
 func (a *apiServer) Start(context.Context) error {
 	ui := ""
@@ -99,7 +128,7 @@ func (a *apiServer) Start(context.Context) error {
 		Quotas:        a.quotas,
 		Scheduler:     workflows.NewSchedules(at),
 		Standing:      a.store.journal.Standing,
-		Absences:      a.store.journal.Absences,
+		Absences:      keptSeats{a.store.journal.Absences, a.store.journal.APIKeys},
 		Codec:         apiCodec(a.temporal.cipher),
 		Observer:      h.metrics,
 		Links:         links,

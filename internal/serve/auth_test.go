@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/internal/journal"
+	"longhaul/opt"
 	"longhaul/opt/access"
 )
 
@@ -152,4 +154,28 @@ func TestAuthSettings_warnNoKeys(t *testing.T) {
 
 type fixedKeys []access.APIKey
 
-func (k fixedKeys) APIKeys(context.Context) ([]access.APIKey, error) { return k, nil }
+func (k fixedKeys) APIKeys(context.Context) ([]access.APIKey, error) { return slices.Clone(k), nil }
+
+// fixedSeats are the places of a deputy.
+type fixedSeats struct {
+	absences
+	seats []opt.Seat
+}
+
+func (f fixedSeats) Seats(context.Context, string, string) ([]opt.Seat, error) { return f.seats, nil }
+
+// A deputy has the places of those alone who may answer still, with the groups that they still have.
+func TestKeptSeats(t *testing.T) {
+	key := func(principal string, revoked int64, groups ...string) access.APIKey {
+		return access.APIKey{Tenant: "acme", Principal: principal, Groups: groups, Scopes: []string{"approvals:respond"}, RevokedAt: a2a.AtMillis(revoked)}
+	}
+	keys := fixedKeys{key("bob", 0, "leads"), key("dora", 1, "leads")}
+	seat := func(principal string, groups ...string) opt.Seat {
+		return opt.Seat{Principal: principal, Groups: groups}
+	}
+	seats := fixedSeats{seats: []opt.Seat{seat("bob", "leads", "heads"), seat("dora", "leads"), seat("eve", "leads")}}
+	got, err := keptSeats{seats, keys}.Seats(t.Context(), "acme", "carol")
+	if want := []opt.Seat{seat("bob", "leads"), seat("eve", "leads")}; err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+}

@@ -123,6 +123,9 @@ const rulesBudget = 18
 // that it finds in place of its own, also to one of an attempt before, which ends then.
 const rulesFound = 19
 
+// rulesDeputies is the version of the rules from which on deputies decide in the place of others.
+const rulesDeputies = 19
+
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
 // Handle handles one input and returns the events that follow from it.

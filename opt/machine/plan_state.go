@@ -302,7 +302,7 @@ func shapers(s *PlanState) []string { return slices.Concat(s.Shapers, []string{s
 // It returns the groups of who decides then.
 func seated(s *PlanState, t *opt.Task, reply *opt.Reply, l opt.Letter) []string {
 	reply.For = nil
-	if t == nil || t.Gate == nil || reply.Action == opt.Ask {
+	if s.Rules < rulesDeputies || t == nil || t.Gate == nil || reply.Action == opt.Ask {
 		return l.Groups
 	}
 	seat := t.Gate.DeputyFor(l.Principal, l.Groups, l.Seats, shapers(s)...)

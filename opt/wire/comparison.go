@@ -30,5 +30,5 @@ type ComparedWork struct {
 	Seconds float64 `json:"seconds,omitempty"` // from the start of its objective to its end
 	Usage   *Usage  `json:"usage,omitempty"`
 	Decided string  `json:"decidedBy,omitempty"` // who closed its latest gate
-	Text    string  `json:"text,omitempty"`      // of its artifacts
+	Text    string  `json:"text,omitempty"`      // of its artifacts, the first 64 KiB
 }

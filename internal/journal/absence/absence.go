@@ -25,14 +25,24 @@ const mostRead = 200
 
 const selectAbsence = "SELECT doc, ended_at, ended_by FROM absences"
 
-// AddAbsence keeps an absence under a new id. A repeat changes nothing.
-func (s Store) AddAbsence(ctx context.Context, tenant string, a opt.Absence) error {
-	return s.db.Write(ctx, func(c *db.Conn) error {
-		steps := db.Steps{C: c}
-		steps.Do("INSERT INTO absences (id, tenant, deputy, from_at, until_at, doc, ended_at, ended_by) VALUES ($1, $2, $3, $4, $5, $6, 0, '') ON CONFLICT DO NOTHING",
-			a.ID, tenant, a.Deputy, a.From.Millis(), a.Until.Millis(), steps.Encode(true, a))
+// mostOpen is how many absences of one principal may be that have not ended.
+const mostOpen = 20
+
+// AddAbsence keeps an absence under a new id. A repeat changes nothing. ok is false, and nothing is
+// kept, if its principal has as many as it may.
+func (s Store) AddAbsence(ctx context.Context, tenant string, a opt.Absence) (ok bool, err error) {
+	err = s.db.Write(ctx, func(c *db.Conn) error {
+		steps, open := db.Steps{C: c}, 0
+		added := steps.Do(`INSERT INTO absences (id, tenant, principal, deputy, from_at, until_at, doc, ended_at, ended_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, '') ON CONFLICT DO NOTHING`,
+			a.ID, tenant, a.Principal, a.Deputy, a.From.Millis(), a.Until.Millis(), steps.Encode(true, a)) > 0
+		steps.Get("SELECT COUNT(*) FROM absences WHERE tenant = $1 AND principal = $2 AND until_at > $3 AND ended_at = 0", db.Args{tenant, a.Principal, s.now().UnixMilli()}, &open)
+		if ok = !added || open <= mostOpen; !ok {
+			steps.Do("DELETE FROM absences WHERE id = $1", a.ID)
+		}
 		return steps.Err
 	})
+	return ok, err
 }
 
 // Absence returns an absence. The error wraps [opt.ErrUnknown] if the tenant has none with the id.

@@ -3,6 +3,7 @@
 CREATE TABLE absences (
     id         TEXT   PRIMARY KEY,
     tenant     TEXT   NOT NULL,
+    principal  TEXT   NOT NULL,
     deputy     TEXT   NOT NULL,
     from_at    BIGINT NOT NULL,
     until_at   BIGINT NOT NULL,
@@ -12,3 +13,5 @@ CREATE TABLE absences (
 );
 CREATE INDEX absences_by_deputy ON absences (tenant, deputy, until_at);
 CREATE INDEX absences_by_time ON absences (tenant, until_at, id);
+CREATE INDEX absences_by_principal ON absences (tenant, principal, until_at);
+CREATE INDEX absences_by_end ON absences (until_at);
