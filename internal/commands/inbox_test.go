@@ -110,7 +110,7 @@ func TestInbox_asks(t *testing.T) {
 	v.press(t, "> 1  true", "\r")
 	v.press(t, "How many? (a whole number)", "many\n")
 	v.press(t, "This does not fit", "\n")
-	v.press(t, "This does not fit: got string, want integer", "3\n")
+	v.press(t, "This does not fit: it must be a whole number", "3\n")
 	v.press(t, "Why?", "thirst\n")
 	v.press(t, "Note? (at most 80 characters) [Ctrl-D leaves]", "\n") // an answer
 	if err := <-done; err != nil {
