@@ -172,7 +172,7 @@ var rooms = []room{
 	{name: "internal/reconcile", imports: []string{"a2a", "opt", "opt/shown", "workflows"}}, // ends work in the journal that has no workflow
 	{name: "internal/arch"},
 	{name: "internal/witness"}, // judges what clients have seen: it may not know the product
-	{name: "internal/prove", imports: []string{"internal/witness"}}, // a client of any A2A server: it may not know ours
+	{name: "internal/prove", imports: []string{"internal/witness"}, tests: []string{"internal/freeport"}}, // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"},                                 // the source of a new program
 	{name: "internal/cli/completion"},                               // scripts for shells
 	{name: "internal/cli/manual"},                                   // manual pages

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"longhaul/internal/freeport"
 )
 
 // calmTasks is how many tasks the kit makes before it breaks anything.
@@ -48,12 +50,11 @@ type fakeTask struct {
 
 func newFake(t *testing.T, version, sickness string) *fake {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr() // which nothing takes while the server is down
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	f := &fake{addr: l.Addr().String(), version: version, sickness: sickness, byMessage: map[string]*fakeTask{}}
+	f := &fake{addr: addr.String(), version: version, sickness: sickness, byMessage: map[string]*fakeTask{}}
 	t.Cleanup(func() { _ = f.Kill(context.Background()) })
 	return f
 }
