@@ -122,7 +122,14 @@ func TestExecutor_budgetOfCalls(t *testing.T) {
 	}
 	w.Spent.Input = 100
 	out, err = executor(t, f, "").Execute(t.Context(), w, nil)
-	if err != nil || out.Park == nil || out.Park.Needs != (opt.Usage{Output: 1, Cost: 1}) {
-		t.Errorf("with a spent budget: %+v, %v", out, err)
+	if err != nil || out.Park == nil || out.Park.Needs != (opt.Usage{Output: 1, Cost: 1, Calls: 1}) {
+		t.Fatalf("with a spent budget: %+v, %v", out, err)
+	}
+	w.Memo, w.Leg, w.Limits.Tokens = out.Memo, 1, 250 // after the raise, when the call has been counted
+	w.Spent.Calls++
+	play(t, executor(t, f, ""), w)
+	want["tokens"] = 150.0
+	if diff := cmp.Diff(want, f.params("send")[1]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget]); diff != "" {
+		t.Errorf("the budget after a raise (-want +got):\n%s", diff)
 	}
 }

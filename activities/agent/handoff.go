@@ -24,7 +24,8 @@ type memo struct {
 	Sends     int        `json:"sends,omitempty"`     // messages that have started a remote task of this task
 	Since     int64      `json:"since,omitempty"`     // when this remote task was begun, in ms
 	Hops      Hops       `json:"hops"`
-	Rest      opt.Budget `json:"rest,omitzero"` // of the budget, when MessageID was made: a message that is sent again has the same
+	Rest      opt.Budget `json:"rest,omitzero"`     // of the budget, when MessageID was made: a message that is sent again has the same
+	Allowed   bool       `json:"allowed,omitempty"` // the budget has room for this call, which is counted
 
 	Sought bool              `json:"sought,omitempty"` // the message may have arrived although there was no answer: look for its task first
 	Push   string            `json:"push,omitempty"`   // "on" or "off" after the attempt to register for push notifications
@@ -119,12 +120,16 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 		m.At = at
 	}
 	way, to := hopsOf(h.work.Messages), digest(m.At.URL, h.input.Skill)
-	b := h.work.Budget()
-	rest, mayTry := b.Left(h.work.Spent.Plus(opt.Usage{Calls: 1}))
+	b, needs := h.work.Budget(), opt.Usage{Output: 1, Cost: 1, Calls: 1}
+	if m.Allowed {
+		needs.Calls = 0 // counted, and the rest is that after the answer
+	}
+	rest, mayTry := b.Left(h.work.Spent.Plus(opt.Usage{Calls: needs.Calls}))
 	switch {
-	case !mayTry && h.work.Limits != nil: // the plan asks, and begins the next leg after the answer
+	case h.work.Limits != nil && b.Over(h.work.Spent, needs) != (opt.SpendLimit{}): // the plan asks, and begins the next leg after the answer
+		m.Allowed = true
 		o := h.park(0, "")
-		o.Park.Needs = opt.Usage{Output: 1, Cost: 1}
+		o.Park.Needs = needs
 		return o, nil
 	case !mayTry:
 		return h.end(activities.Failed(CodeBudget, "The budget of the request is spent.")), nil
@@ -140,7 +145,7 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	m.ContextID = cmp.Or(m.ContextID, h.messages().context())
 	m.Since = h.now().UnixMilli()
 	handsOver := h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version))
-	handsOver.Park.Needs = opt.Usage{Output: 1, Cost: 1, Calls: 1}
+	handsOver.Park.Needs = needs
 	return handsOver, nil
 }
 
@@ -184,10 +189,11 @@ func (h *handoff) lastWords(id string, m *a2a.Message) a2a.Artifact {
 }
 
 // park returns the outcome of a leg after which the task waits for d, also at its open gate. If the
-// task is canceled then, cancelRemote runs.
+// task is canceled then, cancelRemote runs. A note ends the wait, unless the agent is in trouble.
 func (h *handoff) park(d time.Duration, says string) activities.Outcome {
 	o := activities.ParkFor(d, h.memo, says)
-	o.OnCancel, o.Park.Notes = true, h.input.Whole // whose notes the agent gets
+	m := &h.memo
+	o.OnCancel, o.Park.Notes = true, h.input.Whole && m.Down == nil && m.Missing == 0 && m.NoteTries == 0 // whose notes the agent gets
 	if h.atCredential() {
 		o.State = opt.TaskAuthRequired
 	}
@@ -217,7 +223,9 @@ func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 	m, name := &h.memo, h.agent.name
 	switch {
 	case t.kind == busy:
-		return h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name)), nil
+		o := h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name))
+		o.Park.Notes = false
+		return o, nil
 	case t.kind == tooLarge:
 		return h.end(activities.Failed(CodeTooLarge, fmt.Sprintf("The answer of agent %s is too large.", name))), nil
 	case t.kind == unproven:

@@ -173,10 +173,10 @@ var rooms = []room{
 	{name: "internal/arch"},
 	{name: "internal/witness"}, // judges what clients have seen: it may not know the product
 	{name: "internal/prove", imports: []string{"internal/witness"}, tests: []string{"internal/freeport"}}, // a client of any A2A server: it may not know ours
-	{name: "internal/cli/scaffold"},                                 // the source of a new program
-	{name: "internal/cli/completion"},                               // scripts for shells
-	{name: "internal/cli/manual"},                                   // manual pages
-	{name: "internal/process", imports: []string{"a2a", "opt"}},     // what all commands share
+	{name: "internal/cli/scaffold"},                             // the source of a new program
+	{name: "internal/cli/completion"},                           // scripts for shells
+	{name: "internal/cli/manual"},                               // manual pages
+	{name: "internal/process", imports: []string{"a2a", "opt"}}, // what all commands share
 	{name: "internal/namespace", imports: []string{"a2a", "opt", "activities", "worker", "workflows", "internal/process",
 		"internal/seal"}}, // the keys of payloads
 	{name: "internal/serve", imports: []string{ // puts processes together

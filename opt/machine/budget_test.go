@@ -180,6 +180,19 @@ func TestPlan_budgetQuestions(t *testing.T) {
 	b.want("working", 1)
 }
 
+// An authorization for work elsewhere is asked for without questions, too, and that work is watched meanwhile.
+func TestPlan_budgetAuthorization(t *testing.T) {
+	b := newBudgeted(t, `{"questions":0}`, &opt.Task{})
+	asks := &opt.Gate{Kind: opt.Credential, Title: "Sign in", Actions: []opt.Action{opt.Accept, opt.Reject}}
+	b.end(opt.Outcome{State: opt.TaskAuthRequired, Gate: asks, Park: &opt.Park{}})
+	b.want("auth-required", 1)
+	if g := b.gate(0); g == nil || g.Title != "Sign in" || b.m.State.Spent[task(1, 0)].Questions != 1 {
+		t.Errorf("gate %+v, used %+v", g, b.m.State.Spent)
+	}
+	b.end(opt.Outcome{State: opt.TaskCompleted})
+	b.want("completed", 0)
+}
+
 // After the time no step begins. The wait for more is none of it.
 func TestPlan_budgetTime(t *testing.T) {
 	b := newBudgeted(t, `{"time":60}`, &opt.Task{})

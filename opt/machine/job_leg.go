@@ -60,6 +60,9 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 		return
 	}
 	used := out.Usage.Reported()
+	if j.plan.facts().rules < rulesBudget {
+		used.Calls = 0
+	}
 	k.use(id, used)
 	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
 		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, out.Budgets
@@ -142,7 +145,7 @@ func (j job) beginReturning() {
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
-	w.Waiting, w.Due, w.Elsewhere, w.Woken, w.Noted = false, a2a.Time{}, nil, false, false
+	w.Waiting, w.Due, w.Elsewhere, w.Woken, w.Noted, w.Needs = false, a2a.Time{}, nil, false, false, opt.Usage{}
 	w.Running, w.Returning, w.Root = true, true, j.plan.leaf(j.task)
 }
 

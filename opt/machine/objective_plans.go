@@ -253,6 +253,9 @@ func (m *Objective) lost(l *Link) {
 	p := m.State.Objective.Plan(l.PlanID)
 	l.Begun, l.Own, l.Start, l.RetryAt = true, false, nil, a2a.Time{}
 	report := opt.Report{N: p.Report.N, Attempt: p.Run, Status: p.Status, Reason: opt.Terminated}
+	if m.State.Rules >= rulesBudget {
+		report.Spent = p.Report.Spent
+	}
 	if p.Status.Ended() { // by a client, and its tasks were being stopped
 		m.movePlan(p, p.Status, opt.Terminated)
 	} else {

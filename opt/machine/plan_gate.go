@@ -13,7 +13,8 @@ import (
 
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
 // again, or its own one, with results of the tasks before it. Checks or a standing decision may decide
-// in its place; by is the result of the search for the latter, nil before that.
+// in its place; by is the result of the search for the latter, nil before that. An authorization is asked for
+// in any case: the work elsewhere that waits for it has been paid for.
 func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
@@ -28,7 +29,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 		m.job(t).lookUp(asked)
 	case stands && gate.DecidedBy(*by, shapers(s)...):
 		m.byStanding(t, gate, *by)
-	case m.job(t).holds(&Work{Round: t.Gates + 1, Attempt: 1, Opens: true, Asked: asked}):
+	case gate.Kind != opt.Credential && m.job(t).holds(&Work{Round: t.Gates + 1, Attempt: 1, Opens: true, Asked: asked}):
 	default:
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
 		if s.Rules >= rulesBudget {

@@ -61,6 +61,9 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	if h.p.State.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
+	if e.Gate.Kind == opt.Credential {
+		return
+	}
 	spent := spentIn(&h.p.State).Plus(h.p.State.Directive.Spent)
 	spent.Questions--
 	if over := left(&h.p.State, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
