@@ -212,6 +212,16 @@ func (l SpendLimit) Within(to SpendLimit) SpendLimit {
 	})
 }
 
+// RaisedTo returns l with those limits of to that are higher. A kind without a limit gets none.
+func (l SpendLimit) RaisedTo(to SpendLimit) SpendLimit {
+	return each(l, to, func(limit, to int64) int64 {
+		if limit == 0 {
+			return 0
+		}
+		return max(limit, to)
+	})
+}
+
 // Highest returns the higher of the limits in l and to, where no limit is the lowest.
 func (l SpendLimit) Highest(to SpendLimit) SpendLimit {
 	return each(l, to, func(a, b int64) int64 { return max(a, b) })

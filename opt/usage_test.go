@@ -115,3 +115,11 @@ func TestOutcome_Returns_usage(t *testing.T) {
 		t.Errorf("it may set %+v", o)
 	}
 }
+
+// A raise lowers no limit, and adds none.
+func TestSpendLimit_RaisedTo(t *testing.T) {
+	got := opt.SpendLimit{Tokens: 20, Time: 60}.RaisedTo(opt.SpendLimit{Tokens: 40, Cost: 5, Time: 30})
+	if want := (opt.SpendLimit{Tokens: 40, Time: 60}); got != want {
+		t.Errorf("raised to %+v, want %+v", got, want)
+	}
+}

@@ -322,7 +322,8 @@ func (j job) answerBudget(reply opt.Reply, closing opt.Event) (raised opt.SpendL
 	if len(object) != 1 || json.Unmarshal(object[0].Data, &raised) != nil {
 		return opt.SpendLimit{} // the gate opens again
 	}
-	if raised.Time > 0 {
+	limits := j.plan.facts().spending.budget().SpendLimit
+	if raised = limits.RaisedTo(raised); raised.Time > limits.Time {
 		raised.Time += (j.plan.facts().now.Millis() - asked.Millis()) / 1000
 	}
 	return raised
