@@ -15,14 +15,17 @@ import (
 	"longhaul/internal/process"
 )
 
-// Arrows, numbers of several digits, Enter and Escape are read as people press them.
+// Arrows, numbers of several digits, letters, Enter and Escape are read as people press them.
 func TestMenu(t *testing.T) {
 	for keys, want := range map[string]int{
 		"\r": 0, "\x1b[B\r": 1, "\x1bOB\x1b[B\x1b[A\n": 1, "\x1b[A\r": 11, "jjk\r": 1, "3\r": 2, "12\r": 11, "13\r": 2, "99\r": 8, "q": -1, "\x1b": -1, "\x04": -1, "2\x1b[5~\r": 1, "": -1,
+		"sep\r": 8, "Ma\r": 2, "mango\r": -1, "mango\x1b[A\r": 1, "d\x1b[B\r": 0, "juq\r": -1, "ju\x04": -1,
 	} {
-		in, m, got := bufio.NewReader(strings.NewReader(keys)), menu{size: 12}, -1
+		months := strings.Fields("January February March April May June July August September October November December")
+		in, m, got := bufio.NewReader(strings.NewReader(keys)), menu{options: months}, -1
 		for {
 			k, err := readKey(in)
+			k = m.meaning(k)
 			if err != nil || k == keyLeave {
 				break
 			}
@@ -39,8 +42,8 @@ func TestMenu(t *testing.T) {
 
 // A menu that is higher than the terminal shows the options around the marked one.
 func TestMenu_high(t *testing.T) {
-	m := menu{size: 9, at: 7}
-	got := strings.Join(m.lines("T", strings.Split("a b c d e f g h i", " "), 80, 8), "|")
+	m := menu{options: strings.Split("a b c d e f g h i", " "), at: 7}
+	got := strings.Join(m.lines("T", 80, 8), "|")
 	if !strings.HasPrefix(got, "T|  6  f|  7  g|> 8  h|  9  i|Arrows") {
 		t.Errorf("it shows %s", got)
 	}

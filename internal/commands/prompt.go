@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"unicode"
 
 	"longhaul/a2a"
 	"longhaul/internal/process"
@@ -63,11 +65,12 @@ func (p *prompt) choose(ctx context.Context, title string, options []string) (in
 		return 0, err
 	}
 	defer restore()
-	s, m := screen{out: rawWriter{p.out}}, menu{size: len(options)}
+	s, m := screen{out: rawWriter{p.out}}, menu{options: options}
 	for {
 		columns, rows := p.size()
-		s.draw(m.lines(title, options, columns, rows))
+		s.draw(m.lines(title, columns, rows))
 		k, err := await(ctx, func() (rune, error) { return readKey(p.keys) })
+		k = m.meaning(k)
 		switch {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
@@ -108,10 +111,10 @@ func (w rawWriter) Write(b []byte) (int, error) {
 
 // Keys that mean something in a menu beside digits.
 const (
-	keyUp    = 'k'
-	keyDown  = 'j'
+	keyUp    = '\x10'
+	keyDown  = '\x0e'
 	keyEnter = '\r'
-	keyLeave = 'q'
+	keyLeave = '\x04' // Ctrl-D
 	keyStop  = '\x03' // Ctrl-C, while a terminal passes on each key
 )
 
@@ -124,7 +127,7 @@ func readKey(in *bufio.Reader) (rune, error) {
 		return 0, err
 	case k == '\n':
 		return keyEnter, nil
-	case k == 4, k == '\x1b' && in.Buffered() == 0: // Ctrl-D, Escape
+	case k == '\x1b' && in.Buffered() == 0: // Escape
 		return keyLeave, nil
 	case k != '\x1b':
 		return k, nil
@@ -136,44 +139,82 @@ func readKey(in *bufio.Reader) (rune, error) {
 
 // A menu is which of some options is marked.
 type menu struct {
-	size, at int
-	typed    int // the number that was typed so far
+	options []string
+	at      int
+	typed   int    // the number that was typed so far
+	word    string // or the letters
 }
 
-// press handles a key, and reports whether the marked option is chosen.
+// meaning returns the key for which one stands that is no part of a word.
+func (m *menu) meaning(k rune) rune {
+	if as := map[rune]rune{'j': keyDown, 'k': keyUp, 'q': keyLeave}[k]; as != 0 && m.word == "" {
+		return as
+	}
+	return k
+}
+
+// press handles a key, and reports whether the marked option is chosen: after letters one that begins
+// with them.
 func (m *menu) press(k rune) (chosen bool) {
-	typed := 0
+	if m.spell(k) {
+		return false
+	}
+	typed, size := 0, len(m.options)
 	switch {
 	case k == keyEnter:
-		return true
+		return !m.unknown()
 	case k == keyUp:
-		m.at = (m.at + m.size - 1) % m.size
+		m.at = (m.at + size - 1) % size
 	case k == keyDown:
-		m.at = (m.at + 1) % m.size
+		m.at = (m.at + 1) % size
 	case k >= '0' && k <= '9':
 		digit := int(k - '0')
-		if typed = 10*m.typed + digit; typed > m.size {
+		if typed = 10*m.typed + digit; typed > size {
 			typed = digit
 		}
-		if typed >= 1 && typed <= m.size {
+		if typed >= 1 && typed <= size {
 			m.at = typed - 1
 		}
 	}
-	m.typed = typed
+	m.typed, m.word = typed, ""
 	return false
 }
 
+// spell marks the first option that begins with the letters so far. It reports whether a key is one of
+// these.
+func (m *menu) spell(k rune) bool {
+	if !unicode.IsLetter(k) {
+		return false
+	}
+	m.word += string(k)
+	if i := slices.IndexFunc(m.options, m.spelled); i >= 0 {
+		m.at = i
+	}
+	return true
+}
+
+func (m *menu) spelled(option string) bool {
+	return len(option) >= len(m.word) && strings.EqualFold(option[:len(m.word)], m.word)
+}
+
+// unknown reports whether letters were typed with which no option begins.
+func (m *menu) unknown() bool { return m.word != "" && !m.spelled(m.options[m.at]) }
+
 // lines returns the menu for a terminal: those of the options around the marked one that fit.
-func (m *menu) lines(title string, options []string, columns, rows int) []string {
-	room := max(1, rows-4)
-	first := min(max(0, m.at-room/2), max(0, m.size-room))
+func (m *menu) lines(title string, columns, rows int) []string {
+	room, size := max(1, rows-4), len(m.options)
+	first := min(max(0, m.at-room/2), max(0, size-room))
 	out := []string{process.OneLine(title, columns-1)}
-	for i := first; i < min(m.size, first+room); i++ {
+	for i := first; i < min(size, first+room); i++ {
 		mark := " "
 		if i == m.at {
 			mark = ">"
 		}
-		out = append(out, oneLineKept(fmt.Sprintf("%s %d  %s", mark, i+1, a2a.VisibleLine(options[i])), columns-1))
+		out = append(out, oneLineKept(fmt.Sprintf("%s %d  %s", mark, i+1, a2a.VisibleLine(m.options[i])), columns-1))
 	}
-	return append(out, process.OneLine("Arrows or a number, then Enter; q to leave, Ctrl-C to end", columns-1))
+	hint := "Arrows or a number, then Enter; q to leave, Ctrl-C to end"
+	if m.unknown() {
+		hint = "Nothing here begins with " + a2a.VisibleLine(m.word) + ". " + hint
+	}
+	return append(out, process.OneLine(hint, columns-1))
 }
