@@ -151,19 +151,21 @@ func (i *inbox) waiting(ctx context.Context) (gates []client.Interrupt, err erro
 // answer has the person at the terminal choose gates and answer them, until none waits or the
 // person leaves.
 func (i *inbox) answer(ctx context.Context, ask *prompt) error {
-	for told := false; ; {
+	for told, answered := false, false; ; {
 		gates, err := i.waiting(ctx)
 		if err != nil {
 			return err
 		}
 		if len(gates) == 0 {
-			if !told {
+			next := answered // the work that goes on may ask again at once
+			answered = false
+			if !told && !next {
 				fmt.Fprintln(i.process.Stdout, "Nothing waits for a person.")
 			}
-			if !i.Watch {
+			if !i.Watch && !next {
 				return nil
 			}
-			told = true
+			told = told || !next
 			if err := pause(ctx); err != nil {
 				return err
 			}
@@ -181,6 +183,7 @@ func (i *inbox) answer(ctx context.Context, ask *prompt) error {
 		}
 		if err == nil {
 			err = i.answerOne(ctx, ask, &gates[at].Gate)
+			answered = err == nil
 		}
 		switch {
 		case errors.Is(err, context.Canceled):

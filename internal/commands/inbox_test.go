@@ -106,7 +106,7 @@ func TestInbox_decides(t *testing.T) {
 func TestInbox_asks(t *testing.T) {
 	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"},{"id":"e","question":"Note?","schema":{"type":"string","maxLength":80}}]`
 	task := bareTask(stepID, `"openwop":{"interrupt":{"kind":"clarification","interruptId":"`+gateID+`","taskId":"`+stepID+`","title":"Tea"`+questions+`}}`)
-	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts())
+	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts(), interrupts()) // the work may ask again
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "\r")
 	v.press(t, "> 1  green", "j\r")
