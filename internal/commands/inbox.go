@@ -151,27 +151,11 @@ func (i *inbox) waiting(ctx context.Context) (gates []client.Interrupt, err erro
 // answer has the person at the terminal choose gates and answer them, until none waits or the
 // person leaves.
 func (i *inbox) answer(ctx context.Context, ask *prompt) error {
-	for told, answered := false, false; ; {
-		gates, err := i.waiting(ctx)
-		if err != nil {
+	for answered := false; ; {
+		gates, err := i.open(ctx, answered)
+		if err != nil || len(gates) == 0 {
 			return err
 		}
-		if len(gates) == 0 {
-			next := answered // the work that goes on may ask again at once
-			answered = false
-			if !told && !next {
-				fmt.Fprintln(i.process.Stdout, "Nothing waits for a person.")
-			}
-			if !i.Watch && !next {
-				return nil
-			}
-			told = told || !next
-			if err := pause(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		told = false
 		var options []string
 		for _, g := range gates {
 			row := i.row(g)
@@ -192,6 +176,27 @@ func (i *inbox) answer(ctx context.Context, ask *prompt) error {
 			i.process.Note("You have left the question: nothing was sent, and what you have entered there is dropped.\n\n")
 		case err != nil:
 			i.process.Note(fmt.Sprintf("%s: %s\n\n", i.process.Name, a2a.Visible(i.remote.explain(err).Error())))
+		}
+	}
+}
+
+// open returns the gates. It looks again after an answer, since the work may ask at once, and with Watch
+// until there are any.
+func (i *inbox) open(ctx context.Context, answered bool) ([]client.Interrupt, error) {
+	for told := false; ; answered = false {
+		gates, err := i.waiting(ctx)
+		if err != nil || len(gates) > 0 {
+			return gates, err
+		}
+		if !answered && !told {
+			told = true
+			fmt.Fprintln(i.process.Stdout, "Nothing waits for a person.")
+		}
+		if !answered && !i.Watch {
+			return nil, nil
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

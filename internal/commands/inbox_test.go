@@ -82,7 +82,7 @@ func TestInbox_decides(t *testing.T) {
 	task := bareTask(stepID, gate)
 	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(task),
 		sendResult(strings.Replace(task, "sha256:1", "sha256:2", 1)), // it has changed since
-		sendResult(stepTask("WORKING", "")), interrupts())
+		sendResult(stepTask("WORKING", "")), interrupts(), interrupts()) // the work may ask again
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "1\r")
 	v.press(t, "Your decision:", "\x1b[B\x1b[B\r")
