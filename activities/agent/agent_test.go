@@ -546,8 +546,8 @@ func TestExecutor_trouble(t *testing.T) {
 		{"busy for long", 503, http.Header{"Retry-After": {"86400"}}, "send", "working 600000 Agent other asks to wait."},
 		{"busy at a look", 503, nil, "get", "working 15000 Agent other asks to wait."},
 		{"no credentials", 401, nil, "send", "failed remote-denied Agent other is not to be used with these credentials or at this address. The answer has HTTP status 401."},
-		{"credentials expire", 401, nil, "get", "working 1000 Agent other cannot be used. The answer has HTTP status 401."},
-		{"broken", 500, nil, "send", "working 1000 Agent other cannot be used. The answer has HTTP status 500."},
+		{"credentials expire", 401, nil, "get", "working 1000 Agent other cannot be used. The answer has HTTP status 401. It is tried again."},
+		{"broken", 500, nil, "send", "working 1000 Agent other cannot be used. The answer has HTTP status 500. It is tried again."},
 		{"moved", 301, http.Header{"Location": {"http://127.0.0.1:1/"}}, "send", "failed remote-refused Agent other refuses the message: The answer is a redirect, which is not followed: the URL of the agent has changed."},
 		{"not found", 404, nil, "send", "failed remote-refused Agent other refuses the message: The answer has HTTP status 404."},
 	} {

@@ -261,7 +261,7 @@ func (h *handoff) onUnreachable(t *callError) (activities.Outcome, error) {
 		return activities.Outcome{}, failed
 	}
 	m.Down.Times++
-	return h.park(h.repeatWait(m.Down.Times), failed.Message), nil
+	return h.park(h.repeatWait(m.Down.Times), failed.Message+" It is tried again."), nil
 }
 
 const firstPoll = time.Second
