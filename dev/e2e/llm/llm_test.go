@@ -195,7 +195,7 @@ func TestKilledAfterCall(t *testing.T) {
 	if diff := cmp.Diff([]string{"note:x"}, w.made()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if used := w.used(); used != `{"inputTokens":30,"outputTokens":15,"cost":"0.000045"}` {
+	if used := w.used(); used != `{"inputTokens":30,"outputTokens":15,"cost":"0.000045","questions":2}` {
 		t.Errorf("it has used %s", used)
 	}
 }
