@@ -86,7 +86,7 @@ func TestInbox_decides(t *testing.T) {
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "1\r")
 	v.press(t, "Your decision:", "\x1b[B\x1b[B\r")
-	v.press(t, "Refine:", "\n")
+	v.press(t, "Refine: [Ctrl-D leaves]", "\n")
 	v.press(t, "This does not fit: say what to refine", "more tea\n")
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -111,10 +111,10 @@ func TestInbox_asks(t *testing.T) {
 	v.press(t, "q to leave", "\r")
 	v.press(t, "> 1  green", "j\r")
 	v.press(t, "> 1  true", "\r")
-	v.press(t, "How many? (a whole number)", "many\n")
+	v.press(t, "How many? (a whole number) [Ctrl-D leaves]", "many\n")
 	v.press(t, "This does not fit", "\n")
 	v.press(t, "This does not fit: it must be a whole number", "3\n")
-	v.press(t, "Why?", "thirst\n")
+	v.press(t, "Why? [Ctrl-D leaves]", "thirst\n")
 	v.press(t, "Note? (at most 80 characters) [Ctrl-D leaves]", "\n") // an answer
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -133,7 +133,7 @@ func TestInbox_leaves(t *testing.T) {
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "\r")
 	v.press(t, "> 1  green", "\r")
-	v.press(t, "Why?", "\x04")
+	v.press(t, "Why? [Ctrl-D leaves]", "\x04")
 	v.press(t, "nothing was sent, and what you have entered there is dropped.\n\nWhat waits for a person:", "q")
 	if err := <-done; err != nil || len(f.calls) != 3 {
 		t.Errorf("error %v after %d calls", err, len(f.calls))
@@ -159,7 +159,7 @@ func TestInbox_interrupted(t *testing.T) {
 		"signal at a text": func(v *testTerminal) {
 			v.press(t, "q to leave", "\r")
 			v.press(t, "> 1  green", "\r")
-			signal(v, "Why?")
+			signal(v, "Why? [Ctrl-D leaves]")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

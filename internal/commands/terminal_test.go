@@ -36,6 +36,7 @@ type testTerminal struct {
 	lines    [][]rune
 	row, col int
 	escape   string
+	late     bool // nothing more is awaited
 }
 
 func newTerminal(t *testing.T, columns, rows int) *testTerminal {
@@ -49,6 +50,12 @@ func newTerminal(t *testing.T, columns, rows int) *testTerminal {
 	}
 	v := &testTerminal{File: theirs, ours: ours, columns: columns}
 	v.changed = sync.NewCond(&v.mu)
+	time.AfterFunc(2*time.Minute, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.late = true
+		v.changed.Broadcast()
+	})
 	v.read.Go(func() {
 		buffer := make([]byte, 4096)
 		var rest []byte
@@ -130,6 +137,9 @@ func (v *testTerminal) wait(want string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for !strings.Contains(v.text(), want) {
+		if v.late {
+			panic(fmt.Sprintf("there is no %q on the screen:\n%s", want, v.text()))
+		}
 		v.changed.Wait()
 	}
 }
