@@ -81,7 +81,7 @@ func TestInbox_decides(t *testing.T) {
 	gate := strings.Replace(allActions(approvalGate), `"title"`, `"objectDigest":"sha256:1","title"`, 1)
 	task := bareTask(stepID, gate)
 	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(task),
-		sendResult(strings.Replace(task, "sha256:1", "sha256:2", 1)), // it has changed since
+		sendResult(strings.Replace(task, "sha256:1", "sha256:2", 1)),    // it has changed since
 		sendResult(stepTask("WORKING", "")), interrupts(), interrupts()) // the work may ask again
 	v, done := inboxAt(t, f, &inboxCommand{})
 	v.press(t, "q to leave", "1\r")
