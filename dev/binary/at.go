@@ -1,7 +1,6 @@
 package binary
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,15 +8,12 @@ import (
 	"path/filepath"
 )
 
-// ErrNoHistory says that the directory has no history of git with a commit.
-var ErrNoHistory = errors.New("the history of git is missing")
-
 // At builds the program of a package as it was in a commit, and returns the path of the binary. It builds each
 // once on a machine. The working directory must be in the workspace.
 func At(commit, program string) (string, error) {
 	out, err := exec.Command("git", "rev-parse", "--verify", "--quiet", commit+"^{commit}").Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: there is no commit %s", ErrNoHistory, commit)
+		return "", fmt.Errorf("the history of git has no commit %s", commit)
 	}
 	hash := string(out[:12])
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("longhaul-e2e-%d", os.Getuid()), "at-"+hash)

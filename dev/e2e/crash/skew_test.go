@@ -2,7 +2,6 @@ package crash_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -33,9 +32,6 @@ func (l *life) versions(t *testing.T, present string) (old, young version) {
 		return version{"present", present}, version{"next", next(t)}
 	}
 	built, err := binary.At(*oldCommit, harness.Crashable)
-	if errors.Is(err, binary.ErrNoHistory) {
-		t.Skipf("NOT TESTED: versions together. An older program cannot be built: %v", err)
-	}
 	must(t, err)
 	return version{"old", built}, version{"present", present}
 }
