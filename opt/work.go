@@ -138,7 +138,7 @@ func AnswersID(taskID string) string { return ArtifactID(taskID, "answers") }
 // retry, rejected, or waits at a gate.
 type Outcome struct {
 	State     TaskState      `json:"state"`
-	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task
+	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, or of one that parks or waits
 	Streamed  []string       `json:"streamed,omitempty"`  // ids of artifacts that were already streamed to the journal
 	Code      string         `json:"code,omitempty"`      // of the failure or rejection
 	Message   string         `json:"message,omitempty"`   // the same as text for clients

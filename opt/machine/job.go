@@ -360,6 +360,9 @@ func (j job) returned(out opt.Outcome, e opt.Event) {
 	case out.State == opt.TaskFailed || out.State == opt.TaskRejected:
 		j.end(out.State, out.Code, out.Message, e)
 	case out.State.Waiting() && out.Gate != nil:
+		if j.plan.facts().rules >= rulesCollected {
+			j.collect(out.Artifacts, out.Streamed, e)
+		}
 		j.leaveGate()
 		j.drop()
 		j.plan.openGate(j.task, out.Gate, nil)

@@ -51,3 +51,43 @@ func TestPlan_WorkOf_streamed(t *testing.T) {
 		t.Error("the next attempt has streamed something")
 	}
 }
+
+// What a task has made in a round that ends with a question stays its own: those that wait for it get
+// it, as those who look at the journal do.
+func TestPlan_collectsBeforeGate(t *testing.T) {
+	for rules, want := range map[int][]string{machine.Rules: {"draft", "last"}, 23: {"last"}} {
+		now := a2a.AtMillis(1)
+		m := &machine.Plan{State: machine.PlanState{
+			Rules:  rules,
+			Plan:   opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Name: "p", Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), Name: "t", State: opt.TaskPending}}},
+			RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}},
+		}}
+		m.Handle(now, machine.Opened{})
+		end := func(out opt.Outcome) {
+			t.Helper()
+			m.Handle(now, machine.Begin{})
+			work := m.Wants().Activities
+			if len(work) != 1 {
+				t.Fatalf("the plan wants %+v", work)
+			}
+			m.Handle(now, machine.Ended{Key: work[0].Key, Outcome: out})
+		}
+		made := func(id string) []a2a.Artifact { return []a2a.Artifact{{ArtifactID: id}} }
+		end(opt.Outcome{
+			State: opt.TaskInputRequired, Artifacts: made("draft"), Streamed: []string{"draft"},
+			Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}},
+		})
+		asked := m.State.Plan.Tasks[0]
+		m.Handle(now, machine.Letter{Letter: opt.Letter{
+			TaskID: asked.A2AID(), Principal: "bob", Message: a2a.Message{MessageID: "m", Role: a2a.RoleUser}, Reply: &opt.Reply{GateID: asked.Gate.ID, Action: opt.Accept},
+		}})
+		end(opt.Outcome{State: opt.TaskCompleted, Artifacts: made("last")})
+		var got []string
+		for _, a := range m.State.Plan.Tasks[0].Artifacts {
+			got = append(got, a.ArtifactID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rules %d: artifacts mismatch (-want +got):\n%s", rules, diff)
+		}
+	}
+}

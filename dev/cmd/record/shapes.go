@@ -93,6 +93,7 @@ var shapes = []shape{
 	{name: "mixed", specs: mixed()},
 	{name: "plan-dag", specs: []opt.PlanSpec{plan("A", "say a"), plan("B", "say b"), after(plan("C", "say c"), "plan-0", "plan-1")}},
 	{name: "gate", specs: plans("approve Go on?; say done"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "gate-after-stream", specs: plans("stream 2 1ms; approve Go on?; pass|say next"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "rejected", specs: plans("approve Go on?|say never"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Reject})}},
 	{name: "human", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "failed", specs: plans("say one|fail|say never", "say never")},
