@@ -97,12 +97,13 @@ func (p *printer) showStatus(s a2a.TaskStatus, done *int) {
 	if s.Message != nil && text != "" {
 		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
 	}
-	inPart := s.State == a2a.Working && done != nil && *done > 0 && *done < 100
+	works, counts := s.State == a2a.Working, s.Message == nil || shown.OnlyCounts(s.Message.Text())
+	inPart := works && done != nil && *done > 0 && (*done < 100 || !counts)
 	if inPart {
 		text += fmt.Sprintf(" (%d %%)", *done)
 	}
 	switch {
-	case text == p.status, s.State == a2a.Working && len(p.order) > 0 && !inPart: // a result says more
+	case text == p.status, works && counts && !inPart && len(p.order) > 0: // a result says more
 		return
 	case p.quiet && s.State == a2a.Completed:
 		for _, id := range p.order {
