@@ -70,7 +70,7 @@ func (l *live) event(e client.Event) {
 
 // printDecided prints once, above the tree, how the latest gate was closed.
 func (l *live) printDecided(m a2a.Metadata) {
-	if d, ok := client.Decided(m); !ok || l.printer.closed == d.GateID {
+	if d, ok := client.Decided(m); !ok || l.printer.closed[d.GateID] {
 		return
 	}
 	l.screen.clear()
