@@ -130,7 +130,7 @@ func answersTo(questions []opt.Question, texts map[string]string) (list []opt.An
 func answerOf(q opt.Question, text string) (json.RawMessage, error) {
 	asked := shown.NewQuestion(q)
 	if len(asked.Several) > 0 && !json.Valid([]byte(text)) {
-		texts, chosen := choiceTexts(asked), []json.RawMessage{}
+		texts, chosen := choiceTexts(asked.Several), []json.RawMessage{}
 		for word := range strings.SplitSeq(text, ",") {
 			i := slices.Index(texts, strings.TrimSpace(word))
 			if i < 0 {

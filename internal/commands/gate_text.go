@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,14 +34,14 @@ func formText(q shown.Question) string {
 	case len(q.Options) > 0:
 		return "one of " + a2a.VisibleLine(strings.Join(q.Options, ", "))
 	case len(q.Several) > 0:
-		return "a list of " + a2a.VisibleLine(strings.Join(choiceTexts(q), ", "))
+		return "a list of " + a2a.VisibleLine(strings.Join(choiceTexts(q.Several), ", "))
 	}
 	return strings.TrimPrefix(q.Hint, "as ")
 }
 
 // choiceTexts returns the choices of a list for people.
-func choiceTexts(q shown.Question) (texts []string) {
-	for _, c := range q.Several {
+func choiceTexts(choices []json.RawMessage) (texts []string) {
+	for _, c := range choices {
 		texts = append(texts, a2a.DataText(c))
 	}
 	return texts
@@ -133,6 +134,10 @@ func answersText(answers []opt.Answer) string {
 	var texts []string
 	for _, a := range answers {
 		text := a2a.DataText(a.Answer)
+		var chosen []json.RawMessage
+		if json.Unmarshal(a.Answer, &chosen) == nil && len(chosen) > 0 {
+			text = strings.Join(choiceTexts(chosen), " and ")
+		}
 		if len(answers) > 1 {
 			text = a.ID + " = " + text
 		}

@@ -295,7 +295,7 @@ func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 		return choices[at], nil
 	}
 	if len(asked.Several) > 0 {
-		return p.several(ctx, q, choiceTexts(asked))
+		return p.several(ctx, q, choiceTexts(asked.Several))
 	}
 	label := a2a.VisibleLine(q.Question)
 	if form := formText(asked); form != "" {

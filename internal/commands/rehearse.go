@@ -152,7 +152,7 @@ func printAsked(out io.Writer, g rehearse.Gate) {
 			if a.Step == opt.Remind || a.Step == opt.Expire {
 				who = ""
 			}
-			fmt.Fprintf(out, "  %s%s: %s\n", before, sinceText(a.At), joined(string(a.Step), who))
+			fmt.Fprintf(out, "  %s%s: %s\n", before, sinceText(a.At), cmp.Or(joined(string(a.Step), who), "anyone"))
 		}
 	}
 	asks(g.Asked, "after ")

@@ -622,9 +622,9 @@ func TestGetCommand_answers(t *testing.T) {
 	latest := decision(otherGateID, `"action":"accept","decidedBy":"bea"`)
 	f := newFakeAgent(t, sendResult(bareTask(rootID, latest)), func(w http.ResponseWriter) {
 		fmt.Fprintf(w, `{"decisions":[%s,{"n":2,"taskId":"%s"},%s],"nextPageToken":""}`, closed(1, stepID, gateID), otherStepID, closed(3, otherStepID, otherGateID))
-	}, sendResult(bareTask(stepID, decision(gateID, `"decidedBy":"ann","answers":[{"id":"color","answer":"blue"},{"id":"words","answer":200}]`))))
+	}, sendResult(bareTask(stepID, decision(gateID, `"decidedBy":"ann","answers":[{"id":"color","answer":"blue"},{"id":"words","answer":200},{"id":"ways","answer":["train","foot"]}]`))))
 	got := f.run(&getCommand{Task: rootID}).stdout.String()
-	if want := "Task " + rootID + "\n\nAnswered by ann: color = blue, words = 200 ("; !strings.HasPrefix(got, want) || !strings.Contains(got, "\nAccepted by bea (") {
+	if want := "Task " + rootID + "\n\nAnswered by ann: color = blue, words = 200, ways = train and foot ("; !strings.HasPrefix(got, want) || !strings.Contains(got, "\nAccepted by bea (") {
 		t.Errorf("got\n%s\nwant it to begin with\n%s", got, want)
 	}
 }

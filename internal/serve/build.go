@@ -102,7 +102,7 @@ func (b Build) Rehearsing(playbook string) (plan rehearse.Planner, skill string,
 	}
 	if skill != "" {
 		if err := books.CheckSkill(skill); err != nil {
-			return nil, "", process.Usagef("%v. A file or a directory of playbooks has to exist", err)
+			return nil, "", process.Usagef("%v. There is no such file or directory of playbooks, either", err)
 		}
 	}
 	return func(o opt.Objective, m *a2a.Message) rehearse.Planned { return planned(books, o, m) }, skill, nil
