@@ -162,6 +162,29 @@ func TestProgram_Rehearse(t *testing.T) {
 	}
 }
 
+// A rehearsal without a message, or of a playbook that is not there, is wrong usage; one of work that
+// fails has that exit code.
+func TestRun_rehearse(t *testing.T) {
+	program := longhaul.Program{Executors: map[string]longhaul.Executor{"shout": shout{}}, Playbooks: files(playbook)}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"shout", "hello"}, 0, "completed after"},
+		{[]string{"shout", "whisper"}, 0, "completed after"},
+		{[]string{"shout"}, 2, "name a playbook and a message, such as: longhaul rehearse playbooks"},
+		{[]string{"shuot", "hello"}, 2, `there is no playbook "shuot" (did you mean shout?)`},
+		{[]string{"./missing", "hello"}, 1, "missing"},
+	} {
+		var out strings.Builder
+		code := longhaul.Run(t.Context(), append([]string{"rehearse"}, tt.args...), &out, &out, program)
+		if code != tt.code || !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%v: exit code %d, %s", tt.args, code, &out)
+		}
+	}
+}
+
 // The playbook of docs/decide.md is rehearsed: its checks decide about a usual order, and its buyers if a
 // check asks.
 func TestProgram_Rehearse_decide(t *testing.T) {

@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"longhaul/a2a"
@@ -54,7 +55,11 @@ type Decided struct {
 	Feedback  string   `json:"feedback,omitempty"`
 	ByHand    bool     `json:"byHand,omitempty"`   // DecidedBy has moved or canceled the task, in place of a reply
 	Standing  string   `json:"standing,omitempty"` // id of the standing decision, of which this is one use
+	Answers   []Answer `json:"answers,omitempty"`  // of a clarification; none if they are long
 }
+
+// maxDecidedAnswers is the maximum length of Answers as JSON: each status of the work repeats them.
+const maxDecidedAnswers = 2 << 10
 
 // Who returns who has closed the gate, for people.
 func (d Decided) Who() string { return d.For.By(d.DecidedBy) }
@@ -72,6 +77,9 @@ func (e Event) Decided() *Decided {
 	switch {
 	case e.Reply != nil:
 		out.Feedback = e.Reply.Remark()
+		if raw, err := json.Marshal(e.Reply.Answers); err == nil && len(raw) <= maxDecidedAnswers {
+			out.Answers = e.Reply.Answers
+		}
 	case e.Step == Expire:
 		out.Feedback = ReasonTimeout
 	}

@@ -1,10 +1,13 @@
 package echo
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"longhaul/internal/opfile"
 	"longhaul/opt"
 )
 
@@ -30,11 +33,42 @@ func IsScript(text string) bool {
 	return len(parse(first)) > 0
 }
 
+var verbs = []string{"approve", "ask", "fail", "heed", "panic", "pass", "say", "stream", "work", "write"}
+
+// others are words that people write in place of verbs.
+var others = map[string]string{"sleep": "work", "wait": "work", "print": "say", "echo": "say", "error": "fail"}
+
+// meant names the first line of a script that begins with a word like a verb. It returns "" for other
+// text.
+func meant(script string) string {
+	for _, line := range lines(script) {
+		verb, _, _ := strings.Cut(line, " ")
+		like := others[verb]
+		if near := opfile.Nearest(verb, verbs); len(near) > 0 && near[0][0] == verb[0] {
+			like = near[0]
+		}
+		if like != "" && !slices.Contains(verbs, verb) {
+			return fmt.Sprintf("(%q is no command of echo. Did you mean %s?)", line, like)
+		}
+	}
+	return ""
+}
+
+// lines returns the parts of a script that may be commands.
+func lines(script string) (list []string) {
+	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return r == '\n' || r == ';' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
 // parse finds the commands in a description and ignores other text.
 func parse(script string) []command {
 	var out []command
-	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return r == '\n' || r == ';' }) {
-		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	for _, line := range lines(script) {
+		verb, rest, _ := strings.Cut(line, " ")
 		if c, ok := parseOne(strings.ToLower(verb), strings.TrimSpace(rest)); ok {
 			out = append(out, c)
 		}

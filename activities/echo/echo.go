@@ -2,23 +2,9 @@
 // their description says, without a model or a network, and the same each time.
 // It is also an example of an executor.
 //
-// A description is a list of commands, one per line or separated by ";":
-//
-//	work 2s           take that long
-//	fail 2            fail the first two attempts, then continue
-//	fail 2 busy       the same, with the code "busy"
-//	fail              fail for good
-//	panic             panic
-//	stream 5 100ms    show five pieces of an artifact, that far apart
-//	write 400ms       show an article along the outline in the input, its pieces that far apart
-//	approve Ship it?  wait for a person's approval; a rejection fails the task
-//	ask What color?  wait for a person's answer
-//	say Hello         answer with this text
-//	heed Mind:        answer with this text and what a person said who sent the work back, each time one did
-//	pass              answer with nothing: the results of the tasks before are passed on
-//
-// Without a "say" the answer is the description, the input and the names of the
-// tasks before it. Text that is no command is echoed.
+// A description is a list of commands, one per line or separated by ";", which docs/executors.md
+// lists. Without a "say" the answer is the description, the input and the names of the tasks before
+// it. Text that is no command is echoed.
 package echo
 
 import (
@@ -163,6 +149,9 @@ func (r *run) result() activities.Outcome {
 		for _, name := range names(r.work.Results) {
 			text += "\n· " + name
 		}
+	}
+	if hint := meant(script(r.work)); hint != "" {
+		text += "\n" + hint
 	}
 	return activities.Completed(a2a.Artifact{ArtifactID: "echo", Name: r.work.Name, Parts: []a2a.Part{a2a.TextPart(text)}})
 }

@@ -3,6 +3,8 @@ package echo_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -187,6 +189,46 @@ func TestIsScript(t *testing.T) {
 	} {
 		if got := echo.IsScript(text); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+// The table in docs/executors.md has each command, with examples that are ones.
+func TestCommands_documented(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/executors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "## `echo`")
+	_, table, _ = strings.Cut(table, "```\n")
+	table, _, _ = strings.Cut(table, "```")
+	var verbs []string
+	for row := range strings.Lines(table) {
+		example, _, _ := strings.Cut(row, "  ")
+		if !echo.IsScript(example) {
+			t.Errorf("%q is no command", example)
+		}
+		verb, _, _ := strings.Cut(example, " ")
+		verbs = append(verbs, verb)
+	}
+	slices.Sort(verbs)
+	if diff := cmp.Diff(echo.Verbs, slices.Compact(verbs)); diff != "" {
+		t.Errorf("commands mismatch (-package +table):\n%s", diff)
+	}
+}
+
+// Text that is like a command and none says so; other text does not.
+func TestExecutor_Execute_hint(t *testing.T) {
+	for text, want := range map[string]string{
+		"sleep 2s":          "sleep 2s\n(\"sleep 2s\" is no command of echo. Did you mean work?)",
+		"say hi; sya there": "hi\n(\"sya there\" is no command of echo. Did you mean say?)",
+		"write a notice":    "write a notice",
+		"Wait for tea":      "Wait for tea",
+		"task 3":            "task 3",
+	} {
+		got, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil)
+		if diff := cmp.Diff(said(want), got); err != nil || diff != "" {
+			t.Errorf("%q: error %v, mismatch (-want +got):\n%s", text, err, diff)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestExecutor_calls(t *testing.T) {
 		{"closed/note", `{"text":"x"}`, "This tool may not be called here.", ""},
 		{"desk/note", `["x"]`, "The arguments are not a JSON object. The call was not made.", ""},
 		{"desk/note", `{"text":7}`, "The arguments are invalid: at /text: it must be a text. The call was not made.", ""},
-		{"desk/note", ``, "The arguments are invalid: missing property 'text'. The call was not made.", ""},
+		{"desk/note", ``, "The arguments are invalid: it needs text. The call was not made.", ""},
 	} {
 		for _, model := range []string{"main", "claude"} {
 			t.Run(tt.tool+tt.args+model, func(t *testing.T) {

@@ -295,7 +295,7 @@ func (s *source) question(n *yaml.Node) question {
 	s.object(n, "a question", table{
 		"id":       func(n *yaml.Node) { q.id = s.str(n) },
 		"question": func(n *yaml.Node) { q.question = s.text(n) },
-		"schema":   func(n *yaml.Node) { q.schema = s.json(n) },
+		"schema":   func(n *yaml.Node) { q.schema = s.schema(n) },
 	})
 	return q
 }
@@ -353,7 +353,7 @@ func (s *source) check(n *yaml.Node) checkForm {
 	c, in := checkForm{line: n.Line, task: t, of: 1}, check.Input{}
 	s.object(n, "a check", table{
 		"name":     func(n *yaml.Node) { t.name = text{raw: s.str(n)} },
-		"schema":   func(n *yaml.Node) { in.Schema = s.json(n) },
+		"schema":   func(n *yaml.Node) { in.Schema = s.schema(n) },
 		"holds":    func(n *yaml.Node) { in.Holds = s.str(n) },
 		"judge":    func(n *yaml.Node) { c.judge = s.resultText(n) },
 		"model":    func(n *yaml.Node) { c.model = s.str(n) },

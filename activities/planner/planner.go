@@ -96,6 +96,22 @@ func (p *Playbooks) offers() []Skill {
 	return out
 }
 
+// CheckSkill returns the error of a message that asks for a skill or a playbook, nil if there is one with that id.
+func (p *Playbooks) CheckSkill(id string) error {
+	var names []string
+	for _, s := range p.offers() {
+		names = append(names, s.ID)
+	}
+	for _, b := range p.list {
+		names = append(names, b.name)
+	}
+	slices.Sort(names)
+	if slices.Contains(names, id) {
+		return nil
+	}
+	return opfile.Unknown("playbook", id, slices.Compact(names))
+}
+
 // Plan implements [activities.Planner]. The same request gets the same plans, unless no
 // playbook matches it and the fallback has a planner.
 func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {

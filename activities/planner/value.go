@@ -2,11 +2,17 @@ package planner
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/activities"
+	"longhaul/internal/opfile"
+	"longhaul/internal/schema"
 )
 
 // input reads the input of a task, and also returns the tasks that it names.
@@ -63,6 +69,62 @@ func (s *source) scalar(n *yaml.Node) any {
 		s.fail(n, "a value of type %s has no JSON form", tag)
 		return nil
 	}
+}
+
+// schema reads a JSON Schema. Of one with a mistake, which is reported at its line, nothing is kept.
+func (s *source) schema(n *yaml.Node) json.RawMessage {
+	raw := s.json(n)
+	if _, err := schema.Parse(raw); err != nil {
+		at, near := n, ""
+		if d, ok := errors.AsType[*schema.Defect](err); ok {
+			at, near = nodeAt(n, d.Path), opfile.Suggest(d.Got, d.Names)
+		}
+		s.fail(at, "%v%s", err, near)
+		return json.RawMessage("true")
+	}
+	s.keywords(n)
+	return raw
+}
+
+// keywords are those of JSON Schema.
+var keywords = strings.Fields(`$schema $id $ref $defs $anchor $comment title description default examples deprecated readOnly writeOnly
+	type enum const multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern format contentEncoding
+	contentMediaType contentSchema minItems maxItems uniqueItems minContains maxContains contains items prefixItems minProperties
+	maxProperties required dependentRequired dependentSchemas properties patternProperties additionalProperties propertyNames
+	unevaluatedItems unevaluatedProperties allOf anyOf oneOf not if then else definitions dependencies additionalItems`)
+
+// keywords fails for members of a schema that are like keywords, and would be ignored.
+func (s *source) keywords(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		switch key, v := pair[0].Value, pair[1]; {
+		case key == "items":
+			s.keywords(v)
+		case key == "properties" && v.Kind == yaml.MappingNode:
+			for property := range slices.Chunk(v.Content, 2) {
+				s.keywords(property[1])
+			}
+		case !slices.Contains(keywords, key) && opfile.Suggest(key, keywords) != "":
+			s.fail(pair[0], "a JSON Schema has no keyword %q%s", key, opfile.Suggest(key, keywords))
+		}
+	}
+}
+
+// nodeAt returns the value in n at a path of members and indexes, or the last one on the way there.
+func nodeAt(n *yaml.Node, path []string) *yaml.Node {
+	for _, step := range path {
+		i, err := strconv.Atoi(step)
+		if n.Kind == yaml.MappingNode {
+			i, err = 1+slices.IndexFunc(n.Content, func(key *yaml.Node) bool { return key.Value == step }), nil
+		}
+		if err != nil || i < 0 || i >= len(n.Content) {
+			break
+		}
+		n = n.Content[i]
+	}
+	return n
 }
 
 // json reads a value without templates, as JSON.

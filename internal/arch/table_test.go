@@ -37,6 +37,7 @@ var rooms = []room{
 		"internal/schema"}}, // of questions of executors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "opt/timetable", "activities", "internal/egress",
 		"internal/opfile",    // playbooks are YAML files, too
+		"internal/schema",    // with schemas, whose mistakes have lines
 		"activities/human",   // playbooks contain its tasks
 		"activities/check",   // and checks of their results
 		"activities/refuse"}, // the plan for requests that no skill takes

@@ -23,8 +23,8 @@ type answerCommand struct {
 	remoteSettings
 	Task string            `arg:"" help:"Id of the waiting task or of its gate."`
 	Text []string          `arg:"" optional:"" help:"A decision and its text (accept, reject, refine, ask, or edit-accept, which accepts with another object; edit for short), or the answer to the only question."`
-	Set  map[string]string `help:"The answer to one of several questions; may be repeated. An answer that must be no text is JSON: words=200." placeholder:"ID=ANSWER" mapsep:"none"`
-	File string            `help:"File with what replaces the object of the decision edit-accept; - for standard input. Where the object is a text so is this, else it may be JSON." placeholder:"PATH" type:"existingfile"`
+	Set  map[string]string `help:"The answer to one of several questions; may be repeated. An answer that must be no text is JSON, such as words=200; choices of a list have commas: colors=red,blue." placeholder:"ID=ANSWER" mapsep:"none"`
+	File string            `help:"File with what replaces the object of the decision edit-accept; - for standard input. Where the object is a text so is this, else it may be JSON. get --object prints the object." placeholder:"PATH" type:"existingfile"`
 	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
 	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
 	Seen string            `help:"Digest of the object that you have seen. A decision about another object is refused. Default: that of the object now." placeholder:"DIGEST"`
@@ -113,17 +113,34 @@ func (c *answerCommand) gateID() string {
 // where a question takes no text. The agent refuses answers to other questions.
 func answersTo(questions []opt.Question, texts map[string]string) (list []opt.Answer, err error) {
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
-		var form json.RawMessage
+		var q opt.Question
 		if i := slices.IndexFunc(questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
-			form = questions[i].Schema
+			q = questions[i]
 		}
-		raw, err := schema.FromText(form, texts[id])
+		raw, err := answerOf(q, texts[id])
 		if err != nil {
 			return nil, fmt.Errorf("the answer to %s is not valid: %w", id, err)
 		}
 		list = append(list, opt.Answer{ID: id, Answer: raw})
 	}
 	return list, nil
+}
+
+// answerOf returns a text as an answer to q: choices of a list may be given with commas.
+func answerOf(q opt.Question, text string) (json.RawMessage, error) {
+	asked := shown.NewQuestion(q)
+	if len(asked.Several) > 0 && !json.Valid([]byte(text)) {
+		texts, chosen := choiceTexts(asked.Several), []json.RawMessage{}
+		for word := range strings.SplitSeq(text, ",") {
+			i := slices.Index(texts, strings.TrimSpace(word))
+			if i < 0 {
+				return nil, fmt.Errorf("%q is not one of %s", strings.TrimSpace(word), strings.Join(texts, ", "))
+			}
+			chosen = append(chosen, asked.Several[i])
+		}
+		text = string(a2a.DataPart(chosen).Data)
+	}
+	return schema.FromText(q.Schema, text)
 }
 
 // setDecision sets the decision of r; ok is false if the answer is no decision.

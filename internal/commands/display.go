@@ -39,7 +39,7 @@ func (r *remote) plain(raw, quiet bool) display {
 	_, _, terminal := process.TerminalOf(r.process.Stdout)
 	return &printer{
 		out: r.process.Stdout, quiet: quiet, color: process.Colored(r.process.Stdout), terminal: terminal, command: r.command,
-		asked: map[string]bool{}, gates: map[string]*opt.Gate{}, seen: map[string]string{}, shown: map[string]string{},
+		asked: map[string]bool{}, gates: map[string]*opt.Gate{}, closed: map[string]bool{}, seen: map[string]string{}, shown: map[string]string{},
 	}
 }
 

@@ -170,13 +170,13 @@ func (p *printer) taskName(gateID string) string {
 	return ""
 }
 
-// printDecided prints once how the latest gate was closed.
+// printDecided prints once how the latest gate at a task with metadata m was closed.
 func (p *printer) printDecided(m a2a.Metadata) {
 	d, ok := client.Decided(m)
-	if !ok || p.closed == d.GateID {
+	if !ok || p.closed[d.GateID] {
 		return
 	}
-	p.closed = d.GateID
+	p.closed[d.GateID] = true
 	p.gatePrints++
 	name := p.taskName(d.GateID)
 	var opened time.Time
@@ -233,13 +233,21 @@ func replyCommands(g *opt.Gate, state a2a.TaskState, command func(string) string
 		}
 		return lines
 	case len(g.Questions) == 1:
-		return answer + id + " \"your answer\"\n"
+		return answer + id + " " + exampleAnswer(g.Questions[0]) + "\n"
 	}
 	var sets string
 	for _, q := range g.Questions {
-		sets += fmt.Sprintf(" --set %s=\"your answer\"", process.ShellWord(q.ID))
+		sets += fmt.Sprintf(" --set %s=%s", process.ShellWord(q.ID), exampleAnswer(q))
 	}
 	return answer + id + sets + "\n"
+}
+
+// exampleAnswer returns the place of an answer to q in a command.
+func exampleAnswer(q opt.Question) string {
+	if len(shown.NewQuestion(q).Several) > 0 {
+		return `"one,another"`
+	}
+	return `"your answer"`
 }
 
 // editedName returns the name of a file for an object in place of that of g.

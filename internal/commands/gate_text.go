@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,8 +33,18 @@ func formText(q shown.Question) string {
 		return "true or false"
 	case len(q.Options) > 0:
 		return "one of " + a2a.VisibleLine(strings.Join(q.Options, ", "))
+	case len(q.Several) > 0:
+		return "a list of " + a2a.VisibleLine(strings.Join(choiceTexts(q.Several), ", "))
 	}
 	return strings.TrimPrefix(q.Hint, "as ")
+}
+
+// choiceTexts returns the choices of a list for people.
+func choiceTexts(choices []json.RawMessage) (texts []string) {
+	for _, c := range choices {
+		texts = append(texts, a2a.DataText(c))
+	}
+	return texts
 }
 
 // whoText returns who may answer at g, "" for everyone.
@@ -103,8 +114,8 @@ func decidedText(d *opt.Decided, opened time.Time) string {
 			word = "closed by hand"
 		}
 		text := word + " by " + cmp.Or(d.Standing, d.Who(), "anonymous")
-		if d.Feedback != "" {
-			text += ": " + process.OneLine(d.Feedback, objectWidth)
+		if said := cmp.Or(d.Feedback, answersText(d.Answers)); said != "" {
+			text += ": " + process.OneLine(said, objectWidth)
 		}
 		return text
 	}
@@ -116,6 +127,23 @@ func decidedText(d *opt.Decided, opened time.Time) string {
 		return text + ": no answer came in time"
 	}
 	return text + ": no answer came within " + opt.Span(d.At.Time().Sub(opened).Round(time.Second))
+}
+
+// answersText returns answers for people: with the ids of the questions if there are several.
+func answersText(answers []opt.Answer) string {
+	var texts []string
+	for _, a := range answers {
+		text := a2a.DataText(a.Answer)
+		var chosen []json.RawMessage
+		if json.Unmarshal(a.Answer, &chosen) == nil && len(chosen) > 0 {
+			text = strings.Join(choiceTexts(chosen), " and ")
+		}
+		if len(answers) > 1 {
+			text = a.ID + " = " + text
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // stepText returns the step that g took last, "" for none.

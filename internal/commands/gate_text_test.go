@@ -53,7 +53,7 @@ func TestObjectText_long(t *testing.T) {
 // A question says what it takes, with its bounds.
 func TestFormText(t *testing.T) {
 	for schema, want := range map[string]string{
-		``: "", `{"type":"boolean"}`: "true or false", `{"enum":["tea",7]}`: "one of tea, 7", `{"type":"array"}`: "JSON",
+		``: "", `{"type":"boolean"}`: "true or false", `{"enum":["tea",7]}`: "one of tea, 7", `{"type":"array"}`: "JSON", `{"type":"array","items":{"enum":["tea",7]}}`: "a list of tea, 7",
 		`{"type":"integer","minimum":100}`:                         "a whole number, at least 100",
 		`{"type":"number","exclusiveMinimum":0.5,"maximum":1e300}`: "a number, more than 0.5, at most 1e300",
 		`{"type":"string","minLength":2,"maxLength":5}`:            "at least 2, at most 5 characters",

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
-	"longhaul/internal/schema"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -223,6 +223,11 @@ func (i *inbox) answerOne(ctx context.Context, ask *prompt, listed *opt.Gate) er
 		a.Seen = w.gate.ObjectDigest
 		a.Text, err = ask.decision(ctx, w.gate)
 	}
+	if err == nil && a.Text != nil && a.Text[0] == string(opt.EditAccept) {
+		var remove func()
+		a.File, remove, err = ask.edited(ctx, w)
+		defer remove()
+	}
 	if err == nil {
 		err = a.Run(i.process, i.remote)
 	}
@@ -240,7 +245,8 @@ func (p *prompt) decision(ctx context.Context, g *opt.Gate) ([]string, error) {
 		action opt.Action
 		option string
 	}{
-		{opt.Accept, "accept"}, {opt.Reject, "reject, and say why"}, {opt.Refine, "refine: send it back, and say what to make better"}, {opt.Ask, "ask a question about it"},
+		{opt.Accept, "accept"}, {opt.Reject, "reject, and say why"}, {opt.Refine, "refine: send it back, and say what to make better"},
+		{opt.EditAccept, "edit-accept: change it, and accept that"}, {opt.Ask, "ask a question about it"},
 	} {
 		if g.Allows(d.action) {
 			words, options = append(words, string(d.action)), append(options, d.option)
@@ -250,7 +256,7 @@ func (p *prompt) decision(ctx context.Context, g *opt.Gate) ([]string, error) {
 		return nil, errors.New("this gate takes no decision here")
 	}
 	at, err := p.choose(ctx, "Your decision:", options)
-	if err != nil || words[at] == string(opt.Accept) {
+	if err != nil || words[at] == string(opt.Accept) || words[at] == string(opt.EditAccept) {
 		return []string{words[max(at, 0)]}, err
 	}
 	text, err := p.line(ctx, strings.ToUpper(words[at][:1])+words[at][1:]+":", func(text string) error {
@@ -288,12 +294,44 @@ func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 		}
 		return choices[at], nil
 	}
+	if len(asked.Several) > 0 {
+		return p.several(ctx, q, choiceTexts(asked.Several))
+	}
 	label := a2a.VisibleLine(q.Question)
 	if form := formText(asked); form != "" {
 		label += " (" + form + ")"
 	}
 	return p.line(ctx, label, func(text string) error {
-		_, err := schema.FromText(q.Schema, text)
+		_, err := answerOf(q, text)
 		return err
 	})
+}
+
+// several has a person choose some of the options, until these fit.
+func (p *prompt) several(ctx context.Context, q opt.Question, options []string) (string, error) {
+	const done = "done"
+	chosen, title := map[string]bool{}, q.Question+" Choose any, then "+done+"."
+	for at := 0; ; {
+		var marked, list []string
+		for _, o := range options {
+			mark := "[ ] "
+			if chosen[o] {
+				mark, list = "[x] ", append(list, o)
+			}
+			marked = append(marked, mark+o)
+		}
+		var err error
+		if at, err = p.chooseFrom(ctx, title, append(marked, done), at); err != nil {
+			return "", err
+		}
+		if at < len(options) {
+			chosen[options[at]] = !chosen[options[at]]
+			continue
+		}
+		text := cmp.Or(strings.Join(list, ","), "[]")
+		if _, err = answerOf(q, text); err == nil {
+			return text, nil
+		}
+		title = fmt.Sprintf("%s This does not fit: %v", q.Question, err)
+	}
 }

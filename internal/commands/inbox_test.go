@@ -102,9 +102,46 @@ func TestInbox_decides(t *testing.T) {
 	}
 }
 
+// An object is changed in the editor, or in a file that is named. One that is left as it was is not
+// sent.
+func TestInbox_edits(t *testing.T) {
+	gate := strings.Replace(allActions(approvalGate), `"title"`, `"objectDigest":"sha256:1","artifactType":"text/plain","artifactData":"Tea","title"`, 1)
+	list, task := interrupts(wireInterrupt(gateID, "approval", "Ship it?", "2")), bareTask(stepID, gate)
+	for editor, change := range map[string]func(v *testTerminal){
+		"sed -i s/Tea/Mint/": func(*testTerminal) {},
+		"": func(v *testTerminal) {
+			file := filepath.Join(t.TempDir(), "mint.txt")
+			if err := os.WriteFile(file, []byte("Mint"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v.press(t, "File with what replaces it:", file+"\n")
+		},
+	} {
+		t.Setenv("VISUAL", editor)
+		t.Setenv("EDITOR", "")
+		f := newFakeAgent(t, list, sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts(), interrupts())
+		v, done := inboxAt(t, f, &inboxCommand{})
+		v.press(t, "q to leave", "1\r")
+		v.press(t, "Your decision:", "4\r")
+		change(v)
+		if err := <-done; err != nil || !strings.Contains(f.calls[3], `"editedArtifactData":"Mint"`) || !strings.Contains(f.calls[3], `"sha256:1"`) {
+			t.Errorf("%q: error %v, sent %s", editor, err, f.calls[3])
+		}
+	}
+	t.Setenv("VISUAL", "true")
+	f := newFakeAgent(t, list, sendResult(task), list)
+	v, done := inboxAt(t, f, &inboxCommand{})
+	v.press(t, "q to leave", "1\r")
+	v.press(t, "Your decision:", "4\r")
+	v.press(t, "the object is unchanged, and nothing was sent", "q")
+	if err := <-done; err != nil || len(f.calls) != 3 {
+		t.Errorf("unchanged: error %v after %d calls", err, len(f.calls))
+	}
+}
+
 // Questions are asked one by one: those with choices as a menu, others until the answer fits.
 func TestInbox_asks(t *testing.T) {
-	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"},{"id":"e","question":"Note?","schema":{"type":"string","maxLength":80}}]`
+	questions := `,"questions":[{"id":"a","question":"Which?","schema":{"enum":["green","black"]}},{"id":"b","question":"Sure?","schema":{"type":"boolean"}},{"id":"c","question":"How many?","schema":{"type":"integer"}},{"id":"d","question":"Why?"},{"id":"e","question":"Note?","schema":{"type":"string","maxLength":80}},{"id":"f","question":"Colors?","schema":{"type":"array","items":{"enum":["red","green",7]},"minItems":1}}]`
 	task := bareTask(stepID, `"openwop":{"interrupt":{"kind":"clarification","interruptId":"`+gateID+`","taskId":"`+stepID+`","title":"Tea"`+questions+`}}`)
 	f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(task), sendResult(task), sendResult(stepTask("WORKING", "")), interrupts(), interrupts()) // the work may ask again
 	v, done := inboxAt(t, f, &inboxCommand{})
@@ -116,10 +153,14 @@ func TestInbox_asks(t *testing.T) {
 	v.press(t, "This does not fit: it must be a whole number", "3\n")
 	v.press(t, "Why? [Ctrl-D leaves]", "thirst\n")
 	v.press(t, "Note? (at most 80 characters) [Ctrl-D leaves]", "\n") // an answer
+	v.press(t, "> 1  [ ] red", "4\r")
+	v.press(t, "Colors? This does not fit", "1\r")
+	v.press(t, "> 1  [x] red", "3\r")
+	v.press(t, "> 3  [x] 7", "4\r")
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`, `{"id":"e","answer":""}`} {
+	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`, `{"id":"e","answer":""}`, `{"id":"f","answer":["red",7]}`} {
 		if !strings.Contains(f.calls[3], want) {
 			t.Errorf("no %s in %s", want, f.calls[3])
 		}

@@ -70,7 +70,7 @@ func (l *live) event(e client.Event) {
 
 // printDecided prints once, above the tree, how the latest gate was closed.
 func (l *live) printDecided(m a2a.Metadata) {
-	if d, ok := client.Decided(m); !ok || l.printer.closed == d.GateID {
+	if d, ok := client.Decided(m); !ok || l.printer.closed[d.GateID] {
 		return
 	}
 	l.screen.clear()
@@ -144,7 +144,7 @@ func (l *live) draw() {
 	case l.printer.objective != nil:
 		lines = tree{columns: columns, rows: rows, now: l.now(), times: l.times, done: l.done, said: l.said, paint: l.printer.paint}.lines(l.printer.objective)
 	case l.taskID != "":
-		lines = []string{oneLineKept(l.taskID+"  "+string(l.state), columns-1)}
+		lines = []string{oneLineKept(l.taskID+"  "+string(l.state)+"  "+l.said, columns-1)}
 	default:
 		return
 	}

@@ -25,7 +25,7 @@ type printer struct {
 	latest       client.Event         // that had the status
 	asked        map[string]bool      // ids of the gates, or questions without a gate, that were printed
 	gates        map[string]*opt.Gate // as they were printed last, by the same ids
-	closed       string               // id of the gate that was closed last
+	closed       map[string]bool      // ids of gates of which was printed how they were closed
 	gatePrints   int                  // how often gates and their changes were printed
 	objective    *client.Objective    // as it was read last; nil for none
 	showTimes    bool                 // decisions are printed with their times
@@ -57,11 +57,7 @@ func (p *printer) event(e client.Event) {
 	case e.Artifact != nil:
 		p.artifact(e.Artifact.Artifact, e.Artifact.Append)
 	case e.Task != nil:
-		if p.taskID != e.Task.ID {
-			p.taskID = e.Task.ID
-			p.printProgress("Task %s", p.sanitize(e.Task.ID))
-			p.blankLine = true
-		}
+		p.begin(e.Task.ID)
 		if o, ok := client.ObjectiveOf(e.Task.Metadata); ok {
 			p.progress(o)
 		}
@@ -78,6 +74,15 @@ func (p *printer) event(e client.Event) {
 	}
 }
 
+// begin prints which task the output is about, once.
+func (p *printer) begin(taskID string) {
+	if p.taskID != taskID {
+		p.taskID = taskID
+		p.printProgress("Task %s", p.sanitize(taskID))
+		p.blankLine = true
+	}
+}
+
 // stateSentences are the states as sentences. showWaiting prints the states of waiting.
 var stateSentences = map[a2a.TaskState]string{
 	a2a.Submitted: "Submitted.", a2a.Working: "Working.", a2a.Completed: "Completed.",
@@ -91,18 +96,28 @@ func doneIn(m a2a.Metadata) (percent *int) {
 	return percent
 }
 
-// showStatus prints a status, of a task of which done is done, unless it was the last one printed.
-func (p *printer) showStatus(s a2a.TaskStatus, done *int) {
-	text := stateSentences[s.State]
+// statusText returns a status of a task, of which done is done, as a sentence. more is false if a
+// result says more.
+func (p *printer) statusText(s a2a.TaskStatus, done *int) (text string, more bool) {
+	text = stateSentences[s.State]
 	if s.Message != nil && text != "" {
 		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
 	}
-	inPart := s.State == a2a.Working && done != nil && *done > 0 && *done < 100
-	if inPart {
-		text += fmt.Sprintf(" (%d %%)", *done)
+	if s.State != a2a.Working {
+		return text, true
 	}
+	more = s.Message != nil && !shown.OnlyCounts(s.Message.Text())
+	if done != nil && *done > 0 && (*done < 100 || more) {
+		text, more = text+fmt.Sprintf(" (%d %%)", *done), true
+	}
+	return text, more
+}
+
+// showStatus prints a status, of a task of which done is done, unless it was the last one printed.
+func (p *printer) showStatus(s a2a.TaskStatus, done *int) {
+	text, more := p.statusText(s, done)
 	switch {
-	case text == p.status, s.State == a2a.Working && len(p.order) > 0 && !inPart: // a result says more
+	case text == p.status, !more && len(p.order) > 0:
 		return
 	case p.quiet && s.State == a2a.Completed:
 		for _, id := range p.order {

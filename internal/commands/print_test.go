@@ -49,8 +49,8 @@ func TestPrinter_sameNames(t *testing.T) {
 	}
 }
 
-// How much is done is printed while the task works, also after the first piece of a result, and
-// a state that says nothing more than the results is not.
+// What an agent says and how much is done is printed while the task works, also after the first
+// piece of a result, and a state that says nothing more is not.
 func TestPrinter_done(t *testing.T) {
 	var out strings.Builder
 	p := &printer{out: &out, seen: map[string]string{}, shown: map[string]string{}}
@@ -69,7 +69,8 @@ func TestPrinter_done(t *testing.T) {
 	says(a2a.Working, "Report, task 1 of 1: page 2", done(50))
 	says(a2a.Working, "Report, task 1 of 1: page 2", done(50))
 	says(a2a.Working, "", nil)
-	says(a2a.Working, "Report, task 1 of 1: the end", done(0))
+	says(a2a.Working, "Report, task 1 of 1: page 3", done(0))
+	says(a2a.Working, "Report, task 1 of 1: the end", done(100))
 	says(a2a.Working, "Report, task 1 of 1", done(100))
 	says(a2a.Completed, "", nil)
 	want := `Working.
@@ -80,6 +81,8 @@ Working. Report, task 1 of 1: page 1 (25 %)
 Tea
 
 Working. Report, task 1 of 1: page 2 (50 %)
+Working. Report, task 1 of 1: page 3
+Working. Report, task 1 of 1: the end (100 %)
 Completed.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

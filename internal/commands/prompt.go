@@ -2,12 +2,15 @@ package commands
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -60,12 +63,17 @@ func await[T any](ctx context.Context, read func() (T, error)) (got T, err error
 
 // choose shows options below a title, and returns the index of the chosen one.
 func (p *prompt) choose(ctx context.Context, title string, options []string) (int, error) {
+	return p.chooseFrom(ctx, title, options, 0)
+}
+
+// chooseFrom is choose with the option that is marked first.
+func (p *prompt) chooseFrom(ctx context.Context, title string, options []string, at int) (int, error) {
 	restore, err := process.ReadKeys(p.in)
 	if err != nil {
 		return 0, err
 	}
 	defer restore()
-	s, m := screen{out: rawWriter{p.out}}, menu{options: options}
+	s, m := screen{out: rawWriter{p.out}}, menu{options: options, at: at}
 	for {
 		columns, rows := p.size()
 		s.draw(m.lines(title, columns, rows))
@@ -99,6 +107,54 @@ func (p *prompt) line(ctx context.Context, label string, fits func(text string) 
 		}
 		fmt.Fprintf(p.out, "This does not fit: %v\n", err)
 	}
+}
+
+// edited has a person change the object of a gate in the editor of $VISUAL or $EDITOR, or name a file
+// with what replaces it. It returns the file, and how to remove it.
+func (p *prompt) edited(ctx context.Context, w waiting) (file string, remove func(), err error) {
+	remove = func() {}
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	before, err := editable(w.object)
+	if editor == "" || err != nil {
+		file, err = p.line(ctx, "File with what replaces it:", func(name string) error {
+			_, err := os.Stat(name)
+			return err
+		})
+		return file, remove, err
+	}
+	dir, err := os.MkdirTemp("", "longhaul")
+	if err != nil {
+		return "", remove, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	file = filepath.Join(dir, editedName(w.gate))
+	if err := os.WriteFile(file, before, 0o600); err != nil {
+		return "", remove, err
+	}
+	c := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file) // the variables may have arguments
+	c.Stdin, c.Stdout, c.Stderr = p.in, p.out, p.out
+	if err := c.Run(); err != nil {
+		return "", remove, fmt.Errorf("the editor %s: %w", editor, err)
+	}
+	if after, err := os.ReadFile(file); err != nil || bytes.Equal(before, after) {
+		return "", remove, cmp.Or(err, errors.New("the object is unchanged, and nothing was sent: choose accept to accept it as it is"))
+	}
+	return file, remove, nil
+}
+
+// editable returns an object as it can be edited.
+func editable(object []a2a.Part) (text []byte, err error) {
+	for _, part := range object {
+		content, ok := part.Content()
+		if !ok || part.URL != nil {
+			return nil, errors.New("the object is a file: the task has it")
+		}
+		text = append(text, content...)
+	}
+	if len(text) == 0 {
+		return nil, errors.New("the gate has no object")
+	}
+	return text, nil
 }
 
 // A rawWriter writes to a terminal that takes a new line for no return.

@@ -26,14 +26,17 @@ type Planning interface {
 // rehearseCommand is "longhaul rehearse".
 type rehearseCommand struct {
 	remoteSettings
-	Playbook string `arg:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
-	Message  string `arg:"" help:"Text of the message that begins the work."`
+	Playbook string `arg:"" optional:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
+	Message  string `arg:"" optional:"" help:"Text of the message that begins the work."`
 	Assume   string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"path" placeholder:"FILE"`
 	Past     int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
 	JSON     bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
 }
 
 func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) error {
+	if c.Playbook == "" || c.Message == "" {
+		return process.Usagef("name a playbook and a message, such as: %s playbooks \"Release version 1.0\"", r.command("rehearse"))
+	}
 	a, err := assume.Read(c.Assume)
 	if err != nil {
 		return err
@@ -61,6 +64,9 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 		return process.PrintJSON(p.Stdout, report)
 	}
 	printRehearsal(p.Stdout, report)
+	if report.Failure != "" && len(report.Tasks) == 0 {
+		return &process.ExitError{Code: 1, Text: "there would be no plan"}
+	}
 	return nil
 }
 
@@ -146,7 +152,7 @@ func printAsked(out io.Writer, g rehearse.Gate) {
 			if a.Step == opt.Remind || a.Step == opt.Expire {
 				who = ""
 			}
-			fmt.Fprintf(out, "  %s%s: %s\n", before, sinceText(a.At), joined(string(a.Step), who))
+			fmt.Fprintf(out, "  %s%s: %s\n", before, sinceText(a.At), cmp.Or(joined(string(a.Step), who), "anyone"))
 		}
 	}
 	asks(g.Asked, "after ")

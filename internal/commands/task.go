@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -34,13 +35,17 @@ type getCommand struct {
 	Task    string `arg:"" help:"Id of the task, or of its gate."`
 	History int    `help:"Messages of its history to include with --json, the latest." default:"0"`
 	Scope   string `help:"Whose messages: task, plan or objective. Default: what the conversation has chosen." enum:",task,plan,objective" default:"" placeholder:"SCOPE"`
-	JSON    bool   `help:"Print the task as JSON, as GetTask has it."`
+	Object  bool   `help:"Print only the object of its gate, to edit it." xor:"output"`
+	JSON    bool   `help:"Print the task as JSON, as GetTask has it." xor:"output"`
 }
 
 func (c *getCommand) Run(p *process.Process, r *remote) error {
 	id, err := wholeID(p.Ctx, r, c.Task)
 	if err != nil {
 		return err
+	}
+	if c.Object {
+		return printObject(p.Ctx, r, id)
 	}
 	id = taskIDOf(id)
 	if c.JSON {
@@ -56,6 +61,11 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 	}
 	show := r.plain(false, false).(*printer)
 	show.showTimes = true
+	show.begin(t.ID)
+	for _, closed := range closedBelow(p.Ctx, r.noRepeat, t) {
+		show.objective, _ = client.ObjectiveOf(t.Metadata)
+		show.printDecided(closed)
+	}
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.showWaiting(func() []*opt.Gate { return nil })
 	if used := client.UsageIn(t.Metadata); used != "" {
@@ -70,6 +80,49 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", r.command("get"), id)
 	}
 	return nil
+}
+
+// printObject prints the object of a gate whole, as it can be edited.
+func printObject(ctx context.Context, r *remote, id string) error {
+	gateID := ""
+	if taskIDOf(id) != id {
+		gateID = id
+	}
+	w, err := readWaiting(ctx, r.client, taskIDOf(id), gateID)
+	if err != nil {
+		return err
+	}
+	text, err := editable(w.object)
+	if err == nil {
+		_, err = r.process.Stdout.Write(text)
+	}
+	return err
+}
+
+// shownDecisions is of how many tasks below a root task decisions are shown, the latest.
+const shownDecisions = 20
+
+// closedBelow returns the metadata of the tasks below the root task t at which gates were closed, in
+// the order of the decisions. It ignores errors: t has the latest one, too.
+func closedBelow(ctx context.Context, agent *client.Client, t *a2a.Task) (closed []a2a.Metadata) {
+	ref, ok := opt.ParseID(t.ID)
+	latest, some := client.Decided(t.Metadata)
+	if !ok || ref.TaskID != "" || !some {
+		return nil
+	}
+	page, err := agent.Decisions(ctx, ref.ObjectiveID, client.DecisionOptions{PageSize: listPage})
+	var ids []string
+	for _, d := range pageItems(page, err) {
+		if d.Closed && d.TaskID != t.ID && d.GateID != latest.GateID && !slices.Contains(ids, d.TaskID) {
+			ids = append(ids, d.TaskID)
+		}
+	}
+	for _, id := range ids[max(0, len(ids)-shownDecisions):] {
+		if task, err := agent.Get(ctx, id, 0); err == nil {
+			closed = append(closed, task.Metadata)
+		}
+	}
+	return closed
 }
 
 // laterAttempt returns the root task of the latest attempt at the objective of t, "" if t is

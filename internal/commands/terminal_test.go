@@ -252,15 +252,21 @@ func TestTree_high(t *testing.T) {
 	}
 }
 
-// The bar of a tree shows how much of a task is done that runs, and what it says.
+// The bar of a tree shows how much of a task is done that runs, and what it says; without plans the
+// line of the task does.
 func TestLive_done(t *testing.T) {
 	terminal := newTerminal(t, 110, 24)
 	l := newLive(terminal.File, func() (int, int) { return 110, 24 }, (&remote{process: &process.Process{Stdout: terminal.File}}).plain(false, true).(*printer))
+	says := func(text string) {
+		l.event(client.Event{Event: a2a.Event{Status: &a2a.StatusUpdate{
+			TaskID: rootID, Status: a2a.TaskStatus{State: a2a.Working, Message: a2a.AgentMessage("c", rootID, "", text)},
+			Metadata: a2a.Metadata{}.With(opt.KeyProgress, 75),
+		}}})
+	}
+	says("page 1")
+	terminal.wait("working  page 1")
 	l.progress(objectiveOf(t, wireSteps("working", "working", "pending", "pending", "pending")))
-	l.event(client.Event{Event: a2a.Event{Status: &a2a.StatusUpdate{
-		TaskID: rootID, Status: a2a.TaskStatus{State: a2a.Working, Message: a2a.AgentMessage("c", rootID, "", "Writing, task 1 of 1: page 2")},
-		Metadata: a2a.Metadata{}.With(opt.KeyProgress, 75),
-	}}})
+	says("Writing, task 1 of 1: page 2")
 	if got, want := terminal.end(), "[███████████████████████░░░░░░░] 0 of 3 tasks, 75% Writing, task 1 of 1: page 2"; !strings.Contains(got, want) {
 		t.Errorf("the screen has no %q:\n%s", want, got)
 	}

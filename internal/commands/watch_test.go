@@ -611,6 +611,31 @@ func TestWatching_remark(t *testing.T) {
 	}
 }
 
+// An objective shows who has answered what, at all of its gates.
+func TestGetCommand_answers(t *testing.T) {
+	decision := func(gate, more string) string {
+		return `"openwop":{"decision":{"interruptId":"` + gate + `","decidedAt":"2026-03-01T09:30:02.000Z",` + more + `}}`
+	}
+	closed := func(n int, task, gate string) string {
+		return fmt.Sprintf(`{"n":%d,"taskId":"%s","interruptId":"%s","closed":true}`, n, task, gate)
+	}
+	latest := decision(otherGateID, `"action":"accept","decidedBy":"bea"`)
+	f := newFakeAgent(t, sendResult(bareTask(rootID, latest)), func(w http.ResponseWriter) {
+		fmt.Fprintf(w, `{"decisions":[%s,{"n":2,"taskId":"%s"},%s],"nextPageToken":""}`, closed(1, stepID, gateID), otherStepID, closed(3, otherStepID, otherGateID))
+	}, sendResult(bareTask(stepID, decision(gateID, `"decidedBy":"ann","answers":[{"id":"color","answer":"blue"},{"id":"words","answer":200},{"id":"ways","answer":["train","foot"]}]`))))
+	got := f.run(&getCommand{Task: rootID}).stdout.String()
+	if want := "Task " + rootID + "\n\nAnswered by ann: color = blue, words = 200, ways = train and foot ("; !strings.HasPrefix(got, want) || !strings.Contains(got, "\nAccepted by bea (") {
+		t.Errorf("got\n%s\nwant it to begin with\n%s", got, want)
+	}
+}
+
+// The object of a gate is printed alone, to be edited.
+func TestGetCommand_object(t *testing.T) {
+	gate := strings.Replace(approvalGate, `"title"`, `"artifactData":{"cups":1},"title"`, 1)
+	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
+	f.want(f.run(&getCommand{Task: gateID, Object: true}), 0, "{\n  \"cups\": 1\n}")
+}
+
 // An attempt that is not the latest names that one.
 func TestGetCommand_retried(t *testing.T) {
 	task := func(id string) string {

@@ -1,13 +1,14 @@
 package opfile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
 // Unknown returns the error of a name that is not known, with the nearest one that is.
 func Unknown(kind, name string, known []string) error {
-	return fmt.Errorf("there is no %s %q%s; known are %s", kind, name, Suggest(name, known), strings.Join(known, ", "))
+	return fmt.Errorf("there is no %s %q%s; known are %s", kind, name, Suggest(name, known), cmp.Or(strings.Join(known, ", "), "none"))
 }
 
 // Suggest returns the known name that is most like word as the question whether it was meant, ""

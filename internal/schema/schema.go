@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // MaxSize is the size of a schema in bytes at most.
@@ -78,10 +79,25 @@ func (s *Schema) compile(doc any) error {
 		if refused, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 			return refused.Err
 		}
-		return fmt.Errorf("read schema: %s", explain(err))
+		return fmt.Errorf("read schema: %w", explain(err))
 	}
 	s.meter.attach(s.schema)
 	return nil
+}
+
+// A Defect is what a schema does not allow in a value, or the form of schemas in a schema.
+type Defect struct {
+	Path  []string // of members and indexes, to the value
+	Text  string
+	Got   string   // the text there, where it has to be one of a few
+	Names []string // these
+}
+
+func (d *Defect) Error() string {
+	if len(d.Path) == 0 {
+		return d.Text
+	}
+	return "at /" + strings.Join(d.Path, "/") + ": " + d.Text
 }
 
 // Check returns the defects of value as an error, nil if it is valid.
@@ -103,7 +119,7 @@ func (s *Schema) check(v any, most int) error {
 	s.meter.left = most
 	return limited(func() error {
 		if err := s.schema.Validate(v); err != nil {
-			return errors.New(explain(err))
+			return explain(err)
 		}
 		return nil
 	})
@@ -137,18 +153,24 @@ func FromText(raw json.RawMessage, text string) (json.RawMessage, error) {
 	return data, s.Check(data)
 }
 
-// explain returns the first problem in an error of the library, in one line.
-func explain(err error) string {
+// explain returns the first defect in an error of the library.
+func explain(err error) error {
 	var wrong *jsonschema.ValidationError
+	if compiling, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		err = compiling.Err
+	}
 	if !errors.As(err, &wrong) {
-		return strings.Join(strings.Fields(err.Error()), " ")
+		return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	}
 	for len(wrong.Causes) > 0 {
 		wrong = wrong.Causes[0]
 	}
-	text := inWords(wrong.ErrorKind)
-	if at := strings.Join(wrong.InstanceLocation, "/"); at != "" {
-		return "at /" + at + ": " + text
+	d := &Defect{Path: wrong.InstanceLocation, Text: inWords(wrong.ErrorKind)}
+	if of, ok := wrong.ErrorKind.(*kind.Enum); ok {
+		d.Got, _ = of.Got.(string)
+		for _, v := range of.Want {
+			d.Names = append(d.Names, fmt.Sprint(v))
+		}
 	}
-	return text
+	return d
 }

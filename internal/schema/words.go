@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -42,6 +43,42 @@ func inWords(defect jsonschema.ErrorKind) string {
 	case *kind.MaxLength:
 		return fmt.Sprintf("it must have at most %d characters, and has %d", d.Want, d.Got)
 	}
+	return formInWords(defect)
+}
+
+// formInWords is inWords for defects of more than the type and the bounds of a value.
+func formInWords(defect jsonschema.ErrorKind) string {
+	switch d := defect.(type) {
+	case *kind.Enum:
+		var values []string
+		for _, v := range d.Want {
+			values = append(values, valueText(v))
+		}
+		if len(values) == 1 {
+			return "the value must be " + values[0]
+		}
+		return "the value must be one of " + strings.Join(values, ", ")
+	case *kind.Const:
+		return "the value must be " + valueText(d.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("it must have at least %d, and has %d", d.Want, d.Got)
+	case *kind.MaxItems:
+		return fmt.Sprintf("it must have at most %d, and has %d", d.Want, d.Got)
+	case *kind.UniqueItems:
+		return fmt.Sprintf("it has the same twice: number %d and number %d", d.Duplicates[0]+1, d.Duplicates[1]+1)
+	case *kind.Required:
+		return "it needs " + strings.Join(d.Missing, ", ")
+	case *kind.AdditionalProperties:
+		return "it may have no member " + strings.Join(d.Properties, ", ")
+	case *kind.Pattern:
+		return "it must match " + d.Want
+	case *kind.MultipleOf:
+		return "it must be a multiple of " + numberText(d.Want)
+	case *kind.Format:
+		return "it must be a valid " + d.Want
+	case *kind.OneOf, *kind.AnyOf, *kind.Not, *kind.FalseSchema:
+		return "it is none of the allowed forms"
+	}
 	return defect.LocalizedString(message.NewPrinter(language.English))
 }
 
@@ -50,6 +87,15 @@ func typeText(name string) string {
 		return text
 	}
 	return name
+}
+
+// valueText returns a value of a schema for people.
+func valueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	raw, _ := json.Marshal(v) // it was read from JSON
+	return string(raw)
 }
 
 func numberText(n *big.Rat) string {

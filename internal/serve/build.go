@@ -23,6 +23,7 @@ import (
 	"longhaul/api/card"
 	"longhaul/api/message"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/process"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -98,6 +99,11 @@ func (b Build) Rehearsing(playbook string) (plan rehearse.Planner, skill string,
 	books, err := settings.loadPlaybooks(b, b.Planners)
 	if err != nil {
 		return nil, "", err
+	}
+	if skill != "" {
+		if err := books.CheckSkill(skill); err != nil {
+			return nil, "", process.Usagef("%v. There is no such file or directory of playbooks, either", err)
+		}
 	}
 	return func(o opt.Objective, m *a2a.Message) rehearse.Planned { return planned(books, o, m) }, skill, nil
 }

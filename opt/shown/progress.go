@@ -2,6 +2,7 @@ package shown
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,11 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 	return &p
 }
 
+var count = regexp.MustCompile(`, task \d+ of \d+$`)
+
+// OnlyCounts reports whether text is the Text of a progress, without what a task has said.
+func OnlyCounts(text string) bool { return count.MatchString(text) }
+
 // saidIn returns the progress text of the last task of a plan that runs and has one, after its name if
 // that is wanted.
 func saidIn(plan *opt.Plan, named bool) string {
@@ -71,13 +77,13 @@ func saidIn(plan *opt.Plan, named bool) string {
 	return ""
 }
 
-// doneOf returns how much of a task is done, in percent: all of it only when it has ended.
+// doneOf returns how much of a task is done, in percent.
 func doneOf(p *opt.Plan, t *opt.Task) int {
 	switch {
 	case t.State.Ended() || p.Status.Ended():
 		return 100
 	case t.State == opt.TaskWorking:
-		return min(max(t.Percent, 0), 99)
+		return min(max(t.Percent, 0), 100)
 	}
 	return 0
 }

@@ -46,7 +46,7 @@ func TestProgressOf(t *testing.T) {
 		{"a text", []*opt.Plan{saying("Half\nof it.")}, &shown.Progress{Text: "A, task 1 of 2", Said: "Half of it.", Steps: 1}},
 		{"a long text", []*opt.Plan{saying(strings.Repeat("é", 300))}, &shown.Progress{Text: "A, task 1 of 2", Said: strings.Repeat("é", 199) + "…", Steps: 1}},
 		{"a text of one of two", []*opt.Plan{second}, &shown.Progress{Text: "A, task 2 of 2", Said: "Words: page 4", Steps: 2}},
-		{"parts of tasks", []*opt.Plan{part(done, working, pending, waiting)}, &shown.Progress{Text: "A, task 3 of 4", Percent: 49, Steps: 4}},
+		{"parts of tasks", []*opt.Plan{part(done, working, pending, waiting)}, &shown.Progress{Text: "A, task 3 of 4", Percent: 50, Steps: 4}},
 		{"between two plans", []*opt.Plan{plan("A", opt.PlanCompleted, done, done), plan("B", opt.PlanWorking, pending)}, &shown.Progress{Text: "A, task 2 of 2", Percent: 66, Steps: 4}},
 		{"two at a time", []*opt.Plan{plan("A", opt.PlanCompleted, done), plan("B", opt.PlanWorking, working, working, pending), plan("C", opt.PlanWorking, working)}, &shown.Progress{Text: "B, task 2 of 3", Percent: 20, Steps: 5}},
 		{"the later one works", []*opt.Plan{plan("A", opt.PlanWorking, done, pending), plan("B", opt.PlanWorking, working, pending)}, &shown.Progress{Text: "B, task 1 of 2", Percent: 25, Steps: 3}},

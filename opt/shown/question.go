@@ -14,8 +14,9 @@ import (
 // chats and in terminals.
 type Question struct {
 	Text, Hint string
-	Options    []string // the only answers, if there are any
-	Boolean    bool     // yes or no. It has no default, which would be an answer by accident
+	Options    []string          // the only answers, if there are any
+	Several    []json.RawMessage // of which a list is the answer, if the schema names them
+	Boolean    bool              // yes or no. It has no default, which would be an answer by accident
 	Number     bool
 	Step       string // of a number: "1" for whole ones, or "any"
 	Min, Max   string // of a number, "" for none
@@ -49,6 +50,7 @@ func NewQuestion(q opt.Question) Question {
 		}
 	case s.Type == "array", s.Type == "object":
 		out.Hint = "as JSON"
+		out.Several = opt.Question{Schema: s.Items}.Choices()
 	}
 	return out
 }
@@ -56,13 +58,14 @@ func NewQuestion(q opt.Question) Question {
 // bounds are the members of a schema that an input shows. Numbers are kept as they are
 // written.
 type bounds struct {
-	Type      any         `json:"type"`
-	Minimum   json.Number `json:"minimum"`
-	Maximum   json.Number `json:"maximum"`
-	MoreThan  json.Number `json:"exclusiveMinimum"`
-	LessThan  json.Number `json:"exclusiveMaximum"`
-	MinLength json.Number `json:"minLength"`
-	MaxLength json.Number `json:"maxLength"`
+	Type      any             `json:"type"`
+	Minimum   json.Number     `json:"minimum"`
+	Maximum   json.Number     `json:"maximum"`
+	MoreThan  json.Number     `json:"exclusiveMinimum"`
+	LessThan  json.Number     `json:"exclusiveMaximum"`
+	MinLength json.Number     `json:"minLength"`
+	MaxLength json.Number     `json:"maxLength"`
+	Items     json.RawMessage `json:"items"`
 }
 
 // attribute returns a bound as an attribute of the input. Whole numbers are counted from the

@@ -1,0 +1,4 @@
+package echo
+
+// Verbs are those of all commands.
+var Verbs = verbs
