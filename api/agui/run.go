@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/agui/protocol"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/read"
@@ -19,6 +18,9 @@ import (
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
+
+// version is the one of AG-UI.
+const version = "1.0"
 
 // Limits of what a run shows.
 const (
@@ -30,16 +32,13 @@ const (
 // settleTime is for how long changes are collected before the state is read.
 const settleTime = 50 * time.Millisecond
 
-// Runs opens runs.
-type Runs struct{ Service *service.Service }
-
 // A Run sends the events of one run to one client, which may have some already. It is for one
 // goroutine.
 type Run struct {
 	service *service.Service
 	call    *call.Call
-	in      protocol.Input
-	feed    protocol.Feed
+	in      Input
+	feed    feed
 	stream  *stream.Stream // nil if there is nothing to follow
 
 	objectiveID string
@@ -51,18 +50,18 @@ type Run struct {
 
 // Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
 // again. With a position in c.After, which is that of the client, the run continues there.
-func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run, err error) {
-	if !s.Service.Cards.Streams() {
+func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *Run, err error) {
+	if !s.Cards.Streams() {
 		return nil, call.ErrNoStreaming
 	}
 	if err := c.RequireScopes(call.ReadRuns); err != nil {
 		return nil, err
 	}
-	at, continued := protocol.ParsePosition(c.After)
+	at, continued := parsePosition(c.After)
 	c.After, c.Key = "", "" // the run has an id
 	c.Active, c.Rules = []string{a2a.ExtensionOPT}, call.Rules{SubscribeToEnded: true}
-	r := &Run{service: s.Service, call: c, in: in, answered: map[string]string{}}
-	r.feed.In, r.feed.At = &r.in, at
+	r := &Run{service: s, call: c, in: in, answered: map[string]string{}}
+	r.feed.in, r.feed.at = &r.in, at
 	if at.Over {
 		return r, nil
 	}
@@ -71,16 +70,21 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 		return nil, err
 	}
 	if !continued {
-		r.feed.Start()
+		r.feed.add(object{"type": "RUN_STARTED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "protocolVersion": version})
 	}
 	if len(r.answered) > 0 {
-		r.feed.Stored(slices.Sorted(maps.Keys(r.answered)))
+		r.feed.add(object{"type": "CUSTOM", "name": "longhaul:answer-stored", "value": slices.Sorted(maps.Keys(r.answered))})
 	}
 	if task == "" {
-		return r, r.showAnswer(ctx, answer)
+		err = r.showThread(ctx, nil)
+		if answer != nil {
+			r.feed.say(answer.MessageID, textOf(answer.Parts), true, 0)
+		}
+		r.feed.finish(success)
+		return r, err
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
-	if continued && at.Seq != protocol.Before {
+	if continued && at.Seq != nothing {
 		p.After = &at.Seq
 	}
 	if continued {
@@ -88,7 +92,7 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 	}
 	ref, _ := opt.ParseID(task)
 	r.objectiveID = ref.ObjectiveID
-	r.stream, err = s.Service.Streams.Subscribe(ctx, c, p)
+	r.stream, err = s.Streams.Subscribe(ctx, c, p)
 	return r, err
 }
 
@@ -96,12 +100,12 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 // answer.
 func (r *Run) begin(ctx context.Context) (task string, answer *a2a.Message, err error) {
 	o, err := r.ofRun(ctx)
-	switch {
+	switch operation := r.in.Operation(); {
 	case err != nil:
 		return "", nil, err
-	case len(r.in.Resume) > 0:
+	case operation == "AnswerInterrupt":
 		return r.resume(ctx)
-	case r.in.Last != nil:
+	case operation == "SendMessage":
 		return r.send(ctx, o != nil)
 	case o == nil:
 		list, err := r.objectives(ctx, 1)
@@ -152,7 +156,7 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 				Message: "The thread waits for answers to its interrupts: send resume, not a message. The first is " + open[0].Gate.ID}
 		}
 	}
-	p, err := r.in.Params(r.call)
+	p, err := r.in.message(r.call)
 	if err != nil {
 		return "", nil, err
 	}
@@ -169,7 +173,7 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.GateID())
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.gateID())
 		if err != nil {
 			return "", nil, err
 		}
@@ -178,17 +182,17 @@ func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err erro
 		}
 		ref, _ := opt.ParseID(g.TaskID)
 		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
-		if e.Status == "cancelled" && !g.Open { // nothing is left to do
+		if e.Status == cancelled && !g.Open { // nothing is left to do
 			continue
 		}
-		if e.Status == "cancelled" && !g.Gate.Allows(opt.Reject) {
+		if e.Status == cancelled && !g.Gate.Allows(opt.Reject) {
 			do = append(do, func() error {
 				_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
 				return err
 			})
 			continue
 		}
-		p, err := e.Params(r.call, &g.Gate)
+		p, err := e.answer(r.call, &g.Gate)
 		if err != nil {
 			return "", nil, err
 		}
@@ -212,27 +216,6 @@ func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {
 	return err
 }
 
-// judge looks for the verdicts on answers that had none when the run began. If another answer was
-// first at a gate, the run ends with who that was.
-func (r *Run) judge(ctx context.Context) error {
-	for id, message := range r.answered {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
-		if err != nil {
-			return err
-		}
-		own := slices.IndexFunc(g.Replies, func(s shown.GateReply) bool { return s.Decision.MessageID == message })
-		if g.Open && own < 0 {
-			continue
-		}
-		delete(r.answered, id)
-		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
-			r.feed.Refuse(call.ErrNotWaiting.Late(first.Decision))
-			return nil
-		}
-	}
-	return nil
-}
-
 // interrupts returns the gates that the caller may answer.
 func (r *Run) interrupts(ctx context.Context, f shown.InterruptFilter) ([]shown.Interrupt, error) {
 	f.Limit = mostInterrupts
@@ -253,10 +236,10 @@ func (r *Run) Close() {
 // [stream.Stream.Next].
 func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 	for {
-		if text, err := r.feed.Take(); text != "" || err != nil {
+		if text, err := r.feed.take(); text != "" || err != nil {
 			return text, err
 		}
-		if r.feed.At.Over {
+		if r.feed.at.Over {
 			return "", io.EOF
 		}
 		wait := idle

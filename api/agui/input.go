@@ -1,4 +1,4 @@
-package protocol
+package agui
 
 import (
 	"bytes"
@@ -18,49 +18,37 @@ import (
 type Input struct {
 	ThreadID string          `json:"threadId"`
 	RunID    string          `json:"runId"` // "" for the latest of the thread
-	Messages []Sent          `json:"messages"`
-	State    json.RawMessage `json:"state"`
-	Resume   []Resume        `json:"resume"`
+	Messages []sent          `json:"messages"`
+	State    any             `json:"state"`
+	Resume   []reply         `json:"resume"`
 	Props    json.RawMessage `json:"forwardedProps"`
-
-	Last *Sent `json:"-"` // the message to send; nil for none
 }
 
-// A Resume is an answer to an interrupt.
-type Resume struct {
-	ID      string          `json:"interruptId"`
-	Status  string          `json:"status"`
-	Payload json.RawMessage `json:"payload"`
-}
-
-// A Sent is a message of a client, which is written as it was read.
-type Sent struct {
+// A sent is a message of a client, which is written as it was read.
+type sent struct {
 	ID, Role string
 	Content  json.RawMessage
 	raw      json.RawMessage
 }
 
-func (s *Sent) UnmarshalJSON(raw []byte) error {
-	type members Sent
+func (s *sent) UnmarshalJSON(raw []byte) error {
+	type members sent
 	err := json.Unmarshal(raw, (*members)(s))
 	s.raw = bytes.Clone(raw)
 	return err
 }
 
-func (s Sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
+func (s sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
 // ReadInput reads the body of a request, which is JSON.
 func ReadInput(body []byte) (in Input, err error) {
-	if err := json.Unmarshal(body, &in); err != nil {
+	if err := decode(body, &in); err != nil {
 		return in, call.InvalidField("body", "is not a RunAgentInput: "+err.Error())
 	}
 	for i, e := range in.Resume {
-		if e.Status != "resolved" && e.Status != "cancelled" {
+		if e.Status != resolved && e.Status != cancelled {
 			return in, call.InvalidField(fmt.Sprintf("resume[%d].status", i), "must be one of: resolved, cancelled")
 		}
-	}
-	if n := len(in.Messages); n > 0 && len(in.Resume) == 0 && in.Messages[n-1].Role == "user" {
-		in.Last = &in.Messages[n-1]
 	}
 	if in.RunID == "" {
 		return in, call.InvalidField("runId", "is missing")
@@ -86,10 +74,10 @@ func (in Input) checkIDs() error {
 
 // Operation returns the operation that the run needs first, whose right its caller must have.
 func (in Input) Operation() string {
-	switch {
+	switch n := len(in.Messages); {
 	case len(in.Resume) > 0:
 		return "AnswerInterrupt"
-	case in.Last != nil:
+	case n > 0 && in.Messages[n-1].Role == "user":
 		return "SendMessage"
 	}
 	return "SubscribeToTask"
@@ -98,9 +86,10 @@ func (in Input) Operation() string {
 // keyMessage is the key in the metadata of a message for the id that its client gave it.
 const keyMessage = "agui/v1/messageId"
 
-// Params returns the message to send. Its id is that of the run.
-func (in Input) Params(c *call.Call) (message.SendParams, error) {
-	parts, err := in.parts()
+// message returns the last message, which is sent. Its id is that of the run.
+func (in Input) message(c *call.Call) (message.SendParams, error) {
+	last := len(in.Messages) - 1
+	parts, err := partsOf(in.Messages[last].Content, fmt.Sprintf("messages[%d].content", last))
 	if err != nil {
 		return message.SendParams{}, err
 	}
@@ -109,28 +98,26 @@ func (in Input) Params(c *call.Call) (message.SendParams, error) {
 	}
 	_ = json.Unmarshal(in.Props, &props) // other properties are the application's
 	m := object{
-		"messageId": in.RunID, "contextId": in.ThreadID, "role": "ROLE_USER", "parts": parts, "metadata": props.Metadata.With(keyMessage, in.Last.ID),
+		"messageId": in.RunID, "contextId": in.ThreadID, "role": "ROLE_USER", "parts": parts, "metadata": props.Metadata.With(keyMessage, in.Messages[last].ID),
 	}
 	p, err := readParams(c, object{"message": m, "configuration": object{"returnImmediately": true}}, wire.ReadSend)
 	p.Once = true
 	return p, err
 }
 
-// parts returns the parts of the message to send, as A2A 1.0 writes them.
-func (in Input) parts() ([]object, error) {
+// partsOf returns the content of a message as A2A 1.0 writes its parts.
+func partsOf(content json.RawMessage, field string) (parts []object, err error) {
 	var text string
-	if json.Unmarshal(in.Last.Content, &text) == nil {
+	if json.Unmarshal(content, &text) == nil {
 		return []object{{"text": text}}, nil
 	}
-	field := fmt.Sprintf("messages[%d].content", len(in.Messages)-1)
 	var list []struct {
 		Type, Text string
 		Source     struct{ Type, Value, MimeType string }
 	}
-	if err := json.Unmarshal(in.Last.Content, &list); err != nil {
+	if err := json.Unmarshal(content, &list); err != nil {
 		return nil, call.InvalidField(field, "must be a text, or a list of parts")
 	}
-	var parts []object
 	for i, p := range list {
 		member := map[string]string{"data": "raw", "url": "url"}[p.Source.Type]
 		switch media := []string{"image", "audio", "video", "document"}; {

@@ -1,4 +1,4 @@
-package protocol
+package agui
 
 import (
 	"cmp"
@@ -10,19 +10,19 @@ import (
 	"longhaul/opt"
 )
 
-// A Message is a message of a thread.
-type Message struct {
+// An entry is a message of a thread.
+type entry struct {
 	ID      string   `json:"id"`
 	Role    string   `json:"role"`
 	Content string   `json:"content"`
 	Calls   []object `json:"toolCalls,omitempty"` // the call that a gate is about
 }
 
-// MessagesOf returns the messages of a root task with its history: those of clients, questions, what the
+// entriesOf returns the messages of a root task with its history: those of clients, questions, what the
 // agent has said at the task, and its artifacts before the last words.
-func MessagesOf(t a2a.Task) (list []Message) {
-	add := func(m Message) {
-		if i := slices.IndexFunc(list, func(had Message) bool { return had.ID == m.ID }); i >= 0 {
+func entriesOf(t a2a.Task) (list []entry) {
+	add := func(m entry) {
+		if i := slices.IndexFunc(list, func(had entry) bool { return had.ID == m.ID }); i >= 0 {
 			list[i] = m
 		} else {
 			list = append(list, m)
@@ -31,13 +31,13 @@ func MessagesOf(t a2a.Task) (list []Message) {
 	for _, m := range t.History {
 		switch id, _ := m.Metadata.String(keyMessage); {
 		case m.Role == a2a.RoleUser:
-			add(Message{ID: cmp.Or(id, m.MessageID), Role: "user", Content: textOf(m.Parts)})
+			add(entry{ID: cmp.Or(id, m.MessageID), Role: "user", Content: textOf(m.Parts)})
 		case m.TaskID == t.ID || opt.GateIn(m) != nil: // at a task of it
 			add(spoken(m))
 		}
 	}
 	for _, a := range t.Artifacts {
-		add(Message{ID: artifactID(t.ID, a.ArtifactID), Role: "assistant", Content: textOf(a.Parts)})
+		add(entry{ID: artifactID(t.ID, a.ArtifactID), Role: "assistant", Content: textOf(a.Parts)})
 	}
 	if says(t.Status) {
 		add(spoken(*t.Status.Message))
@@ -53,8 +53,8 @@ func says(s a2a.TaskStatus) bool { return s.Message != nil && s.State != a2a.Wor
 func artifactID(taskID, artifactID string) string { return taskID + "/" + artifactID }
 
 // spoken returns what the agent has said. At a gate that is its question.
-func spoken(m a2a.Message) Message {
-	out := Message{ID: m.MessageID, Role: "assistant"}
+func spoken(m a2a.Message) entry {
+	out := entry{ID: m.MessageID, Role: "assistant"}
 	g := opt.GateIn(m)
 	if g == nil {
 		out.Content = textOf(m.Parts)
@@ -95,18 +95,18 @@ func textOf(parts []a2a.Part) string {
 }
 
 // joined returns the messages of a thread with those of the client that it does not know, such
-// as a greeting of the page. A client's own messages stay as it has Sent them.
-func joined(own []Sent, thread []Message) []any {
+// as a greeting of the page. A client's own messages stay as it has sent them.
+func joined(own []sent, thread []entry) []any {
 	out, next := []any{}, 0
 	unknownUntil := func(end int) {
 		for ; next < end; next++ {
-			if !slices.ContainsFunc(thread, func(m Message) bool { return m.ID == own[next].ID }) {
+			if !slices.ContainsFunc(thread, func(m entry) bool { return m.ID == own[next].ID }) {
 				out = append(out, own[next])
 			}
 		}
 	}
 	for _, m := range thread {
-		i := slices.IndexFunc(own, func(s Sent) bool { return s.ID == m.ID })
+		i := slices.IndexFunc(own, func(s sent) bool { return s.ID == m.ID })
 		unknownUntil(i)
 		if i >= 0 && m.Role == "user" {
 			out = append(out, own[i])

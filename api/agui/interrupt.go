@@ -1,8 +1,7 @@
-package protocol
+package agui
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"longhaul/api/call"
@@ -39,12 +38,6 @@ func interruptOf(i shown.Interrupt) object {
 	return out
 }
 
-// GateID returns the id of the gate that e answers.
-func (e Resume) GateID() string {
-	id, _, _ := strings.Cut(e.ID, "#")
-	return id
-}
-
 // questionsSchema describes the answers to a clarification: one member per question.
 func questionsSchema(g *opt.Gate) object {
 	members, ids := object{}, []string{}
@@ -74,27 +67,41 @@ func actionsSchema(g *opt.Gate, isCall bool) object {
 	return object{"type": "object", "properties": members, "anyOf": []object{{"required": []string{"approved"}}, {"required": []string{"action"}}}}
 }
 
-// Params returns the answer to a gate, as /v1/interrupts takes it.
-func (e Resume) Params(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
-	var payload any
-	if len(e.Payload) > 0 {
-		if err := decode(e.Payload, &payload); err != nil {
-			return gate.AnswerParams{}, fmt.Errorf("read a payload: %w", err) // it was part of JSON
-		}
-	}
-	members, _ := payload.(object)
+// A reply is what a client sends to an interrupt.
+type reply struct {
+	ID      string `json:"interruptId"`
+	Status  string `json:"status"`
+	Payload any    `json:"payload"`
+}
+
+// The statuses of a reply.
+const (
+	resolved  = "resolved"
+	cancelled = "cancelled"
+)
+
+// gateID returns the id of the gate that e answers.
+func (e reply) gateID() string {
+	id, _, _ := strings.Cut(e.ID, "#")
+	return id
+}
+
+// answer returns the answer to a gate, as /v1/interrupts takes it.
+func (e reply) answer(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
 	answer := object{}
-	switch approved, decides := payload.(bool); {
-	case e.Status == "cancelled":
+	members, _ := e.Payload.(object)
+	if approved, ok := e.Payload.(bool); ok {
+		members = object{"approved": approved}
+	}
+	switch {
+	case e.Status == cancelled:
 		answer["action"] = opt.Reject
 	case g.Kind == opt.Clarification:
-		answer["answers"] = answersIn(g, e, payload)
-	case decides:
-		answer = decisionIn(g, object{"approved": approved})
+		answer["answers"] = answersIn(g, e.Payload)
 	case members != nil:
 		answer = decisionIn(g, members)
-	case payload != nil && payload != "":
-		answer["text"] = payload
+	case e.Payload != nil && e.Payload != "":
+		answer["text"] = e.Payload
 	default:
 		return gate.AnswerParams{}, call.InvalidField("resume.payload", "must be an object as the responseSchema of the interrupt describes it")
 	}
@@ -108,12 +115,12 @@ func (e Resume) Params(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
 
 // answersIn returns the answers of a payload to the questions of a gate. The answer to one
 // question may be the whole payload.
-func answersIn(g *opt.Gate, e Resume, payload any) any {
+func answersIn(g *opt.Gate, payload any) any {
 	members, _ := payload.(object)
 	if list, ok := members["answers"].([]any); ok {
 		return list
 	}
-	if len(g.Questions) == 1 && e.Payload != nil {
+	if len(g.Questions) == 1 && payload != nil {
 		if _, named := members[g.Questions[0].ID]; !named {
 			members = object{g.Questions[0].ID: payload}
 		}
