@@ -5,27 +5,26 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/wI2L/jsondiff"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/wire"
 	"longhaul/opt"
+	optwire "longhaul/opt/wire"
 )
 
 type object = map[string]any
 
 // Failure returns the event that ends a run with a fault.
-func Failure(f *call.Fault) ([]byte, error) { return wire.Marshal(failure(f)) }
-
-func failure(f *call.Fault) object {
-	code, _ := wire.ErrorInfo(f, false)
-	if code == "" {
-		_, code = wire.Status(f)
-	}
-	return failed(code, f.Message)
+func Failure(f *call.Fault) any {
+	reason, _ := wire.ErrorInfo(f, false)
+	_, status := wire.Status(f)
+	return failed(cmp.Or(reason, status), f.Message)
 }
 
 func failed(code, text string) object {
@@ -72,15 +71,14 @@ type feed struct {
 }
 
 // add adds an event. Its id is the position after it.
-func (f *feed) add(e object) {
+func (f *feed) add(e any) {
 	raw, err := wire.Marshal(e)
 	if f.err = cmp.Or(f.err, err); f.err == nil {
 		fmt.Fprintf(&f.out, "id: %s\ndata: %s\n\n", f.at, raw)
 	}
 }
 
-// take returns the events that are not sent yet, as server-sent events, and forgets them. An error is
-// that of an event that could not be written.
+// take returns the events that are not sent yet, as server-sent events, and forgets them.
 func (f *feed) take() (string, error) {
 	defer f.out.Reset()
 	return f.out.String(), f.err
@@ -88,10 +86,8 @@ func (f *feed) take() (string, error) {
 
 // has reports whether the client has a message, and notes that it has it from now on.
 func (f *feed) has(id string) bool {
-	for _, list := range [][]string{f.had, f.at.Texts, f.at.Calls} {
-		if slices.Contains(list, id) {
-			return true
-		}
+	if slices.Contains(slices.Concat(f.had, f.at.Texts, f.at.Calls), id) {
+		return true
 	}
 	f.had = append(f.had, id)
 	return false
@@ -126,20 +122,24 @@ func without(list []string, name string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return s == name })
 }
 
-// show adds how the state has changed since the client got it, and which steps are done.
+// show adds how the state has changed since the client got it, and which steps are done. The members
+// of the state that the client has sent stay.
 func (f *feed) show(o *opt.Objective) {
-	now, err := stateOf(f.in.State, o)
-	f.err = cmp.Or(f.err, err)
+	raw, err := json.Marshal(optwire.ObjectiveOf(o, true, true))
+	var objective any
+	if f.err = cmp.Or(f.err, err, a2a.Decode(raw, &objective)); f.err != nil {
+		return
+	}
 	before := f.state
-	f.state = now
+	own, _ := f.in.State.(object)
+	f.state = object{}
+	maps.Copy(f.state, own)
+	f.state["objective"] = objective
 	if before == nil {
 		f.showState()
-	} else {
-		changes, err := jsondiff.CompareWithoutMarshal(before, now)
-		f.err = cmp.Or(f.err, err)
-		if len(changes) > 0 {
-			f.add(object{"type": "STATE_DELTA", "delta": changes})
-		}
+	} else if changes, err := jsondiff.CompareWithoutMarshal(before, f.state); err != nil || len(changes) > 0 {
+		f.err = err
+		f.add(object{"type": "STATE_DELTA", "delta": changes})
 	}
 	f.setSteps(stepsOf(o))
 }
@@ -167,14 +167,11 @@ func (f *feed) setSteps(names []string) {
 
 // showCall adds the call that a gate is about, from which clients make its start, arguments and end.
 func (f *feed) showCall(g *opt.Gate) {
-	if name, args, ok := functionOf(g); ok && !slices.Contains(f.at.Calls, g.ID) {
+	if c, ok := g.Call(); ok && !slices.Contains(f.at.Calls, g.ID) {
 		f.at.Calls = append(f.at.Calls, g.ID)
-		f.add(object{"type": "TOOL_CALL_CHUNK", "toolCallId": g.ID, "toolCallName": name, "parentMessageId": g.ID, "delta": args})
+		f.add(object{"type": "TOOL_CALL_CHUNK", "toolCallId": g.ID, "toolCallName": c.Tool, "parentMessageId": g.ID, "delta": string(c.Arguments)})
 	}
 }
-
-// success is the outcome of work that was done.
-var success = object{"type": "success"}
 
 // finish ends a run that has not failed.
 func (f *feed) finish(outcome object) {
@@ -182,7 +179,7 @@ func (f *feed) finish(outcome object) {
 }
 
 // end ends the run with its last event.
-func (f *feed) end(e object) {
+func (f *feed) end(e any) {
 	f.settle()
 	f.at.Over = true
 	f.add(e)
@@ -194,4 +191,25 @@ func (f *feed) settle() {
 		f.say(id, "", true, 0)
 	}
 	f.setSteps(nil)
+}
+
+// stepsOf returns the names of the tasks that work. Those of different tasks differ.
+func stepsOf(o *opt.Objective) (names []string) {
+	count := map[string]int{"": 2} // no name is none
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			count[t.Name]++
+		}
+	}
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if name := t.Name; t.State == opt.TaskWorking {
+				if count[name] > 1 {
+					name = strings.TrimSpace(name + " (" + t.ID + ")")
+				}
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/api/gateform"
 	"longhaul/api/message"
 	"longhaul/api/wire"
+	"longhaul/opt"
 )
 
 // An Input is the request of a run.
@@ -42,11 +46,12 @@ func (s sent) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
 // ReadInput reads the body of a request, which is JSON.
 func ReadInput(body []byte) (in Input, err error) {
-	if err := decode(body, &in); err != nil {
+	if err := a2a.Decode(body, &in); err != nil {
 		return in, call.InvalidField("body", "is not a RunAgentInput: "+err.Error())
 	}
 	for i, e := range in.Resume {
-		if e.Status != resolved && e.Status != cancelled {
+		in.Resume[i].ID, in.Resume[i].digest, _ = strings.Cut(e.ID, "#")
+		if e.Status != "resolved" && e.Status != "cancelled" {
 			return in, call.InvalidField(fmt.Sprintf("resume[%d].status", i), "must be one of: resolved, cancelled")
 		}
 	}
@@ -133,10 +138,83 @@ func partsOf(content json.RawMessage, field string) (parts []object, err error) 
 }
 
 // readParams reads the params of an operation of A2A 1.0 or below /v1, as its binding does.
-func readParams[P any](c *call.Call, params any, by func(*wire.Reader) P) (p P, err error) {
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return p, fmt.Errorf("write the params of an operation: %w", err)
-	}
+func readParams[P any](c *call.Call, params any, by func(*wire.Reader) P) (P, error) {
+	raw, _ := json.Marshal(params) // they were made from JSON
 	return wire.Params(c, wire.NewReader(wire.V10, raw), by, func([]string) error { return nil })
+}
+
+// A reply is what a client sends to an interrupt.
+type reply struct {
+	ID      string `json:"interruptId"` // of the gate; the client also sends the digest
+	Status  string `json:"status"`
+	Payload any    `json:"payload"`
+	digest  string // of the object that its client has seen; "" for none
+}
+
+// answer returns the answer to a gate, as /v1/interrupts takes it.
+func (e reply) answer(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
+	answer := object{}
+	members, _ := e.Payload.(object)
+	if approved, ok := e.Payload.(bool); ok {
+		members = object{"approved": approved}
+	}
+	switch {
+	case e.Status == "cancelled":
+		answer["action"] = opt.Reject
+	case g.Kind == opt.Clarification:
+		answer["answers"] = answersIn(g, e.Payload)
+	case members != nil:
+		answer = decisionIn(g, members)
+	case e.Payload != nil && e.Payload != "":
+		answer["text"] = e.Payload
+	default:
+		return gate.AnswerParams{}, call.InvalidField("resume.payload", "must be an object as the responseSchema of the interrupt describes it")
+	}
+	if _, named := answer["objectDigest"]; e.digest != "" && !named && answer["text"] == nil {
+		answer["objectDigest"] = e.digest
+	}
+	answer["id"] = g.ID
+	return readParams(c, answer, wire.ReadAnswer)
+}
+
+// answersIn returns the answers of a payload to the questions of a gate. The answer to one
+// question may be the whole payload.
+func answersIn(g *opt.Gate, payload any) any {
+	members, _ := payload.(object)
+	if list, ok := members["answers"].([]any); ok {
+		return list
+	}
+	if len(g.Questions) == 1 && payload != nil {
+		if _, named := members[g.Questions[0].ID]; !named {
+			members = object{g.Questions[0].ID: payload}
+		}
+	}
+	return gateform.Answers(g, members)
+}
+
+// decisionIn returns the decision in a payload: an action of the gate, or approved as AG-UI has
+// it, perhaps with other arguments of a call.
+func decisionIn(g *opt.Gate, payload object) object {
+	approved, ok := payload["approved"].(bool)
+	if _, named := payload["action"]; named || !ok {
+		return payload
+	}
+	out := object{"action": opt.Reject}
+	for _, name := range []string{"feedback", "objectDigest"} {
+		if v, ok := payload[name]; ok {
+			out[name] = v
+		}
+	}
+	if !approved {
+		return out
+	}
+	out["action"] = opt.Accept
+	var call object
+	if args, ok := payload["editedArgs"]; ok && json.Unmarshal(g.Shown().ArtifactData, &call) == nil && call != nil {
+		call["arguments"] = args
+		out["action"], out["editedArtifactData"] = opt.EditAccept, call
+	} else if edited, ok := payload["editedArtifactData"]; ok {
+		out["action"], out["editedArtifactData"] = opt.EditAccept, edited
+	}
+	return out
 }

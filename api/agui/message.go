@@ -8,6 +8,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/shown"
+	optwire "longhaul/opt/wire"
 )
 
 // An entry is a message of a thread.
@@ -54,31 +56,14 @@ func artifactID(taskID, artifactID string) string { return taskID + "/" + artifa
 
 // spoken returns what the agent has said. At a gate that is its question.
 func spoken(m a2a.Message) entry {
-	out := entry{ID: m.MessageID, Role: "assistant"}
-	g := opt.GateIn(m)
-	if g == nil {
-		out.Content = textOf(m.Parts)
-		return out
-	}
-	out.Content = g.Prompt()
-	if name, args, ok := functionOf(g); ok {
-		out.Calls = []object{{"id": g.ID, "type": "function", "function": object{"name": name, "arguments": args}}}
+	out := entry{ID: m.MessageID, Role: "assistant", Content: textOf(m.Parts)}
+	if g := opt.GateIn(m); g != nil {
+		out.Content = g.Prompt()
+		if c, ok := g.Call(); ok {
+			out.Calls = []object{{"id": g.ID, "type": "function", "function": object{"name": c.Tool, "arguments": string(c.Arguments)}}}
+		}
 	}
 	return out
-}
-
-// functionOf returns the call that a gate is about, as tasks of models show it; ok is false if
-// the gate is about something else.
-func functionOf(g *opt.Gate) (name, args string, ok bool) {
-	var object struct {
-		Server string          `json:"server"`
-		Tool   string          `json:"tool"`
-		Args   json.RawMessage `json:"arguments"`
-	}
-	if json.Unmarshal(g.Shown().ArtifactData, &object) != nil || object.Tool == "" || object.Server == "" || object.Args == nil {
-		return "", "", false
-	}
-	return object.Tool, string(object.Args), true
 }
 
 // textOf returns parts as text: data as JSON, and files by their names.
@@ -116,4 +101,59 @@ func joined(own []sent, thread []entry) []any {
 	}
 	unknownUntil(len(own))
 	return out
+}
+
+// interruptOf returns a gate that the caller may answer as an interrupt. Its id has the digest of
+// the object that it shows, so that a decision counts only for what its client has seen.
+func interruptOf(i shown.Interrupt) object {
+	g := &i.Gate
+	_, isCall := g.Call()
+	out := object{
+		"id": g.ID, "reason": "confirmation", "message": g.Prompt(), "responseSchema": actionsSchema(g, isCall),
+		"metadata": object{opt.KeyInterrupt: optwire.InterruptOf(i)},
+	}
+	if g.ObjectDigest != "" {
+		out["id"] = g.ID + "#" + g.ObjectDigest
+	}
+	if !g.ExpiresAt.IsZero() {
+		out["expiresAt"] = g.ExpiresAt
+	}
+	switch {
+	case g.Kind == opt.Clarification:
+		out["reason"], out["responseSchema"] = "input_required", questionsSchema(g)
+	case g.Kind == opt.Credential:
+		out["reason"] = "longhaul:authorization" // from elsewhere
+	case isCall:
+		out["reason"], out["toolCallId"] = "tool_call", g.ID
+	}
+	return out
+}
+
+// questionsSchema describes the answers to a clarification: one member per question.
+func questionsSchema(g *opt.Gate) object {
+	members, ids := object{}, []string{}
+	for _, q := range g.Questions {
+		member := object{"description": q.Question}
+		_ = json.Unmarshal(q.Schema, &member) // an unlimited answer
+		members[q.ID] = member
+		ids = append(ids, q.ID)
+	}
+	return object{"type": "object", "properties": members, "required": ids}
+}
+
+// actionsSchema describes a decision: approved as AG-UI has it, or one of the actions of the
+// gate.
+func actionsSchema(g *opt.Gate, isCall bool) object {
+	text := object{"type": "string"}
+	members := object{"approved": object{"type": "boolean"}, "action": object{"type": "string", "enum": g.Actions}, "feedback": text}
+	if g.Allows(opt.EditAccept) {
+		members["editedArtifactData"] = object{"description": "Replaces the object, for the action edit-accept."}
+		if isCall {
+			members["editedArgs"] = object{"type": "object", "description": "Replaces the arguments. Not merged."}
+		}
+	}
+	if g.Allows(opt.Ask) {
+		members["question"] = text
+	}
+	return object{"type": "object", "properties": members, "anyOf": []object{{"required": []string{"approved"}}, {"required": []string{"action"}}}}
 }

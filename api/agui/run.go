@@ -19,9 +19,6 @@ import (
 	"longhaul/opt/shown"
 )
 
-// version is the one of AG-UI.
-const version = "1.0"
-
 // Limits of what a run shows.
 const (
 	mostMessages   = 200 // of one objective, the latest
@@ -70,7 +67,7 @@ func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *R
 		return nil, err
 	}
 	if !continued {
-		r.feed.add(object{"type": "RUN_STARTED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "protocolVersion": version})
+		r.feed.add(object{"type": "RUN_STARTED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "protocolVersion": "1.0"})
 	}
 	if len(r.answered) > 0 {
 		r.feed.add(object{"type": "CUSTOM", "name": "longhaul:answer-stored", "value": slices.Sorted(maps.Keys(r.answered))})
@@ -80,7 +77,7 @@ func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *R
 		if answer != nil {
 			r.feed.say(answer.MessageID, textOf(answer.Parts), true, 0)
 		}
-		r.feed.finish(success)
+		r.feed.finish(object{"type": "success"})
 		return r, err
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
@@ -173,30 +170,27 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.gateID())
-		if err != nil {
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.ID)
+		switch {
+		case err != nil:
 			return "", nil, err
-		}
-		if g.ContextID != r.in.ThreadID {
+		case g.ContextID != r.in.ThreadID:
 			return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
-		}
-		ref, _ := opt.ParseID(g.TaskID)
-		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
-		if e.Status == cancelled && !g.Open { // nothing is left to do
-			continue
-		}
-		if e.Status == cancelled && !g.Gate.Allows(opt.Reject) {
+		case e.Status == "cancelled" && !g.Open: // nothing is left to do
+		case e.Status == "cancelled" && !g.Gate.Allows(opt.Reject):
 			do = append(do, func() error {
 				_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
 				return err
 			})
-			continue
+		default:
+			p, err := e.answer(r.call, &g.Gate)
+			if err != nil {
+				return "", nil, err
+			}
+			do = append(do, func() error { return r.answer(ctx, p) })
 		}
-		p, err := e.answer(r.call, &g.Gate)
-		if err != nil {
-			return "", nil, err
-		}
-		do = append(do, func() error { return r.answer(ctx, p) })
+		ref, _ := opt.ParseID(g.TaskID)
+		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
 	}
 	for _, f := range do {
 		if err := f(); err != nil {
@@ -259,4 +253,170 @@ func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// on adds what an event of the objective brings.
+func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
+	switch {
+	case e.Task != nil:
+		r.feed.at.Seq = e.Seq
+		r.note(e.Task.Status)
+		if err = r.showThread(ctx, e.Task); err == nil {
+			err = r.refresh(ctx)
+		}
+	case e.Artifact != nil:
+		err = r.onArtifact(ctx, *e.Artifact, e.Seq)
+	case e.Status != nil:
+		r.onStatus(*e.Status, e.Seq)
+	}
+	r.feed.at.Seq = max(r.feed.at.Seq, e.Seq)
+	return err
+}
+
+// onArtifact adds a piece of an artifact. If it replaces what the client has, the client needs all
+// messages again.
+func (r *Run) onArtifact(ctx context.Context, u a2a.ArtifactUpdate, seq int64) error {
+	id := artifactID(u.TaskID, u.Artifact.ArtifactID)
+	if r.feed.has(id) && !u.Append {
+		return r.showThread(ctx, nil)
+	}
+	r.feed.say(id, textOf(u.Artifact.Parts), u.LastChunk, seq)
+	return nil
+}
+
+// onStatus adds what the agent says with a status, once. Updates about plans and tasks, which repeat
+// the status of the root task, only change the state.
+func (r *Run) onStatus(u a2a.StatusUpdate, seq int64) {
+	if r.dirty == nil {
+		r.dirty = time.After(settleTime)
+	}
+	if u.Metadata.Has(opt.KeyEvent) {
+		return
+	}
+	r.note(u.Status)
+	if !says(u.Status) {
+		return
+	}
+	if m := spoken(*u.Status.Message); !r.feed.has(m.ID) && m.Content != "" {
+		r.feed.say(m.ID, m.Content, true, seq)
+	}
+}
+
+// note keeps the status in which the objective has ended.
+func (r *Run) note(s a2a.TaskStatus) {
+	r.ended = nil
+	if s.State.Terminal() {
+		r.ended = &s
+	}
+}
+
+// showThread adds all messages of the thread. own is the task that the run follows, as the client
+// shall have it; nil to read it.
+func (r *Run) showThread(ctx context.Context, own *a2a.Task) error {
+	list, err := r.objectives(ctx, mostObjectives)
+	if err != nil {
+		return err
+	}
+	var all []entry
+	for _, o := range slices.Backward(list) {
+		if own != nil && own.ID == o.RootID() {
+			continue // comes last: the objectives before it are those that the client may have seen
+		}
+		t, err := r.service.Tasks.GetTask(ctx, r.call, read.TaskParams{ID: o.RootID(), History: mostMessages, Scope: shown.ScopeObjective})
+		switch {
+		case err == nil:
+			all = append(all, entriesOf(t.Task)...)
+		case !call.Is(err, call.TaskNotFound): // it was not removed meanwhile
+			return err
+		}
+	}
+	if own != nil {
+		all = append(all, entriesOf(*own)...)
+	}
+	r.feed.thread(all)
+	return nil
+}
+
+// show adds how the state has changed. If another answer was first at a gate whose answer is not judged
+// yet, the run ends.
+func (r *Run) show(ctx context.Context) (*opt.Objective, error) {
+	o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: r.objectiveID})
+	if err == nil {
+		r.feed.show(o.Objective)
+		err = r.judge(ctx)
+	}
+	return o.Objective, err
+}
+
+// judge looks for the verdicts on answers that had none when the run began. If another answer was
+// first at a gate, the run ends with who that was.
+func (r *Run) judge(ctx context.Context) error {
+	for id, message := range r.answered {
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
+		if err != nil {
+			return err
+		}
+		own := slices.IndexFunc(g.Replies, func(s shown.GateReply) bool { return s.Decision.MessageID == message })
+		if g.Open && own < 0 {
+			continue
+		}
+		delete(r.answered, id)
+		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
+			r.feed.end(Failure(call.ErrNotWaiting.Late(first.Decision)))
+			return nil
+		}
+	}
+	return nil
+}
+
+// refresh adds how the state has changed. If the objective waits for the caller, the run ends with
+// its gates. Before that the client gets all messages and the whole state, from which the next run
+// continues.
+func (r *Run) refresh(ctx context.Context) error {
+	r.dirty = nil
+	o, err := r.show(ctx)
+	if err != nil || r.feed.at.Over || o.Status != opt.ObjectiveBlocked {
+		return err
+	}
+	open, err := r.interrupts(ctx, shown.InterruptFilter{ObjectiveID: o.ID})
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var interrupts []object
+	for _, i := range open {
+		r.feed.showCall(&i.Gate)
+		interrupts = append(interrupts, interruptOf(i))
+	}
+	r.feed.settle()
+	if err := r.showThread(ctx, nil); err != nil {
+		return err
+	}
+	r.feed.showState()
+	r.feed.finish(object{"type": "interrupt", "interrupts": interrupts})
+	return nil
+}
+
+// finish ends the run after the end of the objective, or after its removal.
+func (r *Run) finish(ctx context.Context) (err error) {
+	if r.ended != nil {
+		_, err = r.show(ctx)
+	}
+	if r.ended == nil || call.Is(err, call.NotFound) {
+		r.feed.end(failed("REMOVED", "The work was removed"))
+		return nil
+	}
+	switch s := *r.ended; {
+	case err != nil || r.feed.at.Over:
+	case s.State == a2a.Completed:
+		r.feed.finish(object{"type": "success"})
+	case s.State == a2a.Canceled:
+		r.feed.finish(object{"type": "cancelled"})
+	default:
+		text := "The work has failed"
+		if s.Message != nil {
+			text = cmp.Or(s.Message.Text(), text)
+		}
+		r.feed.end(failed(string(s.State), text))
+	}
+	return err
 }
