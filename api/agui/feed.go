@@ -93,7 +93,6 @@ func (f *feed) has(id string) bool {
 	return false
 }
 
-// thread adds all messages of the thread.
 func (f *feed) thread(all []entry) {
 	for _, m := range all {
 		f.has(m.ID)
@@ -136,18 +135,13 @@ func (f *feed) show(o *opt.Objective) {
 	maps.Copy(f.state, own)
 	f.state["objective"] = objective
 	if before == nil {
-		f.showState()
+		f.add(object{"type": "STATE_SNAPSHOT", "snapshot": f.state})
 	} else if changes, err := jsondiff.CompareWithoutMarshal(before, f.state); err != nil || len(changes) > 0 {
 		f.err = err
 		f.add(object{"type": "STATE_DELTA", "delta": changes})
 	}
 	f.setSteps(stepsOf(o))
 }
-
-func (f *feed) showState() { f.add(object{"type": "STATE_SNAPSHOT", "snapshot": f.state}) }
-
-// mostSteps is how many steps a client sees at a time. The state has all of them.
-const mostSteps = 32
 
 // setSteps finishes the steps that are not among names, and starts the others of those.
 func (f *feed) setSteps(names []string) {
@@ -173,12 +167,10 @@ func (f *feed) showCall(g *opt.Gate) {
 	}
 }
 
-// finish ends a run that has not failed.
 func (f *feed) finish(outcome object) {
 	f.end(object{"type": "RUN_FINISHED", "threadId": f.in.ThreadID, "runId": f.in.RunID, "outcome": outcome})
 }
 
-// end ends the run with its last event.
 func (f *feed) end(e any) {
 	f.settle()
 	f.at.Over = true

@@ -51,7 +51,6 @@ func entriesOf(t a2a.Task) (list []entry) {
 // progress, which the state shows.
 func says(s a2a.TaskStatus) bool { return s.Message != nil && s.State != a2a.Working }
 
-// artifactID returns the id of the message for an artifact.
 func artifactID(taskID, artifactID string) string { return taskID + "/" + artifactID }
 
 // spoken returns what the agent has said. At a gate that is its question.

@@ -24,10 +24,10 @@ const (
 	mostMessages   = 200 // of one objective, the latest
 	mostObjectives = 20  // of a thread, the latest
 	mostInterrupts = 50
-)
+	mostSteps      = 32 // at a time; the state has all of them
 
-// settleTime is for how long changes are collected before the state is read.
-const settleTime = 50 * time.Millisecond
+	settleTime = 50 * time.Millisecond // for which changes are collected before the state is read
+)
 
 // A Run sends the events of one run to one client, which may have some already. It is for one
 // goroutine.
@@ -39,10 +39,9 @@ type Run struct {
 	stream  *stream.Stream // nil if there is nothing to follow
 
 	objectiveID string
-
-	dirty    <-chan time.Time  // the state has changed: it is read then; nil if it has not
-	answered map[string]string // by gate, the messages of answers that wait for their verdicts
-	ended    *a2a.TaskStatus   // in which the objective has ended
+	status      a2a.TaskStatus    // of the root task, as the client has it
+	dirty       <-chan time.Time  // the state has changed: it is read then; nil if it has not
+	answered    map[string]string // by gate, the messages of answers that wait for their verdicts
 }
 
 // Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
@@ -255,12 +254,11 @@ func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 	}
 }
 
-// on adds what an event of the objective brings.
 func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
 	switch {
 	case e.Task != nil:
 		r.feed.at.Seq = e.Seq
-		r.note(e.Task.Status)
+		r.status = e.Task.Status
 		if err = r.showThread(ctx, e.Task); err == nil {
 			err = r.refresh(ctx)
 		}
@@ -293,20 +291,12 @@ func (r *Run) onStatus(u a2a.StatusUpdate, seq int64) {
 	if u.Metadata.Has(opt.KeyEvent) {
 		return
 	}
-	r.note(u.Status)
+	r.status = u.Status
 	if !says(u.Status) {
 		return
 	}
 	if m := spoken(*u.Status.Message); !r.feed.has(m.ID) && m.Content != "" {
 		r.feed.say(m.ID, m.Content, true, seq)
-	}
-}
-
-// note keeps the status in which the objective has ended.
-func (r *Run) note(s a2a.TaskStatus) {
-	r.ended = nil
-	if s.State.Terminal() {
-		r.ended = &s
 	}
 }
 
@@ -337,8 +327,6 @@ func (r *Run) showThread(ctx context.Context, own *a2a.Task) error {
 	return nil
 }
 
-// show adds how the state has changed. If another answer was first at a gate whose answer is not judged
-// yet, the run ends.
 func (r *Run) show(ctx context.Context) (*opt.Objective, error) {
 	o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: r.objectiveID})
 	if err == nil {
@@ -391,32 +379,31 @@ func (r *Run) refresh(ctx context.Context) error {
 	if err := r.showThread(ctx, nil); err != nil {
 		return err
 	}
-	r.feed.showState()
+	r.feed.add(object{"type": "STATE_SNAPSHOT", "snapshot": r.feed.state})
 	r.feed.finish(object{"type": "interrupt", "interrupts": interrupts})
 	return nil
 }
 
 // finish ends the run after the end of the objective, or after its removal.
 func (r *Run) finish(ctx context.Context) (err error) {
-	if r.ended != nil {
+	ended := r.status.State.Terminal()
+	if ended {
 		_, err = r.show(ctx)
 	}
-	if r.ended == nil || call.Is(err, call.NotFound) {
+	if !ended || call.Is(err, call.NotFound) {
 		r.feed.end(failed("REMOVED", "The work was removed"))
 		return nil
 	}
-	switch s := *r.ended; {
+	switch outcome := map[a2a.TaskState]string{a2a.Completed: "success", a2a.Canceled: "cancelled"}[r.status.State]; {
 	case err != nil || r.feed.at.Over:
-	case s.State == a2a.Completed:
-		r.feed.finish(object{"type": "success"})
-	case s.State == a2a.Canceled:
-		r.feed.finish(object{"type": "cancelled"})
+	case outcome != "":
+		r.feed.finish(object{"type": outcome})
 	default:
 		text := "The work has failed"
-		if s.Message != nil {
-			text = cmp.Or(s.Message.Text(), text)
+		if m := r.status.Message; m != nil {
+			text = cmp.Or(m.Text(), text)
 		}
-		r.feed.end(failed(string(s.State), text))
+		r.feed.end(failed(string(r.status.State), text))
 	}
 	return err
 }
