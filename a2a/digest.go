@@ -1,11 +1,9 @@
 package a2a
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 
 	"github.com/gowebpki/jcs"
 )
@@ -57,9 +55,7 @@ func Canonical(data []byte) []byte {
 
 func digestOf(m Message) string {
 	var content any
-	d := json.NewDecoder(bytes.NewReader(mustJSON(m)))
-	d.UseNumber()
-	if err := d.Decode(&content); err != nil {
+	if err := Decode(mustJSON(m), &content); err != nil {
 		panic("a2a: message without a JSON form: " + err.Error())
 	}
 	sum := sha256.Sum256(mustJSON(content))

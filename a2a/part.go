@@ -146,3 +146,10 @@ func mustJSON(v any) json.RawMessage {
 	}
 	return b
 }
+
+// Decode reads JSON into v, in which numbers of any form keep their digits.
+func Decode(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
+}

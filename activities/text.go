@@ -58,10 +58,8 @@ func fillInput(w Work) (json.RawMessage, error) {
 	if !bytes.Contains(w.Input, []byte(KeyText)) {
 		return w.Input, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.UseNumber() // numbers keep their digits
 	var input any
-	if err := d.Decode(&input); err != nil {
+	if err := a2a.Decode(w.Input, &input); err != nil {
 		return nil, err
 	}
 	f := filler{work: w, bytesLeft: maxText}

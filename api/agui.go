@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"longhaul/api/agui"
-	"longhaul/api/agui/protocol"
 	"longhaul/api/call"
 	"longhaul/api/operation"
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
@@ -19,16 +19,16 @@ const aguiPath = "/agui"
 // shows it. All answers that are no refusals of the caller are streams.
 type aguiBinding struct {
 	operations *operation.Table
-	runs       agui.Runs
+	service    *service.Service
 	maxBody    int64
 }
 
 func (b aguiBinding) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	q.version = wire.V10
-	var in protocol.Input
+	var in agui.Input
 	if r.Method == http.MethodGet {
-		in, err = protocol.ReadQuery(r.URL.Query())
+		in, err = agui.ReadQuery(r.URL.Query())
 	} else {
 		in, q.status, err = b.readInput(w, r)
 	}
@@ -37,11 +37,11 @@ func (b aguiBinding) read(w http.ResponseWriter, r *http.Request) (q request, er
 	}
 	q.method = in.Operation()
 	q.operation = b.operations.ByID(q.method)
-	q.handle = func(ctx context.Context, c *call.Call) (any, error) { return b.runs.Open(ctx, c, in) }
+	q.handle = func(ctx context.Context, c *call.Call) (any, error) { return agui.Open(ctx, b.service, c, in) }
 	return q, nil
 }
 
-func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in protocol.Input, status int, err error) {
+func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in agui.Input, status int, err error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return in, http.StatusUnsupportedMediaType, call.ErrMediaType
 	}
@@ -52,14 +52,14 @@ func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in proto
 	if _, fault := wire.ReadBody(body, nil); fault != nil { // the depth of JSON is limited, too
 		return in, 0, fault
 	}
-	in, err = protocol.ReadInput(body)
+	in, err = agui.ReadInput(body)
 	return in, 0, err
 }
 
 // result is not called: all results are streams.
 func (aguiBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
 
-func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) { return protocol.Failure(f) }
+func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) { return wire.Marshal(agui.Failure(f)) }
 
 func (aguiBinding) media(*http.Request) string { return mediaStream }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
-	"longhaul/api/agui"
 	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/service"
@@ -39,7 +38,7 @@ func New(cfg Config) *Server {
 		rpc:   rpc{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		rest:  rest{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		page:  pageBinding{operations: table, routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
-		agui:  aguiBinding{operations: table, runs: agui.Runs{Service: cfg.Service}, maxBody: cfg.MaxBody},
+		agui:  aguiBinding{operations: table, service: cfg.Service, maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}

@@ -243,3 +243,16 @@ func (c *Checks) Valid() error {
 	}
 	return nil
 }
+
+// A ToolCall is the object of a gate that asks whether a model may call a tool.
+type ToolCall struct {
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Call returns the call that g is about; ok is false if it is about something else.
+func (g *Gate) Call() (c ToolCall, ok bool) {
+	err := json.Unmarshal(g.Shown().ArtifactData, &c)
+	return c, err == nil && c.Tool != "" && c.Server != "" && c.Arguments != nil
+}

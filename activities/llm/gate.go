@@ -16,15 +16,8 @@ func (m *memo) ask(w activities.Work, about string, g opt.Gate) *activities.Outc
 	return new(withMemo(activities.WaitFor(g), m))
 }
 
-// A shown call is the object of the gate for a call: the part that a person decides on.
-type shownCall struct {
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
 func show(t tool, args string) a2a.Part {
-	return a2a.DataPart(shownCall{t.Server, t.Function, json.RawMessage(args)})
+	return a2a.DataPart(opt.ToolCall{Server: t.Server, Tool: t.Function, Arguments: json.RawMessage(args)})
 }
 
 // digest returns the digest of a call, which is the digest of the object of its gate.
@@ -80,7 +73,7 @@ func editedArgs(of tool, parts []a2a.Part) (args string, ok bool) {
 	if len(parts) != 1 || parts[0].Data == nil {
 		return "", false
 	}
-	var c shownCall
+	var c opt.ToolCall
 	if json.Unmarshal(parts[0].Data, &c) != nil || c.Server != of.Server || c.Tool != of.Function || !isObject(c.Arguments) {
 		return "", false
 	}

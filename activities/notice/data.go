@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,9 +46,7 @@ func newData(n outbox.Notice, deliveryID string) Data {
 func (d Data) visible() Data {
 	var all any
 	raw, _ := json.Marshal(d) // all of its types have a form in JSON
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	_ = decoder.Decode(&all)
+	_ = a2a.Decode(raw, &all)
 	raw, _ = json.Marshal(activities.MapTexts(all, a2a.Visible))
 	shown := Data{Interrupt: &opt.Gate{}}
 	_ = json.Unmarshal(raw, &shown)

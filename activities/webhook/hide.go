@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 )
 
@@ -23,7 +24,9 @@ func hideInJSON(body []byte, secrets []string) ([]byte, error) {
 	}
 	hide := func(text string) string { return string(activities.Hide([]byte(text), secrets)) }
 	found := false
-	for d := decoder(body); ; {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber() // of any size
+	for {
 		t, err := d.Token() // each text, also of a member that comes twice
 		if err == io.EOF {
 			break
@@ -38,15 +41,8 @@ func hideInJSON(body []byte, secrets []string) ([]byte, error) {
 		return body, nil
 	}
 	var v any
-	if err := decoder(body).Decode(&v); err != nil {
+	if err := a2a.Decode(body, &v); err != nil {
 		return nil, err
 	}
 	return json.Marshal(activities.MapTexts(v, hide))
-}
-
-// decoder returns one whose numbers keep their digits.
-func decoder(body []byte) *json.Decoder {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return d
 }

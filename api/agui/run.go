@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/agui/protocol"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/read"
@@ -25,44 +24,40 @@ const (
 	mostMessages   = 200 // of one objective, the latest
 	mostObjectives = 20  // of a thread, the latest
 	mostInterrupts = 50
+	mostSteps      = 32 // at a time; the state has all of them
+
+	settleTime = 50 * time.Millisecond // for which changes are collected before the state is read
 )
-
-// settleTime is for how long changes are collected before the state is read.
-const settleTime = 50 * time.Millisecond
-
-// Runs opens runs.
-type Runs struct{ Service *service.Service }
 
 // A Run sends the events of one run to one client, which may have some already. It is for one
 // goroutine.
 type Run struct {
 	service *service.Service
 	call    *call.Call
-	in      protocol.Input
-	feed    protocol.Feed
+	in      Input
+	feed    feed
 	stream  *stream.Stream // nil if there is nothing to follow
 
 	objectiveID string
-
-	dirty    <-chan time.Time  // the state has changed: it is read then; nil if it has not
-	answered map[string]string // by gate, the messages of answers that wait for their verdicts
-	ended    *a2a.TaskStatus   // in which the objective has ended
+	status      a2a.TaskStatus    // of the root task, as the client has it
+	dirty       <-chan time.Time  // the state has changed: it is read then; nil if it has not
+	answered    map[string]string // by gate, the messages of answers that wait for their verdicts
 }
 
 // Open does what an input asks for, and follows the objective. A repeat of a run starts nothing
 // again. With a position in c.After, which is that of the client, the run continues there.
-func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run, err error) {
-	if !s.Service.Cards.Streams() {
+func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *Run, err error) {
+	if !s.Cards.Streams() {
 		return nil, call.ErrNoStreaming
 	}
 	if err := c.RequireScopes(call.ReadRuns); err != nil {
 		return nil, err
 	}
-	at, continued := protocol.ParsePosition(c.After)
+	at, continued := parsePosition(c.After)
 	c.After, c.Key = "", "" // the run has an id
 	c.Active, c.Rules = []string{a2a.ExtensionOPT}, call.Rules{SubscribeToEnded: true}
-	r := &Run{service: s.Service, call: c, in: in, answered: map[string]string{}}
-	r.feed.In, r.feed.At = &r.in, at
+	r := &Run{service: s, call: c, in: in, answered: map[string]string{}}
+	r.feed.in, r.feed.at = &r.in, at
 	if at.Over {
 		return r, nil
 	}
@@ -71,16 +66,21 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 		return nil, err
 	}
 	if !continued {
-		r.feed.Start()
+		r.feed.add(object{"type": "RUN_STARTED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "protocolVersion": "1.0"})
 	}
 	if len(r.answered) > 0 {
-		r.feed.Stored(slices.Sorted(maps.Keys(r.answered)))
+		r.feed.add(object{"type": "CUSTOM", "name": "longhaul:answer-stored", "value": slices.Sorted(maps.Keys(r.answered))})
 	}
 	if task == "" {
-		return r, r.showAnswer(ctx, answer)
+		err = r.showThread(ctx, nil)
+		if answer != nil {
+			r.feed.say(answer.MessageID, textOf(answer.Parts), true, 0)
+		}
+		r.feed.finish(object{"type": "success"})
+		return r, err
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
-	if continued && at.Seq != protocol.Before {
+	if continued && at.Seq != nothing {
 		p.After = &at.Seq
 	}
 	if continued {
@@ -88,7 +88,7 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 	}
 	ref, _ := opt.ParseID(task)
 	r.objectiveID = ref.ObjectiveID
-	r.stream, err = s.Service.Streams.Subscribe(ctx, c, p)
+	r.stream, err = s.Streams.Subscribe(ctx, c, p)
 	return r, err
 }
 
@@ -96,12 +96,12 @@ func (s Runs) Open(ctx context.Context, c *call.Call, in protocol.Input) (_ *Run
 // answer.
 func (r *Run) begin(ctx context.Context) (task string, answer *a2a.Message, err error) {
 	o, err := r.ofRun(ctx)
-	switch {
+	switch operation := r.in.Operation(); {
 	case err != nil:
 		return "", nil, err
-	case len(r.in.Resume) > 0:
+	case operation == "AnswerInterrupt":
 		return r.resume(ctx)
-	case r.in.Last != nil:
+	case operation == "SendMessage":
 		return r.send(ctx, o != nil)
 	case o == nil:
 		list, err := r.objectives(ctx, 1)
@@ -152,7 +152,7 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 				Message: "The thread waits for answers to its interrupts: send resume, not a message. The first is " + open[0].Gate.ID}
 		}
 	}
-	p, err := r.in.Params(r.call)
+	p, err := r.in.message(r.call)
 	if err != nil {
 		return "", nil, err
 	}
@@ -169,30 +169,27 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.GateID())
-		if err != nil {
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.ID)
+		switch {
+		case err != nil:
 			return "", nil, err
-		}
-		if g.ContextID != r.in.ThreadID {
+		case g.ContextID != r.in.ThreadID:
 			return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
-		}
-		ref, _ := opt.ParseID(g.TaskID)
-		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
-		if e.Status == "cancelled" && !g.Open { // nothing is left to do
-			continue
-		}
-		if e.Status == "cancelled" && !g.Gate.Allows(opt.Reject) {
+		case e.Status == "cancelled" && !g.Open: // nothing is left to do
+		case e.Status == "cancelled" && !g.Gate.Allows(opt.Reject):
 			do = append(do, func() error {
 				_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
 				return err
 			})
-			continue
+		default:
+			p, err := e.answer(r.call, &g.Gate)
+			if err != nil {
+				return "", nil, err
+			}
+			do = append(do, func() error { return r.answer(ctx, p) })
 		}
-		p, err := e.Params(r.call, &g.Gate)
-		if err != nil {
-			return "", nil, err
-		}
-		do = append(do, func() error { return r.answer(ctx, p) })
+		ref, _ := opt.ParseID(g.TaskID)
+		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
 	}
 	for _, f := range do {
 		if err := f(); err != nil {
@@ -210,27 +207,6 @@ func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {
 		r.answered[p.ID] = out.MessageID
 	}
 	return err
-}
-
-// judge looks for the verdicts on answers that had none when the run began. If another answer was
-// first at a gate, the run ends with who that was.
-func (r *Run) judge(ctx context.Context) error {
-	for id, message := range r.answered {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
-		if err != nil {
-			return err
-		}
-		own := slices.IndexFunc(g.Replies, func(s shown.GateReply) bool { return s.Decision.MessageID == message })
-		if g.Open && own < 0 {
-			continue
-		}
-		delete(r.answered, id)
-		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
-			r.feed.Refuse(call.ErrNotWaiting.Late(first.Decision))
-			return nil
-		}
-	}
-	return nil
 }
 
 // interrupts returns the gates that the caller may answer.
@@ -253,10 +229,10 @@ func (r *Run) Close() {
 // [stream.Stream.Next].
 func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 	for {
-		if text, err := r.feed.Take(); text != "" || err != nil {
+		if text, err := r.feed.take(); text != "" || err != nil {
 			return text, err
 		}
-		if r.feed.At.Over {
+		if r.feed.at.Over {
 			return "", io.EOF
 		}
 		wait := idle
@@ -276,4 +252,158 @@ func (r *Run) Next(ctx context.Context, idle <-chan time.Time) (string, error) {
 			return "", err
 		}
 	}
+}
+
+func (r *Run) on(ctx context.Context, e stream.StreamEvent) (err error) {
+	switch {
+	case e.Task != nil:
+		r.feed.at.Seq = e.Seq
+		r.status = e.Task.Status
+		if err = r.showThread(ctx, e.Task); err == nil {
+			err = r.refresh(ctx)
+		}
+	case e.Artifact != nil:
+		err = r.onArtifact(ctx, *e.Artifact, e.Seq)
+	case e.Status != nil:
+		r.onStatus(*e.Status, e.Seq)
+	}
+	r.feed.at.Seq = max(r.feed.at.Seq, e.Seq)
+	return err
+}
+
+// onArtifact adds a piece of an artifact. If it replaces what the client has, the client needs all
+// messages again.
+func (r *Run) onArtifact(ctx context.Context, u a2a.ArtifactUpdate, seq int64) error {
+	id := artifactID(u.TaskID, u.Artifact.ArtifactID)
+	if r.feed.has(id) && !u.Append {
+		return r.showThread(ctx, nil)
+	}
+	r.feed.say(id, textOf(u.Artifact.Parts), u.LastChunk, seq)
+	return nil
+}
+
+// onStatus adds what the agent says with a status, once. Updates about plans and tasks, which repeat
+// the status of the root task, only change the state.
+func (r *Run) onStatus(u a2a.StatusUpdate, seq int64) {
+	if r.dirty == nil {
+		r.dirty = time.After(settleTime)
+	}
+	if u.Metadata.Has(opt.KeyEvent) {
+		return
+	}
+	r.status = u.Status
+	if !says(u.Status) {
+		return
+	}
+	if m := spoken(*u.Status.Message); !r.feed.has(m.ID) && m.Content != "" {
+		r.feed.say(m.ID, m.Content, true, seq)
+	}
+}
+
+// showThread adds all messages of the thread. own is the task that the run follows, as the client
+// shall have it; nil to read it.
+func (r *Run) showThread(ctx context.Context, own *a2a.Task) error {
+	list, err := r.objectives(ctx, mostObjectives)
+	if err != nil {
+		return err
+	}
+	var all []entry
+	for _, o := range slices.Backward(list) {
+		if own != nil && own.ID == o.RootID() {
+			continue // comes last: the objectives before it are those that the client may have seen
+		}
+		t, err := r.service.Tasks.GetTask(ctx, r.call, read.TaskParams{ID: o.RootID(), History: mostMessages, Scope: shown.ScopeObjective})
+		switch {
+		case err == nil:
+			all = append(all, entriesOf(t.Task)...)
+		case !call.Is(err, call.TaskNotFound): // it was not removed meanwhile
+			return err
+		}
+	}
+	if own != nil {
+		all = append(all, entriesOf(*own)...)
+	}
+	r.feed.thread(all)
+	return nil
+}
+
+func (r *Run) show(ctx context.Context) (*opt.Objective, error) {
+	o, err := r.service.Objectives.GetObjective(ctx, r.call, read.GetObjectiveParams{ID: r.objectiveID})
+	if err == nil {
+		r.feed.show(o.Objective)
+		err = r.judge(ctx)
+	}
+	return o.Objective, err
+}
+
+// judge looks for the verdicts on answers that had none when the run began. If another answer was
+// first at a gate, the run ends with who that was.
+func (r *Run) judge(ctx context.Context) error {
+	for id, message := range r.answered {
+		g, err := r.service.Gates.GetInterrupt(ctx, r.call, id)
+		if err != nil {
+			return err
+		}
+		own := slices.IndexFunc(g.Replies, func(s shown.GateReply) bool { return s.Decision.MessageID == message })
+		if g.Open && own < 0 {
+			continue
+		}
+		delete(r.answered, id)
+		if first := g.Closed(); first != nil && (own < 0 || g.Replies[own].Decision.Verdict != opt.Accepted) {
+			r.feed.end(Failure(call.ErrNotWaiting.Late(first.Decision)))
+			return nil
+		}
+	}
+	return nil
+}
+
+// refresh adds how the state has changed. If the objective waits for the caller, the run ends with
+// its gates. Before that the client gets all messages and the whole state, from which the next run
+// continues.
+func (r *Run) refresh(ctx context.Context) error {
+	r.dirty = nil
+	o, err := r.show(ctx)
+	if err != nil || r.feed.at.Over || o.Status != opt.ObjectiveBlocked {
+		return err
+	}
+	open, err := r.interrupts(ctx, shown.InterruptFilter{ObjectiveID: o.ID})
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var interrupts []object
+	for _, i := range open {
+		r.feed.showCall(&i.Gate)
+		interrupts = append(interrupts, interruptOf(i))
+	}
+	r.feed.settle()
+	if err := r.showThread(ctx, nil); err != nil {
+		return err
+	}
+	r.feed.add(object{"type": "STATE_SNAPSHOT", "snapshot": r.feed.state})
+	r.feed.finish(object{"type": "interrupt", "interrupts": interrupts})
+	return nil
+}
+
+// finish ends the run after the end of the objective, or after its removal.
+func (r *Run) finish(ctx context.Context) (err error) {
+	ended := r.status.State.Terminal()
+	if ended {
+		_, err = r.show(ctx)
+	}
+	if !ended || call.Is(err, call.NotFound) {
+		r.feed.end(failed("REMOVED", "The work was removed"))
+		return nil
+	}
+	switch outcome := map[a2a.TaskState]string{a2a.Completed: "success", a2a.Canceled: "cancelled"}[r.status.State]; {
+	case err != nil || r.feed.at.Over:
+	case outcome != "":
+		r.feed.finish(object{"type": outcome})
+	default:
+		text := "The work has failed"
+		if m := r.status.Message; m != nil {
+			text = cmp.Or(m.Text(), text)
+		}
+		r.feed.end(failed(string(r.status.State), text))
+	}
+	return err
 }

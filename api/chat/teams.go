@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/internal/chatapp"
 )
@@ -43,9 +43,7 @@ func (p teams) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r
 		p.refuseRequest(c, w, r)
 		return
 	}
-	numbers := json.NewDecoder(bytes.NewReader(in.Value))
-	numbers.UseNumber()
-	_ = numbers.Decode(&value) // of other activities in any form
+	_ = a2a.Decode(in.Value, &value) // of other activities in any form
 	data := value.Data
 	if in.Name == teamsAction {
 		data = value.Action.Data

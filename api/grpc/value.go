@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -24,10 +23,8 @@ func newStruct(m a2a.Metadata) *structpb.Struct {
 // strict reader of ProtoJSON might refuse it: names may repeat, and the last one
 // counts.
 func newValue(raw json.RawMessage) *structpb.Value {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil {
+	if a2a.Decode(raw, &v) != nil {
 		return structpb.NewNullValue()
 	}
 	return valueOf(v)

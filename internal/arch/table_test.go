@@ -99,10 +99,9 @@ var rooms = []room{
 	{name: "api/absence", imports: []string{"a2a", "opt", "opt/wire", "api/call", "api/read"}}, // in which deputies decide
 	{name: "api/service", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "api/absence", "api/call", "api/card", "api/read", "api/write", "api/receive", "api/push", "api/stream", "api/work", "api/message", "api/gate", "api/schedule", "api/standing"}, // puts them together
 		tests: []string{"internal/journal"}},
-	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                             // the table of all operations
-	{name: "api/agui/protocol", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/wire", "api/gateform"}, subjects...)}, // forms of AG-UI
-	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "api/service", "api/agui/protocol"}, subjects...)},              // its runs
-	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui", "api/agui/protocol",
+	{name: "api/operation", imports: append([]string{"api/service", "api/wire"}, subjects...)},                                                   // the table of all operations
+	{name: "api/agui", imports: append([]string{"a2a", "opt", "opt/shown", "opt/wire", "api/service", "api/wire", "api/gateform"}, subjects...)}, // runs of AG-UI
+	{name: "api", imports: append([]string{"a2a", "opt", "api/operation", "api/service", "api/wire", "api/agui",
 		"internal/tracing"}, subjects...), // a request begins a trace, or continues the trace of its sender
 		tests: []string{"internal/journal", "client", "opt/access", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}},
 	{name: "api/grpc", imports: append([]string{"a2a", "opt", "opt/outbox", "api/operation", "api/service",

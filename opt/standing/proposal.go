@@ -1,7 +1,6 @@
 package standing
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -48,10 +48,8 @@ func Propose(answers []Answer) (alike [][]Answer) {
 func Condition(objects []json.RawMessage) string {
 	var values []any
 	for _, o := range objects {
-		d := json.NewDecoder(bytes.NewReader(o))
-		d.UseNumber() // they keep their digits
 		var v any
-		if d.Decode(&v) != nil {
+		if a2a.Decode(o, &v) != nil {
 			return ""
 		}
 		values = append(values, v)

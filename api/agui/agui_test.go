@@ -1,0 +1,123 @@
+package agui_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/api/agui"
+)
+
+// Messages of the client that the thread does not have stay where they were.
+func TestJoined(t *testing.T) {
+	own := `[{"id":"hello","role":"x"},{"id":"u1","role":"x"},{"id":"local","role":"x"},{"id":"u2","role":"x"}]`
+	raw, err := agui.Joined([]byte(own), "u1", "a1", "u2", "a2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ ID, Role string }
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, m.ID+" "+m.Role)
+	}
+	want := []string{"hello x", "u1 x", "a1 assistant", "local x", "u2 x", "a2 assistant"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("messages mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// A client that continues at any event gets the others, and nothing twice.
+func TestFeed_continues(t *testing.T) {
+	play := func(f *agui.Feed, after int64, whole bool) {
+		if whole {
+			f.SetSteps("one", "two")
+		}
+		if after < 2 {
+			f.Say("m", "a", false, 2)
+		}
+		f.SetSteps("two", "three")
+		if after < 4 {
+			f.Say("m", "b", true, 4)
+		}
+		f.Settle()
+	}
+	frames := func(f *agui.Feed) []string {
+		text, err := f.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n")
+	}
+	whole, _ := agui.NewFeed("")
+	play(whole, 0, true)
+	all := frames(whole)
+	if len(all) != 10 {
+		t.Fatalf("%d events:\n%s", len(all), strings.Join(all, ""))
+	}
+	for n := range all {
+		id := strings.TrimPrefix(strings.SplitN(all[n], "\n", 2)[0], "id: ")
+		f, ok := agui.NewFeed(id)
+		if !ok {
+			t.Fatalf("%q is no position", id)
+		}
+		play(f, f.Seq(), false)
+		events := append(slices.Clone(all[:n+1]), frames(f)...)
+		check(t, events)
+		text := strings.Join(events, "")
+		for _, delta := range []string{`"delta":"a"`, `"delta":"b"`} {
+			if strings.Count(text, delta) != 1 {
+				t.Errorf("continued after event %d: %s is there %d times", n, delta, strings.Count(text, delta))
+			}
+		}
+	}
+}
+
+// check checks that all that starts ends, and does not start while it lasts.
+func check(t *testing.T, frames []string) {
+	t.Helper()
+	open := map[string]bool{}
+	for _, frame := range frames {
+		_, data, found := strings.Cut(frame, "\ndata: ")
+		if !found {
+			continue
+		}
+		var e struct{ Type, MessageID, StepName string }
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatal(err)
+		}
+		kind, is, _ := strings.Cut(strings.TrimPrefix(e.Type, "TEXT_"), "_")
+		key := kind + e.MessageID + e.StepName
+		switch is {
+		case "START", "STARTED":
+			if open[key] {
+				t.Errorf("%s starts twice", key)
+			}
+			open[key] = true
+		default:
+			if !open[key] {
+				t.Errorf("%s of %s, which has not started", is, key)
+			}
+			if is != "CONTENT" {
+				delete(open, key)
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("still open: %v", open)
+	}
+}
+
+// Ids of events that this server has not made are no positions.
+func TestFeed_foreign(t *testing.T) {
+	for _, id := range []string{"", "x", "12", "bnVsbA==", "eyJuIjotMn0"} {
+		if _, ok := agui.NewFeed(id); ok {
+			t.Errorf("%q is a position", id)
+		}
+	}
+}
