@@ -121,6 +121,8 @@ func spanText(spans []shown.Span, i int) string {
 	switch {
 	case s.Kind == shown.LooksWaiting:
 		return "Waited for people"
+	case s.Untaken:
+		return "Waited for a worker"
 	case s.Kind == shown.LooksPending:
 		return "Waited for others"
 	case s.Attempt == 0:

@@ -43,7 +43,7 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now
 		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
 			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
 		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
-		v.Ages = ages(&s, tenant, now)
+		v.Ages, v.Spent = ages(&s, tenant, now), spent(&s, tenant, since)
 		return v, s.Err
 	})
 }
@@ -92,4 +92,32 @@ func ages(s *db.Steps, tenant string, now a2a.Time) []shown.Count {
 		return err
 	})
 	return out
+}
+
+// mostBudgets is how many open objectives are looked at for their budgets: those that have used something last.
+const mostBudgets = 100
+
+// spent returns what open objectives that have used something since a time have used of their budgets.
+func spent(s *db.Steps, tenant string, since a2a.Time) (list []shown.Spending) {
+	all := db.Rows(s, `SELECT o.id, o.name FROM (SELECT objective_id, MAX(at) AS at FROM costs WHERE tenant = $1 AND at >= $2 GROUP BY objective_id) AS c
+		JOIN objectives o ON o.id = c.objective_id WHERE o.ended = 0 AND EXISTS (SELECT 1 FROM tasks t WHERE t.objective_id = o.id AND t.budgets <> '')
+		ORDER BY c.at DESC, o.id`+db.LimitParam(3), db.Args{tenant, since.Millis(), mostBudgets}, func(row db.Scanner) (k shown.Spending, err error) {
+		err = row.Scan(&k.ObjectiveID, (*db.Content)(&k.Name))
+		return k, err
+	})
+	for _, k := range all {
+		o := opt.Objective{ID: k.ObjectiveID}
+		if s.Err == nil {
+			s.Fail(addUsed(s.C, &o))
+		}
+		if s.Err == nil {
+			s.Fail(addBudgets(s.C, &o, &opt.Task{}))
+		}
+		k.Used, k.Limit.Time = o.Used, 0
+		if k.Limit != (opt.SpendLimit{}) {
+			list = append(list, k)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b shown.Spending) int { return cmp.Compare(b.Share(), a.Share()) })
+	return list[:min(len(list), mostCounted)]
 }

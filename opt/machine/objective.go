@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 19
+const Rules = 22
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -125,6 +125,9 @@ const rulesFound = 19
 
 // rulesDeputies is the version of the rules from which on deputies decide in the place of others.
 const rulesDeputies = 19
+
+// rulesLimits is the version of the rules from which on events with the use of a plan say what the request may use.
+const rulesLimits = 22
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
