@@ -43,7 +43,7 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now
 		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
 			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
 		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
-		v.Ages, v.Spent = ages(&s, tenant, now), spent(&s, tenant, since)
+		v.Ages, v.Spent = ages(&s, tenant, now), spent(&s, tenant)
 		return v, s.Err
 	})
 }
@@ -94,30 +94,40 @@ func ages(s *db.Steps, tenant string, now a2a.Time) []shown.Count {
 	return out
 }
 
-// mostBudgets is how many open objectives are looked at for their budgets: those that have used something last.
-const mostBudgets = 100
+// How far back the open objectives are looked for whose budgets are shown.
+const (
+	latestUses  = 2000
+	mostBudgets = 100 // objectives
+)
 
-// spent returns what open objectives that have used something since a time have used of their budgets.
-func spent(s *db.Steps, tenant string, since a2a.Time) (list []shown.Spending) {
-	all := db.Rows(s, `SELECT o.id, o.name FROM (SELECT objective_id, MAX(at) AS at FROM costs WHERE tenant = $1 AND at >= $2 GROUP BY objective_id) AS c
-		JOIN objectives o ON o.id = c.objective_id WHERE o.ended = 0 AND EXISTS (SELECT 1 FROM tasks t WHERE t.objective_id = o.id AND t.budgets <> '')
-		ORDER BY c.at DESC, o.id`+db.LimitParam(3), db.Args{tenant, since.Millis(), mostBudgets}, func(row db.Scanner) (k shown.Spending, err error) {
-		err = row.Scan(&k.ObjectiveID, (*db.Content)(&k.Name))
-		return k, err
-	})
-	for _, k := range all {
-		o := opt.Objective{ID: k.ObjectiveID}
-		if s.Err == nil {
-			s.Fail(addUsed(s.C, &o))
+// spent returns what the open objectives that have used something last have used of their budgets.
+func spent(s *db.Steps, tenant string) (list []shown.Spending) {
+	ids := db.Rows(s, "SELECT objective_id FROM costs WHERE tenant = $1 ORDER BY at DESC"+db.LimitParam(2), db.Args{tenant, latestUses}, db.ScanID)
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if seen[id] || len(seen) == mostBudgets {
+			continue
 		}
-		if s.Err == nil {
-			s.Fail(addBudgets(s.C, &o, &opt.Task{}))
-		}
-		k.Used, k.Limit.Time = o.Used, 0
-		if k.Limit != (opt.SpendLimit{}) {
+		seen[id] = true
+		if k, ok := spentOf(s, id); ok {
 			list = append(list, k)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b shown.Spending) int { return cmp.Compare(b.Share(), a.Share()) })
 	return list[:min(len(list), mostCounted)]
+}
+
+// spentOf returns what an objective has used; ok is false if it has ended, or has no budget.
+func spentOf(s *db.Steps, id string) (k shown.Spending, ok bool) {
+	k.ObjectiveID = id
+	o := opt.Objective{ID: id}
+	if !s.Get("SELECT name FROM objectives WHERE id = $1 AND ended = 0", db.Args{id}, (*db.Content)(&k.Name)) {
+		return k, false
+	}
+	s.Fail(addBudgets(s.C, &o, &opt.Task{}))
+	if o.Used.Limit.Time = 0; s.Err == nil && o.Used.Limit != (opt.SpendLimit{}) {
+		s.Fail(addUsed(s.C, &o))
+		k.Used, ok = o.Used, true
+	}
+	return k, ok
 }
