@@ -22,6 +22,7 @@ import (
 type Workforce struct {
 	Temporal  client.Client
 	Namespace string
+	Now       func() time.Time
 }
 
 const (
@@ -68,7 +69,7 @@ func (w Workforce) queue(ctx context.Context, of, name string, kind enumspb.Task
 	}
 	polling := map[string]bool{}
 	for _, p := range found.GetPollers() {
-		if time.Since(p.GetLastAccessTime().AsTime()) < pollAge {
+		if w.Now().Sub(p.GetLastAccessTime().AsTime()) < pollAge {
 			polling[p.GetIdentity()] = true
 		}
 	}
@@ -110,7 +111,7 @@ func (w Workforce) worker(ctx context.Context, key string) (shown.WorkerLoad, er
 		return shown.WorkerLoad{}, nil
 	}
 	beat := found.GetWorkerInfo().GetWorkerHeartbeat()
-	if err == nil && (beat.GetStatus() == enumspb.WORKER_STATUS_SHUTDOWN || time.Since(beat.GetHeartbeatTime().AsTime()) > pollAge) {
+	if err == nil && (beat.GetStatus() == enumspb.WORKER_STATUS_SHUTDOWN || w.Now().Sub(beat.GetHeartbeatTime().AsTime()) > pollAge) {
 		return shown.WorkerLoad{}, nil
 	}
 	slots := beat.GetActivityTaskSlotsInfo()

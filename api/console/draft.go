@@ -347,7 +347,7 @@ func (d *draft) draw(at spot) *tree {
 	t := treeOf(d.now, at, d.was)
 	for i, p := range d.now.Plans {
 		drawn := &t.Plans[i]
-		_, err := d.was.Reordered(d.was.Plans[i], p.Dependencies)
+		_, err := d.now.Reordered(p, p.Dependencies)
 		drawn.drafted = d.look(p.ID, &drawn.Title, err == nil, each(d.now.Before(p), planKey))
 		for j, task := range p.Tasks {
 			_, isNew := d.names[task.ID]
@@ -453,7 +453,7 @@ func (d *draft) target(at spot) *draftTarget {
 	out := &draftTarget{Key: planKey(p), Name: p.Name}
 	out.Skip = d.toSkip(at, out.Key, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanSkipped)})
 	d.offer(out, p, p.Tasks[max(0, len(p.Tasks)-1):])
-	if _, err := d.was.Reordered(d.was.Plan(p.ID), p.Dependencies); err == nil {
+	if _, err := d.now.Reordered(p, p.Dependencies); err == nil {
 		out.Order = choicesOf(d.now.Plans, p, d.now.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
 	}
 	return out

@@ -93,8 +93,8 @@ func same(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// swapPlans changes the places of two plans. The others wait for the same as before, apart from those after them:
-// what is said of one may free those that follow the list.
+// swapPlans changes the places of two plans. The others wait for the same as before, apart from those after them,
+// although a plan with dependencies of its own may free those that follow the list.
 func (d *draft) swapPlans(step int, first, second *opt.Plan) error {
 	want := swapped(d.now.Plans, d.now.Before, first, second, idOfPlan)
 	for _, p := range slices.Concat([]*opt.Plan{second, first}, d.now.Plans) {
