@@ -57,7 +57,8 @@ func (w Workforce) Ask(ctx context.Context) (shown.Workforce, error) {
 		out.Workers, err = w.workers(ctx)
 		return err
 	})
-	return out, group.Wait()
+	err := group.Wait()
+	return out, err
 }
 
 func (w Workforce) queue(ctx context.Context, of, name string, kind enumspb.TaskQueueType) (shown.QueueLoad, error) {

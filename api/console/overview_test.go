@@ -111,7 +111,7 @@ func TestOverview_withoutTemporal(t *testing.T) {
 		c.Workforce = func(context.Context) (shown.Workforce, error) { return shown.Workforce{}, opt.ErrUnavailable }
 	})
 	s.send(t, "acme/ann", "Do it")
-	s.signedIn(t, "acme/ann").get("/console/").wants(t, "Temporal does not answer", "working 1")
+	s.signedIn(t, "acme/ann").get("/console/").wants(t, "Temporal has not answered", "working 1")
 }
 
 // The sentence about a task that runs says if there are no workers.

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	workforceAge   = 3 * time.Second        // for which an answer is good
-	workforceStale = 20 * time.Second       // after which it says nothing about now
-	workforceWait  = 2 * time.Second        // for an answer
-	workforceFirst = 200 * time.Millisecond // that a page waits for the first one
+	workforceAge   = 3 * time.Second  // for which an answer is good
+	workforceStale = 20 * time.Second // after which it says nothing about now
+	workforceWait  = 2 * time.Second  // for an answer
+	workforceFirst = time.Second      // that the first page waits for one
 )
 
 // AskWorkforce asks Temporal how busy its workers are.
