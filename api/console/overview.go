@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -76,7 +77,8 @@ func showOverview(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{Overview: seen.Overview, Costs: seen.Costs, May: v.has(call.CreateRuns)}
+	costs := slices.DeleteFunc(slices.Clone(seen.Costs), func(c shown.Cost) bool { return c.Usage.Input+c.Usage.Output+int64(c.Usage.Cost) == 0 })
+	data := overview{Overview: seen.Overview, Costs: costs, May: v.has(call.CreateRuns)}
 	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
 	if err != nil {
 		return view{}, err
