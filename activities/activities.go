@@ -357,6 +357,7 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 // not run: its outcome could not be recorded, either, or another worker may have it meanwhile.
 func beginAgain(ctx context.Context, s *stream, try int) error {
 	if try <= 1 {
+		s.taken(untaken(ctx))
 		return nil
 	}
 	if err := s.begin(ctx); errors.Is(err, opt.ErrUnavailable) {

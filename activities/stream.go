@@ -20,6 +20,7 @@ const (
 	streamEvery = 50 * time.Millisecond // between two writes of one stream
 	streamSoon  = 5 * time.Millisecond  // for which a piece waits for others if none was written for a while
 	streamMost  = 64                    // pieces held back at most
+	takenAfter  = time.Second           // a wait for a worker that is shown
 )
 
 // A stream is the [Stream] of one attempt. It numbers pieces and progress, writes them to
@@ -38,6 +39,7 @@ type stream struct {
 
 	mu        sync.Mutex
 	n         int64
+	starts    int64 // events about the begin of the try, before its pieces
 	pending   []opt.Event
 	artifacts []a2a.Artifact // assembled, in the order they began
 	progress  *a2a.Message   // waits for its time; a later one takes its place
@@ -68,27 +70,35 @@ func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *st
 // the journal. If the journal does not take the event yet, it is written with the next ones. The
 // first try has no separate event: the move that begins the attempt says it.
 func (s *stream) begin(ctx context.Context) error {
+	s.starting(opt.Event{Kind: opt.TaskTried, From: string(opt.TaskWorking), To: string(opt.TaskWorking)})
+	return s.flush(ctx) // and kept in s.err
+}
+
+// taken shows for how long the first try has waited for a worker, unless that was short.
+func (s *stream) taken(waited time.Duration) {
+	if waited >= takenAfter {
+		s.starting(opt.Event{Kind: opt.TaskTaken, Waited: waited.Milliseconds()})
+	}
+}
+
+// starting queues an event about the begin of the try.
+func (s *stream) starting(e opt.Event) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.n++
-	s.pending = append(s.pending, opt.Event{
-		N: s.n, Kind: opt.TaskTried, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
-		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
-	})
+	s.starts++
+	e.N, e.At, e.PlanID, e.TaskID = s.n, a2a.At(time.Now()), s.work.PlanID, s.work.TaskID
+	e.Round, e.Attempt, e.Leg, e.Try = s.work.Round, s.work.Attempt, s.work.Leg, s.try
+	s.pending = append(s.pending, e)
 	s.start()
 	s.wakeWriter()
-	s.mu.Unlock()
-	return s.flush(ctx) // and kept in s.err
 }
 
 // pieces returns how many pieces were streamed.
 func (s *stream) pieces() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.n - int64(s.shown.times)
-	if s.try > 1 {
-		n-- // the first event says that the work begins again
-	}
-	return n
+	return s.n - s.starts - int64(s.shown.times)
 }
 
 // Chunk implements [Stream].
@@ -331,12 +341,12 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	return out, err
 }
 
-// onlyProgress reports whether all that could not be written is progress, for which no work is
-// repeated.
+// onlyProgress reports whether all that could not be written is progress or a wait, for which no
+// work is repeated.
 func (s *stream) onlyProgress() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !slices.ContainsFunc(s.pending, func(e opt.Event) bool { return e.Kind != opt.TaskProgressed })
+	return !slices.ContainsFunc(s.pending, func(e opt.Event) bool { return e.Kind != opt.TaskProgressed && e.Kind != opt.TaskTaken })
 }
 
 // gate returns a gate of the executor with references in the place of large

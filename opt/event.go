@@ -35,6 +35,7 @@ const (
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step; Reply, Verdict: of a standing decision
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
+	TaskTaken         EventKind = "task-taken"         // attempt: PlanID, TaskID, Round, Attempt, Waited: a worker begins it, or its next leg; changes no state
 	TaskProgressed    EventKind = "task-progressed"    // attempt: PlanID, TaskID, From, To, Round, Attempt, Status: how far the work is; changes no state
 	UsageAdded        EventKind = "usage"              // plan: PlanID, TaskID, Round, Attempt, Leg, Usage, Budgets: what a leg has used; objective: Usage: of its planner. Changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
@@ -93,6 +94,7 @@ type Event struct {
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 	Epoch     int            `json:"epoch,omitempty"`    // that SourceRewound begins
 	Usage     *Usage         `json:"usage,omitempty"`    // with TaskMoved: at the end of a root task, of all work on the objective so far; at the opening of a gate, the question
+	Waited    int64          `json:"waited,omitempty"`   // milliseconds until a worker took the leg
 	Budgets   *Budgets       `json:"budgets,omitempty"`  // that limit the usage now; nil if it is not known
 }
 

@@ -23,6 +23,7 @@ var needs = func() map[EventKind][]need {
 	text := need{"text", func(e *Event) bool { return e.Text != nil }}
 	again := need{"attempt above 1", func(e *Event) bool { return e.Attempt > 1 }}
 	anotherGo := need{"attempt or try above 1", func(e *Event) bool { return max(e.Attempt, e.Try) > 1 }}
+	waited := need{"waited above 0", func(e *Event) bool { return e.Waited > 0 }}
 	epoch := need{"epoch above 1", func(e *Event) bool { return e.Epoch > 1 }}
 	objective := need{"objective", func(e *Event) bool { return e.Objective != nil }}
 	planID := need{"planId", func(e *Event) bool { return e.PlanID != "" }}
@@ -67,6 +68,7 @@ var needs = func() map[EventKind][]need {
 		TaskMoved:         {taskID, to},
 		ExchangeAdded:     {taskID, to, exchanges},
 		TaskTried:         {taskID, to, anotherGo},
+		TaskTaken:         {taskID, waited},
 		TaskProgressed:    {taskID, to, status},
 		UsageAdded:        {usage},
 		ArtifactAdded:     {taskID, chunk},

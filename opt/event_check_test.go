@@ -39,6 +39,7 @@ var checked = map[opt.EventKind]struct {
 	opt.TaskMoved:         {opt.Event{TaskID: task(1, 0), To: "working"}, []string{"TaskID", "To"}},
 	opt.ExchangeAdded:     {opt.Event{TaskID: task(1, 0), To: "input-required", Gate: (&opt.Gate{}).With(opt.Exchange{})}, []string{"TaskID", "To", "Gate"}},
 	opt.TaskTried:         {opt.Event{TaskID: task(1, 0), To: "working", Attempt: 2}, []string{"TaskID", "To", "Attempt"}},
+	opt.TaskTaken:         {opt.Event{TaskID: task(1, 0), Waited: 1}, []string{"TaskID", "Waited"}},
 	opt.TaskProgressed:    {opt.Event{TaskID: task(1, 0), To: "working", Status: &a2a.Message{}}, []string{"TaskID", "To", "Status"}},
 	opt.UsageAdded:        {opt.Event{Usage: &opt.Usage{}}, []string{"Usage"}},
 	opt.ArtifactAdded:     {opt.Event{TaskID: task(1, 0), Chunk: &opt.Chunk{}}, []string{"TaskID", "Chunk"}},

@@ -145,6 +145,19 @@ func (u Used) IsZero() bool {
 	return u.Usage.IsZero()
 }
 
+// Share returns how much of its limits is used, of the kind that is nearest to its end; 1 is all.
+func (u Used) Share() (most float64) {
+	for _, k := range [][2]int64{
+		{u.Input + u.Output, u.Limit.Tokens}, {int64(u.Cost), int64(u.Limit.Cost)}, {u.Seconds, u.Limit.Time},
+		{u.Questions, int64(u.Limit.Questions) - 1}, {u.Calls, int64(u.Limit.Calls) - 1},
+	} {
+		if used, limit := k[0], k[1]; limit > 0 {
+			most = max(most, float64(used)/float64(limit))
+		}
+	}
+	return most
+}
+
 // AddUsed adds u, of an A2A task, to what readers see of o. "" is for what belongs to no task.
 func AddUsed(o *Objective, taskID string, u Usage) {
 	o.Used.Usage = o.Used.Plus(u)

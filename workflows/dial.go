@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -29,6 +30,9 @@ type DialConfig struct {
 	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
+// workerHeartbeats is how often workers say how busy they are.
+const workerHeartbeats = 10 * time.Second
+
 // Calls sees the calls to Temporal.
 type Calls = grpc.UnaryClientInterceptor
 
@@ -38,7 +42,7 @@ func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
 		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, Interceptors: cfg.Traces, ExternalStorage: externalStorage(cfg.Blobs, cfg.Cipher),
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
-		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
+		WorkerHeartbeatInterval: workerHeartbeats, ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
 	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(carryHeartbeats()))
 	if cfg.Calls != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // A step is one change of a draft: do is "add", for a task; "order", for what a plan or a new task
-// waits for; or "skip". of is the key of the plan or task, and after has the keys of those that it
+// waits for; "earlier" or "later", for its place in a chain; or "skip". of is the key of the plan or task, and after has the keys of those that it
 // waits for. A new task has a name of its own as its key, since others may add tasks meanwhile.
 type step struct{ url.Values }
 
@@ -124,6 +124,8 @@ func (d *draft) apply(n int, s step) (text string, err error) {
 		return d.add(n, s)
 	case "order":
 		return d.order(n, s)
+	case "earlier", "later":
+		return d.move(n, s)
 	case "skip":
 		return d.skip(n, s)
 	}
@@ -138,12 +140,17 @@ func (d *draft) ask(step int, cmd opt.Command) error {
 	if !d.allows(cmd) {
 		return errGone
 	}
+	d.keep(step, cmd)
+	return nil
+}
+
+// keep is ask for a command that is allowed.
+func (d *draft) keep(step int, cmd opt.Command) {
 	i := slices.IndexFunc(d.asked, changes(cmd))
 	if i < 0 {
 		i, d.asked = len(d.asked), append(d.asked, asked{})
 	}
 	d.asked[i] = asked{cmd, append(d.asked[i].steps, step)}
-	return nil
 }
 
 // changes returns whether a command changes the same as another one.
@@ -253,17 +260,27 @@ func (d *draft) order(step int, s step) (string, error) {
 		}
 	}
 	text := "Plan " + quoted(p.Name) + " waits for " + cmp.Or(listed("", each(ids, func(id string) string { return nameOfPlan(d.now, id) })), "nothing")
-	ids, err := d.now.Reordered(p, ids)
-	switch cmd := (opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}}); {
-	case err == nil && d.was.Plan(p.ID).DependsOn(ids): // as it is
-		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
-	case err == nil:
-		err = d.ask(step, cmd)
-	}
-	if err == nil {
-		p.Dependencies = ids
-	}
+	err := d.orderPlan(step, p, ids)
 	return text + listed(", no longer for ", each(d.dropped(p), quotedPlan)), err
+}
+
+// orderPlan has a plan wait for the plans with some ids. These may wait for it now, and no longer with the
+// changes before.
+func (d *draft) orderPlan(step int, p *opt.Plan, ids []string) error {
+	ids, err := d.now.Reordered(p, ids)
+	was, cmd := d.was.Plan(p.ID), opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}}
+	switch {
+	case err != nil:
+		return err
+	case was.DependsOn(ids):
+		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
+	case !d.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}}):
+		return errGone
+	default:
+		d.keep(step, cmd)
+	}
+	p.Dependencies = ids
+	return nil
 }
 
 // dropped lists the plans that a plan has waited for, and waits for no longer.
@@ -311,7 +328,18 @@ func (d *draft) commands() []asked {
 		}
 		return ranks[a.Kind]
 	}
-	return slices.SortedStableFunc(slices.Values(d.asked), func(a, b asked) int { return rank(a) - rank(b) })
+	return slices.SortedStableFunc(slices.Values(d.asked), func(a, b asked) int {
+		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)))
+	})
+}
+
+// depth returns how many plans in a row must be done before a plan. What they wait for is changed before what it
+// waits for, so that no command makes a cycle.
+func (d *draft) depth(p *opt.Plan) (most int) {
+	for _, b := range d.now.Before(p) {
+		most = max(most, 1+d.depth(b))
+	}
+	return most
 }
 
 // draw returns the drawing of d, with what it changes.
@@ -319,7 +347,7 @@ func (d *draft) draw(at spot) *tree {
 	t := treeOf(d.now, at, d.was)
 	for i, p := range d.now.Plans {
 		drawn := &t.Plans[i]
-		_, err := d.was.Reordered(d.was.Plans[i], p.Dependencies)
+		_, err := d.now.Reordered(p, p.Dependencies)
 		drawn.drafted = d.look(p.ID, &drawn.Title, err == nil, each(d.now.Before(p), planKey))
 		for j, task := range p.Tasks {
 			_, isNew := d.names[task.ID]
@@ -367,6 +395,8 @@ type draftLine struct{ Text, Refused, Undo string }
 type draftTarget struct {
 	Key, Name string
 	Skip      string // the address with the step that leaves it out, "" if that is impossible
+	Earlier   string // likewise, that changes places with the one before it in a chain
+	Later     string // likewise, with the one after it
 	Plan      string // the key of the plan that can have a new task, "" for none
 	After     []planChoice
 	Order     []planChoice
@@ -379,7 +409,10 @@ func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
 	}
 	d, lines := draftOf(f, at)
 	p := &draftPanel{Lines: lines, Drop: at.sent().path(), Hidden: at.query(), Of: d.target(at)}
-	ready := len(lines) > 0 && !slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" })
+	if p.Of != nil {
+		p.Of.Earlier, p.Of.Later = toMove(f, at, "earlier", p.Of.Key), toMove(f, at, "later", p.Of.Key)
+	}
+	ready := len(d.asked) > 0 && !slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" })
 	if f.o.Revision != at.Draft {
 		p.Renew = at.onto(f.o).path()
 		var err error
@@ -420,7 +453,7 @@ func (d *draft) target(at spot) *draftTarget {
 	out := &draftTarget{Key: planKey(p), Name: p.Name}
 	out.Skip = d.toSkip(at, out.Key, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanSkipped)})
 	d.offer(out, p, p.Tasks[max(0, len(p.Tasks)-1):])
-	if _, err := d.was.Reordered(d.was.Plan(p.ID), p.Dependencies); err == nil {
+	if _, err := d.now.Reordered(p, p.Dependencies); err == nil {
 		out.Order = choicesOf(d.now.Plans, p, d.now.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
 	}
 	return out
@@ -453,5 +486,6 @@ func (d *draft) offer(out *draftTarget, p *opt.Plan, after []*opt.Task) {
 }
 
 func nameOf(t *opt.Task) string     { return t.Name }
+func idOfPlan(p *opt.Plan) string   { return p.ID }
 func quotedTask(t *opt.Task) string { return quoted(t.Name) }
 func quotedPlan(p *opt.Plan) string { return quoted(p.Name) }

@@ -154,6 +154,9 @@ func TestDraft_refuses(t *testing.T) {
 	for step, want := range map[string]string{
 		"do=order&of=1-0&after=1-2": "tasks that exist keep their order",
 		"do=order&of=1&after=2":     "cannot be made",
+		"do=later&of=1":             "it is not in a chain",
+		"do=earlier&of=1-1":         "it is not in a chain",
+		"do=later&of=7":             "it can no longer be changed so",
 		"do=skip&of=9-9":            "it can no longer be changed so",
 		"do=add&of=1&name=":         "cannot be made",
 		"do=dance&of=1":             "it can no longer be changed so",
@@ -177,5 +180,40 @@ func TestDraft_refuses(t *testing.T) {
 	many := strings.Repeat("&step=do%3Dskip%26of%3D1-0", 41)
 	if got := b.get(at.path + "?" + at.query + many); got.status != http.StatusBadRequest {
 		t.Errorf("41 steps: %d", got.status)
+	}
+}
+
+// Plans in a chain change places, by one step whose parts are changes of what each waits for. So do new tasks.
+func TestDraft_move(t *testing.T) {
+	s, id := planned(t,
+		opt.PlanSpec{Name: "P", Dependencies: []string{}, Tasks: tasksNamed("A")}, opt.PlanSpec{Name: "Q", Dependencies: []string{"plan-0"}, Tasks: tasksNamed("B")},
+		opt.PlanSpec{Name: "R", Dependencies: []string{"plan-1"}, Tasks: tasksNamed("C")}, opt.PlanSpec{Name: "S", Dependencies: []string{"plan-2"}, Tasks: tasksNamed("D")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p := b.drafting(path, "plan=2")
+	p.wants(t, "Later Skip it", "!Earlier Later") // the one before it has begun
+	p = b.get(p.link(t, ">Later</a>", path))
+	p.wants(t, "Plan “R” comes before “Q”", "Make this change", "!Plan “S” waits")
+	for _, want := range []string{`id="n3" class="plan" data-after="1"`, `data-after="3"`, `id="n4" class="plan" data-after="2"`} {
+		if !strings.Contains(p.html, want) {
+			t.Errorf("the drawing lacks %s", want)
+		}
+	}
+	back := b.get(p.link(t, ">Earlier</a>", path))
+	back.wants(t, "Plan “Q” comes before “R”", "!Make these")
+	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
+	o := s.world.Objective(id)
+	for i, want := range []int{-1, 2, 0, 1} {
+		if d := o.Plans[i].Dependencies; want >= 0 && (len(d) != 1 || d[0] != o.Plans[want].ID) {
+			t.Errorf("plan %s waits for %v", o.Plans[i].Name, d)
+		}
+	}
+	p = b.draft(b.drafting(path, "plan=4"), "draft-add", "name", "E", "after", "4-0")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>E: `, path)), "draft-add", "name", "F", "after", "new-1")
+	p = b.get(b.get(p.link(t, `[^>]*><title>F: `, path)).link(t, ">Earlier</a>", path))
+	p.wants(t, "“F” comes before “E”")
+	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
+	tasks := s.world.Objective(id).Plans[3].Tasks
+	if got := each(s.world.Objective(id).Plans[3].Before(tasks[1])) + each(s.world.Objective(id).Plans[3].Before(tasks[2])); got != "FD" {
+		t.Errorf("E and F wait for %s", got)
 	}
 }

@@ -40,9 +40,7 @@ type site struct {
 func begin(t *testing.T, gate *opt.Gate, change ...func(*console.Config)) *site {
 	t.Helper()
 	return beginWorld(t, servicetest.Config{
-		Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
-			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Approve"}}}}}, true
-		},
+		Planner: approving,
 		Script: func(w opt.Work) servicetest.Play {
 			if len(w.Replies) == 0 && gate != nil {
 				return servicetest.Play{Outcome: &opt.Outcome{State: gate.State(), Gate: gate}}
@@ -52,16 +50,29 @@ func begin(t *testing.T, gate *opt.Gate, change ...func(*console.Config)) *site 
 	}, change...)
 }
 
+// approving makes one plan with one task.
+func approving(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+	return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Approve"}}}}}, true
+}
+
 // beginWorld returns a site for a world.
 func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.Config)) *site {
 	t.Helper()
+	return beginService(t, world, func(*service.Config) {}, change...)
+}
+
+// beginService returns a site for a world, with a change of its service.
+func beginService(t *testing.T, world servicetest.Config, serve func(*service.Config), change ...func(*console.Config)) *site {
+	t.Helper()
 	s := &site{sessions: &sessions{list: map[string]access.Session{}}}
 	s.world = servicetest.New(t, world)
-	operations := service.New(service.Config{
+	served := service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
 		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
-	})
+	}
+	serve(&served)
+	operations := service.New(served)
 	authenticate := func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}

@@ -110,6 +110,23 @@ func TestObjective_losesWorker(t *testing.T) {
 	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt 1 begins again")
 }
 
+// A task that has waited for a worker shows for how long, on the timeline and beside it.
+func TestObjective_waitsForWorker(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}}})
+	s.world.Advance(time.Minute)
+	taken := opt.Event{
+		N: 1, Kind: opt.TaskTaken, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), Round: 1, Attempt: 1, Try: 1, Waited: 60_000,
+	}
+	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}); err != nil {
+		t.Fatal(err)
+	}
+	p := s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?task=1-0")
+	p.wants(t, "A worker has taken it after 1 min", "Waited for a worker")
+	if !strings.Contains(p.html, `<rect class="untaken"`) || !strings.Contains(p.html, "Waited for a worker, 1 min") {
+		t.Errorf("the timeline does not show the wait: %s", p.html)
+	}
+}
+
 func TestObjective_attempts(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Attempts: 2}, {Name: "B"}}})
 	b := s.signedIn(t, "acme/ann")

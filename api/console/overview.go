@@ -1,6 +1,8 @@
 package console
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -22,7 +24,9 @@ type overview struct {
 	Failed, Canceled int
 	Day, Month       chart
 	Costs            []shown.Cost // of models, in the last day
-	May              bool         // begin work
+	Budgets          []budgetBar
+	Workforce        *workforce // nil: it is not asked
+	May              bool       // begin work
 }
 
 // A wait is a question that waits for people.
@@ -45,6 +49,25 @@ type ageCount struct {
 	Width int
 }
 
+// A budgetBar is how much an objective has used of its budget.
+type budgetBar struct {
+	shown.Spending
+	Width int
+}
+
+// A workforce is how busy the workers are.
+type workforce struct {
+	shown.Workforce
+	Answers bool // Temporal answers
+	Workers []workerBar
+}
+
+// A workerBar is how many of its slots a worker uses.
+type workerBar struct {
+	shown.WorkerLoad
+	Of, Width int
+}
+
 // longestWaits is how many questions an overview shows.
 const longestWaits = 6
 
@@ -54,7 +77,8 @@ func showOverview(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := overview{Overview: seen.Overview, Costs: seen.Costs, May: v.has(call.CreateRuns)}
+	costs := slices.DeleteFunc(slices.Clone(seen.Costs), func(c shown.Cost) bool { return c.Usage.Input+c.Usage.Output+int64(c.Usage.Cost) == 0 })
+	data := overview{Overview: seen.Overview, Costs: costs, May: v.has(call.CreateRuns)}
 	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
 	if err != nil {
 		return view{}, err
@@ -69,11 +93,31 @@ func showOverview(v *visit) (view, error) {
 		}
 		data.New = all.Total == 0
 	}
+	for _, s := range seen.Spent {
+		data.Budgets = append(data.Budgets, budgetBar{s, int(100 * min(1, s.Share()))})
+	}
+	data.Workforce = workforceOf(v, seen)
 	data.Day, data.Month = chartOf(seen.Ended, seen.Since, seen.At, time.Hour), chartOf(seen.Overview.Month, a2a.At(seen.At.Time().Add(-29*day)), seen.At, day)
 	for _, h := range data.Day.List {
 		data.Completed, data.Failed, data.Canceled = data.Completed+h.Completed, data.Failed+h.Failed, data.Canceled+h.Canceled
 	}
 	return view{Template: "overview", Title: "Overview", Refresh: 5, Data: data}, nil
+}
+
+// workforceOf returns how busy the workers are. All tenants have the same ones: their names are for those who see all.
+func workforceOf(v *visit, seen read.OverviewOf) *workforce {
+	if !seen.Asked {
+		return nil
+	}
+	w := &workforce{Workforce: seen.Workforce, Answers: seen.Answers}
+	for i, one := range seen.Workforce.Workers {
+		if !v.has(call.ReadCosts) {
+			one.Name = fmt.Sprint("Worker ", i+1)
+		}
+		of := one.Used + one.Free
+		w.Workers = append(w.Workers, workerBar{one, of, 100 * one.Used / max(1, of)})
+	}
+	return w
 }
 
 // bars adds the bars of the open objectives, and returns how many there are.

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 func TestOverview(t *testing.T) {
@@ -80,4 +84,43 @@ func (s *workplace) end(t *testing.T, tenant string, as opt.TaskState, ago time.
 	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The overview shows what waits for workers and how busy these are, without their names for most, and
+// which open objective is nearest to the end of its budget.
+func TestOverview_capacity(t *testing.T) {
+	ask := func(context.Context) (shown.Workforce, error) {
+		return shown.Workforce{
+			Queues:  []shown.QueueLoad{{Of: "tasks", Waiting: 1200, Oldest: 90 * time.Second, Workers: 2}, {Of: "records"}},
+			Workers: []shown.WorkerLoad{{Name: "7@one", Used: 150, Free: 50}},
+		}, nil
+	}
+	s := beginService(t, servicetest.Config{Planner: approving, Script: func(opt.Work) servicetest.Play {
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Usage: &opt.Usage{Input: 4000, Cost: 100_000}, Park: &opt.Park{Wait: 1_000_000}}}
+	}}, func(c *service.Config) { c.Workforce = ask })
+	s.say(t, "acme/ann", `{"messageId":"m-budget","role":"ROLE_USER","extensions":["`+a2a.ExtensionBudget+`"],"parts":[{"text":"Do it"}],"metadata":{"`+a2a.ExtensionBudget+`":{"tokens":5000,"cost":1,"time":60}}}`)
+	s.say(t, "acme/ann", `{"messageId":"m-free","role":"ROLE_USER","parts":[{"text":"Spend it"}]}`)
+	p := s.signedIn(t, "acme/ann runs:read").get("/console/")
+	p.wants(t, "tasks 1,200 for up to 1 min 30 s 2", "records 0 none", "Worker 1 150 of 200", "!7@one", "Budgets of open objectives, the least left first Do it 4,000 of 5,000 tokens, cost 0.10 of 1.00", "!Spend it")
+	s.signedIn(t, "acme/ann runs:read costs:read").get("/console/").wants(t, "7@one 150 of 200")
+}
+
+// The overview says if Temporal does not answer, and shows the rest.
+func TestOverview_withoutTemporal(t *testing.T) {
+	s := beginService(t, servicetest.Config{Planner: approving}, func(c *service.Config) {
+		c.Workforce = func(context.Context) (shown.Workforce, error) { return shown.Workforce{}, opt.ErrUnavailable }
+	})
+	s.send(t, "acme/ann", "Do it")
+	s.signedIn(t, "acme/ann").get("/console/").wants(t, "Temporal has not answered", "working 1")
+}
+
+// The sentence about a task that runs says if there are no workers.
+func TestOverview_withoutWorkers(t *testing.T) {
+	s := beginService(t, servicetest.Config{Planner: approving}, func(c *service.Config) {
+		c.Workforce = func(context.Context) (shown.Workforce, error) {
+			return shown.Workforce{Queues: []shown.QueueLoad{{Of: "tasks", Waiting: 1}}}, nil
+		}
+	})
+	id := s.send(t, "acme/ann", "Do it")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "No worker runs tasks now. It waits for one with Approve")
 }

@@ -241,6 +241,8 @@ func barClass(spans []shown.Span, i int) string {
 	switch {
 	case s.Kind == shown.LooksWaiting:
 		return "waiting"
+	case s.Untaken:
+		return "untaken"
 	case s.Kind == shown.LooksPending:
 		return "ready"
 	case s.End != "":

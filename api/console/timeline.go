@@ -104,6 +104,8 @@ func eventText(o *opt.Objective, e opt.Event) string {
 			begins = "begins again"
 		}
 		return fmt.Sprintf("Attempt %d %s%s", e.Attempt, begins, textSuffix(e))
+	case opt.TaskTaken:
+		return "A worker has taken it after " + durationText(e.Waited)
 	case opt.TaskLinked:
 		return "Another task stands in for it: " + a2a.Visible(e.Link)
 	case opt.ArtifactAdded:

@@ -37,6 +37,9 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 		return w, nil
 	}
 	if w, ok := whyWorks(o, c); ok {
+		if workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context()); known && workers.Absent() {
+			w.Before = "No worker runs tasks now. It waits for one with"
+		}
 		return w, nil
 	}
 	switch {

@@ -143,7 +143,7 @@ func withoutContent(e opt.Event) opt.Event {
 	out := opt.Event{
 		N: e.N, Kind: e.Kind, At: e.At, PlanID: e.PlanID, TaskID: e.TaskID, From: e.From, To: e.To, Reason: e.Reason, Cause: e.Cause,
 		Round: e.Round, Try: e.Try, Attempt: e.Attempt, Leg: e.Leg, Replaces: e.Replaces, Link: e.Link, Revision: e.Revision,
-		Principal: e.Principal, ForTask: e.ForTask, Verdict: e.Verdict, Answer: e.Answer, Decision: e.Decision, Step: e.Step,
+		Principal: e.Principal, ForTask: e.ForTask, Verdict: e.Verdict, Answer: e.Answer, Decision: e.Decision, Step: e.Step, Waited: e.Waited,
 	}
 	if e.Gate != nil {
 		out.Gate = &opt.Gate{Kind: e.Gate.Kind, ID: e.Gate.ID, TaskID: e.Gate.TaskID, Title: e.Gate.Title}

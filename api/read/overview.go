@@ -26,6 +26,10 @@ type OverviewOf struct {
 	At    a2a.Time     // when it was so
 	Since a2a.Time     // the hour with which Ended and Costs begin
 	Costs []shown.Cost // of models, the highest
+
+	Workforce shown.Workforce
+	Asked     bool // about Workforce
+	Answers   bool // Temporal has said it just now
 }
 
 // An OverviewReader counts the work of a tenant now; Ended and Failed begin with since.
@@ -37,14 +41,15 @@ type OverviewReader interface {
 // Overviews makes overviews, and keeps each for a moment.
 type Overviews struct {
 	journal OverviewReader
+	workers workforce
 	now     func() time.Time
 
 	mu   sync.Mutex
 	kept map[string]OverviewOf // by tenant
 }
 
-func NewOverviews(j OverviewReader, now func() time.Time) *Overviews {
-	return &Overviews{journal: j, now: now, kept: map[string]OverviewOf{}}
+func NewOverviews(j OverviewReader, ask AskWorkforce, now func() time.Time) *Overviews {
+	return &Overviews{journal: j, workers: workforce{ask: ask, now: now}, now: now, kept: map[string]OverviewOf{}}
 }
 
 // GetOverview returns what the work of the caller's tenant looks like, now or a second ago.
@@ -62,11 +67,21 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 	if err != nil {
 		return OverviewOf{}, err
 	}
-	out := OverviewOf{v, a2a.At(now), since, costs}
+	out := OverviewOf{Overview: v, At: a2a.At(now), Since: since, Costs: costs}
+	out.Asked = s.workers.ask != nil
+	out.Workforce, out.Answers = s.Workforce(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[c.Tenant] = out
 	return out, nil
+}
+
+// Workforce returns how busy the workers are; ok is false if that is not known now.
+func (s *Overviews) Workforce(ctx context.Context) (w shown.Workforce, ok bool) {
+	if s.workers.ask == nil {
+		return w, false
+	}
+	return s.workers.get(ctx)
 }
 
 // fresh returns the overview of a tenant that is not too old, and drops all that are.

@@ -66,7 +66,16 @@ func usedBy(c *db.Conn, v shown.TaskView) (opt.Used, error) {
 	if err != nil || o.Used.Usage.IsZero() {
 		return opt.Used{}, err
 	}
-	err = c.Each("SELECT id, budgets FROM tasks WHERE objective_id = $1 AND budgets <> '' ORDER BY length(id), id", db.Args{o.ID}, func(row db.Scanner) error {
+	err = addBudgets(c, o, t)
+	if v.IsRoot {
+		return o.Used, err
+	}
+	return t.Used, err
+}
+
+// addBudgets adds the limits of an objective, and of one task of it.
+func addBudgets(c *db.Conn, o *opt.Objective, t *opt.Task) error {
+	return c.Each("SELECT id, budgets FROM tasks WHERE objective_id = $1 AND budgets <> '' ORDER BY length(id), id", db.Args{o.ID}, func(row db.Scanner) error {
 		var id string
 		var doc db.Content
 		var limits opt.Budgets
@@ -81,8 +90,4 @@ func usedBy(c *db.Conn, v shown.TaskView) (opt.Used, error) {
 		opt.SetBudgets(o, limited, limits)
 		return err
 	})
-	if v.IsRoot {
-		return o.Used, err
-	}
-	return t.Used, err
 }

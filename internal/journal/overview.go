@@ -43,7 +43,7 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now
 		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
 			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
 		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
-		v.Ages = ages(&s, tenant, now)
+		v.Ages, v.Spent = ages(&s, tenant, now), spent(&s, tenant)
 		return v, s.Err
 	})
 }
@@ -92,4 +92,42 @@ func ages(s *db.Steps, tenant string, now a2a.Time) []shown.Count {
 		return err
 	})
 	return out
+}
+
+// How far back the open objectives are looked for whose budgets are shown.
+const (
+	latestUses  = 2000
+	mostBudgets = 100 // objectives
+)
+
+// spent returns what the open objectives that have used something last have used of their budgets.
+func spent(s *db.Steps, tenant string) (list []shown.Spending) {
+	ids := db.Rows(s, "SELECT objective_id FROM costs WHERE tenant = $1 ORDER BY at DESC"+db.LimitParam(2), db.Args{tenant, latestUses}, db.ScanID)
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if seen[id] || len(seen) == mostBudgets {
+			continue
+		}
+		seen[id] = true
+		if k, ok := spentOf(s, id); ok {
+			list = append(list, k)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b shown.Spending) int { return cmp.Compare(b.Share(), a.Share()) })
+	return list[:min(len(list), mostCounted)]
+}
+
+// spentOf returns what an objective has used; ok is false if it has ended, or has no budget.
+func spentOf(s *db.Steps, id string) (k shown.Spending, ok bool) {
+	k.ObjectiveID = id
+	o := opt.Objective{ID: id}
+	if !s.Get("SELECT name FROM objectives WHERE id = $1 AND ended = 0", db.Args{id}, (*db.Content)(&k.Name)) {
+		return k, false
+	}
+	s.Fail(addBudgets(s.C, &o, &opt.Task{}))
+	if o.Used.Limit.Time = 0; s.Err == nil && o.Used.Limit != (opt.SpendLimit{}) {
+		s.Fail(addUsed(s.C, &o))
+		k.Used, ok = o.Used, true
+	}
+	return k, ok
 }

@@ -126,6 +126,7 @@ func (a *apiServer) Start(context.Context) error {
 		Extended:      cfg.extendedCard(info),
 		Quota:         cfg.quota(),
 		Quotas:        a.quotas,
+		Workforce:     workflows.Workforce{Temporal: at.Temporal, Namespace: at.Namespace, Now: time.Now}.Ask,
 		Scheduler:     workflows.NewSchedules(at),
 		Standing:      a.store.journal.Standing,
 		Absences:      keptSeats{a.store.journal.Absences, a.store.journal.APIKeys},

@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,9 @@ import (
 // A budgeted plan is one whose request has a budget.
 type budgeted struct {
 	*testing.T
-	m   *machine.Plan
-	now int64
+	m      *machine.Plan
+	now    int64
+	events []opt.Event
 }
 
 // newBudgeted begins a plan with tasks that follow none.
@@ -28,13 +30,15 @@ func newBudgeted(t *testing.T, budget string, tasks ...*opt.Task) *budgeted {
 		Rules: machine.Rules, Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: tasks}, ContextID: "c", RootID: objectiveID,
 		Request: &request, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Since: 1000}},
 	}}
-	b := &budgeted{t, m, 1000}
+	b := &budgeted{T: t, m: m, now: 1000}
 	b.handle(machine.Opened{})
 	b.handle(machine.Begin{})
 	return b
 }
 
-func (b *budgeted) handle(in machine.Input) { b.m.Handle(a2a.AtMillis(b.now), in) }
+func (b *budgeted) handle(in machine.Input) {
+	b.events = append(b.events, b.m.Handle(a2a.AtMillis(b.now), in)...)
+}
 
 // end ends the leg of the first activity, and begins what may begin.
 func (b *budgeted) end(out opt.Outcome) {
@@ -222,5 +226,30 @@ func TestPlan_budgetOfExecutor(t *testing.T) {
 	b.end(out)
 	if r := b.m.State.Report; !r.Limited || r.Spent.Input != 2 {
 		t.Errorf("report %+v", r)
+	}
+}
+
+// Each event with the use of something says what the request may use, as people have raised it; not under earlier rules.
+func TestPlan_budgetShown(t *testing.T) {
+	asks := &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+	for rules, want := range map[int][]int64{machine.Rules: {9, 9, 9, 20}, 21: {0, 0, 0, 0}} {
+		b := newBudgeted(t, `{"tokens":9}`, &opt.Task{})
+		b.m.State.Rules = rules
+		b.end(next(opt.Usage{Input: 1}, opt.Usage{Calls: 1}))
+		b.end(opt.Outcome{State: opt.TaskInputRequired, Gate: asks})
+		b.answer(0, opt.Reply{Action: opt.Accept})
+		b.m.State.Raised = opt.SpendLimit{Tokens: 20}
+		b.end(next(opt.Usage{Input: 1}, opt.Usage{}))
+		var got []int64
+		for _, e := range b.events {
+			if e.Usage != nil && e.Budgets == nil {
+				got = append(got, 0)
+			} else if e.Usage != nil {
+				got = append(got, e.Budgets.Objective.Tokens)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rules %d: the limits are %v, want %v", rules, got, want)
+		}
 	}
 }

@@ -279,7 +279,7 @@ func (j job) resume(may bool) bool {
 	if calls := w.Needs.Calls; calls > 0 {
 		used := &opt.Usage{Calls: calls}
 		j.kept.use(t.ID, *used)
-		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used})
+		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used, Budgets: j.plan.facts().spending.shown()})
 	}
 	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -65,7 +66,7 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 	}
 	k.use(id, used)
 	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
-		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, out.Budgets
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, cmp.Or(out.Budgets, j.plan.facts().spending.shown())
 		j.plan.record(e)
 	}
 	k.Limited = k.Limited || out.Budgets != nil && out.Budgets.Objective != (opt.SpendLimit{}) && j.plan.facts().rules >= rulesBudget

@@ -126,6 +126,9 @@ const rulesFound = 19
 // rulesDeputies is the version of the rules from which on deputies decide in the place of others.
 const rulesDeputies = 19
 
+// rulesLimits is the version of the rules from which on events with the use of a plan say what the request may use.
+const rulesLimits = 22
+
 // rulesCollected is the version of the rules from which on a task keeps what it has made when it asks a
 // person, for those that wait for it.
 const rulesCollected = 24

@@ -33,7 +33,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	default:
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
 		if s.Rules >= rulesBudget {
-			opening.Usage = &opt.Usage{Questions: 1}
+			opening.Usage, opening.Budgets = &opt.Usage{Questions: 1}, spending{s}.shown()
 			s.use(t.ID, *opening.Usage)
 		}
 		if asked == nil && len(gate.Checks) > 0 {

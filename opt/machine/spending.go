@@ -17,6 +17,15 @@ func (s spending) budget() (b opt.Budget) {
 	return b
 }
 
+// shown returns the limits for readers, nil for none.
+func (s spending) shown() *opt.Budgets {
+	limit := s.budget().SpendLimit
+	if s.state.Rules < rulesLimits || limit == (opt.SpendLimit{}) {
+		return nil
+	}
+	return &opt.Budgets{Objective: limit}
+}
+
 // own returns the usage of the plan.
 func (s spending) own() (sum opt.Usage) {
 	for _, t := range s.state.Plan.Tasks {

@@ -15,6 +15,7 @@ type Span struct {
 	Until   a2a.Time // zero while it lasts
 	Attempt int      // within the round; 0 for a state without an attempt
 	End     Kind     // how the task has ended with it; "" if it has not
+	Untaken bool     // it waited for a worker
 }
 
 // A Course has the spans of the work on the tasks of an objective, from its events. The zero
@@ -64,6 +65,8 @@ func (c *Course) Add(r Recorded) {
 		}
 	case opt.TaskMoved, opt.TaskTried:
 		c.move(e)
+	case opt.TaskTaken:
+		c.take(e)
 	}
 	if e.EndsTasks() {
 		for id := range c.Tasks {
@@ -96,6 +99,25 @@ func (c *Course) move(e opt.Event) {
 	}
 	c.close(ref.TaskID, e.At, "")
 	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt})
+}
+
+// take adds that the last span of a task has waited for a worker until then.
+func (c *Course) take(e opt.Event) {
+	ref, _ := opt.ParseID(e.TaskID)
+	spans := c.Tasks[ref.TaskID]
+	if len(spans) == 0 || !spans[len(spans)-1].Until.IsZero() || spans[len(spans)-1].Kind != LooksWorking {
+		return
+	}
+	last := spans[len(spans)-1]
+	spans = spans[:len(spans)-1]
+	from := a2a.AtMillis(max(last.From.Millis(), e.At.Millis()-e.Waited))
+	if last.From.Millis() < from.Millis() { // a leg before it has worked
+		before := last
+		before.Until = from
+		spans = append(spans, before)
+	}
+	last.From = e.At
+	c.Tasks[ref.TaskID] = append(spans, Span{Kind: LooksPending, From: from, Until: e.At, Attempt: e.Attempt, Untaken: true}, last)
 }
 
 // close ends the last span of a task, if it lasts, and the task with it unless end is "".

@@ -89,3 +89,28 @@ func TestCourse_ends(t *testing.T) {
 		}
 	}
 }
+
+// A task that has waited for a worker shows that, also between two legs of an attempt. What comes late changes nothing.
+func TestCourse_untaken(t *testing.T) {
+	plan := opt.PlanID(opt.NewObjectiveID([16]byte{1}), 1)
+	task := opt.TaskID(plan, 0)
+	taken := func(s, waited int) opt.Event {
+		return opt.Event{Kind: opt.TaskTaken, At: at(s), PlanID: plan, TaskID: task, Attempt: 1, Waited: int64(waited) * 1000}
+	}
+	c := courseOf(
+		taken(1, 1),
+		opt.Event{Kind: opt.TaskMoved, At: at(2), PlanID: plan, TaskID: task, To: string(opt.TaskWorking), Attempt: 1},
+		taken(6, 5), taken(20, 4),
+		opt.Event{Kind: opt.TaskMoved, At: at(22), PlanID: plan, TaskID: task, To: string(opt.TaskCompleted), Attempt: 1},
+		taken(30, 1),
+	)
+	want := []shown.Span{
+		{Kind: shown.LooksPending, From: at(2), Until: at(6), Attempt: 1, Untaken: true},
+		{Kind: shown.LooksWorking, From: at(6), Until: at(16), Attempt: 1},
+		{Kind: shown.LooksPending, From: at(16), Until: at(20), Attempt: 1, Untaken: true},
+		{Kind: shown.LooksWorking, From: at(20), Until: at(22), Attempt: 1, End: shown.LooksCompleted},
+	}
+	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}

@@ -154,6 +154,13 @@ type Overview struct {
 	Failed []Count                     // tasks of plans that have failed, by the reason, the most first
 	Queues []Count                     // objectives that wait for their turn, by the context, the most first
 	Ages   []Count                     // open objectives by their age, the least first; see [AgesOfOpen]
+	Spent  []Spending                  // of budgets, the one nearest to its end first
+}
+
+// A Spending is what an open objective has used of its budget, without its time.
+type Spending struct {
+	ObjectiveID, Name string
+	opt.Used
 }
 
 // An Ended says how many attempts at objectives ended in an hour or a day, and how.

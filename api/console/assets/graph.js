@@ -23,6 +23,9 @@ function step(fields, focused) {
   return open(url, focused);
 }
 
+// change adds a step about one plan or task.
+const change = (what, node) => step([["do", what], ["of", keyOf(node)]], () => document.getElementById(node.id));
+
 // add opens the form for a task after another one, or at the end of a plan.
 const add = (node) => open(new URL(node.getAttribute("href"), location.href), () => document.getElementById("draft-name"));
 
@@ -39,7 +42,9 @@ function link(first, second) {
 let first = ""; // the id of what comes first
 const actions = {
   n: add,
-  x: (node) => step([["do", "skip"], ["of", keyOf(node)]], () => document.getElementById(node.id)),
+  x: (node) => change("skip", node),
+  e: (node) => change("earlier", node),
+  l: (node) => change("later", node),
   u: (node) => {
     const undo = [...document.querySelectorAll(".steps .undo")].at(-1);
     if (undo) open(new URL(undo.getAttribute("href"), location.href), () => document.getElementById(node.id));

@@ -76,6 +76,20 @@ func (c *countedVisit) keyboard() {
 	c.sees("Plan “Clean up” waits for “Cook”, no longer for “Serve”")
 	c.tab.press("u")
 	c.sees("None yet")
+	c.moves()
+}
+
+// moves makes a chain of three plans, and moves the last one in it, with keys alone.
+func (c *countedVisit) moves() {
+	c.t.Helper()
+	focus := func(id string) { c.run(fmt.Sprintf("document.getElementById(%q).focus(); null", id)) }
+	focus("n1")
+	c.tab.press("w")
+	focus("n3")
+	c.tab.press("w")
+	c.sees("Plan “Clean up” waits for “Serve”, no longer for “Cook”")
+	c.tab.press("e")
+	c.sees("Plan “Clean up” comes before “Serve”", "Make these 2 changes")
 }
 
 // writes writes into the field with the focus, once it has it.

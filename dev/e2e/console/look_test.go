@@ -168,6 +168,8 @@ func testLook(t *testing.T, o *office) {
 	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(50*time.Minute).Format(time.RFC3339))
 	_, question := o.askAbout(t, "review", reviewed, ladder)
 	b := o.enter(t, "ann")
+	b.open("/console/")
+	b.sees("Slots used", " of 200") // once the worker has said it to Temporal
 	for _, at := range []struct{ name, path string }{
 		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"review", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
 		{"graph", "/console/objectives/" + id + "?view=graph"}, {"plan", "/console/objectives/" + id + "?plan=1"}, {"find", "/console/find?q=look"}, {"columns", "/console/objectives?cols=failure&cols=changed&sort=changed"},

@@ -1,0 +1,65 @@
+package read
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"longhaul/opt/shown"
+)
+
+const (
+	workforceAge   = 3 * time.Second  // for which an answer is good
+	workforceStale = 20 * time.Second // after which it says nothing about now
+	workforceWait  = 2 * time.Second  // for an answer
+	workforceFirst = time.Second      // that the first page waits for one
+)
+
+// AskWorkforce asks Temporal how busy its workers are.
+type AskWorkforce func(context.Context) (shown.Workforce, error)
+
+// A workforce keeps the latest answer about workers. Pages do not wait for Temporal, apart from the first one.
+type workforce struct {
+	ask AskWorkforce
+	now func() time.Time
+
+	mu     sync.Mutex
+	latest shown.Workforce
+	at     time.Time     // of the answer; zero before there is one
+	asking chan struct{} // closed after the latest question; nil before the first one
+	asks   bool          // it is not answered yet
+}
+
+// get returns the latest answer, and whether that is about now.
+func (w *workforce) get(ctx context.Context) (shown.Workforce, bool) {
+	w.mu.Lock()
+	first := w.asking == nil
+	if !w.asks && w.now().Sub(w.at) >= workforceAge {
+		w.asks, w.asking = true, make(chan struct{})
+		go w.renew(context.WithoutCancel(ctx), w.asking)
+	}
+	asking := w.asking
+	w.mu.Unlock()
+	if first {
+		select {
+		case <-asking:
+		case <-time.After(workforceFirst):
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.latest, w.now().Sub(w.at) < workforceStale
+}
+
+// renew asks once. Without an answer the one before stays.
+func (w *workforce) renew(ctx context.Context, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, workforceWait)
+	defer cancel()
+	answer, err := w.ask(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asks = false; err == nil {
+		w.latest, w.at = answer, w.now()
+	}
+	close(done)
+}
