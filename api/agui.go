@@ -59,7 +59,9 @@ func (b aguiBinding) readInput(w http.ResponseWriter, r *http.Request) (in agui.
 // result is not called: all results are streams.
 func (aguiBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
 
-func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) { return wire.Marshal(agui.Failure(f)) }
+func (aguiBinding) failure(_ request, f *call.Fault) ([]byte, error) {
+	return wire.Marshal(agui.Failure(f))
+}
 
 func (aguiBinding) media(*http.Request) string { return mediaStream }
 
