@@ -220,13 +220,13 @@ func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {
 
 func TestLoadDir(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := planner.LoadFiles(dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
+	if _, err := planner.LoadFiles(planner.Calendars{}, dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
 		t.Errorf("empty directory: got %v", err)
 	}
-	if _, err := planner.LoadFiles(filepath.Join(dir, "gone")); err == nil {
+	if _, err := planner.LoadFiles(planner.Calendars{}, filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there was read")
 	}
-	if _, err := planner.LoadAll(fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
+	if _, err := planner.LoadAll(planner.Calendars{}, fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
 		t.Errorf("files of a program: got %v", err)
 	}
 	for name, text := range map[string]string{
@@ -238,7 +238,7 @@ func TestLoadDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	books, err := planner.LoadFiles(dir)
+	books, err := planner.LoadFiles(planner.Calendars{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

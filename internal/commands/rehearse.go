@@ -20,17 +20,18 @@ import (
 type Planning interface {
 	// Rehearsing returns the planner with a playbook: a file, a directory, or the name of one that
 	// the program has, which messages then ask for as their skill.
-	Rehearsing(playbook string) (plan rehearse.Planner, skill string, err error)
+	Rehearsing(playbook, calendars string) (plan rehearse.Planner, skill string, err error)
 }
 
 // rehearseCommand is "longhaul rehearse".
 type rehearseCommand struct {
 	remoteSettings
-	Playbook string `arg:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
-	Message  string `arg:"" help:"Text of the message that begins the work."`
-	Assume   string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"path" placeholder:"FILE"`
-	Past     int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
-	JSON     bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
+	Playbook  string `arg:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
+	Message   string `arg:"" help:"Text of the message that begins the work."`
+	Assume    string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"path" placeholder:"FILE"`
+	Calendars string `help:"File with working hours and holidays of groups." type:"path" env:"LONGHAUL_CALENDARS" placeholder:"FILE"`
+	Past      int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
+	JSON      bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
 }
 
 func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) error {
@@ -38,7 +39,7 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	if err != nil {
 		return err
 	}
-	plan, skill, err := planning.Rehearsing(c.Playbook)
+	plan, skill, err := planning.Rehearsing(c.Playbook, c.Calendars)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 19
+const Rules = 20
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -125,6 +125,9 @@ const rulesFound = 19
 
 // rulesDeputies is the version of the rules from which on deputies decide in the place of others.
 const rulesDeputies = 19
+
+// rulesCalendars is the version of the rules from which on steps of a gate may count working time.
+const rulesCalendars = 20
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
