@@ -82,11 +82,13 @@ func (f calendarForm) calendar(name string, now time.Time) (*worktime.Calendar, 
 		_, seconds := at.Zone()
 		out.Offsets = append(out.Offsets, worktime.Offset{From: at.Unix(), Seconds: seconds})
 	}
+	var week [7][]worktime.Interval
 	for _, days := range slices.Sorted(maps.Keys(f.Hours)) {
-		if err := addHours(&out.Week, days, f.Hours[days]); err != nil {
+		if err := addHours(&week, days, f.Hours[days]); err != nil {
 			return nil, fmt.Errorf("hours: %s: %w", days, err)
 		}
 	}
+	out.Week = slices.Concat(week[:]...)
 	for _, days := range slices.Sorted(maps.Keys(f.Holidays)) {
 		from, to, several := strings.Cut(days, "..")
 		if !several {
@@ -109,21 +111,20 @@ func addHours(week *[7][]worktime.Interval, days string, hours []string) error {
 	if day < 0 || last < 0 {
 		return errors.New("must be days such as mon or mon-fri")
 	}
-	var list []worktime.Interval
-	for _, text := range hours {
-		from, to, _ := strings.Cut(text, "-")
-		begin, ok := minuteOf(from)
-		end, ok2 := minuteOf(to)
-		if !ok || !ok2 {
-			return fmt.Errorf("%q must be hours such as 09:00-17:30", text)
-		}
-		list = append(list, worktime.Interval{From: begin, To: end})
-	}
-	for ; ; day = (day + 1) % 7 {
+	for ; ; day = (day + 1) % len(week) {
 		if week[day] != nil {
 			return fmt.Errorf("%s has hours already", weekdays[day])
 		}
-		if week[day] = list; day == last {
+		for _, text := range hours {
+			from, to, _ := strings.Cut(text, "-")
+			begin, ok := minuteOf(from)
+			end, ok2 := minuteOf(to)
+			if !ok || !ok2 {
+				return fmt.Errorf("%q must be hours such as 09:00-17:30", text)
+			}
+			week[day] = append(week[day], worktime.Interval{Day: day, From: begin, To: end})
+		}
+		if day == last {
 			return nil
 		}
 	}
@@ -138,39 +139,28 @@ func minuteOf(text string) (minute int, ok bool) {
 	return at.Hour()*60 + at.Minute(), err == nil
 }
 
-// of returns the calendar with a name, or without one that of the first group of r that has one, or the default.
-func (c Calendars) of(name string, r *opt.Responders) (*worktime.Calendar, error) {
-	if name != "" {
-		if c.list[name] == nil {
-			return nil, opfile.Unknown("calendar", name, slices.Sorted(maps.Keys(c.list)))
-		}
-		return c.list[name], nil
-	}
+// of returns the calendar of the first group of r that has one, else the default; nil for none.
+func (c Calendars) of(r *opt.Responders) *worktime.Calendar {
 	groups := []string{""}
 	if r != nil {
 		groups = append(slices.Clone(r.Groups), "")
 	}
 	for _, group := range groups {
-		if found := c.list[c.groups[group]]; found != nil {
-			return found, nil
+		if name, ok := c.groups[group]; ok {
+			return c.list[name]
 		}
 	}
-	return nil, errors.New("working time needs a calendar: name one, or give one of the groups here a calendar in the file of --calendars, or make one the default")
+	return nil
 }
 
 // setCalendar gives f the calendar that its steps need.
 func setCalendar(s *source, f *form) {
 	at := slices.IndexFunc(f.wait, func(w waitStep) bool { return w.Works })
-	if at < 0 && f.hours == "" {
+	if at < 0 {
 		return
 	}
-	var err error
-	if f.calendar, err = s.calendars.of(f.hours, f.responders); err != nil {
-		line := f.line
-		if at >= 0 {
-			line = f.wait[at].line
-		}
-		s.wrong.add(s.file, line, "%v", err)
+	if f.calendar = s.calendars.of(f.responders); f.calendar == nil {
+		s.wrong.add(s.file, f.wait[at].line, "working time needs a calendar: the file of --calendars must have one for a group of the responders, or a default")
 	}
 }
 

@@ -204,7 +204,6 @@ func answering(s *source, f *form) table {
 	return table{
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
 		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
-		"calendar":   func(n *yaml.Node) { f.hours = s.str(n) },
 		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
 		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
 		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },

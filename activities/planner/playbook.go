@@ -79,7 +79,6 @@ type form struct {
 	responders           *opt.Responders // nil for everyone
 	questions            []question
 	wait                 []waitStep
-	hours                string             // name of the calendar; "" for that of the responders
 	calendar             *worktime.Calendar // nil if no step needs one
 	checks               []checkForm
 	rounds               int

@@ -7,19 +7,21 @@ package worktime
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // A Calendar says when people work. Its JSON is in histories.
 type Calendar struct {
-	Name     string        `json:"name"`
-	Week     [7][]Interval `json:"week"` // of each weekday, from Sunday on, in order
-	Holidays []Holiday     `json:"holidays,omitempty"`
-	Offsets  []Offset      `json:"offsets"` // of the time zone, in order. The first is also for times before it, the last for all after it
+	Name     string     `json:"name"`
+	Week     []Interval `json:"week"` // in order, from Sunday on
+	Holidays []Holiday  `json:"holidays,omitempty"`
+	Offsets  []Offset   `json:"offsets"` // of the time zone, in order. The first is also for times before it, the last for all after it
 }
 
 // An Interval is a part of a day, in minutes since midnight on the clock of the zone.
 type Interval struct {
+	Day  int `json:"day"` // of the week; 0 is Sunday
 	From int `json:"from"`
 	To   int `json:"to"` // not a part of it
 }
@@ -39,25 +41,23 @@ type Offset struct {
 const (
 	daySeconds = 24 * 60 * 60
 
-	// MaxParts bounds the intervals of a day, the holidays and the offsets of a calendar, each.
+	// MaxParts bounds the intervals, the holidays and the offsets of a calendar, each.
 	MaxParts = 400
 )
 
 // Check returns why c is no calendar.
 func (c *Calendar) Check() error {
-	hours := false
-	for _, day := range c.Week {
-		before := 0
-		for i, p := range day {
-			if p.From >= p.To || p.To > daySeconds/60 || p.From < before || i >= MaxParts {
-				return errors.New("the hours of a day must be in order, apart from each other and from 00:00 to 24:00")
-			}
-			before, hours = p.To, true
+	const day = daySeconds / 60
+	before := 0
+	for _, p := range c.Week {
+		if p.Day < 0 || p.Day > 6 || p.From < 0 || p.From >= p.To || p.To > day || p.Day*day+p.From < before {
+			return errors.New("the hours of a day must be in order, apart from each other and from 00:00 to 24:00")
 		}
+		before = p.Day*day + p.To
 	}
 	switch {
-	case !hours:
-		return errors.New("there are no working hours")
+	case len(c.Week) == 0 || len(c.Week) > MaxParts:
+		return fmt.Errorf("a calendar has working hours, at most %d times a week", MaxParts)
 	case len(c.Offsets) == 0 || len(c.Offsets) > MaxParts:
 		return fmt.Errorf("a calendar has 1 to %d offsets of its time zone", MaxParts)
 	case len(c.Holidays) > MaxParts:
@@ -93,10 +93,11 @@ func (c *Calendar) After(begin, work, most int64) int64 {
 		hour, minute, second := day.Clock()
 		midnight := at - int64(hour*3600+minute*60+second)
 		end := min(midnight+daySeconds, until, begin+most)
-		for _, p := range c.hours(day) {
+		works := !c.isHoliday(day)
+		for _, p := range c.Week {
 			from, to := max(at, midnight+int64(p.From)*60), min(end, midnight+int64(p.To)*60)
 			switch {
-			case from >= to:
+			case !works, p.Day != int(day.Weekday()), from >= to:
 			case work <= to-from:
 				return from + work
 			default:
@@ -120,13 +121,8 @@ func (c *Calendar) zone(at int64) (offset, until int64) {
 	return offset, until
 }
 
-// hours returns the working hours of a day.
-func (c *Calendar) hours(day time.Time) []Interval {
+// isHoliday reports whether no one works on a day.
+func (c *Calendar) isHoliday(day time.Time) bool {
 	date := day.Format(time.DateOnly)
-	for _, h := range c.Holidays {
-		if h.From <= date && date <= h.To {
-			return nil
-		}
-	}
-	return c.Week[day.Weekday()]
+	return slices.ContainsFunc(c.Holidays, func(h Holiday) bool { return h.From <= date && date <= h.To })
 }

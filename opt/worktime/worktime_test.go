@@ -18,7 +18,7 @@ func berlin() *worktime.Calendar {
 		Offsets:  []worktime.Offset{{at("2025-10-26T01:00:00Z"), 3600}, {at("2026-03-29T01:00:00Z"), 7200}, {at("2026-10-25T01:00:00Z"), 3600}},
 	}
 	for day := time.Monday; day <= time.Friday; day++ {
-		c.Week[day] = []worktime.Interval{{From: 9 * 60, To: 12 * 60}, {From: 13 * 60, To: 17 * 60}}
+		c.Week = append(c.Week, worktime.Interval{Day: int(day), From: 9 * 60, To: 12 * 60}, worktime.Interval{Day: int(day), From: 13 * 60, To: 17 * 60})
 	}
 	return c
 }
@@ -33,7 +33,7 @@ func instant(text string) time.Time {
 
 func TestCalendar_After(t *testing.T) {
 	nights := berlin()
-	nights.Week[time.Sunday] = []worktime.Interval{{From: 0, To: 4 * 60}}
+	nights.Week = append([]worktime.Interval{{To: 4 * 60}}, nights.Week...)
 	for _, tt := range []struct {
 		name     string
 		calendar *worktime.Calendar
@@ -82,8 +82,8 @@ func minutes(c *worktime.Calendar, begin, work int64) int64 {
 			date := local.Format(time.DateOnly)
 			holiday = holiday || h.From <= date && date <= h.To
 		}
-		for _, p := range c.Week[local.Weekday()] {
-			if m := local.Hour()*60 + local.Minute(); !holiday && m >= p.From && m < p.To {
+		for _, p := range c.Week {
+			if m := local.Hour()*60 + local.Minute(); !holiday && p.Day == int(local.Weekday()) && m >= p.From && m < p.To {
 				if work -= 60; work == 0 {
 					return at + 60
 				}
@@ -99,10 +99,10 @@ func TestCalendar_After_countsMinutes(t *testing.T) {
 		for at := begin - 60*r.Int64N(9000); len(c.Offsets) < 4; at += 60 * (1 + r.Int64N(9000)) {
 			c.Offsets = append(c.Offsets, worktime.Offset{From: at, Seconds: 900 * (r.IntN(112) - 56)})
 		}
-		for day := range c.Week {
+		for day := range 7 {
 			for from := r.IntN(600); r.IntN(3) > 0 && from < 1440; from += 1 + r.IntN(300) {
 				to := min(1440, from+1+r.IntN(400))
-				c.Week[day] = append(c.Week[day], worktime.Interval{From: from, To: to})
+				c.Week = append(c.Week, worktime.Interval{Day: day, From: from, To: to})
 				from = to
 			}
 		}
@@ -123,11 +123,13 @@ func TestCalendar_After_countsMinutes(t *testing.T) {
 func TestCalendar_Check(t *testing.T) {
 	for name, change := range map[string]func(c *worktime.Calendar){
 		"":                     func(*worktime.Calendar) {},
-		"no hours":             func(c *worktime.Calendar) { c.Week = [7][]worktime.Interval{} },
-		"hours that overlap":   func(c *worktime.Calendar) { c.Week[1][1].From = 11 * 60 },
-		"hours of no time":     func(c *worktime.Calendar) { c.Week[1][0].To = 9 * 60 },
-		"hours after 24:00":    func(c *worktime.Calendar) { c.Week[1][1].To = 1441 },
-		"hours before 00:00":   func(c *worktime.Calendar) { c.Week[1][0].From = -1 },
+		"no hours":             func(c *worktime.Calendar) { c.Week = nil },
+		"hours that overlap":   func(c *worktime.Calendar) { c.Week[1].From = 11 * 60 },
+		"hours of no time":     func(c *worktime.Calendar) { c.Week[0].To = 9 * 60 },
+		"hours after 24:00":    func(c *worktime.Calendar) { c.Week[1].To = 1441 },
+		"hours before 00:00":   func(c *worktime.Calendar) { c.Week[0].From = -1 },
+		"a day after Saturday": func(c *worktime.Calendar) { c.Week[9].Day = 7 },
+		"days out of order":    func(c *worktime.Calendar) { c.Week[1].Day = 0 },
 		"no offsets":           func(c *worktime.Calendar) { c.Offsets = nil },
 		"offsets out of order": func(c *worktime.Calendar) { c.Offsets[1].From = 0 },
 		"offset of a day":      func(c *worktime.Calendar) { c.Offsets[1].Seconds = 86400 },
