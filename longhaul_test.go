@@ -199,7 +199,7 @@ func TestRun_rehearseCalendar(t *testing.T) {
 	for _, want := range []string{
 		"  after 0s (Fri 27 Mar 2026 15:00): the group buyers.\n",
 		"(Tue 31 Mar 2026 09:00): remind\n", // in Berlin, an hour ahead of the zone of assume.yaml by then
-		"(Wed 1 Apr 2026 13:00): reject",
+		"(Wed 1 Apr 2026 14:00): rejected by timer",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, no %q in\n%s", code, want, out)
