@@ -116,7 +116,7 @@ func (p Program) Check(others ...string) error { return p.build().Check(others..
 // Rehearse runs the work of a message with the text as it is assumed to go, in no time: the real planner
 // and rules, without executors, people and a server. It is for tests of playbooks.
 func (p Program) Rehearse(text string, a rehearse.Assumptions) (*rehearse.Report, error) {
-	plan, _, err := p.build().Rehearsing("")
+	plan, _, err := p.build().Rehearsing("", "")
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -195,5 +196,42 @@ func TestProgram_Rehearse_decide(t *testing.T) {
 		if err != nil || r.Status != "completed" || len(r.Gates) != 1 || r.Gates[0].Task != "Accept: Order" || len(r.Gates[0].Asked) != asked {
 			t.Errorf("if a check says %s: %+v, %v", form.Verdict, r, err)
 		}
+	}
+}
+
+// A rehearsal that begins on a Friday afternoon says when people are asked, by their calendar.
+func TestRun_rehearseCalendar(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"pay.yaml": "name: pay\ndefault: true\nplans:\n- name: Pay\n  tasks:\n  - name: Approve\n    human:\n      approve: Pay?\n      responders: {groups: [buyers]}\n" +
+			"      wait: [{after: 4 working hours, do: remind}, {after: 16 working hours, do: expire}]\n",
+		"calendars.yaml": "calendars:\n  office:\n    time-zone: Europe/Berlin\n    hours: {mon-fri: [09:00-12:00, 13:00-18:00]}\n    holidays: {2026-03-30: moving}\n    groups: [buyers]\n",
+		"assume.yaml":    "at: 2026-03-27T15:00:00+01:00\npeople: [{name: ann, groups: [buyers], after: never}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (int, string) {
+		var out, wrong strings.Builder
+		code := longhaul.Run(t.Context(), args, &out, &wrong, longhaul.Program{})
+		return code, out.String() + wrong.String()
+	}
+	file := func(name string) string { return filepath.Join(dir, name) }
+	code, out := run("rehearse", file("pay.yaml"), "go", "--calendars", file("calendars.yaml"), "--assume", file("assume.yaml"))
+	for _, want := range []string{
+		"  after 0s (Fri 27 Mar 2026 15:00): the group buyers.\n",
+		"(Tue 31 Mar 2026 09:00): remind\n", // in Berlin, an hour ahead of the zone of assume.yaml by then
+		"(Wed 1 Apr 2026 14:00): rejected by timer",
+	} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, no %q in\n%s", code, want, out)
+		}
+	}
+	if code, out := run("check", file("pay.yaml"), file("calendars.yaml")); code != 0 || !strings.Contains(out, "calendars.yaml") {
+		t.Errorf("check: exit %d\n%s", code, out)
+	}
+	if code, out := run("check", file("pay.yaml")); code == 0 || !strings.Contains(out, "pay.yaml:10: working time needs a calendar") {
+		t.Errorf("check without calendars: exit %d\n%s", code, out)
 	}
 }

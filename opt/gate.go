@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/opt/worktime"
 )
 
 // A GateKind says what a waiting task waits for.
@@ -88,6 +89,8 @@ type Gate struct {
 	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
 	Late   int64  `json:"late,omitempty"`   // milliseconds by which they were late together: the steps left are as much later
+
+	Calendar *worktime.Calendar `json:"calendar,omitempty"` // by which steps of Ladder count working time; only before the gate opens
 
 	Noted     string     `json:"noted,omitempty"`     // digest of the notes that clients have written while the gate is open; "" for none
 	Exchanges []Exchange `json:"exchanges,omitempty"` // questions and comments, oldest first, the last [MostExchanges]

@@ -39,6 +39,7 @@ const (
 type Step struct {
 	Kind   StepKind    `json:"kind"`
 	After  int64       `json:"after"`            // seconds since the gate was opened
+	Works  bool        `json:"works,omitempty"`  // After counts working time; only before the gate opens
 	To     *Responders `json:"to,omitempty"`     // of escalate and reassign: its principals and groups
 	Action Action      `json:"action,omitempty"` // of expire, at an approval: accept or reject; "" for reject
 }
@@ -93,6 +94,23 @@ func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
 	return out
 }
 
+// Clocked returns g as it is about to open at a time, with all of its steps in seconds since then. None
+// comes before the one above it, or later than steps may.
+func (g *Gate) Clocked(at a2a.Time) Gate {
+	out, before := *g, int64(0)
+	out.Ladder, out.Calendar = slices.Clone(g.Ladder), nil
+	for i := range out.Ladder {
+		s := &out.Ladder[i]
+		if s.Works && g.Calendar != nil {
+			begin := at.Millis() / 1000
+			s.After = g.Calendar.After(begin, s.After, MaxStepAfter) - begin
+		}
+		s.Works, s.After = false, max(s.After, before+1)
+		before = s.After
+	}
+	return out
+}
+
 // expiry returns the time at which g expires, the zero time if it never does.
 func (g *Gate) expiry() a2a.Time {
 	if last := len(g.Ladder) - 1; last >= 0 && g.Ladder[last].Kind == Expire {
@@ -135,12 +153,17 @@ func (g *Gate) CheckLadder() error {
 	if len(g.Ladder) > MaxSteps {
 		return fmt.Errorf("a gate has at most %d steps", MaxSteps)
 	}
-	before := int64(0)
+	if g.Calendar != nil {
+		if err := g.Calendar.Check(); err != nil {
+			return fmt.Errorf("calendar: %w", err)
+		}
+	}
+	before := map[bool]int64{} // by [Step.Works]: which of two comes first that count apart is not known yet
 	for i, s := range g.Ladder {
 		wrong := s.check(g)
 		switch {
 		case wrong != nil:
-		case s.After <= before:
+		case s.After <= before[s.Works]:
 			wrong = errors.New("must be later than the step before")
 		case s.Kind == Expire && i < len(g.Ladder)-1:
 			wrong = errors.New("only the last step may be an expiry")
@@ -148,7 +171,7 @@ func (g *Gate) CheckLadder() error {
 		if wrong != nil {
 			return &StepError{i + 1, wrong.Error()}
 		}
-		before = s.After
+		before[s.Works] = s.After
 	}
 	return nil
 }
@@ -161,6 +184,8 @@ func (s Step) check(g *Gate) error {
 		return fmt.Errorf("there is no step %q: a step is one of %s, %s, %s, %s", s.Kind, Remind, Escalate, Reassign, Expire)
 	case s.After < 1 || s.After > MaxStepAfter:
 		return errors.New("must be between one second and 366 days after the gate opens")
+	case s.Works && g.Calendar == nil:
+		return errors.New("working time needs a calendar")
 	case others && s.checkTo(g) != nil:
 		return s.checkTo(g)
 	case !others && s.To != nil:

@@ -15,6 +15,7 @@ import (
 
 	"longhaul/internal/schema"
 	"longhaul/opt"
+	"longhaul/opt/worktime"
 )
 
 // Executor is the name of the executor in plans that marks a human task.
@@ -22,13 +23,14 @@ const Executor = "human"
 
 // Form is how a plan describes a human task.
 type Form struct {
-	Approve     string          // the title of an approval
-	Description string          // more about it
-	Actions     []opt.Action    // that an approval offers; nil for the usual ones
-	Results     opt.GateForm    // what of an approval is made from results of tasks before it
-	Responders  *opt.Responders // who may answer; nil for everyone
-	Questions   []QuestionForm  // of a clarification
-	Ladder      []opt.Step      // what happens while it waits
+	Approve     string             // the title of an approval
+	Description string             // more about it
+	Actions     []opt.Action       // that an approval offers; nil for the usual ones
+	Results     opt.GateForm       // what of an approval is made from results of tasks before it
+	Responders  *opt.Responders    // who may answer; nil for everyone
+	Questions   []QuestionForm     // of a clarification
+	Ladder      []opt.Step         // what happens while it waits
+	Calendar    *worktime.Calendar // of working time in Ladder; nil for none
 }
 
 // Actions of an approval that does not name them.
@@ -51,7 +53,7 @@ func (f Form) Gate() (*opt.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.Ladder = f.Ladder
+	g.Ladder, g.Calendar = f.Ladder, f.Calendar
 	if err := g.CheckLadder(); err != nil {
 		return nil, err
 	}

@@ -194,6 +194,7 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 	members["questions"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) }
 	s.object(n, "a human form", members)
 	checkRounds(s, n, f)
+	setCalendar(s, f)
 	f.judge()
 	return f, s.uses
 }
@@ -220,6 +221,7 @@ func readAccept(s *source, n *yaml.Node) *form {
 		s.fail(n, "accept needs criteria or checks")
 	}
 	checkRounds(s, n, f)
+	setCalendar(s, f)
 	return f
 }
 
@@ -227,6 +229,7 @@ func readAccept(s *source, n *yaml.Node) *form {
 func readMessageAccept(s *source, n *yaml.Node) *form {
 	f := &form{line: n.Line}
 	readAcceptance(s, n, answering(s, f))
+	setCalendar(s, f)
 	f.judge()
 	return f
 }
@@ -255,13 +258,8 @@ func checkRounds(s *source, n *yaml.Node, f *form) {
 func (s *source) waitStep(n *yaml.Node) waitStep {
 	w := waitStep{line: n.Line}
 	s.object(n, "a step", table{
-		"after": func(n *yaml.Node) {
-			d, ok := wholeSeconds(n.Value)
-			if w.After = int64(d / time.Second); !ok || w.After > opt.MaxStepAfter {
-				s.unfit(n, "be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most")
-			}
-		},
-		"do": func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
+		"after": func(n *yaml.Node) { readAfter(s, n, &w.Step) },
+		"do":    func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
 		"to": func(n *yaml.Node) {
 			w.To = &opt.Responders{}
 			s.object(n, "to", table{

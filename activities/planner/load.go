@@ -18,15 +18,17 @@ var bundled embed.FS
 // the echo executor.
 func Bundled() (*Playbooks, error) { return Load(bundled, "playbooks/demo.yaml") }
 
-// Load reads playbooks from files of fsys, which are tried in the order given.
+// Load reads playbooks from files of fsys, which are tried in the order given. They have no calendars.
 // The error lists everything that is wrong with them, by file and line.
-func Load(fsys fs.FS, names ...string) (*Playbooks, error) {
-	return load(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+func Load(fsys fs.FS, names ...string) (*Playbooks, error) { return Calendars{}.load(fsys, names) }
+
+func (c Calendars) load(fsys fs.FS, names []string) (*Playbooks, error) {
+	return c.read(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
 }
 
-// LoadAll is Load for all *.yaml and *.yml files in fsys, below its directories too, in
+// LoadAll is Load with the calendars of c for all *.yaml and *.yml files in fsys, below its directories too, in
 // the order of their paths.
-func LoadAll(fsys fs.FS) (*Playbooks, error) {
+func LoadAll(c Calendars, fsys fs.FS) (*Playbooks, error) {
 	var names []string
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && isPlaybook(name) {
@@ -40,7 +42,7 @@ func LoadAll(fsys fs.FS) (*Playbooks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load playbooks: %w", err)
 	}
-	return Load(fsys, names...)
+	return c.load(fsys, names)
 }
 
 // isPlaybook reports whether a file is a playbook by its name.
@@ -49,9 +51,9 @@ func isPlaybook(name string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// LoadFiles is Load for files by their paths. A directory means the *.yaml and
+// LoadFiles is Load with the calendars of c for files by their paths. A directory means the *.yaml and
 // *.yml files in it, in the order of their names.
-func LoadFiles(paths ...string) (*Playbooks, error) {
+func LoadFiles(c Calendars, paths ...string) (*Playbooks, error) {
 	var files []string
 	for _, p := range paths {
 		found, err := expand(p)
@@ -60,7 +62,7 @@ func LoadFiles(paths ...string) (*Playbooks, error) {
 		}
 		files = append(files, found...)
 	}
-	return load(files, os.ReadFile)
+	return c.read(files, os.ReadFile)
 }
 
 // expand returns a path, or the playbooks in it if it is a directory.
@@ -84,7 +86,7 @@ func expand(dir string) ([]string, error) {
 	return files, nil
 }
 
-func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error) {
+func (c Calendars) read(names []string, read func(string) ([]byte, error)) (*Playbooks, error) {
 	p := &Playbooks{}
 	var wrong problems
 	for _, name := range names {
@@ -93,7 +95,7 @@ func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error)
 			wrong = append(wrong, fmt.Errorf("load playbook: %w", err))
 			continue
 		}
-		s := source{file: name}
+		s := source{file: name, calendars: c}
 		if b := s.read(data); b != nil {
 			p.list = append(p.list, b)
 		}

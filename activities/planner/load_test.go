@@ -98,9 +98,9 @@ func TestLoad_refuses(t *testing.T) {
 		{"human with another executor", "…\n  - {name: U, executor: echo, human: {approve: Go}}", `x.yaml:7: a human task cannot have the executor "echo"`},
 		{"wait is no list", "…\n  - name: U\n    human:\n      approve: Go\n      wait: 7d", `x.yaml:10: wait: must be a list; it is "7d"`},
 		{"wait without a time", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - do: remind", "x.yaml:11: must be between one second and 366 days after the gate opens"},
-		{"wait for no duration", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 7\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most; it is "7"`},
-		{"wait for days and a half", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 1.5d\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most; it is "1.5d"`},
-		{"wait too long", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 367d\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most; it is "367d"`},
+		{"wait for no duration", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 7\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time, such as 4 working hours, of 366d at the most; it is "7"`},
+		{"wait for days and a half", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 1.5d\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time, such as 4 working hours, of 366d at the most; it is "1.5d"`},
+		{"wait too long", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - after: 367d\n        do: remind", `x.yaml:11: after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time, such as 4 working hours, of 366d at the most; it is "367d"`},
 		{"unknown step", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - {after: 1h, do: remind}\n      - {after: 2h, do: wake}", `x.yaml:12: there is no step "wake": a step is one of remind, escalate, reassign, expire`},
 		{"member of a step", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - {after: 1h, remind: bob}", `x.yaml:11: a step has no member "remind"`},
 		{"steps out of order", "…\n  - name: U\n    human:\n      approve: Go\n      wait:\n      - {after: 2h, do: remind}\n      - {after: 1h, do: remind}", "x.yaml:12: must be later than the step before"},
@@ -223,13 +223,13 @@ func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {
 
 func TestLoadDir(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := planner.LoadFiles(dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
+	if _, err := planner.LoadFiles(planner.Calendars{}, dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
 		t.Errorf("empty directory: got %v", err)
 	}
-	if _, err := planner.LoadFiles(filepath.Join(dir, "gone")); err == nil {
+	if _, err := planner.LoadFiles(planner.Calendars{}, filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there was read")
 	}
-	if _, err := planner.LoadAll(fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
+	if _, err := planner.LoadAll(planner.Calendars{}, fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
 		t.Errorf("files of a program: got %v", err)
 	}
 	for name, text := range map[string]string{
@@ -241,7 +241,7 @@ func TestLoadDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	books, err := planner.LoadFiles(dir)
+	books, err := planner.LoadFiles(planner.Calendars{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"longhaul/activities/check"
 	"longhaul/activities/human"
 	"longhaul/opt"
+	"longhaul/opt/worktime"
 )
 
 // A playbook is one file: which requests it is for, and the plans for them.
@@ -78,6 +79,7 @@ type form struct {
 	responders           *opt.Responders // nil for everyone
 	questions            []question
 	wait                 []waitStep
+	calendar             *worktime.Calendar // nil if no step needs one
 	checks               []checkForm
 	rounds               int
 	requested            bool             // the criteria are those of a message
@@ -238,7 +240,7 @@ func (s *step) metadata() a2a.Metadata {
 // gate returns the gate that f describes for a request. places has the tasks that
 // it names, as in opt.
 func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
-	h := human.Form{Actions: f.actions, Responders: f.responders}
+	h := human.Form{Actions: f.actions, Responders: f.responders, Calendar: f.calendar}
 	for _, w := range f.wait {
 		h.Ladder = append(h.Ladder, w.Step)
 	}

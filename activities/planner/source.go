@@ -31,6 +31,8 @@ type source struct {
 	uses  []ref // tasks that the input which is being read names
 
 	member string // that is being read
+
+	calendars Calendars
 }
 
 func (s *source) fail(n *yaml.Node, format string, args ...any) {

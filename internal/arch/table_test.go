@@ -16,7 +16,8 @@ var subjects = []string{"api/call", "api/card", "api/read", "api/letter", "api/p
 var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
-	{name: "opt", imports: []string{"a2a"}},
+	{name: "opt", imports: []string{"a2a", "opt/worktime"}},
+	{name: "opt/worktime"},                                                                                          // counts working time, of the calendars in gates
 	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                            // the work as readers see it
 	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                              // what goes to receivers; notices contain the gate as shown
 	{name: "opt/access", imports: []string{"a2a"}},                                                                  // keys, sessions and quotas
@@ -26,7 +27,8 @@ var rooms = []room{
 	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                             // new objectives from events of others
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                          // what objectives, plans and contexts do next
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                     // carries out what they want
-	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork"}},      // a world without Temporal for them
+	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork",
+		"opt/worktime"}}, // a world without Temporal for them
 
 	{name: "opt/rehearse", imports: []string{"a2a", "opt", "opt/access", "opt/machine", "opt/machine/drive"}, // an objective before it begins
 		tests: []string{"activities", "activities/planner"}}, // whose plans it runs
@@ -35,7 +37,7 @@ var rooms = []room{
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
 		"internal/tracing",  // the ids of traces, in logs
 		"internal/schema"}}, // of questions of executors
-	{name: "activities/planner", imports: []string{"a2a", "opt", "opt/timetable", "activities", "internal/egress",
+	{name: "activities/planner", imports: []string{"a2a", "opt", "opt/timetable", "opt/worktime", "activities", "internal/egress",
 		"internal/opfile",    // playbooks are YAML files, too
 		"internal/schema",    // with schemas, whose mistakes have lines
 		"activities/human",   // playbooks contain its tasks
@@ -66,7 +68,7 @@ var rooms = []room{
 	{name: "activities/served", imports: []string{"a2a", "opt", "activities",
 		"a2a/codec",   // events of the SDK are what its server sends
 		"opt/shown"}}, // what the journal has of the task
-	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
+	{name: "activities/*", imports: []string{"a2a", "opt", "opt/worktime", "activities", "internal/egress",
 		"internal/opfile",  // files with commands, endpoints and agents
 		"internal/tracing", // programs that tasks start continue their trace
 		"internal/schema"}, // of questions of plans
@@ -291,7 +293,7 @@ var owners = map[string][]string{
 // pure are the rooms without side effects: they import only the standard library
 // and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
-var pure = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
+var pure = []string{"a2a", "opt", "opt/worktime", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive"}
 
 // pureToo are packages of others without side effects.
 var pureToo = []string{"github.com/gowebpki/jcs"}
@@ -305,7 +307,7 @@ var outside = []string{
 
 // deterministic are the rooms whose code runs in workflows, where a replay must
 // do the same.
-var deterministic = []string{"a2a", "opt", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
+var deterministic = []string{"a2a", "opt", "opt/worktime", "opt/shown", "opt/outbox", "opt/access", "opt/standing", "opt/timetable", "opt/fork", "opt/machine", "opt/machine/drive", "workflows"}
 
 // clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

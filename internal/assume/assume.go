@@ -18,6 +18,7 @@ import (
 
 type file struct {
 	Requester string          `yaml:"requester"`
+	At        string          `yaml:"at"` // when all begins, as RFC 3339 has it
 	Within    time.Duration   `yaml:"within"`
 	Budget    budget          `yaml:"budget"`
 	Quotas    []string        `yaml:"quotas"` // as --quota
@@ -58,6 +59,10 @@ func Read(path string) (a rehearse.Assumptions, err error) {
 	}
 	wrong := &mistakes{path: path}
 	a.Requester, a.Within = f.Requester, f.Within
+	if f.At != "" {
+		a.At, err = time.Parse(time.RFC3339, f.At)
+		wrong.add("at", err)
+	}
 	a.Budget.Tokens = f.Budget.Tokens
 	if list := spread(wrong, "budget", f.Budget.Cost, money); len(list) > 0 {
 		a.Budget.Cost = list[0]

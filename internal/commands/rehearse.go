@@ -20,17 +20,18 @@ import (
 type Planning interface {
 	// Rehearsing returns the planner with a playbook: a file, a directory, or the name of one that
 	// the program has, which messages then ask for as their skill.
-	Rehearsing(playbook string) (plan rehearse.Planner, skill string, err error)
+	Rehearsing(playbook, calendars string) (plan rehearse.Planner, skill string, err error)
 }
 
 // rehearseCommand is "longhaul rehearse".
 type rehearseCommand struct {
 	remoteSettings
-	Playbook string `arg:"" optional:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
-	Message  string `arg:"" optional:"" help:"Text of the message that begins the work."`
-	Assume   string `help:"File (YAML) with tasks, executors, people, requester, within, budget and quotas." type:"path" placeholder:"FILE"`
-	Past     int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
-	JSON     bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
+	Playbook  string `arg:"" optional:"" help:"File or directory of playbooks, or the name of a playbook of this program."`
+	Message   string `arg:"" optional:"" help:"Text of the message that begins the work."`
+	Assume    string `help:"File (YAML) with tasks, executors, people, requester, at, within, budget and quotas." type:"path" placeholder:"FILE"`
+	Calendars string `help:"File with working hours and holidays of groups." type:"path" env:"LONGHAUL_CALENDARS" placeholder:"FILE"`
+	Past      int    `help:"Take times and costs from so many past runs of the playbook at --url." placeholder:"N"`
+	JSON      bool   `help:"Print the report with all events as JSON; times are nanoseconds since the begin."`
 }
 
 func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) error {
@@ -41,13 +42,16 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	if err != nil {
 		return err
 	}
-	plan, skill, err := planning.Rehearsing(c.Playbook)
+	plan, skill, err := planning.Rehearsing(c.Playbook, c.Calendars)
 	if err != nil {
 		return err
 	}
 	m := a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(c.Message)}}
 	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill)
-	a.At = time.Now().UTC()
+	dated := !a.At.IsZero()
+	if !dated {
+		a.At = time.Now().UTC()
+	}
 	report, err := rehearse.Run(plan, m, a)
 	if err == nil && c.Past > 0 {
 		var runs []rehearse.PastRun
@@ -63,7 +67,12 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	case c.JSON:
 		return process.PrintJSON(p.Stdout, report)
 	}
-	printRehearsal(p.Stdout, report)
+	printRehearsal(p.Stdout, report, func(d time.Duration) string {
+		if !dated {
+			return sinceText(d)
+		}
+		return fmt.Sprintf("%s (%s)", sinceText(d), a.At.Add(d).Format("Mon 2 Jan 2006 15:04"))
+	})
 	if report.Failure != "" && len(report.Tasks) == 0 {
 		return &process.ExitError{Code: 1, Text: "there would be no plan"}
 	}
@@ -102,8 +111,8 @@ func pastTask(ctx context.Context, agent *client.Client, t client.PlanTask) (pas
 	return past, err
 }
 
-// printRehearsal prints a report.
-func printRehearsal(out io.Writer, r *rehearse.Report) {
+// printRehearsal prints a report; when is the text of a time at which people are asked.
+func printRehearsal(out io.Writer, r *rehearse.Report, when func(time.Duration) string) {
 	from := "by assumptions: without others, a task takes 1s and an answer 1 hour"
 	if r.Past > 0 {
 		from = "from " + opt.Count(r.Past, "past run")
@@ -120,7 +129,7 @@ func printRehearsal(out io.Writer, r *rehearse.Report) {
 	}
 	printCourse(out, r)
 	for _, g := range r.Gates {
-		printAsked(out, g)
+		printAsked(out, g, when)
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(out, "\nWARNING %s after %s, in %.0f%%: %s\n", cmp.Or(a2a.VisibleLine(w.Of), "all of it"), sinceText(w.At), 100*w.Share, w.Text)
@@ -144,7 +153,7 @@ func printCourse(out io.Writer, r *rehearse.Report) {
 }
 
 // printAsked prints who is asked at a gate, when, and by which step.
-func printAsked(out io.Writer, g rehearse.Gate) {
+func printAsked(out io.Writer, g rehearse.Gate, when func(time.Duration) string) {
 	fmt.Fprintf(out, "\n%s: %s\n", a2a.VisibleLine(g.Task), process.OneLine(g.Title, objectWidth))
 	asks := func(list []rehearse.Ask, before string) {
 		for _, a := range list {
@@ -152,12 +161,12 @@ func printAsked(out io.Writer, g rehearse.Gate) {
 			if a.Step == opt.Remind || a.Step == opt.Expire {
 				who = ""
 			}
-			fmt.Fprintf(out, "  %s%s: %s\n", before, sinceText(a.At), cmp.Or(joined(string(a.Step), who), "anyone"))
+			fmt.Fprintf(out, "  %s%s: %s\n", before, when(a.At), cmp.Or(joined(string(a.Step), who), "anyone"))
 		}
 	}
 	asks(g.Asked, "after ")
 	if g.By != "" {
-		fmt.Fprintf(out, "  after %s: %s by %s\n", sinceText(g.Closed), cmp.Or(participles[g.Action], string(g.Action)), a2a.VisibleLine(strings.TrimPrefix(g.By, opt.OwnNames)))
+		fmt.Fprintf(out, "  after %s: %s by %s\n", when(g.Closed), cmp.Or(participles[g.Action], string(g.Action)), a2a.VisibleLine(strings.TrimPrefix(g.By, opt.OwnNames)))
 	}
 	asks(g.Later, "without an answer after ")
 }

@@ -17,7 +17,7 @@ import (
 // planned is a planner with one plan: a task, and an approval of its result.
 type planned struct{}
 
-func (planned) Rehearsing(string) (plan rehearse.Planner, skill string, err error) {
+func (planned) Rehearsing(string, string) (plan rehearse.Planner, skill string, err error) {
 	return func(opt.Objective, *a2a.Message) rehearse.Planned {
 		ask := &opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept, opt.Reject}, Responders: &opt.Responders{Groups: []string{"leads"}, NotRequester: true}}
 		ask.Ladder = []opt.Step{{Kind: opt.Remind, After: 1800}, {Kind: opt.Expire, After: 86400}}

@@ -88,9 +88,10 @@ func (b Build) Check(others ...string) error {
 }
 
 // Rehearsing returns the planner of a process with a playbook: a file, a directory, or the name of one
-// that the program has, which messages then ask for as their skill. "" is for all of the program.
-func (b Build) Rehearsing(playbook string) (plan rehearse.Planner, skill string, err error) {
-	settings := workSettings{}
+// that the program has, which messages then ask for as their skill. "" is for all of the program. calendars is
+// the file with these, "" for none.
+func (b Build) Rehearsing(playbook, calendars string) (plan rehearse.Planner, skill string, err error) {
+	settings := workSettings{Calendars: calendars}
 	if _, err := os.Stat(playbook); playbook != "" && (err == nil || strings.ContainsAny(playbook, `/.\`)) {
 		settings.Playbooks = []string{playbook}
 	} else {

@@ -16,7 +16,7 @@ import (
 // Check is "longhaul check": the files and settings are read as at the start of a process that
 // serves and works, by the same parts, and nothing is started.
 type Check struct {
-	Files    []string `arg:"" optional:"" help:"Playbooks, directories of playbooks, and files with commands, endpoints, agents, models, triggers or channels for notices, in place of those of the settings." type:"path"`
+	Files    []string `arg:"" optional:"" help:"Playbooks, directories of playbooks, and files with commands, endpoints, agents, models, calendars, triggers or channels for notices, in place of those of the settings." type:"path"`
 	As       string   `help:"Process that is to start with them: dev, where the executor echo is on, or worker." enum:",dev,worker" default:"" placeholder:"PROCESS"`
 	Settings Settings `embed:""`
 }
@@ -50,6 +50,7 @@ func (c *Check) places() map[string]*string {
 	s := &c.Settings
 	return map[string]*string{
 		"commands": &s.Worker.Commands, "endpoints": &s.Worker.Endpoints, "agents": &s.Shared.Work.Agents, "models": &s.Shared.Work.Models, "channels": &s.Notices.Notices, "triggers": &s.API.Triggers,
+		"calendars": &s.Shared.Work.Calendars,
 	}
 }
 

@@ -48,7 +48,7 @@ func TestExecutors_webServices(t *testing.T) {
 
 // A playbook with an executor that needs a file names the flag of the file.
 func TestCheckExecutors(t *testing.T) {
-	books, err := planner.LoadAll(fstest.MapFS{"a.yaml": {Data: []byte("name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - {name: one, executor: shell}\n  - {name: two, executor: shout}\n  - {name: three, executor: echo}\n  - {name: four}\n")}})
+	books, err := planner.LoadAll(planner.Calendars{}, fstest.MapFS{"a.yaml": {Data: []byte("name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - {name: one, executor: shell}\n  - {name: two, executor: shout}\n  - {name: three, executor: echo}\n  - {name: four}\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -262,11 +263,14 @@ func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Plan
 }
 
 func (s workSettings) readPlaybooks(b Build) (*planner.Playbooks, error) {
+	calendars, err := planner.LoadCalendars(s.Calendars, time.Now())
 	switch {
+	case err != nil:
+		return nil, err
 	case len(s.Playbooks) > 0:
-		return planner.LoadFiles(s.Playbooks...)
+		return planner.LoadFiles(calendars, s.Playbooks...)
 	case b.Playbooks != nil:
-		return planner.LoadAll(b.Playbooks)
+		return planner.LoadAll(calendars, b.Playbooks)
 	case b.Executors[echoKind] != nil && s.Front == "" && !b.serves():
 		return planner.Bundled()
 	}

@@ -136,6 +136,7 @@ func (s limitSettings) check() error {
 // them.
 type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH" common:""`
+	Calendars string   `help:"File with working hours and holidays of groups, for questions that wait in working time; see docs/decide.md. SIGHUP reloads it. The API and the workers need the same." env:"LONGHAUL_CALENDARS" placeholder:"FILE"`
 	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
 	Agents    string   `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it and --front there is no such executor. The API needs it for --front alone, and without the variables that it names." env:"LONGHAUL_AGENTS" placeholder:"FILE" common:""`
 	Front     string   `help:"Stand in front of an A2A agent: hand over to it, as they are, all messages that no playbook takes. Its URL, or its name in the file of --agents. The API and the workers need the same." env:"LONGHAUL_FRONT" placeholder:"URL"`

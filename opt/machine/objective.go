@@ -126,6 +126,9 @@ const rulesFound = 19
 // rulesDeputies is the version of the rules from which on deputies decide in the place of others.
 const rulesDeputies = 19
 
+// rulesCalendars is the version of the rules from which on steps of a gate may count working time.
+const rulesCalendars = 20
+
 // rulesLimits is the version of the rules from which on events with the use of a plan say what the request may use.
 const rulesLimits = 22
 

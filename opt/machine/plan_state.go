@@ -286,6 +286,9 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 			gate.Checks = nil // no executor speaks for them
 		}
 	}
+	if s.Rules >= rulesCalendars {
+		gate = gate.Clocked(at)
+	}
 	gate = gate.Opened(at, s.Plan.Limits.GateTimeout)
 	gate.ID, gate.TaskID, gate.Standing = opt.GateIDIn(s.Epoch, t.A2AID(), t.Gates+1), t.A2AID(), ""
 	if gate.Kind == opt.Approval && s.Rules >= rulesStanding {

@@ -456,13 +456,13 @@ func TestChart_files(t *testing.T) {
 	const files = `
 front: writers
 playbooks: {release.yaml: "name: release\n"}
-files: {agents: "agents: {}\n", models: "models: {}\n", triggers: "triggers: []\n"}
+files: {agents: "agents: {}\n", models: "models: {}\n", triggers: "triggers: []\n", calendars: "calendars: {}\n"}
 `
 	all := rendered(t, files)
 	if got := get[*corev1.ConfigMap](t, all, "ConfigMap prod-longhaul-playbooks").Data; len(got) != 1 || got["release.yaml"] != "name: release\n" {
 		t.Errorf("the playbooks are %q", got)
 	}
-	if got := get[*corev1.ConfigMap](t, all, "ConfigMap prod-longhaul-files").Data; len(got) != 3 || got["agents.yaml"] != "agents: {}\n" {
+	if got := get[*corev1.ConfigMap](t, all, "ConfigMap prod-longhaul-files").Data; len(got) != 4 || got["agents.yaml"] != "agents: {}\n" {
 		t.Errorf("the files are %q", got)
 	}
 	for _, name := range []string{"api", "worker"} {
@@ -470,6 +470,7 @@ files: {agents: "agents: {}\n", models: "models: {}\n", triggers: "triggers: []\
 		for variableName, want := range map[string]string{
 			"LONGHAUL_FRONT": "writers", "LONGHAUL_PLAYBOOKS": "/etc/longhaul/playbooks",
 			"LONGHAUL_AGENTS": "/etc/longhaul/files/agents.yaml", "LONGHAUL_MODELS": "/etc/longhaul/files/models.yaml", "LONGHAUL_TRIGGERS": "/etc/longhaul/files/triggers.yaml",
+			"LONGHAUL_CALENDARS": "/etc/longhaul/files/calendars.yaml",
 		} {
 			if got := variable(d, variableName).Value; got != want {
 				t.Errorf("%s has %s=%q, want %q", name, variableName, got, want)

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/shown"
+	"longhaul/opt/worktime"
 	"longhaul/workflows"
 )
 
@@ -118,6 +119,9 @@ var shapes = []shape{
 	{name: "ladder-accepted", specs: asked(opt.Gate{Ladder: []opt.Step{
 		{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"other"}}}, {Kind: opt.Expire, After: 2, Action: opt.Accept},
 	}})},
+	{name: "calendar", specs: asked(opt.Gate{Calendar: always(), Ladder: []opt.Step{
+		{Kind: opt.Remind, After: 1, Works: true}, {Kind: opt.Expire, After: 2, Works: true, Action: opt.Accept},
+	}})},
 	{name: "reported", specs: asked(opt.Gate{}), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "reported-first", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "gate-limit", limits: opt.Limits{GateTimeout: 1}, specs: plans("approve Go on?; say never")},
@@ -210,6 +214,15 @@ func human() opt.PlanSpec {
 	ask := opt.TaskSpec{Name: "Ask", Ask: &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q1", Question: "Which color?"}}}}
 	p.Tasks = append([]opt.TaskSpec{ask}, p.Tasks...)
 	return p
+}
+
+// always returns a calendar of people who always work.
+func always() *worktime.Calendar {
+	c := &worktime.Calendar{Name: "always", Offsets: []worktime.Offset{{}}}
+	for day := range 7 {
+		c.Week = append(c.Week, worktime.Interval{Day: day, To: 24 * 60})
+	}
+	return c
 }
 
 // asked returns a plan with an approval of the result before it, which is like g, and

@@ -266,7 +266,8 @@ func chained(w *world, r *run, e opt.Event) {
 // stepsInOrder: each step of a gate is taken at most once, in order, never before
 // its time, and never after the gate has closed.
 func stepsInOrder(w *world, r *run, e opt.Event) {
-	if _, ok := r.m.(planHost); !ok {
+	h, ok := r.m.(planHost)
+	if !ok {
 		return
 	}
 	f := w.facts.plan(r.id)
@@ -281,6 +282,7 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 		f.asked[e.TaskID] = f.asked[e.TaskID] || !e.Gate.Budget
 		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
+		isClocked(w, &h.p.State, e)
 	default:
 		hasSteps(w, e.Gate, g.steps)
 	}
@@ -304,6 +306,26 @@ func stepIsDue(w *world, f *planFacts, g *openGate, e opt.Event) {
 		f.accepted[g.ID] = slices.DeleteFunc(f.accepted[g.ID], func(by [2]string) bool { return !slices.Contains(s.To.Principals, by[1]) })
 	}
 	g.steps++
+}
+
+// isClocked checks that each step of a gate that has just opened comes as its task has it, those in
+// working time as people at the office count it. Runs under earlier rules take that for other time.
+func isClocked(w *world, s *machine.PlanState, e opt.Event) {
+	t, g := s.Plan.Task(e.TaskID), e.Gate
+	if t == nil || t.Ask == nil || g.Budget {
+		return
+	}
+	begin, before := g.RequestedAt.Millis()/1000, int64(0)
+	for i, step := range t.Ask.Ladder {
+		want := step.After
+		if step.Works && s.Rules >= 20 {
+			want = max(worked(begin, step.After)-begin, before+1)
+		}
+		if got := g.Ladder[i].After; got != want {
+			w.fail("steps", "%s has step %d after %d s, want %d", w.name(g.ID), i+1, got, want)
+		}
+		before = want
+	}
 }
 
 // hasSteps checks that a gate shows the steps that it has taken.

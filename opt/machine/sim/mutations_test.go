@@ -134,6 +134,8 @@ var mutations = []mutation{
 	{"a step of a gate is taken twice", "../gate_step.go", "out.Taken++\n", "_ = 0\n"},
 	{"any timer of a gate takes the next step", "plan_gate.go", "ok && stepKey(t.Gate) == key", "ok && (stepKey(t.Gate) == key || strings.HasPrefix(key, gateTimer))"},
 	{"a step of a gate is left out", "../gate_step.go", "out.Taken++\n", "out.Taken = min(g.Taken+2, len(g.Ladder)-1)\n"},
+	{"a holiday counts as a working day", "../worktime/worktime.go", "works := !c.isHoliday(day)", "works := true"},
+	{"working time passes at night", "../gate_step.go", "if s.Works && g.Calendar != nil {", "if false {"},
 	{"a gate has no timer", "job.go", "to.Timers = append(to.Timers, timer)", "_ = timer"},
 	{"an approval that expires is accepted", "../gate_step.go", "next.Action = Reject", "next.Action = Accept"},
 	{"an expiry leaves the gate open", "plan_gate.go", "if next.Kind == opt.Expire {", "if next.Kind == opt.Expire && false {"},

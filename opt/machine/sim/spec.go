@@ -3,9 +3,11 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/worktime"
 )
 
 // drawPlans draws specs of plans.
@@ -50,7 +52,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 					out = append(out, drawChecks(&t, len(out), shape)...)
 				}
 			}
-			t.Ask.Ladder = ladders[shape/3%len(ladders)]
+			t.Ask.Ladder, t.Ask.Calendar = ladders[shape/3%len(ladders)], office()
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -94,6 +96,28 @@ var ladders = [][]opt.Step{
 	{{Kind: opt.Reassign, After: 60, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 3600}},
 	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
 	{{Kind: opt.Expire, After: 3600}},
+	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Expire, After: 120_000}},
+}
+
+// office is the calendar of gates. People work in the first half of each hour, except on the first day.
+func office() *worktime.Calendar {
+	first := a2a.AtMillis(epoch).Time().Format(time.DateOnly)
+	c := &worktime.Calendar{Name: "office", Holidays: []worktime.Holiday{{From: first, To: first}}, Offsets: []worktime.Offset{{}}}
+	for hour := range 7 * 24 {
+		c.Week = append(c.Week, worktime.Interval{Day: hour / 24, From: hour % 24 * 60, To: hour%24*60 + 30})
+	}
+	return c
+}
+
+// worked returns when some seconds of work at the office are done that begin at a time.
+func worked(begin, seconds int64) int64 {
+	const day, cycle, half = 24 * 60 * 60, 3600, 1800
+	begin = max(begin, epoch/1000/day*day+day)
+	if begin%cycle >= half {
+		begin += cycle - begin%cycle
+	}
+	done := begin%cycle + seconds - 1
+	return begin - begin%cycle + done/half*cycle + done%half + 1
 }
 
 // aboutResults returns a gate about the results of tasks.
