@@ -51,15 +51,9 @@ type platform interface {
 // send sends a request of a platform.
 func send(t *testing.T, site *harness.Site, p platform, r request) (int, string) {
 	t.Helper()
-	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL()+"/chat/"+p.name(), strings.NewReader(r.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, v := range r.header {
-		in.Header.Set(name, v)
-	}
-	res, answer := harness.Do(t, in)
-	return res.StatusCode, string(answer)
+	sender := harness.Client{URL: site.URL(), HTTP: http.DefaultClient, Header: r.header}
+	status, answer := sender.MustPage(t, http.MethodPost, "/chat/"+p.name(), r.body)
+	return status, string(answer)
 }
 
 const book = `name: asks

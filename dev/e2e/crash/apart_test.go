@@ -1,14 +1,10 @@
 package crash_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"longhaul/dev/e2e/harness"
 )
@@ -24,34 +20,6 @@ func apart(t *testing.T) (*world, map[string]*harness.Process) {
 		processes[command] = w.start(command, "")
 	}
 	return w, processes
-}
-
-// Each of the processes is killed in turn while the others run.
-func TestCrash_processesApart(t *testing.T) {
-	t.Parallel()
-	w, processes := apart(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
-	defer cancel()
-	var group sync.WaitGroup
-	for round, command := range []string{harness.Worker, harness.API, harness.Temporal, harness.Worker, harness.API, harness.Temporal} {
-		for i := range scenarios {
-			n := round*len(scenarios) + i
-			group.Go(func() {
-				if err := scenarios[i].run(w, ctx, n); err != nil {
-					t.Errorf("objective %d, %s: %v", n, scenarios[i].name, err)
-				}
-			})
-		}
-		processes[command].AwaitEnd(time.Duration(1000+rand.IntN(1500)) * time.Millisecond)
-		processes[command].Kill()
-		processes[command] = w.start(command, "")
-		w.nextRound(false)
-	}
-	w.nextRound(true)
-	group.Wait()
-	all := w.settle()
-	stop(processes)
-	w.checkStopped(all)
 }
 
 func stop(processes map[string]*harness.Process) {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -54,19 +52,13 @@ func (b *linkbox) accept(ctx context.Context, w *world, gate string) (status int
 			return errors.New("the notice has not come")
 		}
 		apis := append(w.c.Others, w.c.URL)
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, apis[rand.IntN(len(apis))]+"/answer/"+path, strings.NewReader(url.Values{"action": {"accept"}}.Encode()))
+		page := harness.Client{URL: apis[rand.IntN(len(apis))], HTTP: w.c.HTTP, Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+		got, text, err := page.Page(ctx, http.MethodPost, "/answer/"+path, "action=accept")
 		if err != nil {
 			return err
 		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := w.c.HTTP.Do(r)
-		if err != nil {
-			return err
-		}
-		defer res.Body.Close()
-		if status = res.StatusCode; status == http.StatusAccepted || status >= http.StatusInternalServerError {
-			text, _ := io.ReadAll(res.Body)
-			return fmt.Errorf("%s: %s", res.Status, text)
+		if status = got; status == http.StatusAccepted || status >= http.StatusInternalServerError {
+			return fmt.Errorf("%d: %s", status, text)
 		}
 		return nil
 	})

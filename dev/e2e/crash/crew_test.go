@@ -187,7 +187,7 @@ func (w *world) revise(ctx context.Context, objectiveID string, n int, name stri
 func (w *world) schedule(ctx context.Context) error {
 	body := `{"id": "tick", "text": "say tick", "every": "2s", "overlap": "allow-all"}`
 	return harness.Repeat(ctx, func(ctx context.Context) error {
-		return w.page(ctx, http.MethodPost, "/v1/schedules", body, &struct{}{})
+		return w.c.ReadPage(ctx, http.MethodPost, "/v1/schedules", body, &struct{}{})
 	})
 }
 
@@ -195,7 +195,7 @@ func (w *world) schedule(ctx context.Context) error {
 // has one objective.
 func (w *world) ticks(ctx context.Context) error {
 	err := harness.Repeat(ctx, func(ctx context.Context) error {
-		return w.page(ctx, http.MethodPatch, "/v1/schedules/tick", `{"paused": true}`, &struct{}{})
+		return w.c.ReadPage(ctx, http.MethodPatch, "/v1/schedules/tick", `{"paused": true}`, &struct{}{})
 	})
 	if err != nil {
 		return fmt.Errorf("pause the schedule: %w", err)

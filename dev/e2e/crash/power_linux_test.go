@@ -84,6 +84,12 @@ func (l *life) lose(t *testing.T, names power.Names, postgres bool, commands ...
 	l.lost(m)
 }
 
+// begin returns how many objectives to begin before a round: a quarter in each of
+// the first rounds if there are only a few rounds.
+func begin(round, rounds, objectives int) int {
+	return min(round*max(objectives/rounds, objectives/4), objectives)
+}
+
 // loseMore is for --sync normal, with which a cut may take back the last moments of the work. The
 // journal loses nothing: the process starts again, all work ends, if only as failed, and new work
 // does, too.

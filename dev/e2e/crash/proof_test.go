@@ -72,18 +72,23 @@ func chosen(expression string) (kinds []scenario, err error) {
 	return slices.DeleteFunc(kinds, func(s scenario) bool { return !is.MatchString(s.name) }), nil
 }
 
+// scenario returns what drives the n-th objective, with the kinds in turn.
+func (w *world) scenario(ctx context.Context, kinds []scenario, n int) func() {
+	return func() {
+		s := kinds[n%len(kinds)]
+		if err := s.run(w, ctx, n); err != nil {
+			w.t.Errorf("objective %d, %s: %v", n, s.name, err)
+		}
+	}
+}
+
 // play begins objectives of some kinds, and a schedule, in a time. group waits for their ends.
 func (w *world) play(ctx context.Context, group *sync.WaitGroup, kinds []scenario, objectives int, lasts time.Duration) {
 	if err := w.schedule(ctx); err != nil {
 		w.t.Errorf("make a schedule: %v", err)
 	}
 	for n := range objectives {
-		group.Go(func() {
-			s := kinds[n%len(kinds)]
-			if err := s.run(w, ctx, n); err != nil {
-				w.t.Errorf("objective %d, %s: %v", n, s.name, err)
-			}
-		})
+		group.Go(w.scenario(ctx, kinds, n))
 		select {
 		case <-time.After(lasts / time.Duration(objectives+1)):
 		case <-ctx.Done():

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -132,7 +131,7 @@ func (w *world) decisions(ctx context.Context, gate string) {
 				Closed                                             bool
 			}
 		}
-		if err := w.page(ctx, http.MethodGet, "/v1/objectives/"+objectiveOf(task)+"/decisions", "", &page); err != nil {
+		if err := w.c.ReadPage(ctx, http.MethodGet, "/v1/objectives/"+objectiveOf(task)+"/decisions", "", &page); err != nil {
 			return nil, err
 		}
 		var all witness.Decision
@@ -148,28 +147,4 @@ func (w *world) decisions(ctx context.Context, gate string) {
 		}
 		return all, nil
 	})
-}
-
-// page calls a page below /v1.
-func (w *world) page(ctx context.Context, verb, path, body string, out any) error {
-	req, err := http.NewRequestWithContext(ctx, verb, w.c.URL+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	for name, value := range w.c.Header {
-		req.Header.Set(name, value)
-	}
-	res, err := w.c.HTTP.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s answers %s: %s", verb, path, res.Status, text)
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, out)
 }

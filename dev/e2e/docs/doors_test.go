@@ -102,15 +102,9 @@ func TestDoors_examples(t *testing.T) {
 // post sends a request.
 func post(t *testing.T, url string, header map[string]string, body string) (status int, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, v := range header {
-		r.Header.Set(name, v)
-	}
-	res, got := harness.Do(t, r)
-	return res.StatusCode, string(got)
+	sender := harness.Client{URL: url, HTTP: http.DefaultClient, Header: header}
+	status, got := sender.MustPage(t, http.MethodPost, "", body)
+	return status, string(got)
 }
 
 // webhooks sends an event to each trigger of the example.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -64,22 +63,6 @@ func (o office) client(name string) *harness.Client {
 	return o.site.Client().With("Authorization", "Bearer "+o.keys[name])
 }
 
-// page calls a page and returns the status and the body.
-func (o office) page(ctx context.Context, name, verb, path, body string) (int, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, verb, o.site.URL()+path, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+o.keys[name])
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	return res.StatusCode, text, err
-}
-
 // ask begins work and returns its root task at the gate.
 func (o office) ask(ctx context.Context, id string) *harness.Task {
 	o.t.Helper()
@@ -100,7 +83,7 @@ type answer struct {
 // give gives an answer to a gate.
 func (o office) give(ctx context.Context, a answer, id, gateID string) (refused string, err error) {
 	if a.byPage {
-		status, body, err := o.page(ctx, a.who, http.MethodPost, "/v1/interrupts/"+gateID+"/answer", fmt.Sprintf(`{"action":%q,"messageId":%q%s}`, a.action, id, a.more))
+		status, body, err := o.client(a.who).Page(ctx, http.MethodPost, "/v1/interrupts/"+gateID+"/answer", fmt.Sprintf(`{"action":%q,"messageId":%q%s}`, a.action, id, a.more))
 		if err != nil || status == http.StatusOK {
 			return "", err
 		}
@@ -126,7 +109,7 @@ func (o office) decisions(ctx context.Context, id string) (page struct {
 	raw       []byte
 }) {
 	o.t.Helper()
-	status, body, err := o.page(ctx, "ann", http.MethodGet, "/v1/objectives/"+id+"/decisions", "")
+	status, body, err := o.client("ann").Page(ctx, http.MethodGet, "/v1/objectives/"+id+"/decisions", "")
 	if err != nil || status != http.StatusOK {
 		o.t.Fatalf("status %d, %v: %s", status, err, body)
 	}
@@ -140,7 +123,7 @@ func (o office) decisions(ctx context.Context, id string) (page struct {
 // verify checks decisions with the program and the public keys.
 func (o office) verify(ctx context.Context, export []byte, args ...string) string {
 	o.t.Helper()
-	_, keys, err := o.page(ctx, "ann", http.MethodGet, "/.well-known/jwks.json", "")
+	_, keys, err := o.client("ann").Page(ctx, http.MethodGet, "/.well-known/jwks.json", "")
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -325,3 +325,44 @@ func (c *Client) AwaitText(t testing.TB, within time.Duration, id, part string) 
 	t.Helper()
 	c.Await(t, within, id, "says "+part, func(task *Task) bool { return strings.Contains(task.Message, part) })
 }
+
+// Page sends a request that has no JSON-RPC, with the headers of c, and returns the status and the body of
+// the answer.
+func (c *Client) Page(ctx context.Context, verb, path, body string) (status int, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, verb, c.URL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	for name, value := range c.Header {
+		req.Header.Set(name, value)
+	}
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	answer, err = io.ReadAll(res.Body)
+	return res.StatusCode, answer, err
+}
+
+// MustPage is Page, and ends the test if no answer comes.
+func (c *Client) MustPage(t testing.TB, verb, path, body string) (status int, answer []byte) {
+	t.Helper()
+	status, answer, err := c.Page(t.Context(), verb, path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, answer
+}
+
+// ReadPage is Page, and reads the JSON of an answer with the status 200 into result.
+func (c *Client) ReadPage(ctx context.Context, verb, path, body string, result any) error {
+	status, answer, err := c.Page(ctx, verb, path, body)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("%s %s: status %d: %s", verb, path, status, answer)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer, result)
+}

@@ -24,10 +24,5 @@ func Do(t testing.TB, req *http.Request) (res *http.Response, body []byte) {
 // none comes.
 func Get(t testing.TB, url string) (status int, body []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, body := Do(t, req)
-	return res.StatusCode, body
+	return (&Client{URL: url, HTTP: http.DefaultClient}).MustPage(t, http.MethodGet, "", "")
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -66,22 +65,11 @@ type event struct {
 
 // send sends an event to a server, and returns the status and the task.
 func (e event) send(ctx context.Context, url string) (status int, taskID string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/hooks/"+e.trigger, strings.NewReader(e.body))
-	if err != nil {
-		return 0, "", err
-	}
-	for name, v := range e.header {
-		r.Header.Set(name, v)
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, "", err
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
+	sender := harness.Client{URL: url, HTTP: http.DefaultClient, Header: e.header}
+	status, raw, err := sender.Page(ctx, http.MethodPost, "/hooks/"+e.trigger, e.body)
 	var out struct{ TaskID string }
 	_ = json.Unmarshal(raw, &out) // there may be none
-	return res.StatusCode, out.TaskID, err
+	return status, out.TaskID, err
 }
 
 // until sends an event as senders do, to one server after the other, until it is accepted.

@@ -64,13 +64,8 @@ func TestHostile_proxy(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
 	call := func(client, key string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, i.URL()+"/v1/interrupts", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header = http.Header{"X-Forwarded-For": {"198.51.100.200, " + client}, "X-Api-Key": {key}}
-		res, _ := harness.Do(t, r)
-		return res.StatusCode
+		status, _ := i.Client().With("X-Forwarded-For", "198.51.100.200, "+client).With("X-Api-Key", key).MustPage(t, http.MethodGet, "/v1/interrupts", "")
+		return status
 	}
 	const attacker, other, wrong = "203.0.113.7", "198.51.100.1", "lh_aaaaaaaaaaaaaaaa_b"
 	var flood sync.WaitGroup

@@ -3,10 +3,8 @@ package load_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -255,11 +253,7 @@ type inbox struct {
 
 // inbox returns a page of the open gates.
 func (s *gateSite) inbox(ctx context.Context, token string) (page inbox, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/v1/interrupts?pageSize=100&pageToken="+url.QueryEscape(token), nil)
-	if err != nil {
-		return page, err
-	}
-	return page, do(r, &page)
+	return page, s.Client().ReadPage(ctx, http.MethodGet, "/v1/interrupts?pageSize=100&pageToken="+url.QueryEscape(token), "", &page)
 }
 
 // until waits until at most n gates are open.
@@ -298,36 +292,15 @@ func (s *gateSite) answer(ctx context.Context, n int) {
 	if len(ids) != n {
 		s.t.Fatalf("the inbox has %d gates, want %d", len(ids), n)
 	}
+	c := s.Client().With("Content-Type", "application/json")
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, id := range ids {
 		group.Go(func() error {
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+"/v1/interrupts/"+url.PathEscape(id)+"/answer", strings.NewReader(`{"action":"accept"}`))
-			if err != nil {
-				return err
-			}
-			r.Header.Set("Content-Type", "application/json")
-			return do(r, &struct{}{})
+			return c.ReadPage(ctx, http.MethodPost, "/v1/interrupts/"+url.PathEscape(id)+"/answer", `{"action":"accept"}`, &struct{}{})
 		})
 	}
 	if err := group.Wait(); err != nil {
 		s.t.Fatal(err)
 	}
-}
-
-// do sends a request and reads the answer into result.
-func do(r *http.Request, result any) error {
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s: %s: %s", r.Method, r.URL.Path, res.Status, body)
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, result)
 }

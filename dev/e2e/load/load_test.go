@@ -65,7 +65,7 @@ func TestSubscribers(t *testing.T) {
 		t.Fatalf("the task changed %d times, want at least %d", len(want), pieces)
 	}
 	for i, got := range seen {
-		if diff := differ(want, got); diff != "" {
+		if diff := harness.Differ(want, got); diff != "" {
 			t.Errorf("subscriber %d: %s", i, diff)
 		}
 	}
@@ -108,25 +108,6 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 		}
 		s.Close()
 	}
-}
-
-// differ describes the first difference between got and want.
-func differ(want, got []harness.Event) string {
-	for i := range min(len(want), len(got)) {
-		if want[i].ID != got[i].ID || result(want[i]) != result(got[i]) {
-			return fmt.Sprintf("event %d is %d %s, want %d %s", i, got[i].ID, got[i].Data, want[i].ID, want[i].Data)
-		}
-	}
-	if len(want) != len(got) {
-		return fmt.Sprintf("%d events, want %d", len(got), len(want))
-	}
-	return ""
-}
-
-// result returns the result in an event, without the id of its request.
-func result(e harness.Event) string {
-	_, after, _ := strings.Cut(e.Data, `"result":`)
-	return after
 }
 
 // TestLargeParts sends more than Temporal accepts in one payload and gets all of

@@ -3,7 +3,6 @@
 package notice_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -115,19 +114,13 @@ var answerURL = regexp.MustCompile(`http://\S+/answer/\S+`)
 // page requests an answer link; form is for a POST.
 func page(t *testing.T, link string, form url.Values) (status int, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	verb, body := http.MethodGet, ""
+	verb := http.MethodGet
 	if form != nil {
-		verb, body = http.MethodPost, form.Encode()
+		verb = http.MethodPost
 	}
-	r, err := http.NewRequestWithContext(ctx, verb, link, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, page := harness.Do(t, r)
-	return res.StatusCode, string(page)
+	browser := harness.Client{URL: link, HTTP: http.DefaultClient, Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+	status, page := browser.MustPage(t, verb, "", form.Encode())
+	return status, string(page)
 }
 
 // Both receivers are down when the gate opens and is reminded of, and everything is

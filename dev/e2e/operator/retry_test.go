@@ -48,3 +48,11 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 	w.checkTemporal()
 	w.checkLog()
 }
+
+// change moves an objective or a plan.
+func (w *world) change(method, id, status string) {
+	w.Helper()
+	if err := w.c.Call(w.Context(), method, map[string]any{"id": id, "status": status}, nil); err != nil {
+		w.Errorf("%s of %s to %s: %v", method, id, status, err)
+	}
+}

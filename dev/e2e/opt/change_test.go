@@ -1,7 +1,6 @@
 package opt_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,45 +11,26 @@ import (
 
 // Changes of plans while they run, and new attempts.
 func changing(t *testing.T, s *service) {
-	s.each(t, "add tasks", (*client).addTasks)
 	s.each(t, "add tasks with dependencies", (*client).addDependent)
 	s.each(t, "add plans", (*client).addPlans)
-	s.each(t, "revision", (*client).revision)
-	s.each(t, "stale revision", (*client).stale)
 	s.each(t, "interrupted by nothing", (*client).undisturbed)
 	s.each(t, "retry", (*client).retry)
 	s.each(t, "retry what was canceled", (*client).retryCanceled)
 	s.each(t, "retry with large results", (*client).retryLarge)
 	s.each(t, "retry at once", (*client).retryAtOnce)
 	s.each(t, "replan", (*client).replan)
-	s.each(t, "replan while a task ends", (*client).replanMeanwhile)
 	s.each(t, "replan a list", (*client).replanList)
-	s.each(t, "replan without a plan", func(c *client) { c.replanInVain("fail") })
-	s.each(t, "replan with too many plans", func(c *client) { c.replanInVain(tooManyPlans()) })
+	s.each(t, "replan without a plan", (*client).replanInVain)
 	s.each(t, "link", (*client).link)
 	s.each(t, "link to a task of the service", (*client).follow)
 	s.each(t, "link to a task of the service, and cancel", (*client).followNoMore)
 	s.each(t, "a race for a revision", (*client).race)
 	s.each(t, "try a plan again", (*client).planAgain)
 	s.each(t, "reorder", (*client).reorder)
-	s.each(t, "reorder what is held", (*client).reorderHeld)
 }
 
 // specs makes the tasks of a request from scripts.
 func specs(scripts ...string) []harness.PlanTask { return harness.NewPlan("", scripts...).Tasks }
-
-func (c *client) addTasks() {
-	o, door := c.atDoor()
-	p := c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": specs("say two", "say three")}).Plan
-	if len(p.Tasks) != 3 || p.Tasks[2].Name != "say three" || p.Tasks[2].Index != 2 || p.Tasks[2].Status != "pending" {
-		c.Errorf("the plan is %+v", p)
-	}
-	c.control.Open(door, "say one")
-	c.ran(c.becomes(o.ID, "completed completed[completed completed completed]"), 1, 1, 1)
-	if root := c.root(o.ID, 1); len(root.Artifacts) != 1 || root.Artifacts[0].Text != "three" {
-		c.Errorf("the root task is %s", root.Raw)
-	}
-}
 
 // addDependent adds tasks with dependencies to a list while its first task runs. The
 // others of the list keep their place in it.
@@ -123,45 +103,6 @@ func (c *client) eachChange(f func(c *client, method string, o *harness.Objectiv
 			f(c, method, c.get(o.ID))
 		})
 	}
-}
-
-func (c *client) revision() {
-	c.eachChange(func(c *client, method string, o *harness.Objective) {
-		before := o.Revision()
-		if before < 2 {
-			c.Errorf("after a plan was added the revision is %d", before)
-		}
-		p := changes(o)[method]
-		p["longhaul/v1/revision"] = before
-		c.call(method, p)
-		if now := c.get(o.ID).Revision(); now <= before && method != "tasks/updateStatus" {
-			c.Errorf("the revision was %d and is %d", before, now)
-		}
-	})
-}
-
-// stale has a client ask for changes with an old revision, in both places where
-// it may be.
-func (c *client) stale() {
-	o := c.create("x", harness.NewPlan("p", "say one"))
-	seen := o.Revision()
-	c.call("objectives/update", params{"id": o.ID, "name": "y"})
-	o = c.get(o.ID)
-	c.unchanged(o.ID, func() {
-		for method, p := range changes(o) {
-			for _, where := range []string{"longhaul/v1/revision", "metadata"} {
-				delete(p, "longhaul/v1/revision")
-				p[where] = any(seen)
-				if where == "metadata" {
-					p[where] = map[string]any{"longhaul/v1/revision": seen}
-				}
-				_, err := c.try(method, p)
-				if harness.Code(err) != -32001 || harness.Reason(err) != "STALE_REVISION" {
-					c.Errorf("%s with %v: %v", method, p, err)
-				}
-			}
-		}
-	})
 }
 
 // undisturbed makes every change around a running task. The task must not run
@@ -330,22 +271,6 @@ func (c *client) replan() {
 	c.refused(err, "completed", "planning")
 }
 
-// replanMeanwhile has a task end during a replan. No further task begins.
-func (c *client) replanMeanwhile() {
-	doors := c.newDoors(2)
-	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say never"))
-	c.await(doors[1])
-	c.shown("objectives/replan", params{"id": o.ID})
-	c.await(doors[0])
-	c.control.Open(doors[1], "say one")
-	c.becomes(o.ID, "planning blocked/operator[completed pending]")
-	c.unchanged(o.ID, func() { // another client asks for a replan
-		c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, "planning blocked/operator[completed pending]")
-	})
-	c.control.Open(doors[0], onePlan)
-	c.ran(c.becomes(o.ID, "completed skipped[completed canceled] completed[completed]"), 1, 0, 1)
-}
-
 // replanList replaces a working plan and the plans after it, which do not begin.
 func (c *client) replanList() {
 	doors := c.newDoors(2)
@@ -357,26 +282,22 @@ func (c *client) replanList() {
 	c.await(doors[1])
 	c.shown("objectives/replan", params{"id": o.ID})
 	c.control.Open(doors[1], "say one")
-	c.becomes(o.ID, "planning blocked/operator[completed pending]"+strings.Repeat(" pending[pending]", 5))
+	inPlanning := "planning blocked/operator[completed pending]" + strings.Repeat(" pending[pending]", 5)
+	c.becomes(o.ID, inPlanning)
+	c.unchanged(o.ID, func() { // another client asks for a replan
+		c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, inPlanning)
+	})
 	c.control.Open(doors[0], onePlan)
 	c.becomes(o.ID, "completed skipped[completed canceled]"+strings.Repeat(" skipped[canceled]", 5)+" completed[completed]")
 }
 
-func tooManyPlans() string {
-	plans := "["
-	for n := range defaults.Plans {
-		plans += fmt.Sprintf(`{"name": "n%d"},`, n)
-	}
-	return plans + `{"name": "last"}]`
-}
-
 // replanInVain has a replan without new plans. The old ones continue.
-func (c *client) replanInVain(behind string) {
+func (c *client) replanInVain() {
 	doors := c.newDoors(2)
 	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say two"), harness.NewPlan("q", "say three"))
 	c.await(doors[1])
 	c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, inPlanning+" pending[pending]")
-	c.control.Open(doors[0], behind)
+	c.control.Open(doors[0], "fail")
 	c.becomes(o.ID, "working working[working pending] pending[pending]")
 	c.control.Open(doors[1], "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)

@@ -10,30 +10,6 @@ import (
 	"longhaul/opt"
 )
 
-// waitsByHand has a client move a task to a waiting state before the start:
-// nothing starts.
-func (c *client) waitsByHand() {
-	o := c.create("x", harness.NewPlan("p", "say never", "say two"), harness.NewPlan("q", "say three"))
-	task := o.Plans[0].Tasks[0].ID
-	for _, step := range [][3]string{
-		{"working", "working working[working pending] pending[pending]", "WORKING"},
-		{"input-required", "blocked/input blocked/input[input-required pending] pending[pending]", "INPUT_REQUIRED"},
-		{"working", "working working[working pending] pending[pending]", "WORKING"},
-		{"auth-required", "blocked/auth blocked/auth[auth-required pending] pending[pending]", "AUTH_REQUIRED"},
-		{"working", "working working[working pending] pending[pending]", "WORKING"},
-	} {
-		c.move(task, step[0])
-		c.is(c.get(o.ID), step[1])
-		if root := c.root(o.ID, 1); root.State != step[2] {
-			c.Errorf("at %s the root task is %s", step[0], root.Raw)
-		}
-	}
-	c.move(task, "completed")
-	c.is(c.get(o.ID), "working working[completed pending] pending[pending]")
-	c.move(o.ID, "working")
-	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 0, 1, 1)
-}
-
 // waitsBeside has a client move a task to a waiting state while another works,
 // and start the objective.
 func (c *client) waitsBeside() {
@@ -297,27 +273,4 @@ func (c *client) reorder() {
 	if !slices.Equal(texts, []string{"one", "two"}) { // the third plan is not a leaf any more
 		c.Errorf("the root task made %v", texts)
 	}
-}
-
-// reorderHeld removes the dependencies of a plan, before and after the start.
-func (c *client) reorderHeld() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	held := harness.NewPlan("q", "say two")
-	held.Dependencies = []string{o.Plans[0].ID}
-	second, third := c.add(o.ID, held).ID, c.add(o.ID, held).ID
-	free := func(id, want string) {
-		p := c.shown("plans/update", params{"id": id, "dependencies": []string{}}).Plan
-		if len(p.Dependencies) > 0 || want != "" && p.Status != want {
-			c.Errorf("the plan is %+v", p)
-		}
-	}
-	free(second, "pending")
-	c.move(o.ID, "working")
-	c.await(door)
-	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
-	free(third, "") // it begins at once
-	c.becomes(o.ID, "working working[working] completed[completed] completed[completed]")
-	c.control.Open(door, "say one")
-	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
 }

@@ -17,10 +17,8 @@ var defaults = opt.Limits{}.OrDefault()
 // Many clients, and too many, change the same thing at once.
 func limits(t *testing.T, s *service) {
 	s.each(t, "fifty at once, on five plans", (*client).fiftyOnFive)
-	s.each(t, "fifty at once, on one plan", (*client).fiftyOnOne)
 	s.each(t, "more at once than a plan takes", (*client).sixtyOnOne)
 	s.each(t, "more plans at once than an objective takes", (*client).fifteenPlans)
-	s.each(t, "too much in one request", (*client).tooMuch)
 }
 
 // crowd calls f n times at once and returns the errors, by call.
@@ -91,22 +89,6 @@ func (c *client) fiftyOnFive() {
 	c.ran(c.becomes(o.ID, want), slices.Repeat([]int{1}, 55)...)
 }
 
-// fiftyOnOne fills a plan to its limit. Another task is refused.
-func (c *client) fiftyOnOne() {
-	o := c.create("x", harness.NewPlan("p"))
-	var names []string
-	for i, err := range crowd(defaults.Tasks, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
-		names = append(names, fmt.Sprintf("say %d", i))
-		if err != nil {
-			c.Errorf("call %d: %v", i, err)
-		}
-	}
-	c.allThere(c.get(o.ID).Plans[0], names)
-	c.unchanged(o.ID, func() {
-		c.tooMany(c.addOne(o.Plans[0].ID, "say 51"), "tasks", "50")
-	})
-}
-
 // tooMany checks that a call was refused because of a limit, which the error names.
 func (c *client) tooMany(err error, field, limit string) {
 	c.Helper()
@@ -163,19 +145,4 @@ func (c *client) fifteenPlans() {
 		_, err := c.c.CreatePlan(c.ctx, o.ID, harness.NewPlan("x"))
 		c.tooMany(err, "plans", "maxPlansPerObjective")
 	})
-}
-
-func (c *client) tooMuch() {
-	many := harness.NewPlan("p", slices.Repeat([]string{"say never"}, defaults.Tasks+1)...)
-	o := c.create("x", harness.NewPlan("p"))
-	c.unchanged(o.ID, func() {
-		_, err := c.c.CreatePlan(c.ctx, o.ID, many)
-		c.tooMany(err, "tasks", "50")
-		_, err = c.try("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": many.Tasks})
-		c.tooMany(err, "tasks", "50")
-	})
-	_, err := c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plan: many})
-	c.tooMany(err, "message.metadata.opt/v1/plan.tasks", "50")
-	_, err = c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plans: slices.Repeat([]*harness.Plan{harness.NewPlan("p")}, defaults.Plans+1)})
-	c.tooMany(err, "message.metadata.opt/v1/objective.plans", "10")
 }

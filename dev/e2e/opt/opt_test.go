@@ -53,7 +53,6 @@ var parts = []struct {
 	{"changing", changing},
 	{"limits", limits},
 	{"the largest objective", big},
-	{"bad input", badInput},
 	{"transcripts", transcripts},
 	{"random schedules", randomly},
 }

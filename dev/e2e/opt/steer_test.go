@@ -9,48 +9,20 @@ import (
 
 // Effects of a client's change of status on running work.
 func steering(t *testing.T, s *service) {
-	s.each(t, "a message starts what waits", (*client).startByMessage)
 	s.each(t, "a message starts what was begun by hand", (*client).startAfterHand)
-	s.each(t, "a task waits by hand", (*client).waitsByHand)
 	s.each(t, "a task waits by hand beside others", (*client).waitsBeside)
 	s.each(t, "works while it is planned", (*client).worksWhilePlanned)
 	s.each(t, "works while it is replanned", (*client).worksWhileReplanned)
 	s.each(t, "goes on after a pause", (*client).resumes)
 	s.each(t, "starts by itself", (*client).autoStart)
 	s.each(t, "a plan out of turn", (*client).planOutOfTurn)
-	s.each(t, "a plan whose dependencies are not met", (*client).planUnmet)
 	s.each(t, "pause", (*client).pause)
 	s.each(t, "pause at the last task of a plan", (*client).pauseAtTheEnd)
 	s.each(t, "pause a plan", (*client).pausePlan)
-	s.each(t, "finish early", (*client).finishEarly)
-	s.each(t, "finish a plan early", (*client).finishPlanEarly)
-	s.each(t, "cancel", func(c *client) {
-		c.cancel(func(id string) { c.move(id, "canceled") })
-	})
-	s.each(t, "cancel the root task", func(c *client) {
-		c.cancel(func(id string) {
-			if task, err := c.c.Cancel(c.ctx, id); err != nil || task.State != "CANCELED" {
-				c.Errorf("the answer is %+v, %v", task, err)
-			}
-		})
-	})
+	s.each(t, "cancel", (*client).cancel)
 	s.each(t, "cancel a task that runs", (*client).cancelTask)
 	s.each(t, "cancel a task that does not", (*client).cancelPending)
-	s.each(t, "skip", (*client).skip)
-	s.each(t, "skip what others depend on", (*client).skipDependency)
 	s.each(t, "skip everything", (*client).skipAll)
-	s.each(t, "open gate", (*client).openGate)
-	s.each(t, "cancel a task that a client has moved", (*client).cancelHand)
-	s.each(t, "fail a plan", (*client).failPlan)
-}
-
-func (c *client) startByMessage() {
-	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "say never", "say two"))
-	task := c.say(harness.Message{Text: "go", ContextID: o.ID})
-	if task.ID != o.ID || task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "one" || task.Artifacts[1].Text != "two" {
-		c.Errorf("the task is %s", task.Raw)
-	}
-	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed completed]"), 1, 1, 1)
 }
 
 func (c *client) startAfterHand() {
@@ -93,27 +65,6 @@ func (c *client) planOutOfTurn() {
 	c.await(doors[0])
 	c.becomes(o.ID, "working working[working] completed[completed]")
 	c.control.Open(doors[0], "say one")
-	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
-}
-
-func (c *client) planUnmet() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "await "+door))
-	second := harness.NewPlan("q", "say two")
-	second.Dependencies = []string{o.Plans[0].ID}
-	id := c.add(o.ID, second).ID
-	start := func(from string) {
-		c.unchanged(o.ID, func() {
-			_, err := c.try("plans/update", params{"id": id, "status": "working"})
-			c.refused(err, from, "working")
-		})
-	}
-	start("pending")
-	c.move(o.ID, "working")
-	c.await(door)
-	c.becomes(o.ID, "working working[working] blocked/dependencies[pending]")
-	start("blocked")
-	c.control.Open(door, "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
 }
 
@@ -162,40 +113,15 @@ func (c *client) pausePlan() {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
 }
 
-// The artifacts so far are the results.
-func (c *client) finishEarly() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
-	c.move(o.ID, "working")
-	c.await(door)
-	const want = "completed completed[completed] failed/objective-ended[canceled canceled] skipped[canceled]"
-	c.is(c.move(o.ID, "completed").Objective, want)
-	c.stopped(door)
-	if root := c.root(o.ID, 1); root.State != "COMPLETED" || len(root.Artifacts) != 1 || root.Artifacts[0].Text != "one" {
-		c.Errorf("the root task is %s", root.Raw)
-	}
-	c.ran(c.becomes(o.ID, want), 1, 1, 0, 0)
-}
-
-func (c *client) finishPlanEarly() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "say one", "await "+door, "say never"), harness.NewPlan("q", "say two"))
-	c.move(o.ID, "working")
-	c.await(door)
-	if got := c.move(o.Plans[0].ID, "completed").Plan.Status; got != "completed" {
-		c.Errorf("the plan is %s", got)
-	}
-	c.stopped(door)
-	c.ran(c.becomes(o.ID, "completed completed[completed canceled canceled] completed[completed]"), 1, 1, 0, 1)
-}
-
 // cancel cancels an objective during its work.
-func (c *client) cancel(how func(id string)) {
+func (c *client) cancel() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
 	c.move(o.ID, "working")
 	c.await(door)
-	how(o.ID)
+	if task, err := c.c.Cancel(c.ctx, o.ID); err != nil || task.State != "CANCELED" {
+		c.Errorf("the answer is %+v, %v", task, err)
+	}
 	const want = "canceled completed[completed] failed/canceled[canceled canceled] skipped[canceled]"
 	c.becomes(o.ID, want)
 	c.stopped(door)
@@ -248,33 +174,6 @@ func (c *client) cancelPending() {
 	c.ran(c.becomes(o.ID, "completed completed[completed canceled canceled canceled completed]"), 1, 0, 0, 0, 1)
 }
 
-// skip skips plans before their turn, and one that is paused in the middle.
-func (c *client) skip() {
-	door := c.newDoor()
-	o := c.create("x", harness.NewPlan("p", "say never"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"), harness.NewPlan("s", "say last"))
-	if got := c.move(o.Plans[0].ID, "skipped").Plan.Status; got != "skipped" {
-		c.Errorf("the plan is %s", got)
-	}
-	c.move(o.ID, "working")
-	c.await(door)
-	c.move(o.Plans[2].ID, "skipped")
-	c.move(o.Plans[1].ID, "blocked")
-	c.move(o.Plans[1].ID, "skipped")
-	c.stopped(door)
-	c.ran(c.becomes(o.ID, "completed skipped[canceled] skipped[canceled canceled] skipped[canceled] completed[completed]"), 0, 1, 0, 0, 1)
-}
-
-// skipDependency skips plans that others depend on: for those they count as done.
-func (c *client) skipDependency() {
-	o := c.create("x", harness.NewPlan("p", "say never"))
-	second := harness.NewPlan("q", "say two")
-	second.Dependencies = []string{o.Plans[0].ID}
-	c.add(o.ID, second)
-	c.move(o.Plans[0].ID, "skipped")
-	c.move(o.ID, "working")
-	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
-}
-
 // skipAll skips all plans of an objective: it waits for another plan.
 func (c *client) skipAll() {
 	o := c.create("x", harness.NewPlan("p", "say never"))
@@ -285,51 +184,4 @@ func (c *client) skipAll() {
 	c.is(c.get(o.ID), "working skipped[canceled]")
 	c.add(o.ID, harness.NewPlan("q", "say two"))
 	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
-}
-
-// openGate has work wait for a person. A client cannot continue it by a status,
-// but by an answer, and can end it.
-func (c *client) openGate() {
-	o := c.create("x", harness.NewPlan("p", "approve Go on?; say one"), harness.NewPlan("q", "say two"))
-	c.move(o.ID, "working")
-	o = c.becomes(o.ID, "blocked/input blocked/input[input-required] pending[pending]")
-	for _, id := range []string{o.ID, o.Plans[0].ID} {
-		c.unchanged(o.ID, func() {
-			_, err := c.try(mover(id), params{"id": id, "status": "working"})
-			c.refused(err, "blocked", "working")
-		})
-	}
-	where, _ := o.Metadata["longhaul/v1/blockedBy"].(map[string]any)
-	task := o.Plans[0].Tasks[0].ID
-	if where["planId"] != o.Plans[0].ID || where["taskId"] != task || where["interruptId"] != task+":1" || where["question"] != "Go on?" {
-		c.Errorf("blocked by %v", where)
-	}
-	if root := c.root(o.ID, 1); root.State != "INPUT_REQUIRED" || root.Gate == nil || root.Gate.ID != task+":1" {
-		c.Errorf("the root task is %s", root.Raw)
-	}
-	c.say(harness.Reply("yes", o.ID, task+":1", "accept"))
-	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 2, 1)
-
-	o = c.create("x", harness.NewPlan("p", "approve Go on?; say never"), harness.NewPlan("q", "say two"))
-	c.move(o.ID, "working")
-	c.becomes(o.ID, "blocked/input blocked/input[input-required] pending[pending]")
-	c.move(o.Plans[0].ID, "skipped")
-	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 1, 1)
-}
-
-// cancelHand cancels work of which a client has moved a task by hand.
-func (c *client) cancelHand() {
-	o := c.create("x", harness.NewPlan("p", "say never", "say never"))
-	c.move(o.Plans[0].Tasks[0].ID, "working")
-	c.move(o.ID, "working")
-	c.is(c.move(o.ID, "canceled").Objective, "canceled failed/canceled[canceled canceled]")
-}
-
-// failPlan fails a working plan, and its objective fails after the plan has
-// stopped.
-func (c *client) failPlan() {
-	o, _ := c.atDoor()
-	c.move(o.Plans[0].ID, "failed")
-	o = c.until(o.ID, "it has ended", func(o *harness.Objective) bool { return o.Status == "failed" })
-	c.is(o, "failed failed[canceled]")
 }

@@ -196,33 +196,6 @@ func TestTurns_beforeAnyWorker(t *testing.T) {
 	}
 }
 
-// TestTurns_ofEveryEnd checks that the turn passes to the next objective after
-// each kind of end.
-func TestTurns_ofEveryEnd(t *testing.T) {
-	r := newRoom(t, 3*time.Minute)
-	r.site.Start(harness.AllInOne)
-	first := r.begin("everybody", "work 10m")
-	r.runs(first, 1)
-	fails := r.begin("everybody", "fail")
-	gate := r.begin("everybody", "approve Go on?")
-	works := r.begin("everybody", "work 10m")
-	last := r.begin("everybody", "say done")
-	r.MustCancel(r.ctx, t, first.ID)
-	r.until(fails, "FAILED")
-	r.until(gate, "INPUT_REQUIRED")
-	r.runs(works, 1)
-	if state := r.until(last, "SUBMITTED").State; state != "SUBMITTED" {
-		t.Errorf("the last is %s before its turn", state)
-	}
-	r.MustCancel(r.ctx, t, gate.ID)
-	r.MustCancel(r.ctx, t, works.ID)
-	r.until(last, "COMPLETED")
-	r.turns(first, fails, gate, works, last)
-
-	again := r.begin("everybody", "say again")
-	r.until(again, "COMPLETED")
-}
-
 // TestTurns_ofNewAttempts has a new attempt at an objective wait like new work.
 func TestTurns_ofNewAttempts(t *testing.T) {
 	r := newRoom(t, 3*time.Minute)

@@ -41,12 +41,12 @@ func TestSecrets(t *testing.T) {
 	forged := strings.TrimSuffix(key, key[len(key)-6:]) + "canary"
 	site.Hide(secretOf(key, id), secretOf(revoked, revokedID), "canary-wrong", "canary-token", "canary-bearer", "canary-user:canary-password", "canary-jwt", secretOf(forged, id))
 	process := site.Start(harness.AllInOne)
-	c := caller{t, site.Client().HTTP, site.URL()}
+	c := caller{t, site.Client()}
 
 	for _, wrong := range []string{"Bearer " + forged, "Bearer " + revoked, "Bearer canary-wrong", "Basic " + base64.StdEncoding.EncodeToString([]byte("canary-user:canary-password")),
 		"Bearer eyJhbGciOiJub25lIn0.canary-jwt.", "canary-wrong"} {
 		for _, path := range []string{"/a2a", "/a2a/rest/message:send", "/v1/tasks/x/deliveries/y/1/redeliver"} {
-			if status, _ := c.post(path, wrong, "1.0", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`); status != http.StatusUnauthorized {
+			if status, _ := c.page(http.MethodPost, path, wrong, "1.0", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`); status != http.StatusUnauthorized {
 				t.Errorf("%s with %q: status %d", path, wrong[:10], status)
 			}
 		}
@@ -74,12 +74,12 @@ func TestSecrets(t *testing.T) {
 		c.call(auth, "1.0", name, params)
 	}
 	for _, path := range []string{"/a2a/rest/tasks/" + taskID + "/pushNotificationConfigs", "/a2a/rest/tasks/" + taskID + "/pushNotificationConfigs/refuses", "/v1/a2a/tasks/" + taskID, "/v1/runs/" + taskID} {
-		if status, body := c.get(path, auth); status != http.StatusOK {
+		if status, body := c.page(http.MethodGet, path, auth, "1.0", ""); status != http.StatusOK {
 			t.Errorf("%s: status %d: %s", path, status, body)
 		}
 	}
 	harness.Eventually(t, within, "every delivery was attempted", func() error {
-		_, body := c.get("/v1/tasks/"+taskID+"/deliveries", auth)
+		_, body := c.page(http.MethodGet, "/v1/tasks/"+taskID+"/deliveries", auth, "1.0", "")
 		if strings.Contains(body, `"status":"due"`) || !strings.Contains(body, `"httpStatus":403`) || !strings.Contains(body, `"httpStatus":500`) || !strings.Contains(body, `"status":"delivered"`) {
 			return fmt.Errorf("deliveries: %s", body)
 		}
@@ -92,9 +92,8 @@ func TestSecrets(t *testing.T) {
 
 // A caller calls the API with credentials.
 type caller struct {
-	t    *testing.T
-	http *http.Client
-	url  string
+	t *testing.T
+	*harness.Client
 }
 
 // must calls a method that has to succeed and returns the answer.
@@ -108,36 +107,14 @@ func (c caller) must(auth, version, method, params string) string {
 }
 
 func (c caller) call(auth, version, method, params string) (int, string) {
-	return c.post("/a2a", auth, version, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
-}
-
-func (c caller) post(path, auth, version, body string) (int, string) {
-	return c.do(http.MethodPost, path, auth, version, strings.NewReader(body))
-}
-
-func (c caller) get(path, auth string) (int, string) {
-	return c.do(http.MethodGet, path, auth, "1.0", nil)
-}
-
-func (c caller) do(verb, path, auth, version string, body io.Reader) (int, string) {
 	c.t.Helper()
-	r, err := http.NewRequestWithContext(c.t.Context(), verb, c.url+path, body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", auth)
-	r.Header.Set("A2A-Version", version)
-	answer, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
+	return c.page(http.MethodPost, "/a2a", auth, version, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+}
+
+func (c caller) page(verb, path, auth, version, body string) (int, string) {
+	c.t.Helper()
+	status, answer := c.With("Content-Type", "application/json").With("Authorization", auth).With("A2A-Version", version).MustPage(c.t, verb, path, body)
+	return status, string(answer)
 }
 
 // find returns the id of the task in an answer.

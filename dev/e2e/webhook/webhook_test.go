@@ -74,13 +74,8 @@ func (s *service) next(t *testing.T, n int) (w work) {
 // callback sends a callback, and returns the status of the answer.
 func callback(t *testing.T, url, key, body string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Idempotency-Key", key)
-	res, _ := harness.Do(t, r)
-	return res.StatusCode
+	status, _ := harness.NewClient(url).With("Idempotency-Key", key).MustPage(t, http.MethodPost, "", body)
+	return status
 }
 
 // A site is an installation whose messages are tasks for the service.

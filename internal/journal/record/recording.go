@@ -187,6 +187,31 @@ func (r *Recording) endTasks(e *entry) {
 	shutEpochs(r.rows, e.PlanID)
 }
 
+// changes change the rows that an event is about, by its kind. Of other kinds the heads have all changes.
+var changes = map[opt.EventKind]func(*rows, *entry){
+	opt.ObjectiveChanged: writeObjectiveText,
+	opt.ObjectiveRetried: retryObjective,
+	opt.PlanAdded:        addPlan,
+	opt.PlanChanged:      writePlanText,
+	opt.PlanRetried:      addTasks,
+	opt.TasksAdded:       addTasks,
+	opt.TasksReopened:    addTasks,
+	opt.TaskLinked:       linkTask,
+	opt.TaskMoved:        moveTask,
+	opt.ExchangeAdded:    extendGate,
+	opt.MessageAdded:     addMessage,
+	opt.CommandAnswered:  addAnswer,
+	opt.SourceRewound:    rewind,
+}
+
+// additions are like changes, for events that may come too late to change anything.
+var additions = map[opt.EventKind]func(*rows, *entry) (kept bool){
+	opt.ObjectiveOpened: addObjective,
+	opt.TaskTried:       addTry,
+	opt.TaskProgressed:  showProgress,
+	opt.ArtifactAdded:   addArtifact,
+}
+
 // apply changes the rows that e is about. kept is false if e came too late to
 // change anything; then readers never see it.
 func (r *Recording) apply(e *entry) (kept bool) {
@@ -200,44 +225,17 @@ func (r *Recording) apply(e *entry) (kept bool) {
 	if e.PlanHead != nil {
 		writePlanHead(r.rows, e)
 	}
-	switch e.Kind {
-	case opt.ObjectiveOpened:
-		return addObjective(r.rows, e)
-	case opt.ObjectiveChanged:
-		writeObjectiveText(r.rows, e)
-	case opt.ObjectiveRetried:
-		retryObjective(r.rows, e)
-	case opt.PlanAdded:
-		addPlan(r.rows, e)
-	case opt.PlanChanged:
-		writePlanText(r.rows, e)
-	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
-		addTasks(r.rows, e)
-	case opt.TaskLinked:
-		linkTask(r.rows, e)
-	case opt.TaskMoved:
-		moveTask(r.rows, e)
-	case opt.ExchangeAdded:
-		extendGate(r.rows, e)
-	case opt.TaskTried:
-		return addTry(r.rows, e)
-	case opt.TaskProgressed:
-		return showProgress(r.rows, e)
-	case opt.ArtifactAdded:
-		return addArtifact(r.rows, e)
-	case opt.MessageAdded:
-		addMessage(r.rows, e)
-	case opt.CommandAnswered:
-		r.addAnswer(e)
-	case opt.SourceRewound:
-		rewind(r.rows, e)
-	default: // the head has all changes
+	if change := changes[e.Kind]; change != nil {
+		change(r.rows, e)
+	}
+	if add := additions[e.Kind]; add != nil {
+		return add(r.rows, e)
 	}
 	return true
 }
 
 // addAnswer notes which event answers a command. The first answer stays.
-func (r *Recording) addAnswer(e *entry) {
+func addAnswer(r *rows, e *entry) {
 	r.Do("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		r.objectiveID, e.Answer.CommandID, r.seq())
 }
