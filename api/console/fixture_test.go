@@ -59,6 +59,7 @@ func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.
 	s.world = servicetest.New(t, world)
 	operations := service.New(service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
+		Standing: s.world.Journal().Standing, Absences: s.world.Journal().Absences,
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
 		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	})

@@ -57,6 +57,7 @@ type gatePage struct {
 	Why         string         // why there is no form at an open gate
 	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
 	Written     written
+	Beforehand  string // path of the form that decides about the next such gates, "" if the caller may not
 }
 
 // An outcome is how a gate was closed.
@@ -66,6 +67,7 @@ type outcome struct {
 	At       a2a.Time
 	Feedback string
 	Answers  []answer
+	Standing string   // path of the standing decision that has closed it, "" for none
 	Objects  []object // that replace the object of the decision
 	Diff     []comparison
 }
@@ -156,6 +158,9 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		v.addOutcome(p, s)
 	}
 	p.Replies = v.otherReplies(s)
+	if g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups) {
+		p.Beforehand = newStandingPath(g.ID)
+	}
 	return p
 }
 
@@ -236,6 +241,9 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 		o.Word = "Closed"
 	}
 	p.Outcome = o
+	if d.Standing != nil {
+		o.Standing = standingPath(d.Standing.ID)
+	}
 	r := last.Reply
 	if r == nil {
 		return
