@@ -140,6 +140,7 @@ var table = []route{
 	{"GET /find", "objectives/list", showFound},
 	{"GET /new", "PreviewObjective", showStart},
 	{"POST /new", "PreviewObjective", previewStart},
+	{"POST /new/rehearse", "RehearseObjective", rehearseStart},
 	{"POST /new/start", "SendMessage", start},
 	{"GET /objectives/{id}", "objectives/get", showObjective},
 	{"POST /objectives/{id}", "objectives/update", changeObjective},

@@ -1,13 +1,16 @@
 package console
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -15,6 +18,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/work"
 	"longhaul/opt"
+	"longhaul/opt/rehearse"
 )
 
 // maxRequest is the longest text of a new objective in bytes.
@@ -35,6 +39,9 @@ type startForm struct {
 	Tree    *tree
 	Plans   []previewPlan
 	Answer  string // of the agent, in the preview
+
+	Rehearsed bool             // it was asked for
+	Rehearsal *rehearse.Report // nil if the plan is not known
 }
 
 // A previewPlan is a plan of a preview.
@@ -133,6 +140,50 @@ func previewStart(v *visit) (view, error) {
 	return v.startRefused(f, err)
 }
 
+// rehearseStart shows how the work is likely to go, with its plan.
+func rehearseStart(v *visit) (view, error) {
+	f, m, err := v.startForm()
+	if err == nil {
+		err = v.preview(&f, f.params(m))
+	}
+	if err == nil {
+		f.Rehearsed = true
+		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, f.params(m))
+	}
+	return v.startRefused(f, err)
+}
+
+// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
+func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
+	if r.Low == r.High {
+		return text(r.Likely)
+	}
+	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
+}
+
+// sinceText returns a time since the begin.
+func sinceText(d time.Duration) string {
+	if d = d.Round(time.Second); d == 0 {
+		return "0 s"
+	}
+	return durationText(d.Milliseconds())
+}
+
+// An ask is a time at which people are asked, or may answer, in words.
+type ask struct{ After, What, Who string }
+
+// asksOf returns when people are asked, and by which step.
+func asksOf(asked []rehearse.Ask) (out []ask) {
+	for _, a := range asked {
+		who := ""
+		if a.Step != opt.Remind && a.Step != opt.Expire {
+			who = cmp.Or(respondersText(a.Of), "everyone")
+		}
+		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
+	}
+	return out
+}
+
 // startRefused returns the page with a form that may have been refused, and keeps its
 // input. Its message keeps its id, so that the form can be sent again, unless another
 // request has used the id.
@@ -148,7 +199,7 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 		f.ID, p.Status = newMessageID(), http.StatusConflict
 		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
 			"This request has begun nothing. Start it if you want both."
-	case fault.Kind == call.Unavailable && f.Preview != nil: // it was sent
+	case fault.Kind == call.Unavailable && f.Preview != nil && !f.Rehearsed: // it was sent
 		text = "It is not known whether the objective has begun. Start it again in a moment: it begins once at most."
 	case fault.Kind == call.Unavailable:
 		text = "The plan cannot be shown for the moment. This try has begun nothing: try again in a moment."

@@ -17,6 +17,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
@@ -96,6 +97,11 @@ func functions(a assets) template.FuncMap {
 		"plan":     planPath,
 		"inbox":    gatePath,
 		"standing": newStandingPath,
+		"since":    sinceText,
+		"percent":  func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"asks":     asksOf,
+		"times":    func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
+		"costs":    func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
 		"states":   func() []shown.Kind { return shown.Kinds },
 		"gate":     func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}

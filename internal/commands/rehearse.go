@@ -45,15 +45,12 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	m := a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(c.Message)}}
 	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill)
 	a.At = time.Now().UTC()
-	report, err := rehearse.Run(plan, m, a)
-	if err == nil && c.Past > 0 {
-		var runs []rehearse.PastRun
-		if runs, err = pastRuns(p.Ctx, r.client, report.Planner, c.Past); err != nil {
-			return err
+	report, err := rehearse.RunFrom(plan, m, a, func(planner string) ([]rehearse.PastRun, error) {
+		if c.Past <= 0 {
+			return nil, nil
 		}
-		a.Past, a.Runs = report.PastOf(runs)
-		report, err = rehearse.Run(plan, m, a)
-	}
+		return pastRuns(p.Ctx, r.client, planner, c.Past)
+	})
 	switch {
 	case err != nil:
 		return err

@@ -77,6 +77,7 @@ type Assumptions struct {
 	Limits    opt.Limits      // of the server
 	Quotas    access.Quotas   // of the tenant
 	Samples   int             // random rehearsals; 0 for 200
+	Steps     int             // of all rehearsals, after which no other begins; 0 for no limit
 	Tenant    string          // "" for the default one
 }
 
