@@ -31,8 +31,8 @@ type Rehearsals struct {
 // Limits of the work of a rehearsal.
 const (
 	mostPastRuns  = 20
-	mostPastTasks = 200 // that are read, of all runs
-	mostSteps     = 100_000
+	mostPastTasks = 200    // that are read, of all runs
+	mostSteps     = 10_000 // some seconds, with 500 tasks
 )
 
 // errBusy is the fault of a rehearsal beside another one.

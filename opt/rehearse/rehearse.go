@@ -28,7 +28,7 @@ func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 	r, steps := reportOf(w), w.steps
 	took, spent := []time.Duration{r.Took.Likely}, []opt.Money{r.Cost.Likely}
 	for i := range a.samples() {
-		if a.Steps > 0 && steps > a.Steps {
+		if a.Steps > 0 && steps >= a.Steps {
 			break
 		}
 		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64)
