@@ -12,8 +12,6 @@ import (
 	"longhaul/opt/wire"
 )
 
-const absencesPath = Path + "/absences"
-
 // absences is the data of the page with the absences of the tenant and the form for another one.
 type absences struct {
 	ruleForm
@@ -32,10 +30,10 @@ type absenceRow struct {
 	Ends  bool // the caller may end it
 }
 
-func showAbsences(v *visit) (view, error) { return v.absences(newRuleForm(url.Values{})) }
+func showAbsences(v *visit) (view, error) { return absencesOf(v, newRuleForm(url.Values{})) }
 
-// absences returns the page with a form.
-func (v *visit) absences(f ruleForm) (view, error) {
+// absencesOf returns the page with a form.
+func absencesOf(v *visit, f ruleForm) (view, error) {
 	list, err := v.cfg.Service.Absences.List(v.r.Context(), v.call, struct{}{})
 	data := absences{ruleForm: f, Own: v.has(call.RespondApprovals) && !v.call.Anonymous, Others: v.has(call.ManageAbsences)}
 	now := a2a.At(v.cfg.Now())
@@ -63,7 +61,7 @@ func absenceState(a wire.Absence, now a2a.Time) string {
 
 // addAbsence makes the absence of a form. Its days are whole days in UTC.
 func addAbsence(v *visit) (view, error) {
-	return v.makeRule(v.absences, func() (string, error) {
+	return makeRule(v, absencesOf, func() (string, error) {
 		p := absence.AddParams{Principal: strings.TrimSpace(v.field("principal")), Deputy: strings.TrimSpace(v.field("deputy"))}
 		for _, group := range strings.Split(v.field("groups"), ",") {
 			if group = strings.TrimSpace(group); group != "" {

@@ -329,32 +329,6 @@ func textOfReply(r opt.Reply) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// respondersText returns who may answer, "" for everyone with the scope.
-func respondersText(r *opt.Responders) string {
-	if r == nil {
-		return ""
-	}
-	var who []string
-	who = append(who, r.Principals...)
-	for _, g := range r.Groups {
-		who = append(who, "the group "+g)
-	}
-	text := strings.Join(who, ", ")
-	if text == "" && (r.NotRequester || r.Several()) {
-		text = "everyone"
-	}
-	if r.NotRequester {
-		text += ", but not who asked for the work"
-	}
-	if r.Several() {
-		text += fmt.Sprintf("; %d have to accept", r.Accepts)
-		if r.NoVeto {
-			text += fmt.Sprintf(", and %d to reject", r.Accepts)
-		}
-	}
-	return a2a.Visible(text)
-}
-
 // A rung is a step of the ladder of a gate, or the moment of its opening.
 type rung struct {
 	At   a2a.Time // zero: not known, or never

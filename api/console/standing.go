@@ -16,15 +16,6 @@ import (
 	"longhaul/opt/wire"
 )
 
-const standingsPath = Path + "/standing"
-
-func standingPath(id string) string { return standingsPath + "/" + url.PathEscape(id) }
-
-// newStandingPath returns the address of the form for a standing decision about gates like one.
-func newStandingPath(gate string) string {
-	return standingsPath + "/new?gate=" + url.QueryEscape(gate)
-}
-
 // standings is the data of the page with the standing decisions.
 type standings struct {
 	wire.StandingList
@@ -57,12 +48,14 @@ func showStanding(v *visit) (view, error) {
 }
 
 // approveStanding puts the caller behind a standing decision.
-func approveStanding(v *visit) (view, error) { return v.ofStanding(v.cfg.Service.Standing.Approve) }
+func approveStanding(v *visit) (view, error) {
+	return changeStanding(v, v.cfg.Service.Standing.Approve)
+}
 
-func revokeStanding(v *visit) (view, error) { return v.ofStanding(v.cfg.Service.Standing.Revoke) }
+func revokeStanding(v *visit) (view, error) { return changeStanding(v, v.cfg.Service.Standing.Revoke) }
 
-// ofStanding changes the standing decision in the path, and leads back to its page.
-func (v *visit) ofStanding(change func(context.Context, *call.Call, read.IDParams) (wire.Standing, error)) (view, error) {
+// changeStanding changes the standing decision in the path, and leads back to its page.
+func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDParams) (wire.Standing, error)) (view, error) {
 	id := v.r.PathValue("id")
 	_, err := change(v.r.Context(), v.call, read.IDParams{ID: id})
 	return view{Location: standingPath(id)}, err
@@ -93,11 +86,11 @@ func newStanding(v *visit) (view, error) {
 			values.Set("holds", p.Holds)
 		}
 	}
-	return v.standingForm(newRuleForm(values))
+	return standingFormOf(v, newRuleForm(values))
 }
 
-// standingForm returns the page with a form.
-func (v *visit) standingForm(f ruleForm) (view, error) {
+// standingFormOf returns the page with a form.
+func standingFormOf(v *visit, f ruleForm) (view, error) {
 	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
 		return view{}, err
 	}
@@ -117,7 +110,7 @@ func (v *visit) standingForm(f ruleForm) (view, error) {
 
 // makeStanding makes the standing decision of a form.
 func makeStanding(v *visit) (view, error) {
-	return v.makeRule(v.standingForm, func() (string, error) {
+	return makeRule(v, standingFormOf, func() (string, error) {
 		length, err := opt.ParseSpan(v.field("for"))
 		if err != nil {
 			return "", call.InvalidField("for", "must be a duration such as 8h or 7d")
@@ -150,7 +143,7 @@ var ruleFields = map[string]string{
 
 // makeRule makes what the form of a request asks for, and leads to the address that apply returns. If
 // that is refused, page returns the page with the form again, for callers who may read it.
-func (v *visit) makeRule(page func(ruleForm) (view, error), apply func() (address string, err error)) (view, error) {
+func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() (address string, err error)) (view, error) {
 	if key := v.field("key"); len(key) <= call.MaxID {
 		v.call.Key, v.call.KeyField = key, "key"
 	}
@@ -169,7 +162,7 @@ func (v *visit) makeRule(page func(ruleForm) (view, error), apply func() (addres
 	if fault.Kind == call.Unavailable { // it may have been made
 		form.Key = v.field("key")
 	}
-	out, err := page(form)
+	out, err := page(v, form)
 	if err != nil {
 		return view{}, fault
 	}

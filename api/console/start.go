@@ -1,16 +1,13 @@
 package console
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -151,37 +148,6 @@ func rehearseStart(v *visit) (view, error) {
 		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, f.params(m))
 	}
 	return v.startRefused(f, err)
-}
-
-// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
-func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
-	if r.Low == r.High {
-		return text(r.Likely)
-	}
-	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
-}
-
-// sinceText returns a time since the begin.
-func sinceText(d time.Duration) string {
-	if d = d.Round(time.Second); d == 0 {
-		return "0 s"
-	}
-	return durationText(d.Milliseconds())
-}
-
-// An ask is a time at which people are asked, or may answer, in words.
-type ask struct{ After, What, Who string }
-
-// asksOf returns when people are asked, and by which step.
-func asksOf(asked []rehearse.Ask) (out []ask) {
-	for _, a := range asked {
-		who := ""
-		if a.Step != opt.Remind && a.Step != opt.Expire {
-			who = cmp.Or(respondersText(a.Of), "everyone")
-		}
-		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
-	}
-	return out
 }
 
 // startRefused returns the page with a form that may have been refused, and keeps its

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -113,6 +114,37 @@ func usedText(u opt.Used) string {
 		return ""
 	}
 	return wire.UsageOf(u).String()
+}
+
+// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
+func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
+	if r.Low == r.High {
+		return text(r.Likely)
+	}
+	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
+}
+
+// sinceText returns a time since the begin.
+func sinceText(d time.Duration) string {
+	if d = d.Round(time.Second); d == 0 {
+		return "0 s"
+	}
+	return durationText(d.Milliseconds())
+}
+
+// An ask is a time at which people are asked, or may answer, in words.
+type ask struct{ After, What, Who string }
+
+// asksOf returns when people are asked, and by which step.
+func asksOf(asked []rehearse.Ask) (out []ask) {
+	for _, a := range asked {
+		who := ""
+		if a.Step != opt.Remind && a.Step != opt.Expire {
+			who = cmp.Or(respondersText(a.Of), "everyone")
+		}
+		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
+	}
+	return out
 }
 
 // A shownTime is a time for the template _time, which the script shows in the time zone

@@ -3,7 +3,6 @@ package message
 import (
 	"context"
 	"sync"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -35,9 +34,6 @@ const (
 	mostSteps     = 10_000 // some seconds, with 500 tasks
 )
 
-// errBusy is the fault of a rehearsal beside another one.
-var errBusy = &call.Fault{Kind: call.RateLimited, Message: "Another rehearsal runs", Reason: "REHEARSAL_RUNS", Retry: time.Second}
-
 // RehearseObjective returns how the work of a message is likely to go, and begins nothing; nil where
 // that is not known: the agent answers at once or refuses, or a worker makes the plans. It has the
 // times and costs of past runs, if the caller may read them.
@@ -50,7 +46,7 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 		return nil, err
 	}
 	if !s.busy.TryLock() {
-		return nil, errBusy
+		return nil, call.TooMany(call.RetryDelay)
 	}
 	defer s.busy.Unlock()
 	planned := func(opt.Objective, *a2a.Message) rehearse.Planned {
