@@ -218,6 +218,6 @@ func testRules(t *testing.T, o *office) {
 	b.open("/console/new?text=Write+notes+about+plays")
 	b.click("button", "Show the plan")
 	b.click("button", "Rehearse")
-	b.sees("Rehearsal", "completed", "Without past runs")
+	b.sees("Rehearsal", "completed after", "past run", "asked everyone")
 	b.look("rehearsal")
 }
