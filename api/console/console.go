@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -10,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gateform"
+	"longhaul/api/operation"
 	"longhaul/api/service"
 	"longhaul/opt/access"
 )
@@ -107,3 +109,104 @@ func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
 // policy is the Content-Security-Policy of the pages: scripts, styles, images and
 // requests of this origin only, and no inline script or style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// A route is one line of the table of pages.
+type route struct {
+	pattern   string                     // of http.ServeMux, whose path is below Path
+	operation string                     // of the service, whose scope the caller needs; "" for what everyone may see
+	show      func(*visit) (view, error) // a view with a Problem is also shown beside an error
+}
+
+// table lists all pages and forms.
+var table = []route{
+	{"GET /{$}", "GetOverview", showOverview},
+	{"GET /inbox", "ListInterrupts", showInbox},
+	{"POST /inbox", "AnswerInterrupt", decideTogether},
+	{"GET /inbox/{gate}", "GetInterrupt", showGate},
+	{"POST /inbox/{gate}", "AnswerInterrupt", answerGate},
+	{"GET /inbox/{gate}/{section}/{n}", "GetInterrupt", showGatePart},
+
+	{"GET /standing", "ListStanding", showStandings},
+	{"GET /standing/new", "GetInterrupt", newStanding},
+	{"POST /standing", "MakeStanding", makeStanding},
+	{"GET /standing/{id}", "GetStanding", showStanding},
+	{"POST /standing/{id}/approve", "ApproveStanding", approveStanding},
+	{"POST /standing/{id}/revoke", "RevokeStanding", revokeStanding},
+	{"GET /absences", "ListAbsences", showAbsences},
+	{"POST /absences", "AddAbsence", addAbsence},
+	{"POST /absences/{id}/end", "EndAbsence", endAbsence},
+
+	{"GET /objectives", "objectives/list", showObjectives},
+	{"GET /find", "objectives/list", showFound},
+	{"GET /new", "PreviewObjective", showStart},
+	{"POST /new", "PreviewObjective", previewStart},
+	{"POST /new/rehearse", "RehearseObjective", rehearseStart},
+	{"POST /new/start", "SendMessage", start},
+	{"GET /objectives/{id}", "objectives/get", showObjective},
+	{"POST /objectives/{id}", "objectives/update", changeObjective},
+	{"POST /objectives/{id}/text", "objectives/update", changeObjectiveText},
+	{"POST /objectives/{id}/replan", "objectives/replan", replan},
+	{"POST /objectives/{id}/plans", "plans/create", addPlan},
+	{"POST /objectives/{id}/plans/{plan}", "plans/update", changePlan},
+	{"POST /objectives/{id}/draft", "plans/addTasks", sendDraft},
+	{"POST /objectives/{id}/tasks/{task}", "tasks/updateStatus", changeTask},
+	{"POST /objectives/{id}/fork", "objectives/fork", forkObjective},
+	{"GET /objectives/{id}/compare", "CompareObjectives", showComparison},
+	{"GET /objectives/{id}/timeline", "ListEvents", showTimeline},
+	{"GET /objectives/{id}/messages", "GetTask", downloadMessages},
+	{"GET /artifacts", "ReadContent", download},
+
+	{"GET /sign-in", "", showSignIn},
+	{"POST /sign-in", "", signIn},
+	{"POST /sign-out", "", signOut},
+	{"GET /oidc/sign-in", "", beginProvider},
+	{"GET /oidc/callback", "", finishProvider},
+	{"GET /", "", showUnknown},
+	{"POST /", "", showUnknown},
+}
+
+// routes registers the table and the assets.
+func (k *Console) routes() {
+	for _, to := range table {
+		verb, path, _ := strings.Cut(to.pattern, " ")
+		k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
+	}
+	k.mux.HandleFunc("GET "+assetPath+"{name}", k.assets.serve)
+}
+
+// page returns the handler of a line of the table.
+func (k *Console) page(to route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := k.visit(w, r)
+		var out view
+		show := func() (err error) {
+			out, err = to.show(v)
+			return err
+		}
+		var fault *call.Fault
+		if to.operation == "" {
+			fault = k.cfg.Service.Guard(v.call, func() error {
+				if err := v.readForm(); err != nil {
+					return err
+				}
+				return show()
+			})
+		} else {
+			fault = k.cfg.Service.Serve(v.call, call.Steps{
+				Authenticate: v.authenticate,
+				Read: func() (call.Right, error) {
+					v.call.Method = to.operation
+					return operation.Right(to.operation), v.readForm()
+				},
+				Handle: show,
+			})
+		}
+		if fault != nil {
+			v.retryAfter(fault)
+			if out.Problem == "" {
+				out = v.refusal(fault)
+			}
+		}
+		v.write(out)
+	}
+}

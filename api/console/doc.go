@@ -2,7 +2,7 @@
 // work and its state, and the forms that change it. It needs no build step and works
 // offline: templates, styles and the script are embedded.
 //
-// [Console.Serve] handles every request by the table in route.go. A line of the table
+// [Console.Serve] handles every request by the table in console.go. A line of the table
 // names the operation of the service whose scope a caller needs, and a function that
 // takes a [visit] and returns a [view]: the name of a template and its data. Functions
 // read and write only through [service.Service], by the rules of all other clients.

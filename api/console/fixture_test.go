@@ -68,6 +68,7 @@ func beginService(t *testing.T, world servicetest.Config, serve func(*service.Co
 	s.world = servicetest.New(t, world)
 	served := service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
+		Standing: s.world.Journal().Standing, Absences: s.world.Journal().Absences,
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
 		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	}

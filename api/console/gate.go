@@ -57,6 +57,7 @@ type gatePage struct {
 	Why         string         // why there is no form at an open gate
 	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
 	Written     written
+	Beforehand  string // path of the form that decides about the next such gates, "" if the caller may not
 }
 
 // An outcome is how a gate was closed.
@@ -66,6 +67,7 @@ type outcome struct {
 	At       a2a.Time
 	Feedback string
 	Answers  []answer
+	Standing string   // path of the standing decision that has closed it, "" for none
 	Objects  []object // that replace the object of the decision
 	Diff     []comparison
 }
@@ -156,6 +158,9 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		v.addOutcome(p, s)
 	}
 	p.Replies = v.otherReplies(s)
+	if g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups) {
+		p.Beforehand = newStandingPath(g.ID)
+	}
 	return p
 }
 
@@ -236,6 +241,9 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 		o.Word = "Closed"
 	}
 	p.Outcome = o
+	if d.Standing != nil {
+		o.Standing = standingPath(d.Standing.ID)
+	}
 	r := last.Reply
 	if r == nil {
 		return
@@ -319,32 +327,6 @@ func textOfReply(r opt.Reply) string {
 		texts = append(texts, text)
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))
-}
-
-// respondersText returns who may answer, "" for everyone with the scope.
-func respondersText(r *opt.Responders) string {
-	if r == nil {
-		return ""
-	}
-	var who []string
-	who = append(who, r.Principals...)
-	for _, g := range r.Groups {
-		who = append(who, "the group "+g)
-	}
-	text := strings.Join(who, ", ")
-	if text == "" && (r.NotRequester || r.Several()) {
-		text = "everyone"
-	}
-	if r.NotRequester {
-		text += ", but not who asked for the work"
-	}
-	if r.Several() {
-		text += fmt.Sprintf("; %d have to accept", r.Accepts)
-		if r.NoVeto {
-			text += fmt.Sprintf(", and %d to reject", r.Accepts)
-		}
-	}
-	return a2a.Visible(text)
 }
 
 // A rung is a step of the ladder of a gate, or the moment of its opening.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"longhaul/api/gateform"
 	"longhaul/opt"
 	"longhaul/opt/shown"
+	"longhaul/opt/standing"
 )
 
 // inboxSize is how many gates a page of the inbox shows.
@@ -40,28 +40,7 @@ type inbox struct {
 	Chosen   bool      // Gate or Together was asked for; the first gate is shown only where there is room
 	Decided  *decided  // the answer that has led to this page, nil for none
 
-	Proposals []proposal
-}
-
-// A proposal is a standing decision that answers of the caller propose.
-type proposal struct {
-	Action, Gates string
-	Alike         int
-	Command       string // that makes it
-}
-
-// proposals returns what answers of the caller propose.
-func proposals(v *visit) (out []proposal, err error) {
-	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
-	for _, p := range list.Proposals {
-		holds := "'" + strings.ReplaceAll(a2a.Visible(p.Holds), "'", `'\''`) + "'" // it has texts of others
-		command := fmt.Sprintf("longhaul standing make %s --if %s --for 8h --uses 10", p.MadeAt, holds)
-		if p.Action == opt.Reject {
-			command += " --reject"
-		}
-		out = append(out, proposal{p.Action.Outcome(), p.Gates, p.Alike, command})
-	}
-	return out, err
+	Proposals []standing.Proposal // what answers of the caller propose
 }
 
 // A gateGroup has the gates of a page that the same task of the same planner has opened.
@@ -162,9 +141,11 @@ func readInbox(v *visit, l listing) (inbox, error) {
 	if next.Page = page.Next; next.Page != "" {
 		in.Next = next.Path()
 	}
-	if err == nil && l.Mine {
-		in.Proposals, err = proposals(v)
+	if err != nil || !l.Mine {
+		return in, err
 	}
+	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
+	in.Proposals = list.Proposals
 	return in, err
 }
 

@@ -108,16 +108,12 @@ func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err er
 			refuse("The search", "is too long")
 		}
 	}
-	day := func(field, text string, add int) (at a2a.Time) {
-		if text == "" {
-			return at
+	day := func(name, text string, later int) a2a.Time {
+		at, ok := dayOf(text, later)
+		if !ok {
+			refuse(name, noDay)
 		}
-		d, err := time.Parse(time.DateOnly, text)
-		if err != nil || d.Year() < 1970 || d.Year() > 9998 {
-			refuse(field, "is not a day such as 2026-05-31")
-			return at
-		}
-		return a2a.At(d.AddDate(0, 0, add))
+		return at
 	}
 	s.Since, s.Until = day("From", f.Get("from"), 0), day("To", f.Get("to"), 1)
 	if age := f.Get("age"); age != "" {

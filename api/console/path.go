@@ -31,6 +31,9 @@ const (
 
 	inboxPath = Path + "/inbox"
 
+	standingsPath = Path + "/standing"
+	absencesPath  = Path + "/absences"
+
 	// EventsPath is the path of the events of a task, before its id.
 	EventsPath = Path + "/events/"
 )
@@ -50,6 +53,13 @@ func planPath(objective, key string) string {
 
 // gatePath returns the address of the page of a gate.
 func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
+
+func standingPath(id string) string { return standingsPath + "/" + url.PathEscape(id) }
+
+// newStandingPath returns the address of the form for a standing decision about gates like one.
+func newStandingPath(gate string) string {
+	return standingsPath + "/new?gate=" + url.QueryEscape(gate)
+}
 
 // pageOf returns the address of the page for an id of something else than an objective:
 // a later attempt, a plan or a task. It returns "" for any other.

@@ -2,18 +2,208 @@ package console
 
 import (
 	"cmp"
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
+
+// A Provider signs people in with an OpenID Connect provider. Errors about one that does
+// not answer wrap opt.ErrUnavailable; its refusals are [access.ProviderError]s.
+type Provider interface {
+	// Begin returns the URL at which a browser signs in.
+	Begin(ctx context.Context, in access.SignIn) (string, error)
+	// Finish exchanges the code that the browser has brought back for a session without
+	// an id.
+	Finish(ctx context.Context, in access.SignIn, code string) (access.Session, error)
+	// Renew returns a session with a new credential.
+	Renew(ctx context.Context, s access.Session) (access.Session, error)
+	// End returns the URL at which the provider ends its own session, "" for none.
+	End(ctx context.Context, s access.Session) string
+}
+
+// A Sealer encrypts what browsers keep. What Seal returns can be opened only with the same
+// context, by every process that serves the console.
+type Sealer interface {
+	Seal(plain []byte, context string) ([]byte, error)
+	Open(sealed []byte, context string) ([]byte, error)
+}
+
+// attemptAge is how long people may take at the provider.
+const attemptAge = 15 * time.Minute
+
+// An attempt to sign in with the provider. Only the browser keeps it, encrypted.
+type attempt struct {
+	access.SignIn
+	Next      string
+	ExpiresAt a2a.Time
+}
+
+const attemptContext = "console sign-in"
+
+// beginProvider leads a browser to the provider. It changes nothing but the cookie with
+// the attempt, so it may be a link.
+func beginProvider(v *visit) (view, error) {
+	next := nextPath(v.r.URL.Query().Get("next"))
+	if v.cfg.Provider == nil || v.cfg.Sessions == nil {
+		return showUnknown(v)
+	}
+	a := attempt{access.SignIn{State: newSecret(), Nonce: newSecret(), Verifier: newSecret()}, next, a2a.At(v.cfg.Now().Add(attemptAge))}
+	to, err := v.cfg.Provider.Begin(v.r.Context(), a.SignIn)
+	if err != nil {
+		return providerProblem(v, next, err), nil
+	}
+	plain, err := json.Marshal(a)
+	if err != nil {
+		return view{}, err
+	}
+	sealed, err := v.cfg.Sealer.Seal(plain, attemptContext)
+	if err != nil {
+		return view{}, err
+	}
+	v.credentials.cookies.set(v, signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
+	return view{Location: to}, nil
+}
+
+// finishProvider opens a session for a browser that comes back from the provider.
+func finishProvider(v *visit) (view, error) {
+	if v.cfg.Provider == nil || v.cfg.Sessions == nil {
+		return showUnknown(v)
+	}
+	q := v.r.URL.Query()
+	a, ok := attemptOf(v)
+	v.credentials.cookies.set(v, signInCookie, "", -1) // an answer counts once
+	switch code := q.Get("code"); {
+	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(a.State)) != 1:
+		out := signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.")
+		out.Status = http.StatusBadRequest
+		return out, nil
+	case q.Get("error") != "":
+		return providerProblem(v, a.Next, &access.ProviderError{Code: q.Get("error"), Description: q.Get("error_description")}), nil
+	default:
+		s, err := v.cfg.Provider.Finish(v.r.Context(), a.SignIn, code)
+		if err != nil {
+			return providerProblem(v, a.Next, err), nil
+		}
+		return openAccepted(v, s, a.Next, notAcceptedText)
+	}
+}
+
+// attemptOf returns the attempt that the browser keeps; ok is false if it keeps none that is
+// valid.
+func attemptOf(v *visit) (a attempt, ok bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(v.credentials.cookies.read(v.r, signInCookie))
+	if err != nil || len(sealed) == 0 {
+		return a, false
+	}
+	plain, err := v.cfg.Sealer.Open(sealed, attemptContext)
+	if err != nil || json.Unmarshal(plain, &a) != nil {
+		return attempt{}, false
+	}
+	return a, v.cfg.Now().Before(a.ExpiresAt.Time())
+}
+
+// notAcceptedText is shown to people whose token lacks a claim that this server needs.
+const notAcceptedText = "The provider has signed you in, but this server does not accept what it says about you. The log of the server has the reason, for those who run it."
+
+// longestQuote is how many bytes of a text by the provider are shown.
+const longestQuote = 300
+
+// providerProblem returns the page for signing in, with the reason for which that has
+// failed and what to do.
+func providerProblem(v *visit, next string, err error) view {
+	v.cfg.Log.Warn("Signing in with the provider has failed", zap.String("requestId", v.call.RequestID), zap.Error(err))
+	refused, ok := errors.AsType[*access.ProviderError](err)
+	switch {
+	case errors.Is(err, opt.ErrUnavailable):
+		out := signInPage(v, next, "The provider does not answer. Try again in a moment.")
+		out.Status = http.StatusServiceUnavailable
+		return out
+	case !ok:
+		return signInPage(v, next, notAcceptedText)
+	}
+	message := refused.Code
+	if refused.Description != "" {
+		message += ": " + refused.Description
+	}
+	message = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) { // such as those that change the direction of text
+			return ' '
+		}
+		return r
+	}, message)
+	if len(message) > longestQuote {
+		message = strings.ToValidUTF8(message[:longestQuote], "") + "…"
+	}
+	return signInPage(v, next, "The provider has refused ("+message+"). "+providerAdvice(refused.Code))
+}
+
+// providerAdvice returns what people can do about an error of the provider.
+func providerAdvice(code string) string {
+	switch {
+	case code == "access_denied":
+		return "Ask those who run the provider whether you may use this server."
+	case slices.Contains([]string{"server_error", "temporarily_unavailable"}, code):
+		return "Try again in a moment."
+	case slices.Contains([]string{"invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_response_type"}, code):
+		return "Those who run this server have to compare its settings for the client with those at the provider."
+	}
+	return "Sign in again."
+}
+
+// signOut closes the session of the browser, and leads to the provider if that has one of
+// its own.
+func signOut(v *visit) (view, error) {
+	v.call.Method = "SignOut"
+	if v.cfg.Sessions == nil {
+		return view{Location: signInPath}, nil
+	}
+	var s access.Session
+	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
+		var err error
+		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())
+		if err != nil && !errors.Is(err, opt.ErrUnknown) {
+			return view{}, err
+		}
+	}
+	if err := closeSession(v); err != nil {
+		return view{}, err
+	}
+	if s.IDToken == "" {
+		return view{Location: signInPath}, nil
+	}
+	return providerSignOut(v, s), nil
+}
+
+// signedOut is the data of the page after signing out here.
+type signedOut struct{ Provider, URL string }
+
+// providerSignOut returns the page with a link to the provider, which ends the provider's
+// session, too. It is no redirect: the policy of the pages forbids redirects of forms to
+// other sites.
+func providerSignOut(v *visit, s access.Session) view {
+	to := v.cfg.Provider.End(v.r.Context(), s)
+	if to == "" {
+		return view{Location: signInPath}
+	}
+	v.w.Header().Set("Refresh", "0; url="+to)
+	return view{Template: "signedout", Title: "Signed out", Data: signedOut{v.cfg.ProviderName, to}}
+}
 
 // A signInForm is the data of the page for signing in.
 type signInForm struct {

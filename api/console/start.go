@@ -15,6 +15,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/work"
 	"longhaul/opt"
+	"longhaul/opt/rehearse"
 )
 
 // maxRequest is the longest text of a new objective in bytes.
@@ -35,6 +36,9 @@ type startForm struct {
 	Tree    *tree
 	Plans   []previewPlan
 	Answer  string // of the agent, in the preview
+
+	Rehearsed bool             // it was asked for
+	Rehearsal *rehearse.Report // nil if the plan is not known
 }
 
 // A previewPlan is a plan of a preview.
@@ -133,6 +137,19 @@ func previewStart(v *visit) (view, error) {
 	return v.startRefused(f, err)
 }
 
+// rehearseStart shows how the work is likely to go, with its plan.
+func rehearseStart(v *visit) (view, error) {
+	f, m, err := v.startForm()
+	if err == nil {
+		err = v.preview(&f, f.params(m))
+	}
+	if err == nil {
+		f.Rehearsed = true
+		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, f.params(m))
+	}
+	return v.startRefused(f, err)
+}
+
 // startRefused returns the page with a form that may have been refused, and keeps its
 // input. Its message keeps its id, so that the form can be sent again, unless another
 // request has used the id.
@@ -148,7 +165,7 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 		f.ID, p.Status = newMessageID(), http.StatusConflict
 		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
 			"This request has begun nothing. Start it if you want both."
-	case fault.Kind == call.Unavailable && f.Preview != nil: // it was sent
+	case fault.Kind == call.Unavailable && f.Preview != nil && !f.Rehearsed: // it was sent
 		text = "It is not known whether the objective has begun. Start it again in a moment: it begins once at most."
 	case fault.Kind == call.Unavailable:
 		text = "The plan cannot be shown for the moment. This try has begun nothing: try again in a moment."

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/card"
@@ -31,7 +32,7 @@ func (p planning) Decide(_ context.Context, m a2a.Message) (message.Decision, er
 	case m.Text() == "Hello":
 		return message.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Good day")}}, Planner: "rules"}, nil
 	case skill == "demo", strings.HasPrefix(m.Text(), "Approve"):
-		gate := &opt.Gate{Kind: opt.Approval, Title: "Publish it?"}
+		gate := &opt.Gate{Kind: opt.Approval, Title: "Publish it?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 		return message.Decision{Planner: "playbook demo", Reason: "it says so", Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{
 			{Name: m.Text(), Executor: "llm", Description: "With care"}, {Name: "Check", Executor: "human", Ask: gate},
 		}}}}, nil
@@ -258,5 +259,50 @@ func TestStart_refusals(t *testing.T) {
 	}
 	if len(s.world.Openings()) != 0 {
 		t.Error("an objective has begun")
+	}
+}
+
+// A rehearsal shows the course of the work, who is asked when and what follows, and begins nothing.
+func TestStart_rehearses(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	preview := b.post("/console/new", url.Values{"text": {"Approve <it>"}})
+	contains(t, "the preview", preview.html, `formaction="/console/new/rehearse"`)
+	p := b.post("/console/new/rehearse", fields(preview))
+	contains(t, "the rehearsal", p.text, "completed after 1 h. Without past runs", "Plan / Approve <it> completed 0 s 1 s yes", "Publish it? after 1 s: asked everyone after 1 h: Accepted by anyone")
+	if len(s.world.Openings()) != 0 {
+		t.Fatal("the rehearsal has begun an objective")
+	}
+	if b.post("/console/new/start", fields(p)); len(s.world.Openings()) != 1 {
+		t.Error("the work does not begin from the page of a rehearsal")
+	}
+	unknown := b.post("/console/new/rehearse", url.Values{"text": {"Think about it"}})
+	contains(t, "without a plan", unknown.text, "The plan is not known before the work begins.")
+	if p := s.signedIn(t, "acme/bob runs:read").post("/console/new/rehearse", fields(preview)); p.status != http.StatusForbidden {
+		t.Errorf("a reader rehearses: %d", p.status)
+	}
+}
+
+// building is an agent whose work is one task.
+type building struct{}
+
+func (building) Decide(context.Context, a2a.Message) (message.Decision, error) {
+	return message.Decision{Planner: "playbook build", Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Build"}}}}}, nil
+}
+
+// A rehearsal has the times of past runs of the same tenant, for those who may read them.
+func TestStart_rehearsesFromThePast(t *testing.T) {
+	s := beginWork(t, building{})
+	for _, took := range []time.Duration{time.Minute, 3 * time.Minute, 10 * time.Minute} {
+		id := s.send(t, "acme/ann", "build "+took.String())
+		s.world.Advance(took)
+		s.world.Complete(strings.Replace(id, "obj-", "task-", 1) + "-1-0")
+	}
+	form := url.Values{"text": {"build"}}
+	got := s.signedIn(t, "acme/bob").post("/console/new/rehearse", form)
+	contains(t, "the rehearsal", got.text, "completed after 3 min (80% of 1 min", "From 3 past runs.")
+	for _, key := range []string{"other/bob", "acme/bob runs:create"} {
+		p := s.browser(t).post("/console/new/rehearse", form, "Authorization", "Bearer "+key)
+		contains(t, "the rehearsal of "+key, p.text, "completed after 1 s. Without past runs")
 	}
 }

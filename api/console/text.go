@@ -95,6 +95,32 @@ func titleOfGate(g *opt.Gate) string {
 	return "a decision"
 }
 
+// respondersText returns who may answer, "" for everyone with the scope.
+func respondersText(r *opt.Responders) string {
+	if r == nil {
+		return ""
+	}
+	var who []string
+	who = append(who, r.Principals...)
+	for _, g := range r.Groups {
+		who = append(who, "the group "+g)
+	}
+	text := strings.Join(who, ", ")
+	if text == "" && (r.NotRequester || r.Several()) {
+		text = "everyone"
+	}
+	if r.NotRequester {
+		text += ", but not who asked for the work"
+	}
+	if r.Several() {
+		text += fmt.Sprintf("; %d have to accept", r.Accepts)
+		if r.NoVeto {
+			text += fmt.Sprintf(", and %d to reject", r.Accepts)
+		}
+	}
+	return a2a.Visible(text)
+}
+
 // titleWidth is the width of a title in a list.
 const titleWidth = 160
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
+	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
@@ -78,25 +80,31 @@ func (v views) execute(w io.Writer, f frame) error {
 // functions are the functions of the templates.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":   a.url,
-		"time":    timeOf,
-		"state":   shown.LookOfTask[string],
-		"look":    shown.LookOfTask[opt.TaskState],
-		"within":  func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
-		"console": func(path string) string { return Path + path },
-		"visible": a2a.Visible,
-		"shorten": shorten,
-		"excerpt": beginningText,
-		"grouped": opt.Grouped,
-		"used":    usedText,
-		"took":    func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":  knownReason,
-		"taskKey": keyOfTask,
-		"task":    taskPath,
-		"plan":    planPath,
-		"inbox":   gatePath,
-		"states":  func() []shown.Kind { return shown.Kinds },
-		"gate":    func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
+		"asset":    a.url,
+		"time":     timeOf,
+		"state":    shown.LookOfTask[string],
+		"look":     shown.LookOfTask[opt.TaskState],
+		"within":   func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console":  func(path string) string { return Path + path },
+		"visible":  a2a.Visible,
+		"shorten":  shorten,
+		"excerpt":  beginningText,
+		"grouped":  opt.Grouped,
+		"used":     usedText,
+		"took":     func(seconds float64) string { return durationText(int64(1000 * seconds)) },
+		"reason":   knownReason,
+		"taskKey":  keyOfTask,
+		"task":     taskPath,
+		"plan":     planPath,
+		"inbox":    gatePath,
+		"standing": newStandingPath,
+		"since":    sinceText,
+		"percent":  func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"asks":     asksOf,
+		"times":    func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
+		"costs":    func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
+		"states":   func() []shown.Kind { return shown.Kinds },
+		"gate":     func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
 }
 
@@ -106,6 +114,37 @@ func usedText(u opt.Used) string {
 		return ""
 	}
 	return wire.UsageOf(u).String()
+}
+
+// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
+func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
+	if r.Low == r.High {
+		return text(r.Likely)
+	}
+	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
+}
+
+// sinceText returns a time since the begin.
+func sinceText(d time.Duration) string {
+	if d = d.Round(time.Second); d == 0 {
+		return "0 s"
+	}
+	return durationText(d.Milliseconds())
+}
+
+// An ask is a time at which people are asked, or may answer, in words.
+type ask struct{ After, What, Who string }
+
+// asksOf returns when people are asked, and by which step.
+func asksOf(asked []rehearse.Ask) (out []ask) {
+	for _, a := range asked {
+		who := ""
+		if a.Step != opt.Remind && a.Step != opt.Expire {
+			who = cmp.Or(respondersText(a.Of), "everyone")
+		}
+		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
+	}
+	return out
 }
 
 // A shownTime is a time for the template _time, which the script shows in the time zone

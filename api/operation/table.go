@@ -150,6 +150,7 @@ func pages(p *service.Service) []*Operation {
 var inner = []*Operation{
 	{ID: "GetOverview", Family: Inner, Scopes: reads},
 	{ID: "PreviewObjective", Family: Inner, Scopes: creates},
+	{ID: "RehearseObjective", Family: Inner, Scopes: creates},
 	{ID: "GetInterrupt", Family: Inner, Scopes: reads},
 	{ID: "ShowInterrupt", Family: Inner, Scopes: may(call.RespondApprovals)}, // of an answer link
 	{ID: "ListEvents", Family: Inner, Scopes: reads},

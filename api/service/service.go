@@ -151,32 +151,33 @@ type Engine interface {
 type Service struct {
 	*call.Calls // the common steps of all calls
 
-	Cards      *card.Cards        // the agent card
-	Messages   *message.Messages  // message/send and message/stream
-	Previews   message.Previews   // of new objectives
-	Tasks      *read.Tasks        // tasks/get and tasks/list
-	Streams    stream.Streams     // tasks/resubscribe
-	Samples    message.Samples    // seams for tests
-	Records    read.Records       // durable records of tasks, and runs
-	Objectives *read.Objectives   // objectives and plans: get and list
-	Maker      *work.Maker        // objectives/create
-	Forks      work.Forks         // objectives/fork
-	Overviews  *read.Overviews    // of all objectives of a tenant
-	Costs      read.Costs         // of models
-	Compared   read.Comparisons   // of objectives
-	Work       work.Objectives    // changes of objectives and plans
-	TaskWork   work.Tasks         // changes of plan tasks, and tasks/cancel
-	Pushes     *push.Pushes       // push configs
-	Deliveries push.Deliveries    // to push configs
-	Gates      gate.Gates         // open gates, and answers to them
-	Decisions  read.Decisions     // at gates
-	Events     *read.Events       // of objectives
-	Callbacks  receive.Callbacks  // for work that is done elsewhere
-	Standing   standing.Decisions // that decide at gates
-	Absences   absence.Absences   // in which deputies decide
-	Schedules  schedule.Schedules // that start objectives at times
-	Runs       schedule.Runs      // objectives that schedules start
-	Payloads   read.Payloads      // of Temporal, for people who look into it
+	Cards      *card.Cards         // the agent card
+	Messages   *message.Messages   // message/send and message/stream
+	Previews   message.Previews    // of new objectives
+	Rehearsals *message.Rehearsals // likewise
+	Tasks      *read.Tasks         // tasks/get and tasks/list
+	Streams    stream.Streams      // tasks/resubscribe
+	Samples    message.Samples     // seams for tests
+	Records    read.Records        // durable records of tasks, and runs
+	Objectives *read.Objectives    // objectives and plans: get and list
+	Maker      *work.Maker         // objectives/create
+	Forks      work.Forks          // objectives/fork
+	Overviews  *read.Overviews     // of all objectives of a tenant
+	Costs      read.Costs          // of models
+	Compared   read.Comparisons    // of objectives
+	Work       work.Objectives     // changes of objectives and plans
+	TaskWork   work.Tasks          // changes of plan tasks, and tasks/cancel
+	Pushes     *push.Pushes        // push configs
+	Deliveries push.Deliveries     // to push configs
+	Gates      gate.Gates          // open gates, and answers to them
+	Decisions  read.Decisions      // at gates
+	Events     *read.Events        // of objectives
+	Callbacks  receive.Callbacks   // for work that is done elsewhere
+	Standing   standing.Decisions  // that decide at gates
+	Absences   absence.Absences    // in which deputies decide
+	Schedules  schedule.Schedules  // that start objectives at times
+	Runs       schedule.Runs       // objectives that schedules start
+	Payloads   read.Payloads       // of Temporal, for people who look into it
 
 	engine   Engine
 	journal  Journal
@@ -216,6 +217,7 @@ func New(cfg Config) *Service {
 		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now, Deputies: message.Deputies{Seats: cfg.Absences},
 	}
 	s.Previews = message.Previews{Messages: s.Messages}
+	s.Rehearsals = &message.Rehearsals{Messages: s.Messages, Runs: j, Limits: cfg.Limits, Quotas: cfg.Quotas}
 	s.Gates, s.Decisions = gate.Gates{Journal: j, Read: reads, Pages: pages, Messages: s.Messages}, read.Decisions{Journal: j, Pages: pages, Now: cfg.Now, SignHead: cfg.SignHead}
 	s.Samples = message.Samples{Messages: s.Messages, Pushes: s.Pushes, IDs: ids, CheckURL: cfg.CheckSample}
 	s.Callbacks = receive.New(j, out.Callback, cfg.Log)

@@ -103,7 +103,7 @@ func (s Decisions) mayBack(ctx context.Context, c *call.Call, gateID string) (*s
 		return nil, call.Missing("INTERRUPT_NOT_FOUND", "Interrupt", gateID)
 	case err != nil:
 		return nil, err
-	case !r.Gate.Responders.MayStand(c.Principal, c.Groups, append([]string{r.Principal}, r.Shapers...)...):
+	case !r.MayStand(c.Principal, c.Groups):
 		return nil, call.ErrNotYours
 	}
 	return &r, nil

@@ -93,7 +93,7 @@ var rooms = []room{
 	{name: "api/work", imports: []string{"a2a", "opt", "opt/shown", "api/call", "api/read", "api/write",
 		"opt/machine", // what a command may ask for
 		"opt/fork"}},  // what a fork begins with
-	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
+	{name: "api/message", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/rehearse", "opt/shown", "api/call", "api/read", "api/write", "api/letter", "api/push", "api/stream"}},
 	{name: "api/gate", imports: []string{"a2a", "opt", "opt/shown", "opt/wire", "api/call", "api/read", "api/letter", "api/message"}},
 	{name: "api/schedule", imports: []string{"a2a", "opt", "opt/timetable", "opt/wire", "api/call", "api/read", "api/message", "api/work"}},
 	{name: "api/standing", imports: []string{"a2a", "opt", "opt/shown", "opt/standing", "opt/wire", "api/call", "api/read",
@@ -130,7 +130,7 @@ var rooms = []room{
 		tests: []string{"api"}},
 	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform"}, subjects...), // hosts of models
 		tests: []string{"api"}},
-	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/shown", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
+	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/rehearse", "opt/shown", "opt/standing", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
 		tests: []string{"api", // which serves them
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in

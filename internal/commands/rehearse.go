@@ -52,15 +52,12 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	if !dated {
 		a.At = time.Now().UTC()
 	}
-	report, err := rehearse.Run(plan, m, a)
-	if err == nil && c.Past > 0 {
-		var runs []rehearse.PastRun
-		if runs, err = pastRuns(p.Ctx, r.client, report.Planner, c.Past); err != nil {
-			return err
+	report, err := rehearse.RunFrom(plan, m, a, func(planner string) ([]rehearse.PastRun, error) {
+		if c.Past <= 0 {
+			return nil, nil
 		}
-		a.Past, a.Runs = report.PastOf(runs)
-		report, err = rehearse.Run(plan, m, a)
-	}
+		return pastRuns(p.Ctx, r.client, planner, c.Past)
+	})
 	switch {
 	case err != nil:
 		return err

@@ -77,6 +77,7 @@ type Assumptions struct {
 	Limits    opt.Limits      // of the server
 	Quotas    access.Quotas   // of the tenant
 	Samples   int             // random rehearsals; 0 for 200
+	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
 	Tenant    string          // "" for the default one
 }
 

@@ -25,20 +25,38 @@ func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reportOf(w)
+	r, steps := reportOf(w), w.steps
 	took, spent := []time.Duration{r.Took.Likely}, []opt.Money{r.Cost.Likely}
 	for i := range a.samples() {
+		if a.Steps > 0 && steps >= a.Steps {
+			break
+		}
 		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64)
 		if err != nil {
 			return nil, err
 		}
 		one := reportOf(w)
+		steps += w.steps
 		took, spent = append(took, one.Took.Likely), append(spent, one.Cost.Likely)
 		r.also(one.Warnings)
 	}
 	r.Took, r.Cost = rangeOf(took, r.Took.Likely), rangeOf(spent, r.Cost.Likely)
 	r.rate(len(took))
 	return r, nil
+}
+
+// RunFrom is like [Run], with the times and costs of past runs, which past reads by the planner of the plans.
+func RunFrom(plan Planner, m a2a.Message, a Assumptions, past func(planner string) ([]PastRun, error)) (*Report, error) {
+	r, err := Run(plan, m, a)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := past(r.Planner)
+	if err != nil || len(runs) == 0 {
+		return r, err
+	}
+	a.Past, a.Runs = r.PastOf(runs)
+	return Run(plan, m, a)
 }
 
 // once rehearses an objective with draws.

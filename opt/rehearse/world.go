@@ -38,8 +38,11 @@ type appointment struct {
 	do func()
 }
 
-// maxSteps bounds the steps of all drivers of a rehearsal.
+// maxSteps bounds the steps of all drivers of a rehearsal without another bound.
 const maxSteps = 50_000
+
+// most returns after how many steps the rehearsal is cut off.
+func (w *world) most() int { return cmp.Or(w.Steps, maxSteps) }
 
 // errEndless says that a rehearsal was cut off.
 var errEndless = errors.New("the work does not end: the same happens again and again")
@@ -58,7 +61,7 @@ func (w *world) play(o opt.Opening) error {
 	for {
 		w.settle()
 		switch {
-		case w.steps > maxSteps:
+		case w.steps > w.most():
 			return errEndless
 		case len(w.runs) == 0 || len(w.due) == 0:
 			return nil
@@ -71,7 +74,7 @@ func (w *world) play(o opt.Opening) error {
 
 // settle runs all drivers until none has anything to do at this time.
 func (w *world) settle() {
-	for more := true; more && w.steps <= maxSteps; {
+	for more := true; more && w.steps <= w.most(); {
 		more = false
 		for _, r := range slices.Clone(w.runs) {
 			if len(r.arrived) > 0 {

@@ -36,6 +36,11 @@ func (i *Interrupt) DeputyFor(r Responder) string {
 
 func (i *Interrupt) shapers() []string { return append([]string{i.Principal}, i.Shapers...) }
 
+// MayStand reports whether a principal may be behind standing decisions about gates like this one.
+func (i *Interrupt) MayStand(principal string, groups []string) bool {
+	return i.Gate.Responders.MayStand(principal, groups, i.shapers()...)
+}
+
 // WaitsFor reports whether i waits for r: r may decide and has not voted.
 func (i *Interrupt) WaitsFor(r Responder) bool { return i.Allows(r) && !i.Gate.Voted(r.Principal) }
 

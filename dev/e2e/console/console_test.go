@@ -56,6 +56,7 @@ func TestConsole(t *testing.T) {
 		{"no scripts", testPlain},
 		{"attack", testAttack},
 		{"look", testLook},
+		{"rules", testRules},
 		{"timeline", testTimeline},
 		{"late", testLate},
 		{"lost", testLost},

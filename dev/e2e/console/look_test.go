@@ -194,3 +194,32 @@ func testLook(t *testing.T, o *office) {
 	out.look("sign-in")
 	out.publish("sign-in")
 }
+
+// A person decides beforehand about the next questions, names a deputy, and rehearses a request.
+func testRules(t *testing.T, o *office) {
+	gate := o.begin(t, "Write notes about rules")
+	b := o.enter(t, "bob")
+	b.open("/console/inbox/" + gate)
+	b.click("link", "Decide the next ones beforehand")
+	b.fill("If, in CEL", `text == "none of the others"`)
+	b.look("standing-form")
+	b.click("button", "Decide beforehand")
+	b.sees("active", "Nothing yet.")
+	b.look("standing")
+	b.open("/console/standing")
+	b.sees("none of the others")
+	b.look("standings")
+	b.open("/console/absences")
+	b.fill("Deputy", "nobody-else")
+	b.run(fmt.Sprintf(`document.getElementById("until").value = %q; null`, time.Now().UTC().Format(time.DateOnly)))
+	b.click("button", "Add")
+	b.sees("nobody-else", "now")
+	b.look("absences")
+	b.click("button", "End the absence of bob")
+	b.sees("ended by bob")
+	b.open("/console/new?text=Write+notes+about+plays")
+	b.click("button", "Show the plan")
+	b.click("button", "Rehearse")
+	b.sees("Rehearsal", "completed after", "past run", "asked everyone")
+	b.look("rehearsal")
+}

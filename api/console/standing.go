@@ -1,0 +1,175 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strconv"
+	"time"
+
+	"longhaul/api/call"
+	"longhaul/api/read"
+	rules "longhaul/api/standing"
+	"longhaul/opt"
+	"longhaul/opt/standing"
+	"longhaul/opt/wire"
+)
+
+// standings is the data of the page with the standing decisions.
+type standings struct {
+	wire.StandingList
+	May bool // decide at gates
+}
+
+// showStandings shows the standing decisions of the tenant, and those that answers of the caller propose.
+func showStandings(v *visit) (view, error) {
+	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
+	return view{Template: "standings", Title: "Standing decisions", Data: standings{list, v.has(call.RespondApprovals)}}, err
+}
+
+// A standingPage is the data of the page of a standing decision.
+type standingPage struct {
+	wire.Standing
+	May  bool // the caller may decide at gates
+	Back bool // the caller is behind it
+}
+
+// Over reports whether the decision will never count again.
+func (p standingPage) Over() bool {
+	return p.State != standing.Proposed && p.State != standing.Active
+}
+
+// showStanding shows a standing decision and what it was used for.
+func showStanding(v *visit) (view, error) {
+	s, err := v.cfg.Service.Standing.Get(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
+	page := standingPage{Standing: s, May: v.has(call.RespondApprovals), Back: s.Has(v.call.Principal)}
+	return view{Template: "standing", Title: "Standing decision", Data: page}, err
+}
+
+// approveStanding puts the caller behind a standing decision.
+func approveStanding(v *visit) (view, error) {
+	return changeStanding(v, v.cfg.Service.Standing.Approve)
+}
+
+func revokeStanding(v *visit) (view, error) { return changeStanding(v, v.cfg.Service.Standing.Revoke) }
+
+// changeStanding changes the standing decision in the path, and leads back to its page.
+func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDParams) (wire.Standing, error)) (view, error) {
+	id := v.r.PathValue("id")
+	_, err := change(v.r.Context(), v.call, read.IDParams{ID: id})
+	return view{Location: standingPath(id)}, err
+}
+
+// A standingForm is the data of the page with the form for a standing decision.
+type standingForm struct {
+	ruleForm
+	Gate, Title string
+	Gates       string // that it would be about
+	Actions     []opt.Action
+	Need        int // people who have to be behind it
+	MostUses    int
+}
+
+// newStanding shows the form for a standing decision about gates like one. It has what answers of the
+// caller propose, if they do.
+func newStanding(v *visit) (view, error) {
+	id := v.r.URL.Query().Get("gate")
+	values := url.Values{"gate": {id}, "for": {"8h"}, "most": {"10"}}
+	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
+	if err != nil {
+		return view{}, err
+	}
+	for _, p := range list.Proposals {
+		if p.MadeAt == id {
+			values.Set("action", string(p.Action))
+			values.Set("holds", p.Holds)
+		}
+	}
+	return standingFormOf(v, newRuleForm(values))
+}
+
+// standingFormOf returns the page with a form.
+func standingFormOf(v *visit, f ruleForm) (view, error) {
+	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
+		return view{}, err
+	}
+	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, f.Get("gate"))
+	if err != nil {
+		return view{}, err
+	}
+	out := standingForm{ruleForm: f, Gate: s.Gate.ID, Title: gateTitle(&s.Gate), Gates: s.Gate.Standing, MostUses: standing.MaxUses}
+	for _, a := range []opt.Action{opt.Accept, opt.Reject} {
+		if s.Gate.Allows(a) {
+			out.Actions = append(out.Actions, a)
+			out.Need = max(out.Need, standing.Needs(&s.Gate, a))
+		}
+	}
+	return view{Template: "standingform", Title: "A standing decision", Data: out}, nil
+}
+
+// makeStanding makes the standing decision of a form.
+func makeStanding(v *visit) (view, error) {
+	return makeRule(v, standingFormOf, func() (string, error) {
+		length, err := opt.ParseSpan(v.field("for"))
+		if err != nil {
+			return "", call.InvalidField("for", "must be a duration such as 8h or 7d")
+		}
+		most, err := strconv.Atoi(v.field("most"))
+		if err != nil {
+			return "", call.InvalidField("most", "must be a number")
+		}
+		d, err := v.cfg.Service.Standing.Make(v.r.Context(), v.call, rules.MakeParams{
+			GateID: v.field("gate"), Action: v.field("action"), Holds: v.field("holds"), For: int64(length / time.Second), Most: most, Feedback: v.field("feedback"),
+		})
+		return standingPath(d.ID), err
+	})
+}
+
+// A ruleForm is a form of the pages about who decides: its fields as they were filled in.
+type ruleForm struct {
+	url.Values
+	Key string // sent again with it, the form makes nothing new
+}
+
+// newRuleForm returns a form with contents. Its key is new: a refused form has made nothing.
+func newRuleForm(values url.Values) ruleForm { return ruleForm{values, "console-" + rand.Text()} }
+
+// ruleFields are the fields of these forms in plain words.
+var ruleFields = map[string]string{
+	"interruptId": "The question:", "action": "The decision", "holds": "The condition", "for": "How long", "most": "How often", "feedback": "The reason",
+	"principal": "Who is absent", "groups": "The groups", "deputy": "The deputy", "from": "The first day", "until": "The last day",
+}
+
+// makeRule makes what the form of a request asks for, and leads to the address that apply returns. If
+// that is refused, page returns the page with the form again, for callers who may read it.
+func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() (address string, err error)) (view, error) {
+	if key := v.field("key"); len(key) <= call.MaxID {
+		v.call.Key, v.call.KeyField = key, "key"
+	}
+	address := ""
+	fault := v.cfg.Service.Guard(v.call, func() (err error) {
+		address, err = apply()
+		return err
+	})
+	switch {
+	case fault == nil:
+		return view{Location: address}, nil
+	case !v.has(call.ReadRuns):
+		return view{}, fault
+	}
+	form := newRuleForm(v.r.PostForm)
+	if fault.Kind == call.Unavailable { // it may have been made
+		form.Key = v.field("key")
+	}
+	out, err := page(v, form)
+	if err != nil {
+		return view{}, fault
+	}
+	for i, wrong := range fault.Violations {
+		fault.Violations[i].Field = cmp.Or(ruleFields[wrong.Field], wrong.Field)
+	}
+	p := problemOf(fault)
+	out.Status, out.Problem = p.Status, p.Text
+	return out, fault
+}

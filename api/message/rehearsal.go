@@ -1,0 +1,97 @@
+package message
+
+import (
+	"context"
+	"sync"
+
+	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/rehearse"
+	"longhaul/opt/shown"
+)
+
+// A RunFinder finds objectives.
+type RunFinder interface {
+	SearchObjectives(ctx context.Context, tenant string, f shown.ObjectiveSearch) (shown.ObjectivesFound, error)
+}
+
+// Rehearsals has the operation that rehearses a message. It is safe for concurrent use.
+type Rehearsals struct {
+	Messages *Messages
+	Runs     RunFinder
+	Limits   opt.Limits
+	Quotas   access.Quotas
+
+	busy sync.Mutex // one at a time: each takes a while of the processor
+}
+
+// Limits of the work of a rehearsal.
+const (
+	mostPastRuns  = 20
+	mostPastTasks = 200    // that are read, of all runs
+	mostSteps     = 10_000 // some seconds, with 500 tasks
+)
+
+// RehearseObjective returns how the work of a message is likely to go, and begins nothing; nil where
+// that is not known: the agent answers at once or refuses, or a worker makes the plans. It has the
+// times and costs of past runs, if the caller may read them.
+func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p SendParams) (*rehearse.Report, error) {
+	if err := c.RequireScopes(call.CreateRuns); err != nil {
+		return nil, err
+	}
+	specs, d, err := s.Messages.askAgent(ctx, p, p.Message.ContextID, opt.NewObjectiveID([16]byte{}))
+	if err != nil || len(specs) == 0 || d.Answer != nil || d.Refusal != "" {
+		return nil, err
+	}
+	if !s.busy.TryLock() {
+		return nil, call.TooMany(call.RetryDelay)
+	}
+	defer s.busy.Unlock()
+	planned := func(opt.Objective, *a2a.Message) rehearse.Planned {
+		return rehearse.Planned{Plans: specs, Planner: d.Planner, Reason: d.Reason}
+	}
+	a := rehearse.Assumptions{
+		Requester: c.Principal, Tenant: c.Tenant, At: s.Messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.Limits, Quotas: s.Quotas, Steps: mostSteps,
+	}
+	return rehearse.RunFrom(planned, p.Message, a, func(planner string) ([]rehearse.PastRun, error) { return s.past(ctx, c, planner) })
+}
+
+// past reads the latest runs of a planner that were completed.
+func (s *Rehearsals) past(ctx context.Context, c *call.Call, planner string) (runs []rehearse.PastRun, err error) {
+	if planner == "" || c.RequireScopes(call.ReadRuns) != nil {
+		return nil, nil
+	}
+	found, err := s.Runs.SearchObjectives(ctx, c.Tenant, shown.ObjectiveSearch{
+		ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveCompleted, Limit: mostPastRuns, Plans: true}, Planner: planner,
+	})
+	tasks := 0
+	for _, o := range found.Objectives {
+		run := rehearse.PastRun{Began: o.CreatedAt, Tasks: map[string]rehearse.PastTask{}}
+		for _, p := range o.Plans {
+			if tasks += len(p.Tasks); tasks > mostPastTasks {
+				return runs, nil
+			}
+			for _, t := range p.Tasks {
+				if run.Tasks[rehearse.PlaceOf(t.ID)], err = s.pastTask(ctx, c, p, t); err != nil {
+					return nil, err
+				}
+			}
+		}
+		runs = append(runs, run)
+	}
+	return runs, err
+}
+
+// pastTask reads when a task has ended; never if it is done elsewhere, or was taken over.
+func (s *Rehearsals) pastTask(ctx context.Context, c *call.Call, p *opt.Plan, t *opt.Task) (past rehearse.PastTask, err error) {
+	if ref, ok := opt.ParseID(t.A2AID()); !ok || ref.PlanID != p.ID || t.Taken != nil {
+		return past, nil
+	}
+	v, err := s.Messages.Read.Task(ctx, c, t.A2AID(), shown.TaskWant{})
+	if err == nil && v.Task.Status.State.Terminal() {
+		past = rehearse.PastTask{Ended: v.Task.Status.At, Used: t.Used.Usage}
+	}
+	return past, err
+}

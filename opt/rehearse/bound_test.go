@@ -1,0 +1,51 @@
+package rehearse_test
+
+import (
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/rehearse"
+)
+
+// A bound of steps ends a rehearsal that takes more, and leaves random ones out.
+func TestRun_steps(t *testing.T) {
+	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
+		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Build"}}}}}
+	}
+	takes := map[string]rehearse.Work{"Build": {Takes: rehearse.SpreadOf(time.Second, time.Minute)}}
+	free, err := rehearse.Run(plan, message("go"), rehearse.Assumptions{Tasks: takes})
+	if err != nil || free.Took.Low == free.Took.High {
+		t.Fatalf("without a limit: %v, %v", free.Took, err)
+	}
+	for steps := 1; steps < 50; steps++ {
+		bound, err := rehearse.Run(plan, message("go"), rehearse.Assumptions{Tasks: takes, Steps: steps})
+		if err != nil {
+			continue
+		}
+		if steps < 3 || bound.Took.Low != bound.Took.High || bound.Took.Likely != free.Took.Likely {
+			t.Errorf("after %d steps: %v", steps, bound.Took)
+		}
+		return
+	}
+	t.Error("it takes more than 50 steps")
+}
+
+func BenchmarkRun_large(b *testing.B) {
+	var plans []opt.PlanSpec
+	for range 10 {
+		plan := opt.PlanSpec{Name: "Plan"}
+		for range 50 {
+			plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: "Build", Executor: "x"})
+		}
+		plans = append(plans, plan)
+	}
+	plan := func(opt.Objective, *a2a.Message) rehearse.Planned { return rehearse.Planned{Plans: plans} }
+	a := rehearse.Assumptions{Executors: map[string]rehearse.Work{"x": {Takes: rehearse.SpreadOf(time.Second, time.Minute)}}, Steps: 10_000}
+	for b.Loop() {
+		if r, err := rehearse.Run(plan, message("go"), a); err != nil || r.Status != opt.ObjectiveCompleted {
+			b.Fatal(r.Status, err)
+		}
+	}
+}
