@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 19
+const Rules = 21
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -125,6 +125,10 @@ const rulesFound = 19
 
 // rulesDeputies is the version of the rules from which on deputies decide in the place of others.
 const rulesDeputies = 19
+
+// rulesPlaybookBudget is the version of the rules from which on plans have the budget of their playbook, and what
+// it holds back asks at one gate.
+const rulesPlaybookBudget = 21
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -132,7 +132,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 		return
 	}
 	if t.Gate.Budget {
-		m.State.Raised = m.State.Raised.Highest(m.job(t).answerBudget(reply, opt.Event{}))
+		m.answerBudget(t, reply, opt.Event{})
 		return
 	}
 	m.State.approve(&m.State.Plan, t, reply)
@@ -198,7 +198,7 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 	closing := opt.Event{Step: opt.Expire, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{})}
 	reply.Feedback = opt.ReasonTimeout
 	if t.Gate.Budget {
-		s.Raised = s.Raised.Highest(j.answerBudget(reply, closing))
+		m.answerBudget(t, reply, closing)
 		return
 	}
 	s.approve(&s.Plan, t, reply)
