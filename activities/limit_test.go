@@ -296,7 +296,9 @@ func TestRun_spending(t *testing.T) {
 	for of, tt := range map[string]struct {
 		cancel, runs bool
 	}{"acme/below": {false, true}, "acme/at": {}, "acme/at ": {cancel: true, runs: true}, "acme/unknown": {}, "globex/unknown": {false, true}} {
-		echo := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) { return activities.Completed(), nil })
+		echo := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			return activities.Completed(), nil
+		})
 		acts := activities.New(activities.Config{
 			Recorder: &recorder{}, Executors: map[string]activities.Executor{"echo": echo}, Quotas: quotas(t, "acme:context-calls-in-all=5"),
 			Usage: used{"acme/below": 4, "acme/at": 5, "acme/at ": 5},

@@ -73,8 +73,8 @@ func resetTo(h *historypb.History) (runID string) {
 func TestReplay_laterRules(t *testing.T) {
 	replace := map[string]string{}
 	for name, changes := range map[string][]string{
-		"objective.go": {"\nconst Rules = 19\n", "\nconst Rules = 20\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 20)"},
-		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 20)"},
+		"objective.go": {"\nconst Rules = 21\n", "\nconst Rules = 22\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 22)"},
+		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 22)"},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
 		if err != nil {
