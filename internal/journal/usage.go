@@ -40,8 +40,8 @@ func usageQueries(d db.Dialect) map[access.Quota]string {
 }
 
 // Usage returns how much of a quota a tenant uses now, or one of its contexts: [access.OpenObjectives],
-// [access.OpenGates], [access.StoredBytes] or an [access.Spending]. Bytes are counted in blocks of 16 KiB. What
-// was removed counts no more.
+// [access.OpenGates], [access.StoredBytes] or an [access.Spending]. Bytes are counted in blocks of 16 KiB. Removed
+// work counts no more.
 func (j usage) Usage(ctx context.Context, tenant, contextID string, q access.Quota) (n int64, err error) {
 	if s, ok := q.Spending(); ok {
 		return j.spent(ctx, tenant, contextID, s)

@@ -62,7 +62,7 @@ func (s Spending) Of(u opt.Usage) int64 {
 	return map[string]int64{"tokens": u.Input + u.Output, "cost": int64(u.Cost), "questions": u.Questions, "calls": u.Calls}[s.Kind]
 }
 
-// Text returns an amount of what is limited, for people.
+// Text returns an amount for people.
 func (s Spending) Text(n int64) string {
 	if s.Kind == "cost" {
 		return opt.Money(n).String()
