@@ -69,6 +69,7 @@ type Config struct {
 	Callbacks  Callbacks                          // nil for a worker that does not know the URL of the API
 	Limits     map[string]int                     // tasks that run at a time, by kind of executor; others have no limit
 	Quotas     access.Quotas                      // of tenants
+	Usage      Usage                              // nil: what work has used limits no task
 	Slots      Lender                             // nil: tasks that wait because of a limit keep their slots
 	StopAfter  time.Duration                      // how long running tasks may continue when the worker stops
 	Fence      func(token []byte) <-chan struct{} // is closed when others may take the worker for lost, and do its tasks; nil: never

@@ -18,6 +18,11 @@ type Lender interface {
 	Crowded() bool
 }
 
+// A Usage returns how much of an [access.Spending] a tenant, or one of its contexts, has used.
+type Usage interface {
+	Usage(ctx context.Context, tenant, contextID string, q access.Quota) (int64, error)
+}
+
 // A limiter has tasks wait until they may run in this worker: for the limit of their executor and
 // the quota of their tenant. They keep their worker, as a heartbeat says, but not their slot. The
 // wait is part of the time that an attempt may take. One for the quota is not long, so that
@@ -26,6 +31,7 @@ type Lender interface {
 type limiter struct {
 	permits *permits
 	quotas  access.Quotas
+	usage   Usage  // nil: what work has used limits no task
 	slots   Lender // nil: tasks that wait keep their slots
 	to      Observer
 
@@ -40,11 +46,15 @@ const (
 )
 
 func newLimiter(cfg Config) *limiter {
-	return &limiter{permits: newPermits(cfg.Limits), quotas: cfg.Quotas, slots: cfg.Slots, to: cfg.Observer}
+	return &limiter{permits: newPermits(cfg.Limits), quotas: cfg.Quotas, usage: cfg.Usage, slots: cfg.Slots, to: cfg.Observer}
 }
 
 // acquire waits until a task may run in an executor of a kind. It may until release is called.
 func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w Work) (release func(), err error) {
+	if s, over := l.spent(ctx, w); over {
+		l.to.Exceeded(string(s))
+		return nil, errQuota(ctx, "The quota "+string(s)+" is used up.")
+	}
 	quota := 0
 	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
 		quota = int(l.quotas.Limit(w.Tenant, access.RunningTasks))
@@ -69,6 +79,20 @@ func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w
 		return nil, err
 	}
 	return release, nil
+}
+
+// spent returns a quota that what the tenant or the context of a task has used has reached, or whose use cannot be
+// read now. The task is sent back, again and again, until there is room. What ends work takes no more of it.
+func (l *limiter) spent(ctx context.Context, w Work) (_ access.Quota, over bool) {
+	if l.usage == nil || w.Cancel {
+		return "", false
+	}
+	for _, s := range l.quotas.Spent(w.Tenant) {
+		if used, err := l.usage.Usage(ctx, w.Tenant, w.ContextID, s.Quota); err != nil || used >= l.quotas.Limit(w.Tenant, s.Quota) {
+			return s.Quota, true
+		}
+	}
+	return "", false
 }
 
 // wait waits until a task gets its permit, without its slot. It returns an error when ctx ends,
@@ -98,7 +122,7 @@ func (l *limiter) wait(ctx context.Context, p *permit) error {
 		case !exceeded:
 			since = time.Now()
 		case time.Since(since) >= most || l.makesRoom():
-			return errQuota(ctx)
+			return errQuota(ctx, "The tenant runs as many tasks here as it may.")
 		}
 	}
 }
@@ -119,6 +143,6 @@ func (l *limiter) makesRoom() bool {
 
 // errQuota returns the error of a task that is sent back before it begins. Its details are how
 // many earlier runs of the activity may have begun.
-func errQuota(ctx context.Context) error {
-	return temporal.NewApplicationError("The tenant runs as many tasks here as it may.", QuotaError, try(ctx)-1)
+func errQuota(ctx context.Context, text string) error {
+	return temporal.NewApplicationError(text, QuotaError, try(ctx)-1)
 }

@@ -2,6 +2,8 @@ package activities_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
 
 	"longhaul/activities"
 	"longhaul/opt"
@@ -275,4 +278,38 @@ func TestRun_quotaMakesRoom(t *testing.T) {
 			t.Errorf("%d tasks have gone back, want 3", handedBack)
 		}
 	})
+}
+
+// used says how much contexts have used of each quota.
+type used map[string]int64
+
+func (u used) Usage(_ context.Context, tenant, contextID string, _ access.Quota) (int64, error) {
+	if n, ok := u[tenant+"/"+contextID]; ok {
+		return n, nil
+	}
+	return 0, context.DeadlineExceeded
+}
+
+// No step begins after its tenant or context has used what it may, or if that is not known: it goes back to the
+// queue. What cancels work is not held up.
+func TestRun_spending(t *testing.T) {
+	for of, tt := range map[string]struct {
+		cancel, runs bool
+	}{"acme/below": {false, true}, "acme/at": {}, "acme/at ": {cancel: true, runs: true}, "acme/unknown": {}, "globex/unknown": {false, true}} {
+		echo := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			return activities.Completed(), nil
+		})
+		acts := activities.New(activities.Config{
+			Recorder: &recorder{}, Executors: map[string]activities.Executor{"echo": echo}, Quotas: quotas(t, "acme:context-calls-in-all=5"),
+			Usage: used{"acme/below": 4, "acme/at": 5, "acme/at ": 5},
+		})
+		w := work
+		w.Executor, w.Cancel = "echo", tt.cancel
+		w.Tenant, w.ContextID, _ = strings.Cut(of, "/")
+		_, err := acts.Run(t.Context(), activities.RunInput{Work: w})
+		var back *temporal.ApplicationError
+		if (err == nil) != tt.runs || err != nil && (!errors.As(err, &back) || back.Type() != activities.QuotaError) {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
 }

@@ -90,7 +90,7 @@ func TestExtensionCancel_off(t *testing.T) {
 func TestExtensionBudget_refused(t *testing.T) {
 	s := newService(t)
 	for _, d := range dialects {
-		for _, budget := range []string{`{}`, `{"tokens":0}`, `{"tokens":1.5}`, `{"tokens":1e3}`, `{"tokens":50,"cost":1e10}`, `{"cost":-1}`, `{"cost":"1"}`, `{"tokens":9,"onExceeded":"stop"}`, `{"time":0}`, `{"questions":-1}`, `{"calls":1.5}`, `7`} {
+		for _, budget := range []string{`{}`, `{"tokens":0}`, `{"tokens":1.5}`, `{"tokens":1e3}`, `{"tokens":50,"cost":1e10}`, `{"cost":-1}`, `{"cost":"1"}`, `{"tokens":9,"onExceeded":"stop"}`, `{"time":0}`, `{"questions":-1}`, `{"calls":1.5}`, `{"tokens":9,"most":{"tokens":99}}`, `7`} {
 			n := s.callIn(t, d.version, d.send, `{"message":`+d.message("m", "slow", budget)+`}`)
 			wantCode(t, n, "-32602")
 		}

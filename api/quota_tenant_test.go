@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 func limited(t *testing.T, quotas ...string) *fixture {
 	t.Helper()
 	limits, err := access.Quotas{}.With(quotas...)
-	for _, q := range access.AllQuotas {
+	for _, q := range slices.Concat(access.AllQuotas, access.Spendings()) {
 		if err == nil {
 			limits, err = limits.With(fmt.Sprintf("globex:%s=0", q))
 		}
@@ -198,5 +199,41 @@ func TestQuotas_observer(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"open-objectives", "open-objectives"}, o.quotas); diff != "" || o.calls[1] != "jsonrpc SendMessage limited" {
 		t.Errorf("calls %v; quotas (-want +got):\n%s", o.calls, diff)
+	}
+}
+
+// A tenant whose work has used what it may begins no more, in any way, nor does a context. Repeats get their
+// answers, and another tenant is not affected.
+func TestQuotas_spending(t *testing.T) {
+	for quota, full := range map[string]string{
+		"cost-in-all=0.5":          "cost-in-all 0.50/0.50",
+		"context-tokens-in-all=12": "context-tokens-in-all 12/12",
+		"tokens-per-day=1":         "", // it was on another day
+		"calls-in-all=1":           "",
+	} {
+		s := limited(t, quota)
+		s.have(t)
+		begins(t, s, "m-1", "slow")
+		s.spend(t, "one", opt.Usage{Input: 10, Output: 2, Cost: 500_000}, nil)
+		elsewhere := full
+		if strings.HasPrefix(quota, "context-") {
+			elsewhere = ""
+		}
+		for name, tt := range map[string]struct {
+			n    node
+			want string
+		}{
+			"the start":      {s.call(t, "SendMessage", `{"message":`+messageJSON("m-2", "slow", `,"contextId":"`+objectiveID+`"`)+`,"configuration":{"returnImmediately":true}}`), full},
+			"a message":      {begins(t, s, "m-3", "slow"), elsewhere},
+			"create":         {s.call(t, "objectives/create", `{"name":"Another"}`, "Idempotency-Key", "k-2"), elsewhere},
+			"a fork":         {s.call(t, "objectives/fork", `{"id":"`+objectiveID+`","repeat":true}`, "Idempotency-Key", "k-3"), elsewhere},
+			"a plan":         {s.call(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"More","tasks":[{"name":"A"}]}`), full},
+			"a repeat":       {begins(t, s, "m-1", "slow"), ""},
+			"another tenant": {begins(t, s, "m-4", "slow", "Authorization", "Bearer globex/eve"), ""},
+		} {
+			if got := exceeded(t, tt.n); got != tt.want {
+				t.Errorf("%s, %s: %q, want %q: %v", quota, name, got, tt.want, tt.n)
+			}
+		}
 	}
 }

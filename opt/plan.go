@@ -20,7 +20,8 @@ type Plan struct {
 	Tasks        []*Task      `json:"tasks,omitempty"`
 	CreatedAt    a2a.Time     `json:"createdAt"`
 	UpdatedAt    a2a.Time     `json:"updatedAt"`
-	Limits       Limits       `json:"limits,omitzero"` // of its objective
+	Limits       Limits       `json:"limits,omitzero"`  // of its objective
+	Budget       *Budget      `json:"budget,omitempty"` // of all work on the objective, by its playbook
 
 	Started         bool   `json:"started,omitempty"`         // its tasks may run
 	Paused          bool   `json:"paused,omitempty"`          // a client has paused it

@@ -207,4 +207,5 @@ type PlanSpec struct {
 	Dependencies []string     `json:"dependencies,omitzero"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 	Tasks        []TaskSpec   `json:"tasks,omitempty"`
+	Budget       *Budget      `json:"budget,omitempty"` // of all work on the objective, by its playbook
 }

@@ -321,7 +321,22 @@ func (l SpendLimit) Left(spent Usage) (left SpendLimit, ok bool) {
 // spend. 0 is no limit.
 type Budget struct {
 	SpendLimit
-	OnExceeded string `json:"onExceeded,omitempty"`
+	OnExceeded string     `json:"onExceeded,omitempty"`
+	Most       SpendLimit `json:"most,omitzero"` // above which no one raises it: the operator's, in a [PlanSpec] alone
+}
+
+// Under returns b, the budget of a request, under that of a playbook; nil for none. A request without a budget gets
+// that of the playbook.
+func (b Budget) Under(playbook *Budget) Budget {
+	switch {
+	case playbook == nil:
+		return b
+	case b == Budget{}:
+		b = *playbook
+	}
+	b.Most = playbook.Most
+	b.SpendLimit = b.Within(b.Most)
+	return b
 }
 
 // Values of Budget.OnExceeded. "" is Ask.

@@ -46,6 +46,7 @@ func (s *source) playbook(n *yaml.Node) *playbook {
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
 		"schedules":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, s.schedule(n)) }) },
 
+		"budget":         func(n *yaml.Node) { b.budget = readBudget(s, n) },
 		"accept":         func(n *yaml.Node) { b.accept = readAccept(s, n) },
 		"message-accept": func(n *yaml.Node) { b.requested = readMessageAccept(s, n) },
 	})

@@ -64,6 +64,13 @@ func TestLoad_refuses(t *testing.T) {
 		{"two kinds of check", "…\n  - name: U\n    human:\n      approve: a\n      checks: [{name: c, holds: 'true', executor: e}]", "x.yaml:10: a check has one of schema, holds, judge and executor"},
 		{"too few judges", "…\n  - name: U\n    human:\n      approve: a\n      object: '{{results}}'\n      checks: [{name: c, judge: a, of: 3, need: 1}]", "x.yaml:9: of 3 checks more than half must agree, and at most all: not 1"},
 
+		{"budget of nothing", "…\nbudget: {on-exceeded: ask}", "x.yaml:7: a budget needs tokens, cost, time, questions or calls"},
+		{"member of a budget", "…\nbudget:\n  token: 5", `x.yaml:8: budget has no member "token" (did you mean tokens?)`},
+		{"limits of a budget", "…\nbudget:\n  tokens: 0\n  cost: free\n  time: 90\n  calls: -1\n  on-exceeded: stop", "x.yaml:8: tokens: must be a whole number from 1 to 1099511627776; it is \"0\"\nx.yaml:9: cost: must be a number above 0; it is \"free\"\n" +
+			"x.yaml:10: time: must be a duration of whole seconds, such as 90s, 2h or 7d; it is \"90\"\nx.yaml:11: calls: must be a whole number from 0 to 1099511627776; it is \"-1\"\nx.yaml:12: on-exceeded: must be one of ask, fail; it is \"stop\""},
+		{"budget above what the operator allows", "…\nbudget: {tokens: 5, calls: 2, most: {tokens: 9, calls: 1}}", `x.yaml:7: a limit of the budget is above that in "most"`},
+		{"most of a budget", "…\nbudget: {most: {most: 1}}", `x.yaml:7: most has no member "most" (did you mean cost?)`},
+
 		{"accept of nothing", "…\n  - name: U\n    accept:\n      rounds: 2", "x.yaml:9: accept needs criteria or checks\nx.yaml:9: \"rounds\" is for checks"},
 		{"accept of another result", "…\n  - name: U\n    accept:\n      checks: [{name: c, judge: 'As {{results \"T\"}}'}]", "x.yaml:9: the checks of accept are about one result: {{results}} without a name"},
 		{"accept of people", "…\n  - name: U\n    human: {approve: Go}\n    accept: {criteria: a}", "x.yaml:7: a human task, and an optional one, has no accept"},

@@ -23,7 +23,8 @@ type playbook struct {
 	rules  rules
 	skills []Skill
 	plans  []*plan
-	accept *form // of the result; nil for none
+	accept *form       // of the result; nil for none
+	budget *opt.Budget // nil for none
 
 	requested *form // how acceptances are decided that messages ask for; nil for the usual way
 
@@ -165,7 +166,7 @@ func (b *playbook) specs(f facts) ([]opt.PlanSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata()}
+		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata(), Budget: b.budget}
 		for j, t := range p.tasks {
 			unnamed := fmt.Sprintf("Task %d", j+1)
 			ts, err := t.spec(f, unnamed)

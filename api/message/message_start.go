@@ -55,7 +55,7 @@ func (s *Messages) deliverNew(ctx context.Context, c *call.Call, p SendParams) (
 	if decision.Answer != nil {
 		return s.agentAnswer(decision.Answer, contextID, id)
 	}
-	if err := s.Quotas.Admit(ctx, c.Tenant, write.OfNewWork...); err != nil {
+	if err := s.Quotas.AdmitWork(ctx, c.Tenant, cmp.Or(contextID, id), write.OfNewWork...); err != nil {
 		return nil, err
 	}
 	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
@@ -185,7 +185,7 @@ func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o 
 	if d, err := s.judgedBefore(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}
-	if err := s.Quotas.Admit(ctx, c.Tenant, write.OfMoreWork...); err != nil {
+	if err := s.Quotas.AdmitWork(ctx, c.Tenant, o.ContextID, write.OfMoreWork...); err != nil {
 		return nil, err
 	}
 	if err := s.Out.StoreBlobs(ctx, o.ID, p.blobs); err != nil {

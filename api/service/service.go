@@ -205,7 +205,7 @@ func New(cfg Config) *Service {
 		ids   = call.IDs{Idempotency: cfg.Idempotency, Rand: cfg.Rand}
 		pages = &call.Pages{Keys: j}
 		plans = write.PlanRules{Limits: cfg.Limits, Executor: cfg.CheckExecutor}
-		quota = write.Quotas{Limits: cfg.Quotas, Journal: j, Observer: cfg.Observer}
+		quota = write.Quotas{Limits: cfg.Quotas, Journal: j, Observer: cfg.Observer, Now: cfg.Now}
 	)
 	s.Calls = call.New(call.Config{Log: cfg.Log, Rand: cfg.Rand, Extensions: cfg.Card.AllExtensions(cfg.Limits), Quota: cfg.Quota, Recheck: cfg.Recheck, Observer: cfg.Observer})
 	s.Cards = card.New(cfg.Card, cfg.Extended, cfg.Limits, cfg.CheckPush != nil, cfg.SignCard)

@@ -81,6 +81,9 @@ func checkBudget(m codec.Object, taskID string) {
 		in.Wrong(a2a.ExtensionBudget, "must be in the message that begins the work")
 	}
 	checkLimits(b)
+	if b.Find("most") != nil {
+		b.Wrong("most", "is the operator's, in a playbook")
+	}
 	if limits := []string{"tokens", "cost", "time", "questions", "calls"}; !slices.ContainsFunc(limits, func(kind string) bool { return b.Find(kind) != nil }) {
 		b.Missing("tokens")
 	}

@@ -51,7 +51,7 @@ func (s *Maker) CreateObjective(ctx context.Context, c *call.Call, p CreateObjec
 		},
 	}
 	c.SetIDs(id, "")
-	if err := s.Quotas.Admit(ctx, c.Tenant, write.OfNewWork...); err != nil {
+	if err := s.Quotas.AdmitWork(ctx, c.Tenant, id, write.OfNewWork...); err != nil {
 		if known, _ := s.Read.Objective(ctx, c, id); known == nil { // else this is a repeat
 			return nil, err
 		}

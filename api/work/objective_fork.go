@@ -61,7 +61,7 @@ func (s Forks) ForkObjective(ctx context.Context, c *call.Call, p ForkParams) (*
 	}
 	from, err := s.Read.Objective(ctx, c, p.ID)
 	if err == nil {
-		err = s.Quotas.Admit(ctx, c.Tenant, write.OfNewWork...)
+		err = s.Quotas.AdmitWork(ctx, c.Tenant, id, write.OfNewWork...)
 	}
 	if err != nil {
 		return nil, err

@@ -11,10 +11,10 @@ import (
 	"longhaul/opt/access"
 )
 
-// A Usage returns how much of a quota a tenant uses: of [access.OpenObjectives],
-// [access.OpenGates] and [access.StoredBytes].
+// A Usage returns how much of a quota a tenant uses, or one of its contexts: of [access.OpenObjectives],
+// [access.OpenGates], [access.StoredBytes] and each [access.Spending].
 type Usage interface {
-	Usage(ctx context.Context, tenant string, q access.Quota) (int64, error)
+	Usage(ctx context.Context, tenant, contextID string, q access.Quota) (int64, error)
 }
 
 // Quotas refuses what would add to the use of a tenant that has reached a limit. Work that was
@@ -24,6 +24,7 @@ type Quotas struct {
 	Limits   access.Quotas
 	Journal  Usage
 	Observer call.Observer
+	Now      func() time.Time
 }
 
 // OfNewWork are the quotas that an objective or a new attempt at one adds to.
@@ -39,13 +40,32 @@ func (q Quotas) Admit(ctx context.Context, tenant string, names ...access.Quota)
 		if limit == 0 {
 			continue
 		}
-		used, err := q.Journal.Usage(ctx, tenant, name)
+		used, err := q.Journal.Usage(ctx, tenant, "", name)
 		if err != nil {
 			return fmt.Errorf("read the use of a quota: %w", err)
 		}
 		if used >= limit {
 			q.Observer.Exceeded(string(name))
 			return quotaExceeded(name, used, limit)
+		}
+	}
+	return nil
+}
+
+// AdmitWork is Admit for new or more work in a context, which also counts what work there has used.
+func (q Quotas) AdmitWork(ctx context.Context, tenant, contextID string, names ...access.Quota) error {
+	if err := q.Admit(ctx, tenant, names...); err != nil {
+		return err
+	}
+	for _, s := range q.Limits.Spent(tenant) {
+		limit := q.Limits.Limit(tenant, s.Quota)
+		used, err := q.Journal.Usage(ctx, tenant, contextID, s.Quota)
+		if err != nil {
+			return fmt.Errorf("read the use of a quota: %w", err)
+		}
+		if used >= limit {
+			q.Observer.Exceeded(string(s.Quota))
+			return spendingExceeded(s, used, limit, q.Now())
 		}
 	}
 	return nil
@@ -64,6 +84,9 @@ func (q Quotas) AdmitCommand(ctx context.Context, o *opt.Objective, cmd opt.Comm
 	case cmd.Change != nil:
 		names = []access.Quota{access.StoredBytes}
 	}
+	if len(names) > 1 {
+		return q.AdmitWork(ctx, o.Tenant, o.ContextID, names...)
+	}
 	return q.Admit(ctx, o.Tenant, names...)
 }
 
@@ -78,6 +101,23 @@ func quotaExceeded(name access.Quota, used, limit int64) *call.Fault {
 	}
 	if name == access.StoredBytes { // until old work is removed
 		f.Retry = 0
+	}
+	return f
+}
+
+// spendingExceeded returns the fault for work in a period that has used what it may. The next one has room again.
+func spendingExceeded(s access.Spending, used, limit int64, now time.Time) *call.Fault {
+	of := "tenant"
+	if s.Context {
+		of = "context"
+	}
+	f := &call.Fault{
+		Kind: call.QuotaExceeded, Reason: call.ReasonQuota,
+		Message: fmt.Sprintf("The %s has reached its quota of %s: it has used %s of %s", of, s.Quota, s.Text(used), s.Text(limit)),
+		Info:    map[string]string{"quota": string(s.Quota), "used": s.Text(used), "limit": s.Text(limit)},
+	}
+	if _, end := s.Begins(now); !end.IsZero() {
+		f.Retry = end.Sub(now).Round(time.Second)
 	}
 	return f
 }

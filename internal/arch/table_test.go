@@ -20,7 +20,7 @@ var rooms = []room{
 	{name: "opt/worktime"},                                                                                          // counts working time, of the calendars in gates
 	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                            // the work as readers see it
 	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                              // what goes to receivers; notices contain the gate as shown
-	{name: "opt/access", imports: []string{"a2a"}},                                                                  // keys, sessions and quotas
+	{name: "opt/access", imports: []string{"a2a", "opt"}},                                                           // keys, sessions and quotas
 	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                        // what starts objectives at times
 	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}}, // their JSON, for server and client
 	{name: "opt/standing", imports: []string{"a2a", "opt"}},                                                         // decisions about gates beforehand

@@ -39,9 +39,13 @@ func usageQueries(d db.Dialect) map[access.Quota]string {
 	}
 }
 
-// Usage returns how much of a quota a tenant uses now: one of [access.OpenObjectives],
-// [access.OpenGates] and [access.StoredBytes]. Bytes are counted in blocks of 16 KiB.
-func (j usage) Usage(ctx context.Context, tenant string, q access.Quota) (n int64, err error) {
+// Usage returns how much of a quota a tenant uses now, or one of its contexts: [access.OpenObjectives],
+// [access.OpenGates], [access.StoredBytes] or an [access.Spending]. Bytes are counted in blocks of 16 KiB. Removed
+// work counts no more.
+func (j usage) Usage(ctx context.Context, tenant, contextID string, q access.Quota) (n int64, err error) {
+	if s, ok := q.Spending(); ok {
+		return j.spent(ctx, tenant, contextID, s)
+	}
 	query, ok := usageQueries(j.db.Dialect)[q]
 	if !ok {
 		return 0, fmt.Errorf("%w: the journal does not count %s", opt.ErrMalformed, q)
@@ -51,6 +55,22 @@ func (j usage) Usage(ctx context.Context, tenant string, q access.Quota) (n int6
 		n *= blockSize
 	}
 	return n, err
+}
+
+// spent returns what the work of a tenant, or of a context, has used in the present period.
+func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spending) (int64, error) {
+	where, args := "tenant = $1 AND at >= $2", db.Args{tenant, int64(0)}
+	if begin, _ := s.Begins(j.now()); !begin.IsZero() {
+		args[1] = begin.UnixMilli()
+	}
+	if s.Context {
+		where, args = where+" AND context_id = $3", append(args, contextID)
+	}
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (int64, error) {
+		var u opt.Usage
+		err := c.Each("SELECT "+sums+" FROM costs WHERE "+where+" GROUP BY tenant", args, func(row db.Scanner) error { return scanSums(row, &u) })
+		return s.Of(u), err
+	})
 }
 
 // TakeNotice takes a place for the delivery of a notice among those of its tenant in an hour,

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 	"longhaul/opt/access"
@@ -16,7 +17,7 @@ func used(t *testing.T, j *journal.Journal, tenant string) (out [3]int64) {
 	t.Helper()
 	for i, q := range []access.Quota{access.OpenObjectives, access.OpenGates, access.StoredBytes} {
 		var err error
-		if out[i], err = j.Usage(t.Context(), tenant, q); err != nil {
+		if out[i], err = j.Usage(t.Context(), tenant, "", q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +62,31 @@ func TestJournal_Usage(t *testing.T) {
 		}
 		check("is purged", [3]int64{})
 		equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
-		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, access.RunningTasks))
+		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, "", access.RunningTasks))
+	})
+}
+
+// What work has used counts in its period, for its tenant and its context.
+func TestJournal_Usage_spent(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, o := open(), newObjective()
+		s := begin(t, j, o)
+		for i, at := range []time.Time{time.Now(), time.Now().Add(-62 * 24 * time.Hour)} {
+			u := opt.Usage{Input: 3, Cached: 1, Output: 2, Cost: 7, Questions: 1, Calls: 2}
+			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", i), Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &u}}}))
+		}
+		for _, tt := range []struct {
+			tenant, context string
+			quota           access.Quota
+			want            int64
+		}{
+			{tenant, "", "tokens-per-day", 5}, {tenant, "", "cost-in-all", 14}, {tenant, "", "calls-per-month", 2}, {tenant, "other", "questions-in-all", 2},
+			{tenant, s.view(o.RootID()).Task.ContextID, "context-tokens-in-all", 10}, {tenant, "other", "context-tokens-in-all", 0}, {"globex", "", "tokens-in-all", 0},
+		} {
+			if got, err := j.Usage(t.Context(), tt.tenant, tt.context, tt.quota); got != tt.want || err != nil {
+				t.Errorf("%+v: %d, %v", tt, got, err)
+			}
+		}
 	})
 }
 

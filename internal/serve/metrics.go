@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -77,9 +78,9 @@ const readyEvery = 5 * time.Second
 
 // startMetrics makes the metrics of h and adds them to the page for operators.
 func (h *host) startMetrics() {
-	quotas := make([]string, len(access.AllQuotas))
-	for i, q := range access.AllQuotas {
-		quotas[i] = string(q)
+	var quotas []string
+	for _, q := range slices.Concat(access.AllQuotas, access.Spendings()) {
+		quotas = append(quotas, string(q))
 	}
 	h.metrics = metrics.New(h.version(), quotas...)
 	h.ops.metrics = h.metrics.Handler()

@@ -50,6 +50,7 @@ func (w *workerPart) Start(context.Context) error {
 			Callbacks:  w.store.callbacks,
 			Limits:     w.planning.limits,
 			Quotas:     w.quotas,
+			Usage:      w.store.journal,
 			Fence:      w.lease.keeper.Fence,
 			Log:        h.log,
 		},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"longhaul/opt"
 )
 
 // A Quota names something of which one tenant may use a limited amount.
@@ -61,8 +63,13 @@ func (q Quotas) With(texts ...string) (Quotas, error) {
 			of = quotaOf{name[:colon], Quota(name[colon+1:])}
 		}
 		limit, ok := ParseAmount(text[at+1:], of.quota == StoredBytes)
-		if !ok || !slices.Contains(AllQuotas, of.quota) {
-			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v and 0 for no limit", text, AllQuotas)
+		spending, spent := of.quota.Spending()
+		if spent && spending.Kind == "cost" {
+			var cost opt.Money
+			ok, limit = cost.UnmarshalText([]byte(text[at+1:])) == nil && cost >= 0, int64(cost)
+		}
+		if !ok || !spent && !slices.Contains(AllQuotas, of.quota) {
+			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v or such as cost-per-day, tokens-per-month and context-calls-in-all, and 0 for no limit", text, AllQuotas)
 		}
 		out.limits[of] = limit
 	}

@@ -1,15 +1,18 @@
 package access_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"longhaul/opt/access"
 )
 
 func TestQuotas(t *testing.T) {
 	before := access.DefaultQuotas()
-	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "acme:stored-bytes=7")
+	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "cost-per-day=2.5", "acme:context-tokens-in-all=9", "acme:stored-bytes=7")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +29,8 @@ func TestQuotas(t *testing.T) {
 		{q, "acme", access.StoredBytes, 7},
 		{q, "acme", access.OpenObjectives, 10_000},
 		{q, "acme", access.RunningTasks, 0},
+		{q, "globex", "cost-per-day", 2_500_000},
+		{q, "acme", "context-tokens-in-all", 9},
 		{before, "acme", access.OpenGates, 10_000}, // it has not changed
 		{access.Quotas{}, "acme", access.OpenGates, 0},
 	} {
@@ -33,9 +38,27 @@ func TestQuotas(t *testing.T) {
 			t.Errorf("%s of %s: %d, want %d", tt.quota, tt.tenant, got, tt.want)
 		}
 	}
-	for _, wrong := range []string{"", "open-gates", "open-gates=", "open-gates=-1", "open-gates=1GiB", "stored-bytes=9000000TiB", "gates=1", "=1", ":open-gates=1", "open-gates=1=2"} {
+	for _, wrong := range []string{"", "open-gates", "open-gates=", "open-gates=-1", "open-gates=1GiB", "stored-bytes=9000000TiB", "gates=1", "=1", ":open-gates=1", "open-gates=1=2", "cost-per-day=x", "cost-per-day=-1", "tokens-per-day=1.5", "time-per-day=1", "tokens-per-week=1"} {
 		if _, err := before.With(wrong); err == nil || !strings.Contains(err.Error(), "open-objectives") {
 			t.Errorf("%q: %v, want an error that lists the quotas", wrong, err)
 		}
+	}
+}
+
+// Days and months are those of UTC, and the quotas that limit a tenant have an order.
+func TestSpending(t *testing.T) {
+	q, err := access.Quotas{}.With("tokens-per-month=5", "acme:cost-in-all=1", "globex:tokens-per-month=0", "context-calls-per-day=1", "open-gates=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 12, 31, 23, 59, 0, 0, time.FixedZone("", -3600)) // the first of January
+	var got []string
+	for _, s := range q.Spent("acme") {
+		begin, end := s.Begins(now)
+		got = append(got, fmt.Sprintf("%s %t %s %s", s.Quota, s.Context, begin.Format(time.DateOnly), end.Format(time.DateOnly)))
+	}
+	want := []string{"tokens-per-month false 2027-01-01 2027-02-01", "cost-in-all false 0001-01-01 0001-01-01", "context-calls-per-day true 2027-01-01 2027-01-02"}
+	if !slices.Equal(got, want) || len(q.Spent("globex")) != 1 || access.DefaultQuotas().Spent("acme") != nil {
+		t.Errorf("%q, want %q; and %v", got, want, q.Spent("globex"))
 	}
 }

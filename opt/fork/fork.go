@@ -58,6 +58,11 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	default:
 		out.Plans = specs(plans)
 	}
+	for i := range c.Plans { // the budget of a playbook stays
+		for _, p := range plans {
+			out.Plans[i].Budget = cmp.Or(out.Plans[i].Budget, p.Budget)
+		}
+	}
 	if err := change(out.Plans, plans, c); err != nil {
 		return opt.Opening{}, err
 	}
@@ -151,7 +156,7 @@ func specs(plans []*opt.Plan) (out []opt.PlanSpec) {
 		return out
 	}
 	for _, p := range plans {
-		spec := opt.PlanSpec{Name: p.Name, Description: p.Description, Dependencies: refs(p.Dependencies), Metadata: p.Metadata}
+		spec := opt.PlanSpec{Name: p.Name, Description: p.Description, Dependencies: refs(p.Dependencies), Metadata: p.Metadata, Budget: p.Budget}
 		for _, t := range p.Tasks {
 			spec.Tasks = append(spec.Tasks, opt.TaskSpec{
 				Name: t.Name, Description: t.Description, Dependencies: refs(t.Dependencies), Metadata: t.Metadata, Executor: t.Executor, Input: t.Input,

@@ -100,14 +100,14 @@ func TestPlan_budget(t *testing.T) {
 	b.end(next(opt.Usage{Output: 10}, turn))
 	b.want("budget working", 1)
 	b.end(next(opt.Usage{Output: 5}, turn))
-	b.want("budget budget", 0)
+	b.want("budget working", 0)
 	g := b.gate(0)
 	if string(g.Object[0].Data) != `{"tokens":20}` || g.Responders.Principals[0] != "ann" || !strings.Contains(g.Description, "10 of 10 tokens") {
 		t.Errorf("gate %+v", g)
 	}
 	b.answer(0, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.TextPart("more")}})
-	b.want("budget budget", 0)
-	b.answer(1, opt.Reply{Action: opt.Accept})
+	b.want("budget working", 0)
+	b.answer(0, opt.Reply{Action: opt.Accept})
 	b.want("working working", 2)
 	w := b.m.State.WorkOf(b.m.Wants().Activities[0])
 	if w.Round != 1 || w.Leg != 1 || len(w.Replies) != 0 || string(w.Memo) != "1" || w.Limits.Tokens != 20 {
@@ -115,6 +115,73 @@ func TestPlan_budget(t *testing.T) {
 	}
 	if r := b.m.State.Report; r.Raised.Tokens != 20 || r.Spent.Output != 15 || !r.Limited {
 		t.Errorf("report %+v", r)
+	}
+}
+
+// One gate asks for all tasks that are held. After a raise as many begin as there is room for, and one gate asks for
+// the rest, which a rejection ends.
+func TestPlan_budgetHeldTogether(t *testing.T) {
+	b := newBudgeted(t, `{"calls":0}`, &opt.Task{}, &opt.Task{}, &opt.Task{}, &opt.Task{})
+	b.m.State.Plan.Limits.Parallel = 4
+	b.handle(machine.Begin{})
+	for range 4 {
+		b.end(next(opt.Usage{}, opt.Usage{Calls: 1}))
+	}
+	b.want("budget working working working", 0)
+	if got := string(b.gate(0).Object[0].Data); got != `{"calls":1}` { // no other was held when it opened
+		t.Errorf("the gate proposes %s", got)
+	}
+	b.answer(0, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.DataPart(opt.SpendLimit{Calls: 3})}})
+	b.want("working working budget working", 2)
+	for _, e := range b.events {
+		if e.Status != nil && strings.Contains(e.Status.Text(), "was raised") && e.TaskID != task(1, 1) {
+			t.Errorf("%s is released, and there is no room for it", e.TaskID)
+		}
+	}
+	if got := b.gate(2); string(got.Object[0].Data) != `{"calls":4}` || !strings.Contains(got.Description, "2 of 2 calls") {
+		t.Errorf("the gate for the rest: %s %s", got.Description, got.Object[0].Data)
+	}
+	b.answer(2, opt.Reply{Action: opt.Reject, Feedback: "Enough."})
+	b.want("working working failed failed", 2)
+	if said := b.m.State.Plan.Tasks[3].Failure; !strings.Contains(said, "Enough.") {
+		t.Errorf("said %q", said)
+	}
+}
+
+// The next one asks when the task that asks for all is ended.
+func TestPlan_budgetHeldAsksAgain(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	b := newBudgeted(t, `{"calls":0}`, &opt.Task{Metadata: optional}, &opt.Task{Metadata: optional})
+	b.m.State.Plan.Limits.Parallel = 2
+	b.handle(machine.Begin{})
+	b.end(next(opt.Usage{}, opt.Usage{Calls: 1}))
+	b.end(next(opt.Usage{}, opt.Usage{Calls: 1}))
+	b.want("budget working", 0)
+	b.handle(machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Command: "c"}, Command: &opt.Command{
+		ID: "c", Kind: opt.CancelTask, PlanID: plan(1), TaskID: task(1, 0),
+	}})
+	b.handle(machine.Begin{})
+	b.want("canceled budget", 0)
+}
+
+// The budget of a playbook is that of a message without one, and no one raises any above what the operator allows.
+func TestPlan_budgetOfPlaybook(t *testing.T) {
+	for _, message := range []string{`{}`, `{"tokens":1000}`} {
+		b := newBudgeted(t, message, &opt.Task{})
+		b.m.State.Plan.Budget = &opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 10}, Most: opt.SpendLimit{Tokens: 15}}
+		b.end(next(opt.Usage{Output: 10}, turn))
+		if message == `{}` {
+			b.want("budget", 0)
+			if g := b.gate(0); string(g.Object[0].Data) != `{"tokens":15}` || !strings.Contains(g.Description, "10 of 15") {
+				t.Errorf("gate: %s %s", g.Description, g.Object[0].Data)
+			}
+			b.answer(0, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.DataPart(opt.SpendLimit{Tokens: 100})}})
+		}
+		b.want("working", 1)
+		b.end(next(opt.Usage{Output: 5}, turn))
+		if b.want("failed", 0); b.m.State.Plan.Tasks[0].Reason != opt.CodeBudget || b.m.State.Raised.Tokens > 15 {
+			t.Errorf("%s: %+v, raised to %d", message, b.m.State.Plan.Tasks[0], b.m.State.Raised.Tokens)
+		}
 	}
 }
 

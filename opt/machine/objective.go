@@ -129,6 +129,10 @@ const rulesDeputies = 19
 // rulesCalendars is the version of the rules from which on steps of a gate may count working time.
 const rulesCalendars = 20
 
+// rulesPlaybookBudget is the version of the rules from which on plans have the budget of their playbook, and what
+// it holds back asks at one gate.
+const rulesPlaybookBudget = 21
+
 // rulesLimits is the version of the rules from which on events with the use of a plan say what the request may use.
 const rulesLimits = 22
 

@@ -77,6 +77,9 @@ func (m *Objective) addFirst(specs []opt.PlanSpec) {
 func (m *Objective) addPlans(plans []*opt.Plan, old []string) {
 	s := &m.State
 	for _, p := range plans {
+		if p.Budget = budgetIn(&s.Objective, p.Budget); s.Rules < rulesPlaybookBudget {
+			p.Budget = nil
+		}
 		added := *p
 		m.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: &added, Replaces: old})
 		old = nil

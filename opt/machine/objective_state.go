@@ -276,9 +276,18 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 
 // addSpent adds to a directive for p the use that counts in its budget beside its own.
 func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
-	if s.Rules >= rulesBudget && (s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{})) {
+	limited := s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
+	if s.Rules >= rulesBudget && limited {
 		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
 	}
+}
+
+// budgetIn returns own, the budget of a playbook, or else the one in the plans of o: work that is added has it, too.
+func budgetIn(o *opt.Objective, own *opt.Budget) *opt.Budget {
+	for _, p := range o.Plans {
+		own = cmp.Or(own, p.Budget)
+	}
+	return own
 }
 
 // inputs lists the results of the plans that p depends on, or of the last plan with

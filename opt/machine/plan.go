@@ -271,7 +271,7 @@ func (m *Plan) beginTasks() (any bool) {
 	for _, j := range m.jobs() {
 		any = j.resume(may) || any
 	}
-	return any
+	return askHeld(m.jobs()) || any
 }
 
 // endDoomed stops the work of tasks that must end.

@@ -132,7 +132,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 		return
 	}
 	if t.Gate.Budget {
-		m.State.Raised = m.State.Raised.Highest(m.job(t).answerBudget(reply, opt.Event{}))
+		answerBudget(m, t, reply, opt.Event{})
 		return
 	}
 	m.State.approve(&m.State.Plan, t, reply)
@@ -198,7 +198,7 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 	closing := opt.Event{Step: opt.Expire, Decision: s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{})}
 	reply.Feedback = opt.ReasonTimeout
 	if t.Gate.Budget {
-		s.Raised = s.Raised.Highest(j.answerBudget(reply, closing))
+		answerBudget(m, t, reply, closing)
 		return
 	}
 	s.approve(&s.Plan, t, reply)
@@ -215,6 +215,37 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 	default:
 		j.end(opt.TaskFailed, opt.ReasonTimeout, fmt.Sprintf("No answer came within %s.", after), closing)
 	}
+}
+
+// answerBudget continues after a decision about the budget at the gate of t, or after the time for one. closing goes
+// into the event that closes the gate. The wait for the answer does not count as time that was used.
+func answerBudget(m *Plan, t *opt.Task, reply opt.Reply, closing opt.Event) {
+	j, object, asked := m.job(t), t.Gate.Object, t.Gate.RequestedAt
+	switch reply.Action {
+	case opt.Accept:
+	case opt.EditAccept:
+		object = reply.Edited
+	default:
+		text := strings.TrimSpace("The budget is spent. " + reply.Remark())
+		j.move(opt.TaskWorking, closing)
+		j.overspent(text)
+		for _, other := range heldIn(m.jobs()) {
+			if other.task.Gate == nil { // t has asked for it
+				other.overspent(text)
+			}
+		}
+		return
+	}
+	j.release(closing)
+	var raised opt.SpendLimit
+	if len(object) != 1 || json.Unmarshal(object[0].Data, &raised) != nil {
+		return // the gate opens again
+	}
+	b := j.plan.facts().spending.budget()
+	if raised = b.RaisedTo(raised); raised.Time > b.Time {
+		raised.Time += (m.now.Millis() - asked.Millis()) / 1000
+	}
+	m.State.Raised = m.State.Raised.Highest(raised.Within(b.Most))
 }
 
 // note adds a message to the conversation of the task that it names, or of the

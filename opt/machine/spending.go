@@ -10,10 +10,14 @@ type spending struct{ state *PlanState }
 
 // budget returns the limits on all work on the objective, as people have raised them.
 func (s spending) budget() (b opt.Budget) {
-	if s.state.Rules >= rulesBudget && s.state.Request != nil {
-		b = opt.BudgetOf(*s.state.Request)
-		b.SpendLimit = s.state.Raised.Or(b.SpendLimit)
+	if s.state.Rules < rulesBudget {
+		return b
 	}
+	if s.state.Request != nil {
+		b = opt.BudgetOf(*s.state.Request)
+	}
+	b = b.Under(s.state.Plan.Budget)
+	b.SpendLimit = s.state.Raised.Or(b.SpendLimit).Within(b.Most)
 	return b
 }
 
@@ -43,16 +47,24 @@ func (s spending) all(at a2a.Time) opt.Usage {
 	return sum
 }
 
-// gate returns the gate at which those who have set limits decide whether these are raised.
-func (s spending) gate(t *opt.Task, over opt.SpendLimit, spent opt.Usage, at a2a.Time) opt.Gate {
+// gate returns the gate at which those who have set limits decide whether these are raised, so that there is room
+// for the task and what others need.
+func (s spending) gate(t *opt.Task, over opt.SpendLimit, spent, others opt.Usage, at a2a.Time) opt.Gate {
+	b := s.budget()
+	raised := over.RaisedTo(over.Next(spent.Plus(others)).Within(b.Most))
 	gate := (&opt.Gate{
 		Kind: opt.Approval, Title: "Raise the budget?", Budget: true,
-		Description: "The budget of the request is spent: " + over.Text(spent) + ". Accept to raise it as shown, edit the numbers, or reject to stop the task.",
+		Description: "The budget of the request is spent: " + over.Text(spent) + ". Accept to raise it as shown, edit the numbers, or reject to stop what waits for it.",
 		Actions:     []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
-		Object:      []a2a.Part{a2a.DataPart(over.Next(spent))},
+		Object:      []a2a.Part{a2a.DataPart(raised)},
 	}).Opened(at, s.state.Plan.Limits.GateTimeout)
-	if authors := opt.AuthorsOf(*s.state.Request); len(authors) > 0 {
-		gate.Responders = &opt.Responders{Principals: authors}
+	if most := b.Most.Text(spent); most != "" {
+		gate.Description += " The operator allows no more than: " + most + "."
+	}
+	if s.state.Request != nil {
+		if authors := opt.AuthorsOf(*s.state.Request); len(authors) > 0 {
+			gate.Responders = &opt.Responders{Principals: authors}
+		}
 	}
 	gate.ID, gate.TaskID, gate.ObjectDigest = opt.BudgetGateID(s.state.Epoch, t.A2AID(), s.state.N+1), t.A2AID(), gate.Digest()
 	return gate

@@ -107,16 +107,19 @@ func (r *reader) lacks(g Gate) string {
 	return fmt.Sprintf("%d have to answer, and only %s may.", need, strings.Join(names, ", "))
 }
 
-// spending adds a warning when the budget of the message is spent.
+// spending adds a warning when the budget of the message, or of the playbook, is spent.
 func (r *reader) spending(add func(WarningKind, string, time.Duration, string)) {
 	w := r.w
-	spent := opt.Usage{}
+	spent, budget := opt.Usage{}, w.Budget
+	for _, p := range r.objective.Plans {
+		budget = budget.Under(p.Budget)
+	}
 	for _, e := range w.events {
 		if e.Kind != opt.UsageAdded {
 			continue
 		}
 		spent = spent.Plus(*e.Usage)
-		if _, ok := w.Budget.Left(spent); !ok {
+		if _, ok := budget.Left(spent); !ok {
 			ref, _ := opt.ParseID(e.TaskID)
 			add(OverBudget, w.tasks[ref.TaskID].Name, e.At.Time().Sub(w.At), "The budget is spent with it.")
 			return

@@ -142,6 +142,7 @@ var shapes = []shape{
 	{name: "standing", specs: standing("decided")},
 	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "budget", budget: `{"questions":0}`, specs: plans("approve Go on?|say done"), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "playbook-budget", specs: ofPlaybook(opt.Budget{SpendLimit: opt.SpendLimit{Questions: 1}, Most: opt.SpendLimit{Questions: 2}}), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
@@ -254,6 +255,13 @@ func standing(gates string) []opt.PlanSpec {
 	specs := asked(opt.Gate{})
 	specs[0].Tasks[1].Standing = gates
 	return specs
+}
+
+// ofPlaybook returns a plan under the budget of a playbook.
+func ofPlaybook(b opt.Budget) []opt.PlanSpec {
+	list := plans("approve Go on?|say done")
+	list[0].Budget = &b
+	return list
 }
 
 // opening returns the request for a shape. Its id follows from the name.

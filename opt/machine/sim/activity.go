@@ -107,7 +107,7 @@ func (ws workers) made(a *activity, c *choice) machine.Input {
 	case 7:
 		in.Planner, in.Reason, in.Failure = "", "", "The planner failed."
 	default:
-		in.Plans = drawPlans(ws.w, c, 2)
+		in.Plans = budgeted(ws.w, drawPlans(ws.w, c, 2))
 	}
 	return in
 }

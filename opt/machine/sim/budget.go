@@ -12,6 +12,11 @@ var limits = []opt.Budget{
 	{}, {SpendLimit: opt.SpendLimit{Tokens: 3, Questions: 1}, OnExceeded: opt.FailBudget}, {}, {SpendLimit: opt.SpendLimit{Time: 30, Calls: 2}},
 }
 
+// ofPlaybooks are the budgets of playbooks, in turn.
+var ofPlaybooks = []*opt.Budget{
+	nil, {SpendLimit: opt.SpendLimit{Tokens: 3, Calls: 1}, Most: opt.SpendLimit{Tokens: 5, Questions: 4}}, nil, nil, {SpendLimit: opt.SpendLimit{Questions: 2}},
+}
+
 // limited gives a request one of the budgets.
 func limited(w *world, m *a2a.Message) {
 	if b := limits[w.n%len(limits)]; b != (opt.Budget{}) {
@@ -19,12 +24,42 @@ func limited(w *world, m *a2a.Message) {
 	}
 }
 
+// budgeted gives plans the budget of a playbook.
+func budgeted(w *world, plans []opt.PlanSpec) []opt.PlanSpec {
+	for i := range plans {
+		plans[i].Budget = ofPlaybooks[w.specs%len(ofPlaybooks)]
+	}
+	return plans
+}
+
 // left returns the limits of a plan that a step exceeds.
 func left(s *machine.PlanState, before, needs opt.Usage) (over opt.SpendLimit) {
 	if s.Request == nil || s.Rules < 18 {
 		return over
 	}
-	return s.Raised.Or(opt.BudgetOf(*s.Request).SpendLimit).Over(before, needs)
+	b := opt.BudgetOf(*s.Request)
+	if of := s.Plan.Budget; of != nil {
+		if b == (opt.Budget{}) {
+			b = *of
+		}
+		if over := of.Most.Over(before, needs); over != (opt.SpendLimit{}) {
+			return over
+		}
+	}
+	return s.Raised.Or(b.SpendLimit).Over(before, needs)
+}
+
+// asksOnce: one task of a plan asks about the budget for all.
+func asksOnce(w *world, s *machine.PlanState) {
+	n := 0
+	for _, t := range s.Plan.Tasks {
+		if t.Gate != nil && t.Gate.Budget {
+			n++
+		}
+	}
+	if s.Rules >= 21 && n > 1 {
+		w.fail("budget", "%d tasks of %s ask about it", n, w.name(s.Plan.ID))
+	}
 }
 
 // spentIn returns what the tasks of a plan have used.
@@ -55,6 +90,9 @@ func beginsWithin(w *world, h planHost, l *leg, a *activity) {
 // asksWithin: people are asked only as often as the budget has it.
 func asksWithin(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
+	if ok && e.Gate != nil {
+		asksOnce(w, &h.p.State)
+	}
 	if !ok || e.Gate == nil || e.Gate.Budget || e.From == e.To {
 		return
 	}
@@ -73,7 +111,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
 func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
-	if own.Rules < 18 || own.Request == nil || opt.BudgetOf(*own.Request) == (opt.Budget{}) || !own.Plan.Started || w.facts.resets[s.Objective.ID] > 0 {
+	if own.Rules < 18 || own.Request == nil || opt.BudgetOf(*own.Request).Under(own.Plan.Budget) == (opt.Budget{}) || !own.Plan.Started || w.facts.resets[s.Objective.ID] > 0 {
 		return
 	}
 	want := s.Used

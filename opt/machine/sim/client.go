@@ -59,7 +59,7 @@ func (cs clients) openObjective(c *choice) {
 		limited(cs.w, o.Message)
 	}
 	if kind != 3 {
-		o.Plans = drawPlans(cs.w, c, 3)
+		o.Plans = budgeted(cs.w, drawPlans(cs.w, c, 3))
 	}
 	idleFor := int64(0)
 	if o.Idle {
