@@ -63,7 +63,7 @@ func TestGates(t *testing.T) {
 	s.until(ctx, within, "all gates are closed", 0)
 	t.Logf("all gates were seen closed %v after the start of a worker", time.Since(began))
 	harness.Eventually(t, within, "all objectives are completed", func() error {
-		done, err := s.Client().List(ctx, map[string]any{"status": "TASK_STATE_COMPLETED", "pageSize": 1})
+		done, err := s.client.List(ctx, map[string]any{"status": "TASK_STATE_COMPLETED", "pageSize": 1})
 		if err == nil && done.TotalSize < *gates {
 			err = fmt.Errorf("%d of %d", done.TotalSize, *gates)
 		}
@@ -77,6 +77,7 @@ func TestGates(t *testing.T) {
 type gateSite struct {
 	*harness.Site
 	t         *testing.T
+	client    *harness.Client // one for all requests, so that these share connections
 	processes map[string]*harness.Process
 }
 
@@ -94,7 +95,8 @@ plans:
 	if err := os.WriteFile(book, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &gateSite{harness.NewSite(t, harness.Dev), t, map[string]*harness.Process{}}
+	site := harness.NewSite(t, harness.Dev)
+	s := &gateSite{site, t, site.Client(), map[string]*harness.Process{}}
 	s.Env = append(s.Env, "LONGHAUL_PLAYBOOKS="+book, "LONGHAUL_REPLY_WAIT=20ms", "LONGHAUL_CALL_TIMEOUT=60s")
 	for _, command := range []string{harness.Temporal, harness.API, harness.Worker} {
 		s.processes[command] = s.Start(command)
@@ -173,7 +175,7 @@ func (s *gateSite) since(then map[string]time.Duration) string {
 // count prints how many workflow tasks and activities some objectives and their plans took.
 func (s *gateSite) count(ctx context.Context) {
 	s.t.Helper()
-	page, err := s.Client().List(ctx, map[string]any{"pageSize": 100})
+	page, err := s.client.List(ctx, map[string]any{"pageSize": 100})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -230,10 +232,9 @@ func (s *gateSite) open(ctx context.Context, n int) {
 	s.t.Helper()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	c := s.Client()
 	for i := range n {
 		group.Go(func() error {
-			_, err := c.SendUntil(ctx, harness.Message{ID: fmt.Sprintf("gate-%05d", i), Text: "x"})
+			_, err := s.client.SendUntil(ctx, harness.Message{ID: fmt.Sprintf("gate-%05d", i), Text: "x"})
 			return err
 		})
 	}
@@ -253,7 +254,7 @@ type inbox struct {
 
 // inbox returns a page of the open gates.
 func (s *gateSite) inbox(ctx context.Context, token string) (page inbox, err error) {
-	return page, s.Client().ReadPage(ctx, http.MethodGet, "/v1/interrupts?pageSize=100&pageToken="+url.QueryEscape(token), "", &page)
+	return page, s.client.ReadPage(ctx, http.MethodGet, "/v1/interrupts?pageSize=100&pageToken="+url.QueryEscape(token), "", &page)
 }
 
 // until waits until at most n gates are open.
@@ -292,7 +293,7 @@ func (s *gateSite) answer(ctx context.Context, n int) {
 	if len(ids) != n {
 		s.t.Fatalf("the inbox has %d gates, want %d", len(ids), n)
 	}
-	c := s.Client().With("Content-Type", "application/json")
+	c := s.client.With("Content-Type", "application/json")
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, id := range ids {
