@@ -186,7 +186,7 @@ func TestJournal_Record_cards(t *testing.T) {
 	}
 }
 
-// A notice says who has closed a gate, and not what was answered: that is for readers of the work.
+// A notice says who has closed a gate, without the answers: these are for readers of the work.
 func TestJournal_Record_noticeAnswers(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"with the answer": false, "after it": true} {
