@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/api/agui"
+	"longhaul/opt"
 )
 
 // Messages of the client that the thread does not have stay where they were.
@@ -119,5 +121,33 @@ func TestFeed_foreign(t *testing.T) {
 		if _, ok := agui.NewFeed(id); ok {
 			t.Errorf("%q is a position", id)
 		}
+	}
+}
+
+// Answers keep the digits of numbers, and null is an answer where it is given.
+func TestReply_answer(t *testing.T) {
+	one := &opt.Gate{Kind: opt.Clarification, ID: "task-x:1", Questions: []opt.Question{{ID: "n", Question: "How many?", Schema: json.RawMessage(`{"enum":[9007199254740993,null]}`)}}}
+	edits := &opt.Gate{Kind: opt.Approval, ID: "task-x:1", Actions: []opt.Action{opt.EditAccept}}
+	edits.Object = []a2a.Part{{Data: json.RawMessage(`{"server":"s","tool":"t","arguments":{},"call":9007199254740993}`)}}
+	for _, tt := range []struct {
+		gate         *opt.Gate
+		resume, want string
+	}{
+		{one, `"payload":9007199254740993`, `"answer":9007199254740993`},
+		{one, `"payload":{"n":9007199254740993}`, `"answer":9007199254740993`},
+		{one, `"payload":null`, `"answer":null`},
+		{one, `"payload":{"n":null}`, `"answer":null`},
+		{edits, `"payload":{"approved":true,"editedArgs":{"of":9007199254740993}}`, `"editedArtifactData":{"arguments":{"of":9007199254740993},"call":9007199254740993`},
+	} {
+		p, err := agui.Answer(tt.gate, `{"interruptId":"task-x:1","status":"resolved",`+tt.resume+`}`)
+		if err != nil || len(p.Message.Message.Parts) != 1 || !strings.Contains(string(p.Message.Message.Parts[0].Data), tt.want) {
+			t.Errorf("%s: %+v, %v", tt.resume, p.Message.Message.Parts, err)
+		}
+	}
+	if _, err := agui.Answer(one, `{"interruptId":"task-x:1","status":"resolved"}`); err == nil {
+		t.Error("nothing is an answer")
+	}
+	if schema, err := agui.Schema(one); err != nil || !strings.Contains(string(schema), `[9007199254740993,null]`) {
+		t.Errorf("the schema: %s, %v", schema, err)
 	}
 }

@@ -1,6 +1,12 @@
 package agui
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"longhaul/api/call"
+	"longhaul/api/gate"
+	"longhaul/opt"
+)
 
 // Joined returns the messages of a thread with those of a client.
 func Joined(own []byte, thread ...string) ([]byte, error) {
@@ -33,3 +39,15 @@ func (f *Feed) Take() (string, error)                     { return f.take() }
 func (f *Feed) Say(id, text string, last bool, seq int64) { f.say(id, text, last, seq) }
 func (f *Feed) SetSteps(names ...string)                  { f.setSteps(names) }
 func (f *Feed) Settle()                                   { f.settle() }
+
+// Answer returns what a client answers at a gate with a member of resume.
+func Answer(g *opt.Gate, resume string) (gate.AnswerParams, error) {
+	in, err := ReadInput([]byte(`{"threadId":"t","runId":"r","resume":[` + resume + `]}`))
+	if err != nil {
+		return gate.AnswerParams{}, err
+	}
+	return in.Resume[0].answer(&call.Call{}, g)
+}
+
+// Schema returns the schema of the answers at a gate with questions.
+func Schema(g *opt.Gate) ([]byte, error) { return json.Marshal(questionsSchema(g)) }

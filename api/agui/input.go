@@ -145,28 +145,30 @@ func readParams[P any](c *call.Call, params any, by func(*wire.Reader) P) (P, er
 
 // A reply is what a client sends to an interrupt.
 type reply struct {
-	ID      string `json:"interruptId"` // of the gate; the client also sends the digest
-	Status  string `json:"status"`
-	Payload any    `json:"payload"`
-	digest  string // of the object that its client has seen; "" for none
+	ID      string          `json:"interruptId"` // of the gate; the client also sends the digest
+	Status  string          `json:"status"`
+	Payload json.RawMessage `json:"payload"` // nil for none, which null is not: it may be an answer
+	digest  string          // of the object that its client has seen; "" for none
 }
 
 // answer returns the answer to a gate, as /v1/interrupts takes it.
 func (e reply) answer(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
+	var payload any
+	_ = a2a.Decode(e.Payload, &payload) // nothing, or part of JSON
 	answer := object{}
-	members, _ := e.Payload.(object)
-	if approved, ok := e.Payload.(bool); ok {
+	members, _ := payload.(object)
+	if approved, ok := payload.(bool); ok {
 		members = object{"approved": approved}
 	}
 	switch {
 	case e.Status == "cancelled":
 		answer["action"] = opt.Reject
 	case g.Kind == opt.Clarification:
-		answer["answers"] = answersIn(g, e.Payload)
+		answer["answers"] = answersIn(g, payload, e.Payload != nil)
 	case members != nil:
 		answer = decisionIn(g, members)
-	case e.Payload != nil && e.Payload != "":
-		answer["text"] = e.Payload
+	case payload != nil && payload != "":
+		answer["text"] = payload
 	default:
 		return gate.AnswerParams{}, call.InvalidField("resume.payload", "must be an object as the responseSchema of the interrupt describes it")
 	}
@@ -177,14 +179,14 @@ func (e reply) answer(c *call.Call, g *opt.Gate) (gate.AnswerParams, error) {
 	return readParams(c, answer, wire.ReadAnswer)
 }
 
-// answersIn returns the answers of a payload to the questions of a gate. The answer to one
-// question may be the whole payload.
-func answersIn(g *opt.Gate, payload any) any {
+// answersIn returns the answers of a payload, if one is given, to the questions of a gate. The answer to
+// one question may be the whole payload.
+func answersIn(g *opt.Gate, payload any, given bool) any {
 	members, _ := payload.(object)
 	if list, ok := members["answers"].([]any); ok {
 		return list
 	}
-	if len(g.Questions) == 1 && payload != nil {
+	if len(g.Questions) == 1 && given {
 		if _, named := members[g.Questions[0].ID]; !named {
 			members = object{g.Questions[0].ID: payload}
 		}
@@ -210,7 +212,7 @@ func decisionIn(g *opt.Gate, payload object) object {
 	}
 	out["action"] = opt.Accept
 	var call object
-	if args, ok := payload["editedArgs"]; ok && json.Unmarshal(g.Shown().ArtifactData, &call) == nil && call != nil {
+	if args, ok := payload["editedArgs"]; ok && a2a.Decode(g.Shown().ArtifactData, &call) == nil && call != nil {
 		call["arguments"] = args
 		out["action"], out["editedArtifactData"] = opt.EditAccept, call
 	} else if edited, ok := payload["editedArtifactData"]; ok {

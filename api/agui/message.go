@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -133,7 +132,7 @@ func questionsSchema(g *opt.Gate) object {
 	members, ids := object{}, []string{}
 	for _, q := range g.Questions {
 		member := object{"description": q.Question}
-		_ = json.Unmarshal(q.Schema, &member) // an unlimited answer
+		_ = a2a.Decode(q.Schema, &member) // an unlimited answer
 		members[q.ID] = member
 		ids = append(ids, q.ID)
 	}

@@ -19,12 +19,18 @@ type RunFinder interface {
 
 // Rehearsals has the operation that rehearses a message. It is safe for concurrent use.
 type Rehearsals struct {
-	Messages *Messages
-	Runs     RunFinder
-	Limits   opt.Limits
-	Quotas   access.Quotas
+	messages *Messages
+	runs     RunFinder
+	limits   opt.Limits
+	quotas   access.Quotas
 
-	busy sync.Mutex // one at a time: each takes a while of the processor
+	turn    chan struct{} // one at a time: each takes a while of the processor
+	tenants sync.Map      // that have or wait for the turn: each once, so that none keeps others from it
+}
+
+// NewRehearsals returns rehearsals of messages to m, under the limits of the server.
+func NewRehearsals(m *Messages, runs RunFinder, limits opt.Limits, quotas access.Quotas) *Rehearsals {
+	return &Rehearsals{messages: m, runs: runs, limits: limits, quotas: quotas, turn: make(chan struct{}, 1)}
 }
 
 // Limits of the work of a rehearsal.
@@ -41,19 +47,25 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
 		return nil, err
 	}
-	specs, d, err := s.Messages.askAgent(ctx, p, p.Message.ContextID, opt.NewObjectiveID([16]byte{}))
+	specs, d, err := s.messages.askAgent(ctx, p, p.Message.ContextID, opt.NewObjectiveID([16]byte{}))
 	if err != nil || len(specs) == 0 || d.Answer != nil || d.Refusal != "" {
 		return nil, err
 	}
-	if !s.busy.TryLock() {
+	if _, busy := s.tenants.LoadOrStore(c.Tenant, true); busy {
 		return nil, call.TooMany(call.RetryDelay)
 	}
-	defer s.busy.Unlock()
+	defer s.tenants.Delete(c.Tenant)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	planned := func(opt.Objective, *a2a.Message) rehearse.Planned {
 		return rehearse.Planned{Plans: specs, Planner: d.Planner, Reason: d.Reason}
 	}
 	a := rehearse.Assumptions{
-		Requester: c.Principal, Tenant: c.Tenant, At: s.Messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.Limits, Quotas: s.Quotas, Steps: mostSteps,
+		Requester: c.Principal, Tenant: c.Tenant, At: s.messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.limits, Quotas: s.quotas, Steps: mostSteps, Stopped: ctx.Err,
 	}
 	return rehearse.RunFrom(planned, p.Message, a, func(planner string) ([]rehearse.PastRun, error) { return s.past(ctx, c, planner) })
 }
@@ -63,7 +75,7 @@ func (s *Rehearsals) past(ctx context.Context, c *call.Call, planner string) (ru
 	if planner == "" || c.RequireScopes(call.ReadRuns) != nil {
 		return nil, nil
 	}
-	found, err := s.Runs.SearchObjectives(ctx, c.Tenant, shown.ObjectiveSearch{
+	found, err := s.runs.SearchObjectives(ctx, c.Tenant, shown.ObjectiveSearch{
 		ObjectiveFilter: shown.ObjectiveFilter{Status: opt.ObjectiveCompleted, Limit: mostPastRuns, Plans: true}, Planner: planner,
 	})
 	tasks := 0
@@ -89,7 +101,7 @@ func (s *Rehearsals) pastTask(ctx context.Context, c *call.Call, p *opt.Plan, t 
 	if ref, ok := opt.ParseID(t.A2AID()); !ok || ref.PlanID != p.ID || t.Taken != nil {
 		return past, nil
 	}
-	v, err := s.Messages.Read.Task(ctx, c, t.A2AID(), shown.TaskWant{})
+	v, err := s.messages.Read.Task(ctx, c, t.A2AID(), shown.TaskWant{})
 	if err == nil && v.Task.Status.State.Terminal() {
 		past = rehearse.PastTask{Ended: v.Task.Status.At, Used: t.Used.Usage}
 	}

@@ -217,7 +217,7 @@ func New(cfg Config) *Service {
 		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now, Deputies: message.Deputies{Seats: cfg.Absences},
 	}
 	s.Previews = message.Previews{Messages: s.Messages}
-	s.Rehearsals = &message.Rehearsals{Messages: s.Messages, Runs: j, Limits: cfg.Limits, Quotas: cfg.Quotas}
+	s.Rehearsals = message.NewRehearsals(s.Messages, j, cfg.Limits, cfg.Quotas)
 	s.Gates, s.Decisions = gate.Gates{Journal: j, Read: reads, Pages: pages, Messages: s.Messages}, read.Decisions{Journal: j, Pages: pages, Now: cfg.Now, SignHead: cfg.SignHead}
 	s.Samples = message.Samples{Messages: s.Messages, Pushes: s.Pushes, IDs: ids, CheckURL: cfg.CheckSample}
 	s.Callbacks = receive.New(j, out.Callback, cfg.Log)

@@ -129,7 +129,7 @@ func answersTo(questions []opt.Question, texts map[string]string) (list []opt.An
 // answerOf returns a text as an answer to q: choices of a list may be given with commas.
 func answerOf(q opt.Question, text string) (json.RawMessage, error) {
 	asked := shown.NewQuestion(q)
-	if len(asked.Several) > 0 && !json.Valid([]byte(text)) {
+	if len(asked.Several) > 0 && json.Unmarshal([]byte(text), &[]any{}) != nil { // one choice may be JSON, too
 		texts, chosen := choiceTexts(asked.Several), []json.RawMessage{}
 		for word := range strings.SplitSeq(text, ",") {
 			i := slices.Index(texts, strings.TrimSpace(word))

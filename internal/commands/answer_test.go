@@ -65,6 +65,7 @@ func TestAnswer(t *testing.T) {
 		{"several types", answerCommand{Task: gateID, Set: map[string]string{"words": "200", "legal": "true", "name": "true", "tags": `["a"]`, "any": "3"}}, typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}},` +
 			`{"id":"legal","question":"b","schema":{"type":"boolean"}},{"id":"name","question":"c","schema":{"type":["string","boolean"]}},{"id":"tags","question":"d","schema":{"type":"array"}},{"id":"any","question":"e"}`),
 			`{"data":{"answers":[{"id":"any","answer":"3"},{"id":"legal","answer":true},{"id":"name","answer":"true"},{"id":"tags","answer":["a"]},{"id":"words","answer":200}],"interruptId":"GATE"}}`},
+		{"one of the choices", answerCommand{Task: gateID, Text: []string{"7"}}, typedQuestions(`{"id":"c","question":"a","schema":{"type":"array","items":{"enum":["red",7]}}}`), `{"data":{"answers":[{"id":"c","answer":[7]}],"interruptId":"GATE"}}`},
 		{"some of the choices", answerCommand{Task: gateID, Text: []string{"red,", "7"}}, typedQuestions(`{"id":"c","question":"a","schema":{"type":"array","items":{"enum":["red",7]}}}`), `{"data":{"answers":[{"id":"c","answer":["red",7]}],"interruptId":"GATE"}}`},
 		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, twoAsked, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
 	}

@@ -1,8 +1,8 @@
 package commands
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -295,7 +295,7 @@ func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 		return choices[at], nil
 	}
 	if len(asked.Several) > 0 {
-		return p.several(ctx, q, choiceTexts(asked.Several))
+		return p.several(ctx, q, asked.Several)
 	}
 	label := a2a.VisibleLine(q.Question)
 	if form := formText(asked); form != "" {
@@ -307,16 +307,17 @@ func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 	})
 }
 
-// several has a person choose some of the options, until these fit.
-func (p *prompt) several(ctx context.Context, q opt.Question, options []string) (string, error) {
+// several has a person choose some of the choices, until these fit. It returns them as JSON: a text may have commas.
+func (p *prompt) several(ctx context.Context, q opt.Question, choices []json.RawMessage) (string, error) {
 	const done = "done"
-	chosen, title := map[string]bool{}, q.Question+" Choose any, then "+done+"."
+	chosen, title := map[int]bool{}, q.Question+" Choose any, then "+done+"."
 	for at := 0; ; {
-		var marked, list []string
-		for _, o := range options {
+		var marked []string
+		list := []json.RawMessage{}
+		for i, o := range choiceTexts(choices) {
 			mark := "[ ] "
-			if chosen[o] {
-				mark, list = "[x] ", append(list, o)
+			if chosen[i] {
+				mark, list = "[x] ", append(list, choices[i])
 			}
 			marked = append(marked, mark+o)
 		}
@@ -324,11 +325,11 @@ func (p *prompt) several(ctx context.Context, q opt.Question, options []string) 
 		if at, err = p.chooseFrom(ctx, title, append(marked, done), at); err != nil {
 			return "", err
 		}
-		if at < len(options) {
-			chosen[options[at]] = !chosen[options[at]]
+		if at < len(choices) {
+			chosen[at] = !chosen[at]
 			continue
 		}
-		text := cmp.Or(strings.Join(list, ","), "[]")
+		text := string(a2a.DataPart(list).Data)
 		if _, err = answerOf(q, text); err == nil {
 			return text, nil
 		}

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -182,5 +183,34 @@ func TestJournal_Record_cards(t *testing.T) {
 	}
 	if _, d, _, _ = j.Pushes.NextNotice(t.Context(), task, "board"); d.Card != "" {
 		t.Errorf("the card of another channel: %+v", d)
+	}
+}
+
+// A notice says who has closed a gate, without the answers: these are for readers of the work.
+func TestJournal_Record_noticeAnswers(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"with the answer": false, "after it": true} {
+		j := openChannels(t, newClock(), outbox.Channel{Name: "ends", When: []outbox.NoticeKind{outbox.Decided}})
+		s := begin(t, j, newObjective())
+		g := gate(s.task(0, 0), opt.Clarification, 1)
+		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking), s.waits(0, 0, g))
+		var chain opt.Chain
+		answered := s.decided(&chain, 0, 0, "ann", opt.Accepted)
+		answered.Reply.Answers = []opt.Answer{{ID: "key", Answer: json.RawMessage(`"hunter2"`)}}
+		ends := s.moved(0, 0, opt.TaskCanceled)
+		ends.From = string(opt.TaskInputRequired)
+		if before {
+			s.record(answered)
+		} else {
+			ends.Reply, ends.Decision = answered.Reply, answered.Decision
+		}
+		s.record(ends)
+		n, _, ok, err := j.Pushes.NextNotice(t.Context(), s.task(0, 0), "ends")
+		if err != nil || !ok || n.Decided == nil || n.Decided.DecidedBy != "ann" || n.Decided.Answers != nil {
+			t.Errorf("%s: %+v, %v, %v", name, n.Decided, ok, err)
+		}
+		if d := s.view(s.task(0, 0)).Decided; d == nil || len(d.Answers) != 1 {
+			t.Errorf("%s, the task: %+v", name, d)
+		}
 	}
 }

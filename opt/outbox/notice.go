@@ -40,7 +40,7 @@ type Notice struct {
 	shown.Interrupt
 	Kind    NoticeKind
 	Tenant  string
-	Decided *opt.Decided // how the gate was closed; nil if it is open, or was closed with the work
+	Decided *opt.Decided // how the gate was closed, without answers; nil if it is open, or was closed with the work
 }
 
 // A Channel is a way to recipients outside. It has a name that no other channel

@@ -79,6 +79,7 @@ type Assumptions struct {
 	Samples   int             // random rehearsals; 0 for 200
 	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
 	Tenant    string          // "" for the default one
+	Stopped   func() error    // why it ends early, as a context has it; nil for never
 }
 
 // PlaceOf names a plan task with an id by the number of its plan, from 1, and its own in that, from 0:

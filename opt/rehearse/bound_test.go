@@ -1,6 +1,7 @@
 package rehearse_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -30,6 +31,23 @@ func TestRun_steps(t *testing.T) {
 		return
 	}
 	t.Error("it takes more than 50 steps")
+}
+
+// A rehearsal that is not wanted any more ends, between any two appointments.
+func TestRun_stopped(t *testing.T) {
+	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
+		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Build"}}}}}
+	}
+	gone, asked := errors.New("gone"), 0
+	_, err := rehearse.Run(plan, message("go"), rehearse.Assumptions{Stopped: func() error {
+		if asked++; asked > 2 {
+			return gone
+		}
+		return nil
+	}})
+	if !errors.Is(err, gone) || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
 }
 
 func BenchmarkRun_large(b *testing.B) {

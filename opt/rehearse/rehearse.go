@@ -18,7 +18,7 @@ type Planned struct {
 }
 
 // Run rehearses the objective that a message begins. The same arguments have the same report. Its
-// error says that the work does not end.
+// error says that the work does not end, or is that of Stopped.
 func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 	a = a.withDefaults()
 	w, err := once(plan, m, a, func() float64 { return 0.5 })

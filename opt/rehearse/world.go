@@ -60,6 +60,11 @@ func (w *world) play(o opt.Opening) error {
 	w.begin(o.Objective.ID, objectivePart{machine.NewObjective(o, 0, machine.Rules), w}, nil)
 	for {
 		w.settle()
+		if w.Stopped != nil {
+			if err := w.Stopped(); err != nil {
+				return err
+			}
+		}
 		switch {
 		case w.steps > w.most():
 			return errEndless

@@ -24,7 +24,11 @@ func noticeMove(r *rows, e *entry) {
 	} else if n.Decided = e.Decided(); n.Decided == nil { // the answer was recorded before
 		r.Decode(decided, &n.Decided)
 	}
-	if n.Decided != nil && n.Decided.GateID != before.ID {
+	switch {
+	case n.Decided == nil:
+	case n.Decided.GateID == before.ID:
+		n.Decided.Answers = nil // for readers of the work: a channel leads elsewhere
+	default:
 		n.Decided = nil
 	}
 	switch {
