@@ -293,7 +293,7 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		if d.Closed {
 			continue
 		}
-		reply := shownReply{By: d.For.By(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
+		reply := shownReply{By: d.For.By(d.DecidedBy), Word: cmp.Or(string(d.Action), "answer"), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
 		if d.Action == opt.Ask {
 			reply.Verdict = "decides nothing"
 		}
@@ -303,14 +303,6 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		out = append(out, reply)
 	}
 	return out
-}
-
-// replyWord returns what a reply asks for.
-func replyWord(a opt.Action) string {
-	if a == "" {
-		return "answer"
-	}
-	return string(a)
 }
 
 // textOfReply returns the words in a reply.

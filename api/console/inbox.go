@@ -345,7 +345,7 @@ func decideTogether(v *visit) (view, error) {
 			refused, why = append(refused, id), problemOf(fault).Text
 		}
 	}
-	v.badges.drop(badgeKey(v.call.Caller))
+	v.badges.Remove(badgeKey(v.call.Caller))
 	l := listingOf(v, sentList(v))
 	if len(refused) == 0 {
 		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil

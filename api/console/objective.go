@@ -212,11 +212,11 @@ type taskPanel struct {
 	In       string // the name of its plan
 	Key      string
 	Note     string
-	Input    string // that its executor reads, as JSON; "" for none
-	Stopping bool   // it was asked to stop, and has not ended
-	Before   []neighbour
-	After    []neighbour
-	Running  int // number of the attempt that runs, 0 for none
+	Input    string      // that its executor reads, as JSON; "" for none
+	Stopping bool        // it was asked to stop, and has not ended
+	Before   []*opt.Task // that it waits for
+	After    []*opt.Task // that wait for it
+	Running  int         // number of the attempt that runs, 0 for none
 	Spans    []spanRow
 
 	Artifacts []shownArtifact
@@ -226,12 +226,6 @@ type taskPanel struct {
 	Links     []link
 
 	taskForms
-}
-
-// A neighbour is a task that another one waits for, or that waits for it.
-type neighbour struct {
-	*opt.Task
-	Key string
 }
 
 // A spanRow is a line about a stretch of the work on a task.
@@ -271,10 +265,10 @@ func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *s
 	}
 	for _, other := range p.Tasks {
 		if slices.Contains(p.Before(t), other) {
-			out.Before = append(out.Before, neighbour{other, taskKey(other)})
+			out.Before = append(out.Before, other)
 		}
 		if slices.Contains(p.Before(other), t) {
-			out.After = append(out.After, neighbour{other, taskKey(other)})
+			out.After = append(out.After, other)
 		}
 	}
 	return out, fillTask(v, o, out)

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -35,12 +34,7 @@ func (f changeForm) Value(field string) string { return f.values.Get(field) }
 
 // Chosen reports whether a box with a value was checked in a form that was refused.
 func (f changeForm) Chosen(field, value string) bool {
-	for _, v := range f.values[field] {
-		if v == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.values[field], value)
 }
 
 // A button asks for one change.
@@ -77,7 +71,7 @@ func (f forms) form(id, path string, buttons ...button) changeForm {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), path, id, f.call.Principal))
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
-		out.Key = "console-" + rand.Text() // a refusal may be recorded under the former one
+		out.Key = newKey() // a refusal may be recorded under the former one
 		if r.id == id {
 			out.Open, out.values = true, r.values
 			if r.same {

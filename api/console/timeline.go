@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -228,24 +229,17 @@ func messageEventText(e opt.Event) string {
 }
 
 // verdictText returns why a message was refused, for people.
-func verdictText(v opt.Verdict) string {
-	switch v {
-	case opt.NotWaiting:
-		return "the task did not wait for it"
-	case opt.NotOffered:
-		return "the question does not offer this action"
-	case opt.NotAllowed:
-		return "others decide there"
-	case opt.HasVoted:
-		return "the same person has decided there before"
-	case opt.OtherThing:
-		return "it was about another object than the one shown"
-	case opt.NotIdle:
-		return "the objective had begun already"
-	case opt.TooLate:
-		return "the task had ended"
-	}
-	return string(v)
+func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
+
+// refusals say why messages were refused.
+var refusals = map[opt.Verdict]string{
+	opt.NotWaiting: "the task did not wait for it",
+	opt.NotOffered: "the question does not offer this action",
+	opt.NotAllowed: "others decide there",
+	opt.HasVoted:   "the same person has decided there before",
+	opt.OtherThing: "it was about another object than the one shown",
+	opt.NotIdle:    "the objective had begun already",
+	opt.TooLate:    "the task had ended",
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.

@@ -94,6 +94,7 @@ func functions(a assets) template.FuncMap {
 		"took":     func(seconds float64) string { return durationText(int64(1000 * seconds)) },
 		"reason":   knownReason,
 		"taskKey":  keyOfTask,
+		"planKey":  planKey,
 		"task":     taskPath,
 		"plan":     planPath,
 		"inbox":    gatePath,
