@@ -79,11 +79,10 @@ func showObjective(v *visit) (view, error) {
 // contents stay; nil for none.
 func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	id := v.r.PathValue("id")
-	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	o, err := v.objective(id)
 	if err != nil {
 		return view{}, err
 	}
-	o := found.Objective
 	course, err := v.cfg.Service.Events.GetCourse(v.r.Context(), v.call, id)
 	if err != nil {
 		return view{}, err
@@ -104,7 +103,7 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	if p.Why, err = whyOf(v, o, &course, p.Position); err != nil {
 		return view{}, err
 	}
-	forms := formsOf(v, o, refused)
+	forms := forms{v, o, refused}
 	p.objectiveForms = forms.ofObjective()
 	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
@@ -148,7 +147,7 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		}
 		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
 		if err == nil {
-			p.Task.taskForms = f.ofTask(plan, t)
+			p.Task.Change = f.ofTask(plan, t)
 		}
 	case p.Spot.Plan != "":
 		plan := planAt(p.Objective, p.Spot.Plan)
@@ -224,8 +223,7 @@ type taskPanel struct {
 	Messages  []shownMessage
 	Moments   []moment
 	Links     []link
-
-	taskForms
+	Change    changeForm // of its state
 }
 
 // A spanRow is a line about a stretch of the work on a task.

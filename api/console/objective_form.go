@@ -62,8 +62,6 @@ type forms struct {
 	refused *refusedForm // nil for none
 }
 
-func formsOf(v *visit, o *opt.Objective, refused *refusedForm) forms { return forms{v, o, refused} }
-
 // form returns a form with an id. Its key is the same while nothing changes, so that the
 // page stays the same, and that a form which is sent twice counts once.
 func (f forms) form(id, path string, buttons ...button) changeForm {
@@ -151,12 +149,9 @@ func (f forms) ofPlan(p *opt.Plan) planForms {
 	return out
 }
 
-// taskForms are the forms that change a task.
-type taskForms struct{ Change changeForm }
-
-// ofTask returns the forms about a task.
-func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
-	return taskForms{f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
+// ofTask returns the form that changes the state of a task.
+func (f forms) ofTask(p *opt.Plan, t *opt.Task) changeForm {
+	return f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)
 }
 
 // A planChoice is a plan or a task that another one may wait for.

@@ -41,11 +41,11 @@ func showTimeline(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
 		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
 	}
-	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
+	o, err := v.objective(v.r.PathValue("id"))
 	if err != nil {
 		return view{}, err
 	}
-	o, q := shown.Objective, v.r.URL.Query()
+	q := v.r.URL.Query()
 	page, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("page")})
 	if err != nil {
 		return view{}, err

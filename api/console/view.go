@@ -95,6 +95,8 @@ func functions(a assets) template.FuncMap {
 		"reason":   knownReason,
 		"taskKey":  keyOfTask,
 		"planKey":  planKey,
+		"page":     pageOf,
+		"width":    func(share float64) int { return int(100 * min(1, share)) },
 		"task":     taskPath,
 		"plan":     planPath,
 		"inbox":    gatePath,

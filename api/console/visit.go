@@ -17,6 +17,8 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
+	"longhaul/api/read"
+	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
@@ -132,6 +134,12 @@ func (v *visit) write(out view) {
 func redirect(w http.ResponseWriter, to string) {
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// objective returns an objective with its plans and tasks.
+func (v *visit) objective(id string) (*opt.Objective, error) {
+	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	return found.Objective, err
 }
 
 // has reports whether the caller has a scope.
