@@ -40,11 +40,11 @@ type objectivePage struct {
 	Draft *draftPanel // in place of those below
 	Task  *taskPanel
 	Plan  *planPanel
-	Whole *wholePanel
+	Whole *record
 }
 
-// A wholePanel shows the objective as a whole.
-type wholePanel struct {
+// A record is what has happened at an objective or a task, and what came of it.
+type record struct {
 	Results  []shownArtifact
 	More     int // results that are not shown
 	Messages []shownMessage
@@ -157,20 +157,22 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		p.Plan = planPanelOf(p.Objective, plan)
 		p.Plan.planForms = f.ofPlan(plan)
 	default:
-		p.Whole, err = wholePanelOf(f.visit, p.Objective, root)
+		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
 	return err
 }
 
-func wholePanelOf(v *visit, o *opt.Objective, root read.Task) (*wholePanel, error) {
-	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: latestEvents})
+// recordOf returns what a page shows of an A2A task of an objective, with some of its events.
+func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (*record, error) {
+	p.ObjectiveID = o.ID
+	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, p)
 	if err != nil {
 		return nil, err
 	}
-	p, space := &wholePanel{Moments: momentsOf(o, events.Events)}, newBudget()
-	p.Results, p.More = artifactsOf(v, root.Task, space)
-	p.Messages = messagesOf(v, o, root.History, space)
-	return p, nil
+	r, space := &record{Moments: momentsOf(o, events.Events)}, newBudget()
+	r.Results, r.More = artifactsOf(v, t.Task, space)
+	r.Messages = messagesOf(v, o, t.History, space)
+	return r, nil
 }
 
 func unknown(what, key string) *call.Fault {
@@ -218,12 +220,9 @@ type taskPanel struct {
 	Running  int         // number of the attempt that runs, 0 for none
 	Spans    []spanRow
 
-	Artifacts []shownArtifact
-	More      int // artifacts that are not shown
-	Messages  []shownMessage
-	Moments   []moment
-	Links     []link
-	Change    changeForm // of its state
+	*record
+	Links  []link
+	Change changeForm // of its state
 }
 
 // A spanRow is a line about a stretch of the work on a task.
@@ -275,11 +274,6 @@ func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *s
 // fillTask adds what only the task itself has: one that was not begun has no messages and
 // no artifacts yet.
 func fillTask(v *visit, o *opt.Objective, panel *taskPanel) error {
-	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, TaskID: panel.ID, Limit: timelineSize})
-	if err != nil {
-		return err
-	}
-	panel.Moments = momentsOf(o, events.Events)
 	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: panel.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return err
@@ -287,10 +281,8 @@ func fillTask(v *visit, o *opt.Objective, panel *taskPanel) error {
 	_ = outline.Metadata.Decode(opt.KeyAttempt, &panel.Running) // stays 0
 	panel.Stopping = outline.Metadata.Has(wire.KeyStopping)
 	panel.Links = linksOf(outline.Metadata)
-	space := newBudget()
-	panel.Artifacts, panel.More = artifactsOf(v, outline.Task, space)
-	panel.Messages = messagesOf(v, o, outline.History, space)
-	return nil
+	panel.record, err = recordOf(v, o, outline, read.EventListParams{TaskID: panel.ID, Limit: timelineSize})
+	return err
 }
 
 // spanRows returns the lines about the work on a task.

@@ -66,7 +66,7 @@ type forms struct {
 // page stays the same, and that a form which is sent twice counts once.
 func (f forms) form(id, path string, buttons ...button) changeForm {
 	out := changeForm{ID: id, Action: Path + "/objectives/" + url.PathEscape(f.o.ID) + path, Revision: f.o.Revision, Buttons: f.offered(buttons)}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), path, id, f.call.Principal))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), latestOf(f.o), path, id, f.call.Principal))
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
 		out.Key = newKey() // a refusal may be recorded under the former one
@@ -81,9 +81,9 @@ func (f forms) form(id, path string, buttons ...button) changeForm {
 	return out
 }
 
-// latest returns the time of the latest change of a plan.
-func (f forms) latest() (at int64) {
-	for _, p := range f.o.Plans {
+// latestOf returns the time of the latest change of a plan.
+func latestOf(o *opt.Objective) (at int64) {
+	for _, p := range o.Plans {
 		at = max(at, p.UpdatedAt.Millis())
 	}
 	return at

@@ -92,7 +92,7 @@ func functions(a assets) template.FuncMap {
 		"grouped":  opt.Grouped,
 		"used":     usedText,
 		"took":     func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":   knownReason,
+		"reason":   func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
 		"taskKey":  keyOfTask,
 		"planKey":  planKey,
 		"page":     pageOf,
