@@ -43,7 +43,7 @@ type objectivePage struct {
 	Whole *record
 }
 
-// A record is what has happened at an objective or a task, and what came of it.
+// A record has the latest events and messages of an objective or a task, and its results.
 type record struct {
 	Results  []shownArtifact
 	More     int // results that are not shown
