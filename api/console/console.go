@@ -70,7 +70,7 @@ func New(cfg Config) *Console {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown()}
+	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown(), badges: newBadges()}
 	k.credentials = credentials{cfg.Sessions, cfg.Provider, cookies{cfg.Secure}, cfg.Log, cfg.Now}
 	k.views = newViews(k.assets)
 	k.routes()

@@ -26,6 +26,7 @@ const (
 // the template "diff".
 type comparison struct {
 	ID, Name string
+	Of       string // place of the task, beside another objective
 	Rows     []row
 	More     int    // rows that are left out
 	Note     string // why there are no rows
@@ -47,15 +48,8 @@ type piece struct {
 
 // A sideBySide is the data of the page of two objectives.
 type sideBySide struct {
-	Sides []wire.ComparedObjective
-	Tasks []comparedTask
-}
-
-// A comparedTask has the work of both sides, nil for none, and how their results differ.
-type comparedTask struct {
-	Place string
-	Work  []*wire.ComparedWork
-	Diff  *comparison // nil unless both have results, and these differ
+	wire.Comparison
+	Diffs []comparison // of the results of tasks for which both have some, if they differ
 }
 
 // showComparison shows two objectives side by side.
@@ -64,14 +58,13 @@ func showComparison(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out := sideBySide{Sides: []wire.ComparedObjective{found.A, found.B}}
+	out := sideBySide{Comparison: found}
 	for i, t := range found.Tasks {
-		row := comparedTask{Place: t.Place, Work: []*wire.ComparedWork{t.A, t.B}}
 		if t.A != nil && t.B != nil && t.A.Text != "" && t.B.Text != "" && t.A.Text != t.B.Text {
-			row.Diff = new(compareObjects([]a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0])
-			row.Diff.ID = "diff-" + strconv.Itoa(i)
+			diff := compareObjects([]a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0]
+			diff.ID, diff.Of = "diff-"+strconv.Itoa(i), t.Place
+			out.Diffs = append(out.Diffs, diff)
 		}
-		out.Tasks = append(out.Tasks, row)
 	}
 	return view{Template: "compare", Title: "Side by side", Data: out}, nil
 }
@@ -165,8 +158,8 @@ func changedRows(removed, added []string) (rows []row) {
 	kept := len(before)
 	if len(before) > 0 && len(after) > 0 && len(before)+len(after) <= mostWords {
 		for _, d := range lcs.DiffLines(before, after) {
-			markAll(oldMarks[d.Start:d.End])
-			markAll(newMarks[d.ReplStart:d.ReplEnd])
+			copy(oldMarks[d.Start:], slices.Repeat([]bool{true}, d.End-d.Start))
+			copy(newMarks[d.ReplStart:], slices.Repeat([]bool{true}, d.ReplEnd-d.ReplStart))
 			kept -= d.End - d.Start
 		}
 		if 3*kept < len(before) { // so little in common that marks would only distract
@@ -176,12 +169,6 @@ func changedRows(removed, added []string) (rows []row) {
 	}
 	rows = addMarked(rows, row{Kind: "removed", Word: "removed", Sign: "−"}, removed, before, oldMarks)
 	return addMarked(rows, row{Kind: "added", Word: "added", Sign: "+"}, added, after, newMarks)
-}
-
-func markAll(list []bool) {
-	for i := range list {
-		list[i] = true
-	}
 }
 
 // addMarked appends a row of the kind of like for each line, with its marked words.

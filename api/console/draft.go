@@ -69,10 +69,7 @@ func (s spot) ToDraft(o *opt.Objective) string { return s.onto(o).path() }
 
 // onto returns s with its draft moved to the present state of o.
 func (s spot) onto(o *opt.Objective) spot {
-	s.Graph, s.Draft, s.Since = true, o.Revision, o.UpdatedAt.Millis()
-	for _, p := range o.Plans {
-		s.Since = max(s.Since, p.UpdatedAt.Millis())
-	}
+	s.Graph, s.Draft, s.Since = true, o.Revision, max(o.UpdatedAt.Millis(), latestOf(o))
 	return s
 }
 
@@ -226,16 +223,7 @@ func (d *draft) key(t *opt.Task) string {
 }
 
 // at returns the task with a key, and its plan; nil for none.
-func (d *draft) at(key string) (*opt.Plan, *opt.Task) {
-	for _, p := range d.now.Plans {
-		for _, t := range p.Tasks {
-			if d.key(t) == key {
-				return p, t
-			}
-		}
-	}
-	return nil, nil
-}
+func (d *draft) at(key string) (*opt.Plan, *opt.Task) { return taskWith(d.now, key, d.key) }
 
 // order changes what a plan or a new task waits for.
 func (d *draft) order(step int, s step) (string, error) {
@@ -348,33 +336,33 @@ func (d *draft) draw(at spot) *tree {
 	for i, p := range d.now.Plans {
 		drawn := &t.Plans[i]
 		_, err := d.now.Reordered(p, p.Dependencies)
-		drawn.drafted = d.look(p.ID, &drawn.Title, err == nil, each(d.now.Before(p), planKey))
+		d.mark(&drawn.treeTask, p.ID, err == nil, each(d.now.Before(p), planKey))
 		for j, task := range p.Tasks {
+			block := &drawn.Tasks[j]
 			_, isNew := d.names[task.ID]
 			if isNew {
-				drawn.Tasks[j].Name = "+ " + drawn.Tasks[j].Name
+				block.Name = "+ " + block.Name
 			}
-			drawn.Tasks[j].Key = d.key(task)
-			drawn.Tasks[j].Path = at.ToTask(d.key(task))
-			drawn.Tasks[j].drafted = d.look(task.ID, &drawn.Tasks[j].Title, isNew, each(p.Before(task), d.key))
+			block.Key = d.key(task)
+			block.Path = at.ToTask(block.Key)
+			d.mark(block, task.ID, isNew, each(p.Before(task), d.key))
 		}
 	}
 	return t
 }
 
-// look returns what d says about a plan or a task, whose title says it, too.
-func (d *draft) look(id string, title *string, free bool, after []string) drafted {
-	out := drafted{Free: free, After: strings.Join(after, " ")}
+// mark adds what d says about a plan or a task, whose title says it, too.
+func (d *draft) mark(drawn *treeTask, id string, free bool, after []string) {
+	drawn.Free, drawn.After = free, strings.Join(after, " ")
 	switch {
 	case d.skipped[id]:
-		out.Mark = "skipped"
+		drawn.Mark = "skipped"
 	case d.names[id] != "":
-		out.Mark = "added"
+		drawn.Mark = "added"
 	default:
-		return out
+		return
 	}
-	*title += ", " + out.Mark
-	return out
+	drawn.Title += ", " + drawn.Mark
 }
 
 // A draftPanel shows the steps of a draft beside the graph, and forms for more.

@@ -1,10 +1,9 @@
 package console
 
 import (
-	"net/url"
+	"cmp"
 	"strings"
 
-	"longhaul/a2a"
 	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt"
@@ -18,17 +17,10 @@ const mostFound = 10
 type findings struct {
 	Text       string
 	Objectives []objectiveRow
-	More       string // address of the list with all objectives, "" if these are all
-	Tasks      []foundTask
+	More       bool // there are more objectives
+	Tasks      []shown.TaskFound
 	Gates      []gateCard
-	Asked      int    // how many objectives the one has asked for whose name the text is
-	OfPerson   string // address of the list of these
-}
-
-// A foundTask is a task that a search has found.
-type foundTask struct {
-	Path, Name string
-	Look       shown.Look
+	Asked      int // how many objectives the one has asked for whose name the text is
 }
 
 // Nothing reports whether the search has found nothing.
@@ -44,19 +36,11 @@ func showFound(v *visit) (view, error) {
 		return view{Location: to}, nil
 	}
 	out := findings{Text: shorten(text, mostSearched)}
-	page := view{Template: "find", Title: "Find"}
-	if out.Text == "" {
-		page.Data = out
-		return page, nil
+	var err error
+	if out.Text != "" {
+		err = cmp.Or(out.work(v), out.people(v))
 	}
-	if err := out.work(v); err != nil {
-		return page, err
-	}
-	if err := out.people(v); err != nil {
-		return page, err
-	}
-	page.Data = out
-	return page, nil
+	return view{Template: "find", Title: "Find", Data: out}, err
 }
 
 // pathOfID returns the address of what an id names, "" for a text that is none.
@@ -87,12 +71,7 @@ func (f *findings) work(v *visit) error {
 	for _, o := range page.Objectives {
 		f.Objectives = append(f.Objectives, rowOf(o, page.Standings[o.ID]))
 	}
-	if page.Next != "" {
-		f.More = Path + "/objectives?text=" + url.QueryEscape(f.Text)
-	}
-	for _, t := range page.Found {
-		f.Tasks = append(f.Tasks, foundTask{pageOf(t.ID), shorten(a2a.Visible(t.Name), titleWidth), shown.LookOfTask(t.State)})
-	}
+	f.More, f.Tasks = page.Next != "", page.Found
 	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound}})
 	for _, i := range gates.Interrupts {
 		f.Gates = append(f.Gates, cardOf(i, v.cfg.Now()))
@@ -105,9 +84,6 @@ func (f *findings) people(v *visit) error {
 	asked, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
 		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}, Principal: f.Text},
 	})
-	if err != nil {
-		return err
-	}
-	f.Asked, f.OfPerson = asked.Total, Path+"/objectives?by="+url.QueryEscape(f.Text)
-	return nil
+	f.Asked = asked.Total
+	return err
 }

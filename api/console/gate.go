@@ -20,27 +20,22 @@ import (
 
 // A gatePage is the data of the page of one gate.
 type gatePage struct {
-	ID, Path    string
+	*opt.Gate
+	Path        string
 	List        listing // beside the page
 	After       string  // id of the gate that comes after an answer, "" for none
 	Title       string
 	Asked       string // the title with its line breaks, "" if Title has all of it
-	Kind        opt.GateKind
-	Description string
 	ObjectiveID string
 	Objective   string
-	ContextID   string
 	Task        string
 	Principal   string
 	Since       a2a.Time
 	Open        bool
 	Ladder      []rung
 	Who         string // who may answer, "" for everyone
-	Votes       []string
 	Missing     string // whose votes are missing, "" if one answer is enough
 	Follow      follow
-	Exchanges   []opt.Exchange
-	Unshown     int    // messages of which Exchanges have not all
 	Refined     string // how often the object was sent back, "" if never
 	Remark      string // with which it was sent back last
 	RemarkBy    string
@@ -48,7 +43,6 @@ type gatePage struct {
 	Removed     []comparison
 	Objects     []object
 	MoreObjects int
-	Digest      string
 	Outcome     *outcome // how it was closed, nil if it is open or that is not known
 	Later       string   // path of the gate at which the task waits now, "" for none
 	State       string   // of the task, if the gate is closed and nothing says how
@@ -131,10 +125,10 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	g := &s.Gate
 	p := &gatePage{
-		ID: g.ID, Path: gatePath(g.ID), List: l, Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.About()),
-		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
+		Gate: g, Path: gatePath(g.ID), List: l, Title: gateTitle(g),
+		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth),
 		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
-		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
+		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Written: w,
 	}
 	if s.For != "" {
 		p.Who += ". You answer as the deputy of " + a2a.Visible(s.For)
@@ -262,13 +256,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 }
 
 // shownText returns a text of others, cut if it is long.
-func shownText(s string) string {
-	text, cut := cutText(s, mostOfPart)
-	if cut {
-		text += "…"
-	}
-	return a2a.Visible(text)
-}
+func shownText(s string) string { return a2a.Visible(beginningText(s, mostOfPart)) }
 
 // questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {
@@ -293,7 +281,7 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		if d.Closed {
 			continue
 		}
-		reply := shownReply{By: d.For.By(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
+		reply := shownReply{By: d.For.By(d.DecidedBy), Word: cmp.Or(string(d.Action), "answer"), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
 		if d.Action == opt.Ask {
 			reply.Verdict = "decides nothing"
 		}
@@ -303,14 +291,6 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		out = append(out, reply)
 	}
 	return out
-}
-
-// replyWord returns what a reply asks for.
-func replyWord(a opt.Action) string {
-	if a == "" {
-		return "answer"
-	}
-	return string(a)
 }
 
 // textOfReply returns the words in a reply.
@@ -418,14 +398,6 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 		}
 	}
 	return listed("", names)
-}
-
-// voteTexts returns the votes at a gate, for people.
-func voteTexts(g *opt.Gate) (out []string) {
-	for _, v := range g.Votes {
-		out = append(out, v.For.By(v.DecidedBy)+": "+string(v.Action))
-	}
-	return out
 }
 
 // timesText returns a number of times in words.

@@ -51,7 +51,7 @@ func (w written) Kept() (texts []string) {
 func answerGate(v *visit) (view, error) {
 	result, fault := sendAnswer(v, v.r.PathValue("gate"), v.field("digest"))
 	if fault == nil {
-		v.badges.drop(badgeKey(v.call.Caller))
+		v.badges.Remove(badgeKey(v.call.Caller))
 		return view{Location: answeredPath(v, result)}, nil
 	}
 	if !v.has(call.ReadRuns) {

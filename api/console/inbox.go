@@ -32,8 +32,6 @@ type inbox struct {
 	Groups    []gateGroup
 	Total     int
 	Next      string // path of the next page, "" for none
-	MinePath  string // paths of both filters
-	AllPath   string
 
 	Gate     *gatePage // nil for none
 	Together *together // likewise
@@ -58,6 +56,7 @@ type gateCard struct {
 	Kind      opt.GateKind
 	Objective string
 	Principal string
+	People    string // who can answer it
 	Since     a2a.Time
 	Due       a2a.Time
 	Gone      int    // percent of the time until Due that is over
@@ -118,15 +117,18 @@ func (l listing) At(path string, more ...string) string {
 // Path returns the address of the list alone.
 func (l listing) Path() string { return l.At(inboxPath) }
 
+// On returns the address of a page of the list, by its token, for the caller alone or for all.
+func (l listing) On(page string, mine bool) string {
+	l.Page, l.Mine = page, mine
+	return l.Path()
+}
+
 // Filtered reports whether the page leaves out gates that a search does not find.
 func (l listing) Filtered() bool { return l.Text+l.Objective+l.Context != "" }
 
 // readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
 func readInbox(v *visit, l listing) (inbox, error) {
 	in := inbox{listing: l, CanAnswer: v.has(call.RespondApprovals)}
-	mine, all, next := l, l, l
-	mine.Mine, mine.Page, all.Mine, all.Page = true, "", false, ""
-	in.MinePath, in.AllPath = mine.Path(), all.At(inboxPath)
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
 		Filter: shown.InterruptFilter{Urgent: true, Text: l.Text, ObjectiveID: l.Objective, ContextID: l.Context, Limit: inboxSize},
 		Mine:   l.Mine, PageToken: l.Page,
@@ -138,8 +140,8 @@ func readInbox(v *visit, l listing) (inbox, error) {
 		in.Groups[i].setTogether(l)
 	}
 	in.Total = page.Total
-	if next.Page = page.Next; next.Page != "" {
-		in.Next = next.Path()
+	if page.Next != "" {
+		in.Next = l.On(page.Next, l.Mine)
 	}
 	if err != nil || !l.Mine {
 		return in, err
@@ -241,7 +243,7 @@ func (g *gateGroup) setTogether(l listing) {
 func cardOf(i shown.Interrupt, now time.Time) gateCard {
 	c := gateCard{
 		ID: i.Gate.ID, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), Kind: i.Gate.Kind, Objective: shorten(a2a.Visible(i.Objective), titleWidth),
-		Principal: shorten(a2a.Visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
+		Principal: shorten(a2a.Visible(i.Principal), titleWidth), People: peopleText(&i.Gate), Since: i.Since, Due: i.Gate.ExpiresAt,
 		alike: i.Planner + "\x00" + cmp.Or(i.TaskName, i.TaskID) + "\x00" + string(i.Gate.Kind),
 	}
 	if !c.Due.IsZero() {
@@ -345,7 +347,7 @@ func decideTogether(v *visit) (view, error) {
 			refused, why = append(refused, id), problemOf(fault).Text
 		}
 	}
-	v.badges.drop(badgeKey(v.call.Caller))
+	v.badges.Remove(badgeKey(v.call.Caller))
 	l := listingOf(v, sentList(v))
 	if len(refused) == 0 {
 		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil

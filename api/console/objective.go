@@ -40,11 +40,11 @@ type objectivePage struct {
 	Draft *draftPanel // in place of those below
 	Task  *taskPanel
 	Plan  *planPanel
-	Whole *wholePanel
+	Whole *record
 }
 
-// A wholePanel shows the objective as a whole.
-type wholePanel struct {
+// A record has the latest events and messages of an objective or a task, and its results.
+type record struct {
 	Results  []shownArtifact
 	More     int // results that are not shown
 	Messages []shownMessage
@@ -79,11 +79,10 @@ func showObjective(v *visit) (view, error) {
 // contents stay; nil for none.
 func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	id := v.r.PathValue("id")
-	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	o, err := v.objective(id)
 	if err != nil {
 		return view{}, err
 	}
-	o := found.Objective
 	course, err := v.cfg.Service.Events.GetCourse(v.r.Context(), v.call, id)
 	if err != nil {
 		return view{}, err
@@ -104,7 +103,7 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 	if p.Why, err = whyOf(v, o, &course, p.Position); err != nil {
 		return view{}, err
 	}
-	forms := formsOf(v, o, refused)
+	forms := forms{v, o, refused}
 	p.objectiveForms = forms.ofObjective()
 	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
@@ -148,7 +147,7 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		}
 		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
 		if err == nil {
-			p.Task.taskForms = f.ofTask(plan, t)
+			p.Task.Change = f.ofTask(plan, t)
 		}
 	case p.Spot.Plan != "":
 		plan := planAt(p.Objective, p.Spot.Plan)
@@ -158,20 +157,22 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		p.Plan = planPanelOf(p.Objective, plan)
 		p.Plan.planForms = f.ofPlan(plan)
 	default:
-		p.Whole, err = wholePanelOf(f.visit, p.Objective, root)
+		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
 	return err
 }
 
-func wholePanelOf(v *visit, o *opt.Objective, root read.Task) (*wholePanel, error) {
-	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: latestEvents})
+// recordOf returns what a page shows of an A2A task of an objective, with some of its events.
+func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (*record, error) {
+	p.ObjectiveID = o.ID
+	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, p)
 	if err != nil {
 		return nil, err
 	}
-	p, space := &wholePanel{Moments: momentsOf(o, events.Events)}, newBudget()
-	p.Results, p.More = artifactsOf(v, root.Task, space)
-	p.Messages = messagesOf(v, o, root.History, space)
-	return p, nil
+	r, space := &record{Moments: momentsOf(o, events.Events)}, newBudget()
+	r.Results, r.More = artifactsOf(v, t.Task, space)
+	r.Messages = messagesOf(v, o, t.History, space)
+	return r, nil
 }
 
 func unknown(what, key string) *call.Fault {
@@ -212,26 +213,16 @@ type taskPanel struct {
 	In       string // the name of its plan
 	Key      string
 	Note     string
-	Input    string // that its executor reads, as JSON; "" for none
-	Stopping bool   // it was asked to stop, and has not ended
-	Before   []neighbour
-	After    []neighbour
-	Running  int // number of the attempt that runs, 0 for none
+	Input    string      // that its executor reads, as JSON; "" for none
+	Stopping bool        // it was asked to stop, and has not ended
+	Before   []*opt.Task // that it waits for
+	After    []*opt.Task // that wait for it
+	Running  int         // number of the attempt that runs, 0 for none
 	Spans    []spanRow
 
-	Artifacts []shownArtifact
-	More      int // artifacts that are not shown
-	Messages  []shownMessage
-	Moments   []moment
-	Links     []link
-
-	taskForms
-}
-
-// A neighbour is a task that another one waits for, or that waits for it.
-type neighbour struct {
-	*opt.Task
-	Key string
+	*record
+	Links  []link
+	Change changeForm // of its state
 }
 
 // A spanRow is a line about a stretch of the work on a task.
@@ -271,10 +262,10 @@ func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *s
 	}
 	for _, other := range p.Tasks {
 		if slices.Contains(p.Before(t), other) {
-			out.Before = append(out.Before, neighbour{other, taskKey(other)})
+			out.Before = append(out.Before, other)
 		}
 		if slices.Contains(p.Before(other), t) {
-			out.After = append(out.After, neighbour{other, taskKey(other)})
+			out.After = append(out.After, other)
 		}
 	}
 	return out, fillTask(v, o, out)
@@ -283,11 +274,6 @@ func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *s
 // fillTask adds what only the task itself has: one that was not begun has no messages and
 // no artifacts yet.
 func fillTask(v *visit, o *opt.Objective, panel *taskPanel) error {
-	events, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, TaskID: panel.ID, Limit: timelineSize})
-	if err != nil {
-		return err
-	}
-	panel.Moments = momentsOf(o, events.Events)
 	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: panel.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return err
@@ -295,10 +281,8 @@ func fillTask(v *visit, o *opt.Objective, panel *taskPanel) error {
 	_ = outline.Metadata.Decode(opt.KeyAttempt, &panel.Running) // stays 0
 	panel.Stopping = outline.Metadata.Has(wire.KeyStopping)
 	panel.Links = linksOf(outline.Metadata)
-	space := newBudget()
-	panel.Artifacts, panel.More = artifactsOf(v, outline.Task, space)
-	panel.Messages = messagesOf(v, o, outline.History, space)
-	return nil
+	panel.record, err = recordOf(v, o, outline, read.EventListParams{TaskID: panel.ID, Limit: timelineSize})
+	return err
 }
 
 // spanRows returns the lines about the work on a task.

@@ -16,10 +16,10 @@ import (
 // A change is a form that was sent.
 type change struct {
 	*visit
-	objective string
-	button    string // which button
-	revision  int64
-	query     url.Values // of the page that is shown next
+	objectiveID string
+	button      string // which button
+	revision    int64
+	query       url.Values // of the page that is shown next
 }
 
 // errForm is the fault of a form without the fields that all forms have.
@@ -31,7 +31,7 @@ var errForm = call.Invalid(call.Violation{Field: "form", Description: "is incomp
 // of the page.
 func applyChange(v *visit, formID, back string, page func(*refusedForm) (view, error), apply func(change) (int, error)) (view, error) {
 	v.call.OfOPT = true
-	c := change{visit: v, objective: v.r.PathValue("id"), button: v.field("do"), query: url.Values{}}
+	c := change{visit: v, objectiveID: v.r.PathValue("id"), button: v.field("do"), query: url.Values{}}
 	var err error
 	key := v.field("key")
 	if c.revision, err = strconv.ParseInt(v.field("revision"), 10, 64); err != nil || key == "" || len(key) > 100 || c.revision <= 0 {
@@ -81,13 +81,13 @@ func changeObjective(v *visit) (view, error) {
 		if !ok {
 			return 0, errAction
 		}
-		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.revision})
+		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objectiveID, Status: to, Seen: c.revision})
 		if err != nil || c.button != "retry" {
 			return len(o.Unconfirmed), err
 		}
 		c.call.Key += ":start" // the new attempt waits until it is started
 		fault := c.cfg.Service.Guard(c.call, func() error {
-			o, err = c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objective, Status: opt.ObjectiveWorking})
+			o, err = c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objectiveID, Status: opt.ObjectiveWorking})
 			return err
 		})
 		if fault != nil { // the attempt stays
@@ -103,7 +103,7 @@ func changeObjectiveText(v *visit) (view, error) {
 	return applyObjectiveChange(v, "text", func(c change) (int, error) {
 		name, description := strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("description"))
 		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{
-			ID: c.objective, Seen: c.revision, Change: opt.Change{Name: &name, Description: &description},
+			ID: c.objectiveID, Seen: c.revision, Change: opt.Change{Name: &name, Description: &description},
 		})
 		return len(o.Unconfirmed), err
 	})
@@ -112,7 +112,7 @@ func changeObjectiveText(v *visit) (view, error) {
 // replan makes the planner replace the open plans.
 func replan(v *visit) (view, error) {
 	return applyObjectiveChange(v, "replan", func(c change) (int, error) {
-		o, err := c.cfg.Service.Work.Replan(c.r.Context(), c.call, work.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})
+		o, err := c.cfg.Service.Work.Replan(c.r.Context(), c.call, work.ReplanParams{ID: c.objectiveID, Reason: v.field("reason"), Seen: c.revision})
 		return len(o.Unconfirmed), err
 	})
 }
@@ -127,7 +127,7 @@ func forkObjective(v *visit) (view, error) {
 				return 0, call.Invalid(call.Violation{Field: "at", Description: "is not the number of an event"})
 			}
 		}
-		made, err = c.cfg.Service.Forks.ForkObjective(c.r.Context(), c.call, work.ForkParams{ID: c.objective, At: at, Message: strings.TrimSpace(v.field("message")), Repeat: v.field("repeat") != ""})
+		made, err = c.cfg.Service.Forks.ForkObjective(c.r.Context(), c.call, work.ForkParams{ID: c.objectiveID, At: at, Message: strings.TrimSpace(v.field("message")), Repeat: v.field("repeat") != ""})
 		return 0, err
 	})
 	if out.Location != "" {
@@ -148,7 +148,7 @@ func addPlan(v *visit) (view, error) {
 				spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: name})
 			}
 		}
-		_, err := c.cfg.Service.Work.CreatePlan(c.r.Context(), c.call, work.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.revision})
+		_, err := c.cfg.Service.Work.CreatePlan(c.r.Context(), c.call, work.CreatePlanParams{ObjectiveID: c.objectiveID, Plan: spec, Seen: c.revision})
 		return 0, err
 	})
 }
@@ -157,7 +157,7 @@ func addPlan(v *visit) (view, error) {
 func plansAfter(c change) []string {
 	ids := []string{}
 	for _, key := range c.r.PostForm["after"] {
-		ids = append(ids, planID(c.objective, key))
+		ids = append(ids, planID(c.objectiveID, key))
 	}
 	return ids
 }
@@ -179,7 +179,7 @@ func changePlan(v *visit) (view, error) {
 		if !ok {
 			return 0, errAction
 		}
-		return c.perform(opt.Command{Kind: opt.UpdatePlan, PlanID: planID(c.objective, key), Status: string(to), Seen: c.revision})
+		return c.perform(opt.Command{Kind: opt.UpdatePlan, PlanID: planID(c.objectiveID, key), Status: string(to), Seen: c.revision})
 	})
 }
 
@@ -188,7 +188,7 @@ func changeTask(v *visit) (view, error) {
 	key := v.r.PathValue("task")
 	return applyObjectiveChange(v, "task-change", func(c change) (int, error) {
 		plan, _, _ := strings.Cut(key, "-")
-		cmd := opt.Command{PlanID: planID(c.objective, plan), TaskID: "task-" + strings.TrimPrefix(c.objective, "obj-") + "-" + key, Seen: c.revision}
+		cmd := opt.Command{PlanID: planID(c.objectiveID, plan), TaskID: "task-" + strings.TrimPrefix(c.objectiveID, "obj-") + "-" + key, Seen: c.revision}
 		switch c.button {
 		case "complete", "fail":
 			cmd.Kind, cmd.Status = opt.MoveTask, map[string]string{"complete": string(opt.TaskCompleted), "fail": string(opt.TaskFailed)}[c.button]
@@ -219,11 +219,11 @@ func sendDraft(v *visit) (view, error) {
 		return objectiveView(v, left, r)
 	}
 	return applyChange(v, "draft", at.sent().path(), page, func(c change) (unconfirmed int, err error) {
-		o, err := c.read()
+		o, err := c.objective(c.objectiveID)
 		if err != nil {
 			return 0, err
 		}
-		d, lines := draftOf(formsOf(v, o, nil), at)
+		d, lines := draftOf(forms{visit: v, o: o}, at)
 		if slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" }) && o.Revision == c.revision {
 			return 0, errAction
 		}
@@ -263,7 +263,7 @@ func (c change) perform(cmd opt.Command) (unconfirmed int, err error) {
 		_, err = to.TaskWork.UpdateTaskStatus(ctx, c.call, work.UpdateTaskStatusParams{ID: cmd.TaskID, State: opt.TaskState(cmd.Status), Message: cmd.Text, Seen: cmd.Seen})
 		return 0, err
 	}
-	o, err := c.read()
+	o, err := c.objective(c.objectiveID)
 	if err != nil {
 		return 0, err
 	}
@@ -273,10 +273,4 @@ func (c change) perform(cmd opt.Command) (unconfirmed int, err error) {
 	}
 	_, err = to.TaskWork.CancelTask(ctx, c.call, read.TaskParams{ID: t.A2AID(), Seen: cmd.Seen})
 	return 0, err
-}
-
-// read returns the objective as it is.
-func (c change) read() (*opt.Objective, error) {
-	o, err := c.cfg.Service.Objectives.GetObjective(c.r.Context(), c.call, read.GetObjectiveParams{ID: c.objective, Plans: true, Tasks: true})
-	return o.Objective, err
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -35,12 +34,7 @@ func (f changeForm) Value(field string) string { return f.values.Get(field) }
 
 // Chosen reports whether a box with a value was checked in a form that was refused.
 func (f changeForm) Chosen(field, value string) bool {
-	for _, v := range f.values[field] {
-		if v == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.values[field], value)
 }
 
 // A button asks for one change.
@@ -68,16 +62,14 @@ type forms struct {
 	refused *refusedForm // nil for none
 }
 
-func formsOf(v *visit, o *opt.Objective, refused *refusedForm) forms { return forms{v, o, refused} }
-
 // form returns a form with an id. Its key is the same while nothing changes, so that the
 // page stays the same, and that a form which is sent twice counts once.
 func (f forms) form(id, path string, buttons ...button) changeForm {
 	out := changeForm{ID: id, Action: Path + "/objectives/" + url.PathEscape(f.o.ID) + path, Revision: f.o.Revision, Buttons: f.offered(buttons)}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), path, id, f.call.Principal))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), latestOf(f.o), path, id, f.call.Principal))
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
-		out.Key = "console-" + rand.Text() // a refusal may be recorded under the former one
+		out.Key = newKey() // a refusal may be recorded under the former one
 		if r.id == id {
 			out.Open, out.values = true, r.values
 			if r.same {
@@ -89,9 +81,9 @@ func (f forms) form(id, path string, buttons ...button) changeForm {
 	return out
 }
 
-// latest returns the time of the latest change of a plan.
-func (f forms) latest() (at int64) {
-	for _, p := range f.o.Plans {
+// latestOf returns the time of the latest change of a plan.
+func latestOf(o *opt.Objective) (at int64) {
+	for _, p := range o.Plans {
 		at = max(at, p.UpdatedAt.Millis())
 	}
 	return at
@@ -157,12 +149,9 @@ func (f forms) ofPlan(p *opt.Plan) planForms {
 	return out
 }
 
-// taskForms are the forms that change a task.
-type taskForms struct{ Change changeForm }
-
-// ofTask returns the forms about a task.
-func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
-	return taskForms{f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
+// ofTask returns the form that changes the state of a task.
+func (f forms) ofTask(p *opt.Plan, t *opt.Task) changeForm {
+	return f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)
 }
 
 // A planChoice is a plan or a task that another one may wait for.

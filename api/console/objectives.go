@@ -132,13 +132,12 @@ func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err er
 // objectives is the data of the page with the list of objectives.
 type objectives struct {
 	objectivesFilter
-	Statuses []statusChoice
-	Rows     []objectiveRow
-	Total    int
-	AtLeast  bool
-	First    string // query of the first page, "" on that
-	Next     string // of the next page, "" for none
-	May      bool   // begin work
+	Rows    []objectiveRow
+	Total   int
+	AtLeast bool
+	First   string // query of the first page, "" on that
+	Next    string // of the next page, "" for none
+	May     bool   // begin work
 }
 
 // A statusChoice is a status by which the list can be filtered.
@@ -147,7 +146,8 @@ type statusChoice struct {
 	Status opt.ObjectiveStatus
 }
 
-func statusChoices() (out []statusChoice) {
+// Statuses returns the choices.
+func (objectivesFilter) Statuses() (out []statusChoice) {
 	for _, s := range opt.ObjectiveStatuses {
 		out = append(out, statusChoice{lookOfStatus(s), s})
 	}
@@ -158,18 +158,14 @@ func statusChoices() (out []statusChoice) {
 type objectiveRow struct {
 	*opt.Objective
 	shown.Standing
-	Look        shown.Look
-	Planner     string
-	OfPlanner   string // query of the list of those with the same planner
-	InContext   string // likewise of the same context, "" for an objective that is alone there
-	OfPrincipal string // likewise of those that the same one asked for
-	InProgress  string // the progress in words
+	Look    shown.Look
+	Planner string
 }
 
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: filterOf(q), Statuses: statusChoices(), May: v.has(call.CreateRuns)}
+	data := objectives{objectivesFilter: filterOf(q), May: v.has(call.CreateRuns)}
 	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
 	search, err := data.search(v.cfg.Now())
 	if err != nil {
@@ -195,15 +191,6 @@ func showObjectives(v *visit) (view, error) {
 
 // rowOf returns the line about an objective.
 func rowOf(o *opt.Objective, s shown.Standing) objectiveRow {
-	row := objectiveRow{Objective: o, Standing: s, Look: shown.LookOf(o), OfPrincipal: "?by=" + url.QueryEscape(o.Principal)}
-	if row.Planner, _ = o.Metadata.String(opt.KeyPlanner); row.Planner != "" {
-		row.OfPlanner = "?planner=" + url.QueryEscape(row.Planner)
-	}
-	if o.ContextID != o.ID {
-		row.InContext = "?context=" + url.QueryEscape(o.ContextID)
-	}
-	if s.Progress != nil {
-		row.InProgress = s.Progress.Text
-	}
-	return row
+	planner, _ := o.Metadata.String(opt.KeyPlanner)
+	return objectiveRow{o, s, shown.LookOf(o), planner}
 }

@@ -17,41 +17,27 @@ import (
 type overview struct {
 	shown.Overview
 	New              bool // nothing has been asked for yet
-	Waits            []wait
+	Waits            []gateCard
 	States           []statusCount
 	Ages             []ageCount
 	Completed        int // in the last day, like the others
 	Failed, Canceled int
 	Day, Month       chart
 	Costs            []shown.Cost // of models, in the last day
-	Budgets          []budgetBar
-	Workforce        *workforce // nil: it is not asked
-	May              bool       // begin work
-}
-
-// A wait is a question that waits for people.
-type wait struct {
-	gateCard
-	People string // who can answer it
+	Workforce        *workforce   // nil: it is not asked
+	May              bool         // begin work
 }
 
 // A statusCount is a bar with the number of objectives in a status.
 type statusCount struct {
-	shown.Look
-	Status opt.ObjectiveStatus
-	N      int
-	Width  int // of the bar, of 100
+	statusChoice
+	N     int
+	Width int // of the bar, of 100
 }
 
 // An ageCount is a bar with the number of objectives of an age.
 type ageCount struct {
 	shown.Count
-	Width int
-}
-
-// A budgetBar is how much an objective has used of its budget.
-type budgetBar struct {
-	shown.Spending
 	Width int
 }
 
@@ -84,7 +70,7 @@ func showOverview(v *visit) (view, error) {
 		return view{}, err
 	}
 	for _, i := range gates.Interrupts {
-		data.Waits = append(data.Waits, wait{cardOf(i, v.cfg.Now()), peopleText(&i.Gate)})
+		data.Waits = append(data.Waits, cardOf(i, v.cfg.Now()))
 	}
 	if open := data.bars(); open+len(seen.Overview.Month) == 0 {
 		all, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}}})
@@ -92,9 +78,6 @@ func showOverview(v *visit) (view, error) {
 			return view{}, err
 		}
 		data.New = all.Total == 0
-	}
-	for _, s := range seen.Spent {
-		data.Budgets = append(data.Budgets, budgetBar{s, int(100 * min(1, s.Share()))})
 	}
 	data.Workforce = workforceOf(v, seen)
 	data.Day, data.Month = chartOf(seen.Ended, seen.Since, seen.At, time.Hour), chartOf(seen.Overview.Month, a2a.At(seen.At.Time().Add(-29*day)), seen.At, day)
@@ -128,7 +111,7 @@ func (o *overview) bars() (open int) {
 	width := func(n int) int { return 100 * n / max(open, 1) }
 	for _, s := range opt.ObjectiveStatuses {
 		if n := o.Open[s]; !s.Ended() {
-			o.States = append(o.States, statusCount{lookOfStatus(s), s, n, width(n)})
+			o.States = append(o.States, statusCount{statusChoice{lookOfStatus(s), s}, n, width(n)})
 		}
 	}
 	for _, n := range o.Overview.Ages {

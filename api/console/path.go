@@ -150,10 +150,13 @@ func planAt(o *opt.Objective, key string) *opt.Plan {
 }
 
 // taskAt returns the task with a key, and its plan; nil for none.
-func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
+func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) { return taskWith(o, key, taskKey) }
+
+// taskWith is taskAt where the keys are other ones.
+func taskWith(o *opt.Objective, key string, of func(*opt.Task) string) (*opt.Plan, *opt.Task) {
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
-			if taskKey(t) == key {
+			if of(t) == key {
 				return p, t
 			}
 		}

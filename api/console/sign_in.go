@@ -90,9 +90,7 @@ func finishProvider(v *visit) (view, error) {
 	v.credentials.cookies.set(v, signInCookie, "", -1) // an answer counts once
 	switch code := q.Get("code"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(a.State)) != 1:
-		out := signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.")
-		out.Status = http.StatusBadRequest
-		return out, nil
+		return signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.", http.StatusBadRequest), nil
 	case q.Get("error") != "":
 		return providerProblem(v, a.Next, &access.ProviderError{Code: q.Get("error"), Description: q.Get("error_description")}), nil
 	default:
@@ -131,11 +129,9 @@ func providerProblem(v *visit, next string, err error) view {
 	refused, ok := errors.AsType[*access.ProviderError](err)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
-		out := signInPage(v, next, "The provider does not answer. Try again in a moment.")
-		out.Status = http.StatusServiceUnavailable
-		return out
+		return signInPage(v, next, "The provider does not answer. Try again in a moment.", http.StatusServiceUnavailable)
 	case !ok:
-		return signInPage(v, next, notAcceptedText)
+		return signInPage(v, next, notAcceptedText, http.StatusUnauthorized)
 	}
 	message := refused.Code
 	if refused.Description != "" {
@@ -150,7 +146,7 @@ func providerProblem(v *visit, next string, err error) view {
 	if len(message) > longestQuote {
 		message = strings.ToValidUTF8(message[:longestQuote], "") + "…"
 	}
-	return signInPage(v, next, "The provider has refused ("+message+"). "+providerAdvice(refused.Code))
+	return signInPage(v, next, "The provider has refused ("+message+"). "+providerAdvice(refused.Code), http.StatusUnauthorized)
 }
 
 // providerAdvice returns what people can do about an error of the provider.
@@ -216,20 +212,20 @@ func showSignIn(v *visit) (view, error) {
 	if v.cfg.Sessions == nil {
 		return view{Location: Path + "/inbox"}, nil
 	}
-	out := signInPage(v, nextPath(v.r.URL.Query().Get("next")), "")
-	if out.Status = http.StatusOK; v.r.URL.Query().Has("ended") {
-		out.Problem = "Your session has ended. Sign in again."
+	problem := ""
+	if v.r.URL.Query().Has("ended") {
+		problem = "Your session has ended. Sign in again."
 	}
-	return out, nil
+	return signInPage(v, nextPath(v.r.URL.Query().Get("next")), problem, http.StatusOK), nil
 }
 
 // signInPage returns the page for signing in, with a problem if there is one.
-func signInPage(v *visit, next, problem string) view {
+func signInPage(v *visit, next, problem string, status int) view {
 	form := signInForm{Next: next, Keys: !v.cfg.NoKeys}
 	if v.cfg.Provider != nil {
 		form.Provider = v.cfg.ProviderName
 	}
-	return view{Status: http.StatusUnauthorized, Template: "signin", Title: "Sign in", Problem: problem, Data: form}
+	return view{Status: status, Template: "signin", Title: "Sign in", Problem: problem, Data: form}
 }
 
 // signIn opens a session for a browser that has sent a key.
@@ -250,17 +246,13 @@ func openAccepted(v *visit, s access.Session, next, problem string) (view, error
 	fault, _ := errors.AsType[*call.Fault](err)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
-		out := signInPage(v, next, "Credentials cannot be checked at the moment. Try again soon.")
-		out.Status = http.StatusServiceUnavailable
-		return out, nil
+		return signInPage(v, next, "Credentials cannot be checked at the moment. Try again soon.", http.StatusServiceUnavailable), nil
 	case fault != nil && fault.Kind == call.RateLimited:
 		v.retryAfter(fault)
-		out := signInPage(v, next, "Too many wrong keys were sent from your address. Wait a moment, then try again.")
-		out.Status = http.StatusTooManyRequests
-		return out, nil
+		return signInPage(v, next, "Too many wrong keys were sent from your address. Wait a moment, then try again.", http.StatusTooManyRequests), nil
 	case err != nil, caller.Anonymous:
 		v.cfg.Log.Info("Refused a sign-in", zap.String("requestId", v.call.RequestID), zap.Error(cmp.Or(err, errAnonymous)))
-		return signInPage(v, next, problem), nil
+		return signInPage(v, next, problem, http.StatusUnauthorized), nil
 	}
 	v.call.Caller = caller // for the log
 	return view{Location: next}, openSession(v, s)

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"net/url"
 	"strconv"
 	"time"
@@ -133,7 +132,7 @@ type ruleForm struct {
 }
 
 // newRuleForm returns a form with contents. Its key is new: a refused form has made nothing.
-func newRuleForm(values url.Values) ruleForm { return ruleForm{values, "console-" + rand.Text()} }
+func newRuleForm(values url.Values) ruleForm { return ruleForm{values, newKey()} }
 
 // ruleFields are the fields of these forms in plain words.
 var ruleFields = map[string]string{

@@ -34,41 +34,29 @@ type startForm struct {
 	Skills  []card.Skill
 	Preview *message.Preview // nil before it was asked for
 	Tree    *tree
-	Plans   []previewPlan
 	Answer  string // of the agent, in the preview
 
 	Rehearsed bool             // it was asked for
 	Rehearsal *rehearse.Report // nil if the plan is not known
 }
 
-// A previewPlan is a plan of a preview.
-type previewPlan struct {
-	*opt.Plan
-	Key   string
-	After []string // names of the plans that it waits for
-	Tasks []previewTask
-}
-
-// A previewTask is a task of a preview.
-type previewTask struct {
-	*opt.Task
-	Key   string
-	After []string // names of the tasks that it waits for
+// Plans returns the plans of the preview, none for an answer and for work whose plan is not known.
+func (f startForm) Plans() []*opt.Plan {
+	if f.Preview == nil || f.Preview.Objective == nil {
+		return nil
+	}
+	return f.Preview.Objective.Plans
 }
 
 // showStart shows an empty form, or one for the skill or the example of a link.
 func showStart(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	f := startForm{ID: newMessageID(), Text: q.Get("text"), Skill: q.Get("skill"), Context: q.Get("context")}
+	f := startForm{ID: newKey(), Text: q.Get("text"), Skill: q.Get("skill"), Context: q.Get("context")}
 	return v.startView(f), nil
 }
 
-// newMessageID returns a new id of a message.
-func newMessageID() string {
-	var unique [16]byte
-	_, _ = rand.Read(unique[:]) // never fails
-	return "console-" + hex.EncodeToString(unique[:])
-}
+// newKey returns a new id of a message, or a new key of a form.
+func newKey() string { return "console-" + rand.Text() }
 
 // startView returns the page with a form.
 func (v *visit) startView(f startForm) view {
@@ -83,7 +71,7 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 		Context: strings.TrimSpace(v.field("context")), Review: v.field("review") != "", Seen: v.field("seen"),
 	}
 	if !strings.HasPrefix(f.ID, "console-") || len(f.ID) > call.MaxID {
-		f.ID = newMessageID()
+		f.ID = newKey()
 	}
 	var wrong []call.Violation
 	add := func(field, problem string) {
@@ -162,7 +150,7 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 	text := p.Title + ". " + p.Text
 	switch {
 	case errors.Is(err, opt.ErrConflict):
-		f.ID, p.Status = newMessageID(), http.StatusConflict
+		f.ID, p.Status = newKey(), http.StatusConflict
 		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
 			"This request has begun nothing. Start it if you want both."
 	case fault.Kind == call.Unavailable && f.Preview != nil && !f.Rehearsed: // it was sent
@@ -187,9 +175,6 @@ func (v *visit) preview(f *startForm, p message.SendParams) error {
 		return nil
 	}
 	f.Tree = treeOf(seen.Objective, anchors{}, nil)
-	for _, plan := range seen.Objective.Plans {
-		f.Plans = append(f.Plans, previewOf(seen.Objective, plan))
-	}
 	return nil
 }
 
@@ -207,22 +192,6 @@ func digestOfPreview(seen message.Preview) string {
 	data, _ := json.Marshal(plans) // plans are stored as JSON
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
-}
-
-// previewOf returns a plan of a preview.
-func previewOf(o *opt.Objective, p *opt.Plan) previewPlan {
-	out := previewPlan{Plan: p, Key: planKey(p)}
-	for _, before := range o.Before(p) {
-		out.After = append(out.After, before.Name)
-	}
-	for _, t := range p.Tasks {
-		task := previewTask{Task: t, Key: taskKey(t)}
-		for _, b := range p.Before(t) {
-			task.After = append(task.After, b.Name)
-		}
-		out.Tasks = append(out.Tasks, task)
-	}
-	return out
 }
 
 // start begins an objective. If it would have other plans than the page has shown, it
@@ -258,15 +227,15 @@ func start(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(id); ok {
 		id = ref.ObjectiveID
 	}
-	if f.Review && len(f.Plans) == 0 {
+	if f.Review && len(f.Plans()) == 0 {
 		pause := work.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
 		fault := v.cfg.Service.Guard(v.call, func() error {
 			_, err := v.cfg.Service.Work.UpdateObjective(v.r.Context(), v.call, pause)
 			return err
 		})
 		if fault != nil { // the objective has begun and stays
-			return view{Location: Path + "/objectives/" + id + "?" + unpausedField + "=1"}, nil
+			return view{Location: objectivePath(id) + "?" + unpausedField + "=1"}, nil
 		}
 	}
-	return view{Location: Path + "/objectives/" + id}, nil
+	return view{Location: objectivePath(id)}, nil
 }

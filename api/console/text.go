@@ -193,9 +193,6 @@ func reasonText(reason string) string {
 	return a2a.Visible(reason)
 }
 
-// knownReason returns a reason in plain words, "" for one that the console does not know.
-func knownReason(reason string) string { return reasons[reason] }
-
 // reasons has the reasons of states in plain words.
 var reasons = map[string]string{
 	opt.BlockedByDependencies: "waits for other plans",

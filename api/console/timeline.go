@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,11 +41,11 @@ func showTimeline(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
 		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
 	}
-	shown, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
+	o, err := v.objective(v.r.PathValue("id"))
 	if err != nil {
 		return view{}, err
 	}
-	o, q := shown.Objective, v.r.URL.Query()
+	q := v.r.URL.Query()
 	page, err := v.cfg.Service.Events.ListEvents(v.r.Context(), v.call, read.EventListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("page")})
 	if err != nil {
 		return view{}, err
@@ -228,24 +229,17 @@ func messageEventText(e opt.Event) string {
 }
 
 // verdictText returns why a message was refused, for people.
-func verdictText(v opt.Verdict) string {
-	switch v {
-	case opt.NotWaiting:
-		return "the task did not wait for it"
-	case opt.NotOffered:
-		return "the question does not offer this action"
-	case opt.NotAllowed:
-		return "others decide there"
-	case opt.HasVoted:
-		return "the same person has decided there before"
-	case opt.OtherThing:
-		return "it was about another object than the one shown"
-	case opt.NotIdle:
-		return "the objective had begun already"
-	case opt.TooLate:
-		return "the task had ended"
-	}
-	return string(v)
+func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
+
+// refusals say why messages were refused.
+var refusals = map[opt.Verdict]string{
+	opt.NotWaiting: "the task did not wait for it",
+	opt.NotOffered: "the question does not offer this action",
+	opt.NotAllowed: "others decide there",
+	opt.HasVoted:   "the same person has decided there before",
+	opt.OtherThing: "it was about another object than the one shown",
+	opt.NotIdle:    "the objective had begun already",
+	opt.TooLate:    "the task had ended",
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.

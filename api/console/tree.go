@@ -31,29 +31,21 @@ type tree struct {
 
 // A treePlan is the drawing of a plan.
 type treePlan struct {
-	block
-	Key, Path, Title, Name string
-	Class                  string // of its state
-	Optional               bool
-	Lines                  string // between its tasks
-	Tasks                  []treeTask
-	drafted
+	treeTask
+	W, H  int
+	Lines string // between its tasks
+	Tasks []treeTask
 }
 
-// A treeTask is the drawing of a task.
+// A treeTask is the drawing of a task, and what that of a plan has, too.
 type treeTask struct {
 	X, Y                   int
 	Key, Path, Title, Name string
-	Class                  string
+	Class                  string // of its state
 	Optional               bool
-	drafted
-}
-
-// drafted is what a draft says about a plan or a task.
-type drafted struct {
-	Mark  string // "added" or "skipped", "" for neither
-	Free  bool   // what it waits for can be changed
-	After string // their keys, if so
+	Mark                   string // "added" or "skipped" in a draft, "" for neither
+	Free                   bool   // a draft can change what it waits for
+	After                  string // their keys, if so
 }
 
 // Left and Base are where the name of the plan begins, Top where its mark does.
@@ -86,10 +78,10 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 	inner := make([]drawing, len(o.Plans))
 	blocks := make([]block, len(o.Plans))
 	for i, p := range o.Plans {
-		inner[i] = drawTasks(p)
+		inner[i] = draw(slices.Repeat([]block{{W: taskWidth, H: taskHeight}}, len(p.Tasks)), placesBefore(p.Tasks, p.Before), gap{10, 26})
 		blocks[i] = block{W: max(inner[i].W, taskWidth) + 2*planMargin, H: planHead + inner[i].H + planMargin}
 	}
-	outer := draw(blocks, plansBefore(o), gap{12, 34})
+	outer := draw(blocks, placesBefore(o.Plans, o.Before), gap{12, 34})
 	kept, fresh := outer.split(func(from, to int) bool {
 		return was == nil || slices.Contains(was.Before(was.Plans[to]), was.Plans[from])
 	})
@@ -106,10 +98,10 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks) treePlan {
 	look := shown.LookOfPlan(p)
 	letters := (b.W - 40) / 8
-	out := treePlan{
-		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
+	out := treePlan{W: b.W, H: b.H, treeTask: treeTask{
+		X: b.X, Y: b.Y, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
 		Class: string(look.Kind), Optional: p.Optional(),
-	}
+	}}
 	out.Path = to.ToPlan(out.Key)
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines = pathOf(inner.Lines, x, y)
@@ -132,24 +124,12 @@ func titleOf(name, state string, optional bool) string {
 	return out
 }
 
-// drawTasks places the tasks of a plan.
-func drawTasks(p *opt.Plan) drawing {
-	blocks, before := make([]block, len(p.Tasks)), make([][]int, len(p.Tasks))
-	for i, t := range p.Tasks {
-		blocks[i] = block{W: taskWidth, H: taskHeight}
-		for _, b := range p.Before(t) {
-			before[i] = append(before[i], slices.Index(p.Tasks, b))
-		}
-	}
-	return draw(blocks, before, gap{10, 26})
-}
-
-// plansBefore lists, for each plan, those that must be done before it.
-func plansBefore(o *opt.Objective) [][]int {
-	out := make([][]int, len(o.Plans))
-	for i, p := range o.Plans {
-		for _, b := range o.Before(p) {
-			out[i] = append(out[i], slices.Index(o.Plans, b))
+// placesBefore lists, for each plan or task, the places in the list of those that must be done before it.
+func placesBefore[T comparable](all []T, before func(T) []T) [][]int {
+	out := make([][]int, len(all))
+	for i, one := range all {
+		for _, b := range before(one) {
+			out[i] = append(out[i], slices.Index(all, b))
 		}
 	}
 	return out
@@ -183,28 +163,22 @@ func (d drawing) split(kept func(from, to int) bool) (yes, no [][]point) {
 }
 
 // A gap is the space between the blocks of a layer, and between layers.
-type gap struct{ across, down int }
+type gap struct{ within, between int }
 
-// turned returns b with its axes exchanged.
-func (b block) turned() block { return block{b.Y, b.X, b.H, b.W} }
-
-// layers places blocks, each below all blocks that come before it.
+// layers places blocks, each to the right of all blocks that come before it.
 type layers struct {
 	gap    gap
 	blocks []block // the drawing's, then the bends of long lines
 	layer  []int
-	up     [][]int // by block: those in the layer above that it is joined to
-	down   [][]int
-	rows   [][]int // blocks by layer, from left to right
+	left   [][]int // by block: those in the layer before that it is joined to
+	right  [][]int
+	rows   [][]int // blocks by layer, from the top down
 }
 
 // draw places blocks, in layers from left to right. before lists, by block, those that come before it; the order of
 // blocks that do not depend on each other follows the list.
 func draw(blocks []block, before [][]int, g gap) drawing {
-	l := &layers{gap: g, layer: depths(before), up: make([][]int, len(blocks)), down: make([][]int, len(blocks))}
-	for _, b := range blocks {
-		l.blocks = append(l.blocks, b.turned())
-	}
+	l := &layers{gap: g, blocks: slices.Clone(blocks), layer: depths(before), left: make([][]int, len(blocks)), right: make([][]int, len(blocks))}
 	var ways [][]int // of the lines: the blocks and bends on it
 	for to, list := range before {
 		for _, from := range list {
@@ -215,21 +189,14 @@ func draw(blocks []block, before [][]int, g gap) drawing {
 	}
 	l.sort()
 	w, h := l.place()
-	d := drawing{W: h, H: w}
-	for _, b := range l.blocks[:len(blocks)] {
-		d.Blocks = append(d.Blocks, b.turned())
-	}
+	d := drawing{Blocks: l.blocks[:len(blocks)], W: w, H: h}
 	for _, way := range ways {
-		line := l.line(way)
-		for i, p := range line {
-			line[i] = point{p.Y, p.X}
-		}
-		d.Lines, d.Ends = append(d.Lines, line), append(d.Ends, [2]int{way[0], way[len(way)-1]})
+		d.Lines, d.Ends = append(d.Lines, l.line(way)), append(d.Ends, [2]int{way[0], way[len(way)-1]})
 	}
 	return d
 }
 
-// depths returns the layer of each block: one below the lowest of those before it. Of
+// depths returns the layer of each block: one after the last of those before it. Of
 // blocks in a cycle, which no valid plan has, one counts as the first.
 func depths(before [][]int) []int {
 	out, state := make([]int, len(before)), make([]int, len(before))
@@ -255,18 +222,18 @@ func (l *layers) join(from, to int) []int {
 	way := []int{from}
 	for layer := l.layer[from] + 1; layer < l.layer[to]; layer++ {
 		way = append(way, len(l.blocks))
-		l.blocks, l.layer = append(l.blocks, block{W: 2}), append(l.layer, layer)
-		l.up, l.down = append(l.up, nil), append(l.down, nil)
+		l.blocks, l.layer = append(l.blocks, block{H: 2}), append(l.layer, layer)
+		l.left, l.right = append(l.left, nil), append(l.right, nil)
 	}
 	way = append(way, to)
 	for i := 1; i < len(way); i++ {
 		a, b := way[i-1], way[i]
-		l.down[a], l.up[b] = append(l.down[a], b), append(l.up[b], a)
+		l.right[a], l.left[b] = append(l.right[a], b), append(l.left[b], a)
 	}
 	return way
 }
 
-// sweeps is how often the order in the layers is improved, down and up.
+// sweeps is how often the order in the layers is improved, to the right and back.
 const sweeps = 4
 
 // sort orders the blocks of each layer by the middle of those that they are joined to,
@@ -296,10 +263,10 @@ func (l *layers) sort() {
 	}
 	for range sweeps {
 		for _, row := range l.rows {
-			pass(row, l.up)
+			pass(row, l.left)
 		}
 		for _, row := range slices.Backward(l.rows) {
-			pass(row, l.down)
+			pass(row, l.right)
 		}
 	}
 }
@@ -307,33 +274,33 @@ func (l *layers) sort() {
 // place gives each block its place, and returns the size of the whole. Layers are
 // centred.
 func (l *layers) place() (w, h int) {
-	width := func(row []int) int {
-		sum := l.gap.across * (len(row) - 1)
+	height := func(row []int) int {
+		sum := l.gap.within * (len(row) - 1)
 		for _, i := range row {
-			sum += l.blocks[i].W
+			sum += l.blocks[i].H
 		}
 		return sum
 	}
 	for _, row := range l.rows {
-		w = max(w, width(row))
+		h = max(h, height(row))
 	}
 	for n, row := range l.rows {
 		if n > 0 {
-			h += l.gap.down
+			w += l.gap.between
 		}
-		x, high := (w-width(row))/2, 0
+		y, wide := (h-height(row))/2, 0
 		for _, i := range row {
 			b := &l.blocks[i]
-			b.X, b.Y = x, h
-			x += b.W + l.gap.across
-			high = max(high, b.H)
+			b.X, b.Y = w, y
+			y += b.H + l.gap.within
+			wide = max(wide, b.W)
 		}
 		for _, i := range row {
-			if l.blocks[i].H == 0 {
-				l.blocks[i].H = high // lines pass bends straight down
+			if l.blocks[i].W == 0 {
+				l.blocks[i].W = wide // lines pass bends straight on
 			}
 		}
-		h += high
+		w += wide
 	}
 	return w, h
 }
@@ -343,16 +310,16 @@ func (l *layers) line(way []int) []point {
 	var out []point
 	for n, i := range way {
 		b := l.blocks[i]
-		x := b.X + b.W/2
+		y := b.Y + b.H/2
 		if n > 0 {
-			out = append(out, point{x, b.Y})
+			out = append(out, point{b.X, y})
 		}
 		if n == len(way)-1 {
 			break
 		}
-		out = append(out, point{x, b.Y + b.H})
-		if end := l.blocks[way[n+1]].Y - l.gap.down; end > b.Y+b.H {
-			out = append(out, point{x, end})
+		out = append(out, point{b.X + b.W, y})
+		if end := l.blocks[way[n+1]].X - l.gap.between; end > b.X+b.W {
+			out = append(out, point{end, y})
 		}
 	}
 	return out

@@ -92,8 +92,11 @@ func functions(a assets) template.FuncMap {
 		"grouped":  opt.Grouped,
 		"used":     usedText,
 		"took":     func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":   knownReason,
+		"reason":   func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
 		"taskKey":  keyOfTask,
+		"planKey":  planKey,
+		"page":     pageOf,
+		"width":    func(share float64) int { return int(100 * min(1, share)) },
 		"task":     taskPath,
 		"plan":     planPath,
 		"inbox":    gatePath,

@@ -9,14 +9,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
+	"longhaul/api/read"
+	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
@@ -134,6 +136,12 @@ func redirect(w http.ResponseWriter, to string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
+// objective returns an objective with its plans and tasks.
+func (v *visit) objective(id string) (*opt.Objective, error) {
+	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
+	return found.Objective, err
+}
+
 // has reports whether the caller has a scope.
 func (v *visit) has(s call.Scope) bool { return slices.Contains(v.call.Scopes, s) }
 
@@ -153,19 +161,19 @@ func showUnknown(v *visit) (view, error) {
 
 // of returns how many gates wait for the caller of v. It is 0 for callers who may not
 // list or answer them, and if the journal returns an error.
-func (b *badges) of(v *visit) int {
+func (b badges) of(v *visit) int {
 	if !v.has(call.ReadRuns) || !v.has(call.RespondApprovals) {
 		return 0
 	}
 	now, caller := time.Now(), badgeKey(v.call.Caller)
-	if n, ok := b.get(caller, now); ok {
-		return n
+	if kept, ok := b.Get(caller); ok && now.Sub(kept.at).Abs() < badgeAge {
+		return kept.n
 	}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: 1}, Mine: true})
 	if err != nil {
 		return 0
 	}
-	b.put(caller, page.Total, now)
+	b.Add(caller, badge{page.Total, now})
 	return page.Total
 }
 
@@ -177,10 +185,7 @@ const mostBadges = 1000
 
 // badges has the number of gates that wait for each caller. It is safe for concurrent
 // use.
-type badges struct {
-	mu     sync.Mutex
-	counts map[string]badge
-}
+type badges struct{ *lru.Cache[string, badge] }
 
 // A badge is the number of gates at a time.
 type badge struct {
@@ -188,30 +193,9 @@ type badge struct {
 	at time.Time
 }
 
-// get returns the number of a caller unless it is too old.
-func (b *badges) get(caller string, now time.Time) (n int, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	kept, ok := b.counts[caller]
-	age := now.Sub(kept.at)
-	return kept.n, ok && age >= 0 && age < badgeAge
-}
-
-// put keeps the number of a caller.
-func (b *badges) put(caller string, n int, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.counts == nil || len(b.counts) >= mostBadges {
-		b.counts = map[string]badge{}
-	}
-	b.counts[caller] = badge{n, now}
-}
-
-// drop removes the number of a caller who has answered.
-func (b *badges) drop(caller string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.counts, caller)
+func newBadges() badges {
+	kept, _ := lru.New[string, badge](mostBadges) // the size is valid
+	return badges{kept}
 }
 
 // badgeKey names a caller: gates may wait for a principal or for one of its groups.

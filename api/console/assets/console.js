@@ -332,7 +332,7 @@ document.addEventListener("keydown", (e) => {
   const field = document.querySelector(".find input");
   if (!field || document.querySelector(".inbox")) return; // which has a search of its own
   e.preventDefault();
-  addEventListener("keyup", () => field.focus(), { once: true }); // the field would take the key before
+  field.focus();
 });
 
 // Menus close when something else is used, and by Escape: not at the end of a drag, and not while

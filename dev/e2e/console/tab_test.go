@@ -319,10 +319,15 @@ func (b *tab) run(script string) {
 	}
 }
 
-// press presses a key.
+// press presses a key. As with a keyboard, a page that handles it gets no text of it, where the focus
+// goes meanwhile.
 func (b *tab) press(key string, options ...chromedp.KeyOption) {
 	b.t.Helper()
-	do(b, "press a key", chromedp.KeyEvent(key, options...))
+	do(b, "press a key", chromedp.KeyEvent(key, append(options, func(k *input.DispatchKeyEventParams) {
+		if k.Type == input.DispatchKeyEventTypeKeyDown {
+			k.Type = input.DispatchKeyEventTypeRawKeyDown
+		}
+	})...))
 }
 
 // resize sets the size of the window.
