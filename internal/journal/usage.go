@@ -81,14 +81,14 @@ func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit in
 	return free, ok, err
 }
 
-// Each step of a task asks for what work has used, perhaps in years. So that this reads few rows, what was used for
-// long is added up once in a while. Rows that come late, or were removed, count from the next time on.
+// Each step of a task asks for the use of work, perhaps of years. So that this reads few rows, those of long ago are
+// added up once in a while. Rows that come late, or are removed, count from the next time on.
 const (
 	settledAfter = 10 * time.Minute
 	mostSettled  = 10_000 // sums that are kept
 )
 
-// settled has the sums of what was used for long.
+// settled has the sums of such rows.
 type settled struct {
 	mu   sync.Mutex
 	sums map[settledKey]*settledSum
@@ -99,7 +99,7 @@ type settledKey struct {
 	begin             int64
 }
 
-// A settledSum is what was used from its begin until a time.
+// A settledSum is the use from its begin until a time.
 type settledSum struct {
 	mu    sync.Mutex
 	until int64 // 0 before it is read
@@ -139,7 +139,7 @@ func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spe
 	})
 }
 
-// read returns what was used until a time about a settledAfter before now, which is that time or as long before it.
+// read returns the use until a time about a settledAfter before now, which is that time or as long before it.
 func (s *settledSum) read(c *db.Conn, k settledKey, until int64) (opt.Usage, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *settledSum) read(c *db.Conn, k settledKey, until int64) (opt.Usage, int
 	return u, until, err
 }
 
-// usedIn adds up what was used from a time on, until another.
+// usedIn adds up the use from a time on, until another.
 func usedIn(c *db.Conn, k settledKey, from, until int64) (u opt.Usage, err error) {
 	where, args := "tenant = $1", db.Args{k.tenant, from, until}
 	if k.contextID != "" {

@@ -90,8 +90,7 @@ func TestJournal_Usage_spent(t *testing.T) {
 	})
 }
 
-// What work has used for long is added up once in a while, and not before each step; what it has used since then
-// counts at once.
+// The use of long ago is added up once in a while, and not before each step; that since then counts at once.
 func TestJournal_Usage_settled(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -120,7 +119,7 @@ func TestJournal_Usage_settled(t *testing.T) {
 			check("begun", q, 6)
 		}
 		uses(now)
-		uses(now.Add(-3 * time.Hour)) // is late: a part of what was added up
+		uses(now.Add(-3 * time.Hour)) // is late: of the time that is added up
 		for _, q := range quotas {
 			check("soon", q, 7)
 		}
