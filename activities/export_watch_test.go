@@ -11,10 +11,10 @@ var (
 	News     = Watching.newHeartbeat
 )
 
-// RunTaken runs a first try, which a worker has taken after a wait, and returns how many pieces it has.
-func RunTaken(ctx context.Context, r Recorder, w Work, waited time.Duration, do func(Stream)) (pieces int64, err error) {
+// RunTaken runs a first try, which a worker took at a time after a wait, and returns how many pieces it has.
+func RunTaken(ctx context.Context, r Recorder, w Work, at time.Time, waited time.Duration, do func(Stream)) (pieces int64, err error) {
 	s := newStream(ctx, r, contents{}, w, 1)
-	s.taken(waited)
+	s.taken(at, waited)
 	do(s)
 	_, err = s.finish(ctx, Outcome{})
 	return s.pieces(), err

@@ -127,13 +127,13 @@ func try(ctx context.Context) int {
 	return int(activity.GetInfo(ctx).Attempt)
 }
 
-// untaken returns how long an activity has waited for a worker.
-func untaken(ctx context.Context) time.Duration {
+// untaken returns until when an activity has waited for a worker, and for how long.
+func untaken(ctx context.Context) (until time.Time, waited time.Duration) {
 	if !activity.IsActivity(ctx) {
-		return 0
+		return until, 0
 	}
 	info := activity.GetInfo(ctx)
-	return info.StartedTime.Sub(info.ScheduledTime)
+	return info.StartedTime, info.StartedTime.Sub(info.ScheduledTime)
 }
 
 const heartbeatEvery = time.Second

@@ -51,9 +51,8 @@ func newLimiter(cfg Config) *limiter {
 
 // acquire waits until a task may run in an executor of a kind. It may until release is called.
 func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w Work) (release func(), err error) {
-	if s, over := l.spent(ctx, w); over {
-		l.to.Exceeded(string(s))
-		return nil, errQuota(ctx, "The quota "+string(s)+" is used up.")
+	if err := l.spent(ctx, w); err != nil {
+		return nil, err
 	}
 	quota := 0
 	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
@@ -81,18 +80,24 @@ func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w
 	return release, nil
 }
 
-// spent returns a quota that what the tenant or the context of a task has used has reached, or whose use cannot be
-// read now. The task is sent back, again and again, until there is room. What ends work takes no more of it.
-func (l *limiter) spent(ctx context.Context, w Work) (_ access.Quota, over bool) {
+// spent returns the error of a task whose tenant or context has used what a quota allows, or for which that cannot
+// be read now. The task is sent back, again and again, until there is room. What ends work takes no more of it.
+func (l *limiter) spent(ctx context.Context, w Work) error {
 	if l.usage == nil || w.Cancel {
-		return "", false
+		return nil
 	}
 	for _, s := range l.quotas.Spent(w.Tenant) {
-		if used, err := l.usage.Usage(ctx, w.Tenant, w.ContextID, s.Quota); err != nil || used >= l.quotas.Limit(w.Tenant, s.Quota) {
-			return s.Quota, true
+		switch used, err := l.usage.Usage(ctx, w.Tenant, w.ContextID, s.Quota); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return errQuota(ctx, "What counts for the quota "+string(s.Quota)+" cannot be read.")
+		case used >= l.quotas.Limit(w.Tenant, s.Quota):
+			l.to.Exceeded(string(s.Quota))
+			return errQuota(ctx, "The quota "+string(s.Quota)+" is used up.")
 		}
 	}
-	return "", false
+	return nil
 }
 
 // wait waits until a task gets its permit, without its slot. It returns an error when ctx ends,

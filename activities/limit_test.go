@@ -296,11 +296,12 @@ func TestRun_spending(t *testing.T) {
 	for of, tt := range map[string]struct {
 		cancel, runs bool
 	}{"acme/below": {false, true}, "acme/at": {}, "acme/at ": {cancel: true, runs: true}, "acme/unknown": {}, "globex/unknown": {false, true}} {
+		seen := &watcher{}
 		echo := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 			return activities.Completed(), nil
 		})
 		acts := activities.New(activities.Config{
-			Recorder: &recorder{}, Executors: map[string]activities.Executor{"echo": echo}, Quotas: quotas(t, "acme:context-calls-in-all=5"),
+			Recorder: &recorder{}, Executors: map[string]activities.Executor{"echo": echo}, Quotas: quotas(t, "acme:context-calls-in-all=5"), Observer: seen,
 			Usage: used{"acme/below": 4, "acme/at": 5, "acme/at ": 5},
 		})
 		w := work
@@ -310,6 +311,9 @@ func TestRun_spending(t *testing.T) {
 		var back *temporal.ApplicationError
 		if (err == nil) != tt.runs || err != nil && (!errors.As(err, &back) || back.Type() != activities.QuotaError) {
 			t.Errorf("%s: %v", of, err)
+		}
+		if full := len(seen.quotas) > 0; full != (of == "acme/at") || full != (err != nil && strings.Contains(err.Error(), "used up")) {
+			t.Errorf("%s: quotas %v are used up, and the error is %v", of, seen.quotas, err)
 		}
 	}
 }

@@ -70,14 +70,15 @@ func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *st
 // the journal. If the journal does not take the event yet, it is written with the next ones. The
 // first try has no separate event: the move that begins the attempt says it.
 func (s *stream) begin(ctx context.Context) error {
-	s.starting(opt.Event{Kind: opt.TaskTried, From: string(opt.TaskWorking), To: string(opt.TaskWorking)})
+	s.starting(opt.Event{Kind: opt.TaskTried, At: a2a.At(time.Now()), From: string(opt.TaskWorking), To: string(opt.TaskWorking)})
 	return s.flush(ctx) // and kept in s.err
 }
 
-// taken shows for how long the first try has waited for a worker, unless that was short.
-func (s *stream) taken(waited time.Duration) {
+// taken shows for how long the first try waited for the worker that took it at a time, unless that was short. In the
+// worker it may have waited again, for others.
+func (s *stream) taken(at time.Time, waited time.Duration) {
 	if waited >= takenAfter {
-		s.starting(opt.Event{Kind: opt.TaskTaken, Waited: waited.Milliseconds()})
+		s.starting(opt.Event{Kind: opt.TaskTaken, At: a2a.At(at), Waited: waited.Milliseconds()})
 	}
 }
 
@@ -87,7 +88,7 @@ func (s *stream) starting(e opt.Event) {
 	defer s.mu.Unlock()
 	s.n++
 	s.starts++
-	e.N, e.At, e.PlanID, e.TaskID = s.n, a2a.At(time.Now()), s.work.PlanID, s.work.TaskID
+	e.N, e.PlanID, e.TaskID = s.n, s.work.PlanID, s.work.TaskID
 	e.Round, e.Attempt, e.Leg, e.Try = s.work.Round, s.work.Attempt, s.work.Leg, s.try
 	s.pending = append(s.pending, e)
 	s.start()

@@ -419,24 +419,25 @@ func TestStream_Chunk_logsLoss(t *testing.T) {
 }
 
 // A wait for a worker is recorded before the pieces, and is no piece; a short one is not. No work is repeated for it.
+// It ends when a worker took the task, which may have waited there, too.
 func TestStream_waitedForWorker(t *testing.T) {
 	for waited, want := range map[time.Duration][]string{
-		time.Minute:            {"task-taken 1 60000", "artifact 2 0"},
-		999 * time.Millisecond: {"artifact 1 0"},
+		time.Minute:            {"task-taken 1 60000 true", "artifact 2 0 false"},
+		999 * time.Millisecond: {"artifact 1 0 false"},
 	} {
-		r := &recorder{}
-		pieces, err := activities.RunTaken(t.Context(), r, work, waited, func(s activities.Stream) { chunk(t, s, "a", "1", true) })
+		r, at := &recorder{}, time.Now().Add(-time.Hour)
+		pieces, err := activities.RunTaken(t.Context(), r, work, at, waited, func(s activities.Stream) { chunk(t, s, "a", "1", true) })
 		var got []string
 		for _, b := range r.batches {
 			for _, e := range b.Events {
-				got = append(got, fmt.Sprint(e.Kind, " ", e.N, " ", e.Waited))
+				got = append(got, fmt.Sprint(e.Kind, " ", e.N, " ", e.Waited, " ", e.At.Equal(a2a.At(at))))
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" || pieces != 1 || err != nil {
 			t.Errorf("after %v: %d pieces, error %v, events (-want +got):\n%s", waited, pieces, err, diff)
 		}
 	}
-	if _, err := activities.RunTaken(t.Context(), &recorder{refuse: 1000}, work, time.Minute, func(activities.Stream) {}); err != nil {
+	if _, err := activities.RunTaken(t.Context(), &recorder{refuse: 1000}, work, time.Now(), time.Minute, func(activities.Stream) {}); err != nil {
 		t.Errorf("without the journal: %v", err)
 	}
 }

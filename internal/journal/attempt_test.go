@@ -22,7 +22,8 @@ func TestTask_attempts(t *testing.T) {
 			source := s.as(fmt.Sprintf("%s#%d.%d.%d", s.task(0, 0), round, attempt, try), s.j)
 			e := opt.Event{Kind: opt.TaskTried, PlanID: s.plan(0), TaskID: s.task(0, 0), From: "working", To: "working"}
 			piece := s.piece(0, 0, "a", "text", false)
-			for _, e := range []opt.Event{e, piece} { // the second would be refused as a gap if the first did not count
+			taken := opt.Event{Kind: opt.TaskTaken, PlanID: s.plan(0), TaskID: s.task(0, 0), Waited: 2000}
+			for _, e := range []opt.Event{e, piece, taken} { // the second would be refused as a gap if the first did not count
 				e.Round, e.Attempt, e.Try = round, attempt, try
 				source.record(e)
 			}
@@ -41,12 +42,12 @@ func TestTask_attempts(t *testing.T) {
 		s.record(planAdded(s.objective, 0, 1), working)
 		check("at first", opt.TaskWorking, 1, 3)
 		try(1, 3, 0)
-		check("the third runs", opt.TaskWorking, 3, 2)
+		check("the third runs", opt.TaskWorking, 3, 3)
 		if since := s.view(s.task(0, 0)).Task.Status.At; !since.Equal(at(3)) {
 			t.Errorf("it works since %v, want %v: when its first attempt began", since, at(3))
 		}
 		try(1, 3, 2)
-		check("its worker was lost", opt.TaskWorking, 3, 2)
+		check("its worker was lost", opt.TaskWorking, 3, 3)
 		try(1, 3, 1)
 		check("the lost worker goes on", opt.TaskWorking, 3, 0)
 		try(1, 2, 9)
@@ -59,7 +60,7 @@ func TestTask_attempts(t *testing.T) {
 		try(1, 4, 0)
 		check("the next round has begun", opt.TaskWorking, 1, 1)
 		try(2, 2, 0)
-		check("the next round is retried", opt.TaskWorking, 2, 2)
+		check("the next round is retried", opt.TaskWorking, 2, 3)
 		s.record(s.moved(0, 0, opt.TaskFailed))
 		try(2, 3, 0)
 		check("it has failed", opt.TaskFailed, 0, 1)

@@ -109,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	r := newRecorder(e, cfg)
 	return &Journal{
 		recorder: r, taskReader: newTaskReader(e), objectiveReader: objectiveReader{e}, objectiveFinder: objectiveFinder{e}, costReader: costReader{e},
-		decisionReader: decisionReader{e}, eventReader: eventReader{e}, queues: queues{e}, usage: usage{e, cfg.Now},
+		decisionReader: decisionReader{e}, eventReader: eventReader{e}, queues: queues{e}, usage: usage{e, cfg.Now, &settled{}},
 		purger: purger{e, cfg.Now}, probe: newProbe(e), Blobs: Blobs{e}, Keys: Keys{e},
 		Pushes: push.New(e, cfg.Sealer, cfg.Now, Keys{e}), APIKeys: APIKeys{e}, SigningKeys: SigningKeys{e, cfg.Sealer},
 		Sessions: Sessions{e, cfg.Sealer, cfg.Now}, Maintenance: Maintenance{e, r}, Disk: &Disk{e, newTrial()},

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"longhaul/a2a"
@@ -13,8 +14,9 @@ import (
 
 // usage is the part of a Journal that says what tenants use of their quotas.
 type usage struct {
-	db  *db.Engine
-	now func() time.Time
+	db      *db.Engine
+	now     func() time.Time
+	settled *settled
 }
 
 // blockSize is the size of a block of the tally of blocks, in bytes. The triggers of the table
@@ -57,22 +59,6 @@ func (j usage) Usage(ctx context.Context, tenant, contextID string, q access.Quo
 	return n, err
 }
 
-// spent returns what the work of a tenant, or of a context, has used in the present period.
-func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spending) (int64, error) {
-	where, args := "tenant = $1 AND at >= $2", db.Args{tenant, int64(0)}
-	if begin, _ := s.Begins(j.now()); !begin.IsZero() {
-		args[1] = begin.UnixMilli()
-	}
-	if s.Context {
-		where, args = where+" AND context_id = $3", append(args, contextID)
-	}
-	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (int64, error) {
-		var u opt.Usage
-		err := c.Each("SELECT "+sums+" FROM costs WHERE "+where+" GROUP BY tenant", args, func(row db.Scanner) error { return scanSums(row, &u) })
-		return s.Of(u), err
-	})
-}
-
 // TakeNotice takes a place for the delivery of a notice among those of its tenant in an hour,
 // of which there are limit. A repeat within the hour keeps its place. If there is none, ok is
 // false, and free is when the next one may be.
@@ -93,4 +79,88 @@ func (j usage) TakeNotice(ctx context.Context, tenant, delivery string, limit in
 		return s.Err
 	}, "notices "+tenant)
 	return free, ok, err
+}
+
+// Each step of a task asks for the use of work, perhaps of years. So that this reads few rows, those of long ago are
+// added up once in a while. Rows that come late, or are removed, count from the next time on.
+const (
+	settledAfter = 10 * time.Minute
+	mostSettled  = 10_000 // sums that are kept
+)
+
+// settled has the sums of such rows.
+type settled struct {
+	mu   sync.Mutex
+	sums map[settledKey]*settledSum
+}
+
+type settledKey struct {
+	tenant, contextID string // contextID is "" for all contexts
+	begin             int64
+}
+
+// A settledSum is the use from its begin until a time.
+type settledSum struct {
+	mu    sync.Mutex
+	until int64 // 0 before it is read
+	used  opt.Usage
+}
+
+// of returns the sum for a key.
+func (s *settled) of(k settledKey) *settledSum {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sums[k] == nil {
+		if s.sums == nil || len(s.sums) >= mostSettled {
+			s.sums = map[settledKey]*settledSum{}
+		}
+		s.sums[k] = &settledSum{}
+	}
+	return s.sums[k]
+}
+
+// spent returns what the work of a tenant, or of a context, has used in the present period.
+func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spending) (int64, error) {
+	k, now := settledKey{tenant: tenant}, j.now()
+	if begin, _ := s.Begins(now); !begin.IsZero() {
+		k.begin = begin.UnixMilli()
+	}
+	if s.Context {
+		k.contextID = contextID
+	}
+	sum := j.settled.of(k)
+	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (int64, error) {
+		before, until, err := sum.read(c, k, now.Add(-settledAfter).UnixMilli())
+		if err != nil {
+			return 0, err
+		}
+		u, err := usedIn(c, k, until, 1<<62)
+		return s.Of(before.Plus(u)), err
+	})
+}
+
+// read returns the use until a time about a settledAfter before now, which is that time or as long before it.
+func (s *settledSum) read(c *db.Conn, k settledKey, until int64) (opt.Usage, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until = max(until, k.begin); s.until != 0 && until-s.until < settledAfter.Milliseconds() {
+		return s.used, s.until, nil
+	}
+	u, err := usedIn(c, k, k.begin, until)
+	if err == nil {
+		s.used, s.until = u, until
+	}
+	return u, until, err
+}
+
+// usedIn adds up the use from a time on, until another.
+func usedIn(c *db.Conn, k settledKey, from, until int64) (u opt.Usage, err error) {
+	where, args := "tenant = $1", db.Args{k.tenant, from, until}
+	if k.contextID != "" {
+		where, args = "objective_id "+c.Dialect.In("SELECT id FROM objectives WHERE tenant = $1 AND context_id = $4"), append(args, k.contextID)
+	}
+	err = c.Each("SELECT "+sums+" FROM costs WHERE "+where+" AND at >= $2 AND at < $3 HAVING COUNT(*) > 0", args, func(row db.Scanner) error {
+		return scanSums(row, &u)
+	})
+	return u, err
 }

@@ -90,6 +90,50 @@ func TestJournal_Usage_spent(t *testing.T) {
 	})
 }
 
+// The use of long ago is added up once in a while, and not before each step; that since then counts at once.
+func TestJournal_Usage_settled(t *testing.T) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+		cfg.Now = func() time.Time { return now }
+		j, o := openWith(t, cfg), newObjective()
+		begin(t, j, o)
+		n := 0
+		uses := func(at time.Time) {
+			t.Helper()
+			n++
+			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{
+				{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &opt.Usage{Calls: 1}},
+			}}))
+		}
+		check := func(what string, q access.Quota, want int64) {
+			t.Helper()
+			if got, err := j.Usage(t.Context(), tenant, o.ContextID, q); got != want || err != nil {
+				t.Errorf("%s: %s is %d, %v, want %d", what, q, got, err, want)
+			}
+		}
+		quotas := []access.Quota{"calls-in-all", "calls-per-month", "calls-per-day", "context-calls-in-all", "context-calls-per-day"}
+		for hours := range 6 {
+			uses(now.Add(-time.Duration(hours) * time.Hour))
+		}
+		for _, q := range quotas {
+			check("begun", q, 6)
+		}
+		uses(now)
+		uses(now.Add(-3 * time.Hour)) // is late: of the time that is added up
+		for _, q := range quotas {
+			check("soon", q, 7)
+		}
+		now = now.Add(time.Hour)
+		uses(now)
+		for _, q := range quotas {
+			check("later", q, 9)
+		}
+		now = now.AddDate(0, 1, 0)
+		check("next month", "calls-per-month", 0)
+		check("next month", "calls-in-all", 9)
+	})
+}
+
 // An encrypted journal counts what it stores, for events as for large contents.
 func TestJournal_Usage_sealed(t *testing.T) {
 	const block = 16 << 10

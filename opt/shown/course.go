@@ -109,6 +109,9 @@ func (c *Course) take(e opt.Event) {
 		return
 	}
 	last := spans[len(spans)-1]
+	if e.At.Millis() <= last.From.Millis() { // by a clock that is slow
+		return
+	}
 	spans = spans[:len(spans)-1]
 	from := a2a.AtMillis(max(last.From.Millis(), e.At.Millis()-e.Waited))
 	if last.From.Millis() < from.Millis() { // a leg before it has worked

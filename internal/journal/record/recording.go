@@ -208,6 +208,7 @@ var changes = map[opt.EventKind]func(*rows, *entry){
 var additions = map[opt.EventKind]func(*rows, *entry) (kept bool){
 	opt.ObjectiveOpened: addObjective,
 	opt.TaskTried:       addTry,
+	opt.TaskTaken:       addTry,
 	opt.TaskProgressed:  showProgress,
 	opt.ArtifactAdded:   addArtifact,
 }

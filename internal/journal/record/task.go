@@ -124,7 +124,7 @@ func extendGate(r *rows, e *entry) {
 	}
 }
 
-// addTry notes a new try at a task, unless the event comes too late.
+// addTry notes a new try at a task, or that a worker took it, unless the event comes too late.
 func addTry(r *rows, e *entry) (kept bool) {
 	if readTask(r, e.TaskID).isLate(e) {
 		return false
