@@ -37,6 +37,7 @@ type gatePage struct {
 	Ladder      []rung
 	Who         string // who may answer, "" for everyone
 	Votes       []string
+	Original    string // what was decided in the original of a fork, "" for nothing
 	Missing     string // whose votes are missing, "" if one answer is enough
 	Follow      follow
 	Exchanges   []opt.Exchange
@@ -134,7 +135,7 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		ID: g.ID, Path: gatePath(g.ID), List: l, Title: gateTitle(g), Kind: g.Kind, Description: a2a.Visible(g.About()),
 		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
 		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
-		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
+		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Original: g.Original.String(), Exchanges: g.Exchanges, Unshown: g.Unshown(), Digest: g.ObjectDigest, Written: w,
 	}
 	if s.For != "" {
 		p.Who += ". You answer as the deputy of " + a2a.Visible(s.For)
