@@ -206,7 +206,7 @@ func (s *fixture) original(t *testing.T, id string) (by, at string) {
 }
 
 // A gate of a fork names who has decided about the same object in the original, to all who read it. Once
-// the object or what was said about it is another one, it names nobody.
+// the object is another one or has a note, it names no one.
 func TestFork_original(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "outline").at("id").String()
@@ -221,7 +221,7 @@ func TestFork_original(t *testing.T) {
 		}
 	}
 	if told := s.world.Objective(claimed).Plans[0].Tasks[1]; told.Name != "Approve" || told.Earlier != nil || told.Ask != nil {
-		t.Errorf("a client has said what was decided: %+v", told)
+		t.Errorf("a client has named a decision: %+v", told)
 	}
 	asks := opt.TaskID(opt.PlanID(fork, 1), 1)
 	if got := s.must(t, "GetTask", `{"id":"`+asks+`"}`).at("status", "message"); !strings.Contains(fmt.Sprint(got), `"decidedBy":"carol"`) {

@@ -27,7 +27,7 @@ type Task struct {
 	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
 	Taken    *Taken          `json:"taken,omitempty"`    // it was not done here; nil for one that was, or has yet to be
 	Standing string          `json:"standing,omitempty"` // [Gate.Standing] of its approvals
-	Earlier  []Original      `json:"earlier,omitempty"`  // of a fork: what was decided at its gates in the original, oldest first
+	Earlier  []Original      `json:"earlier,omitempty"`  // of a fork: the decisions at its gates in the original, oldest first
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far

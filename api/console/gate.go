@@ -37,7 +37,7 @@ type gatePage struct {
 	Ladder      []rung
 	Who         string // who may answer, "" for everyone
 	Votes       []string
-	Original    string // what was decided in the original of a fork, "" for nothing
+	Original    string // the decision in the original of a fork, "" for none
 	Missing     string // whose votes are missing, "" if one answer is enough
 	Follow      follow
 	Exchanges   []opt.Exchange

@@ -17,7 +17,7 @@ import (
 	"longhaul/opt"
 )
 
-// A gate is shown with its exchanges, responders, votes and what was decided in the original.
+// A gate is shown with its exchanges, responders, votes and the decision in the original.
 func TestGet_gate(t *testing.T) {
 	gate := strings.Replace(approvalGate, `"title"`, `"responders":{"principals":["ann","bea"],"groups":["editors"],"notRequester":true,"accepts":2},`+
 		`"votes":[{"action":"accept","decidedBy":"ann"}],"original":{"action":"reject","decidedBy":"dan","decidedAt":"2026-01-02T03:04:05Z"},"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)

@@ -189,7 +189,7 @@ func change(specs []opt.PlanSpec, plans []*opt.Plan, c Change) error {
 	return nil
 }
 
-// remember gives tasks what was decided at the gates of those that are the same in the same places of
+// remember gives tasks the decisions at the gates of those that are the same in the same places of
 // plans: who changes what a gate is about has no decision to show.
 func (s *Point) remember(specs []opt.PlanSpec, plans []*opt.Plan) {
 	for i := range min(len(specs), len(plans)) {

@@ -20,7 +20,7 @@ type Point struct {
 	Given     []opt.PlanSpec // plans that came with it and were not added yet
 	Notes     []opt.Letter   // to the root task
 
-	decided map[string][]opt.Original // by the ids of tasks: also what was decided later
+	decided map[string][]opt.Original // by the ids of tasks: also those of later
 	ended   map[string]*opt.Task      // by the ids of A2A tasks: those with an end that was recorded later
 }
 

@@ -140,7 +140,7 @@ func staysTaken(w *world, p *opt.Plan) {
 	}
 }
 
-// namesOriginal: a gate names what was decided elsewhere only about its own object.
+// namesOriginal: a gate names a decision elsewhere only about its own object.
 func namesOriginal(w *world, r *run, e opt.Event) {
 	if e.Gate == nil || e.Gate.Original == nil {
 		return
