@@ -192,3 +192,62 @@ func TestFork_outlivesItsOriginal(t *testing.T) {
 		t.Errorf("the request has %d bytes", len(got))
 	}
 }
+
+// original returns who has decided in the original about the object of the gate at which an objective
+// waits, and where, as the list of open gates has it.
+func (s *fixture) original(t *testing.T, id string) (by, at string) {
+	t.Helper()
+	_, page := s.interrupts(t, "?objectiveId="+id)
+	n := page.at("interrupts", "0")
+	if n.at("objectiveId").String() != id {
+		t.Fatalf("%s waits at no gate: %v", id, page)
+	}
+	return n.at("original", "decidedBy").String(), n.at("original", "taskId").String()
+}
+
+// A gate of a fork names who has decided about the same object in the original, to all who read it. Once
+// the object is another one or has a note, it names no one.
+func TestFork_original(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "outline").at("id").String()
+	s.say(t, opt.TaskID(opt.PlanID(id, 1), 1), "yes", `{"data":{"action":"accept"}}`, "", "Authorization", "Bearer acme/carol")
+	fork := s.fork(t, fmt.Sprintf(`{"id":%q}`, id))
+	again := s.fork(t, fmt.Sprintf(`{"id":%q}`, fork))
+	claimed := s.fork(t, fmt.Sprintf(`{"id":%q,"plans":[{"name":"The plan","tasks":[{"name":"First"},`+
+		`{"name":"Approve","earlier":[{"decidedBy":"ann"}],"ask":{"kind":"approval","original":{"decidedBy":"ann"}}}]}]}`, id))
+	for _, of := range []string{fork, again} {
+		if by, at := s.original(t, of); by != "carol" || at != opt.TaskID(opt.PlanID(id, 1), 1) {
+			t.Errorf("%s was decided by %q at %s", of, by, at)
+		}
+	}
+	if told := s.world.Objective(claimed).Plans[0].Tasks[1]; told.Name != "Approve" || told.Earlier != nil || told.Ask != nil {
+		t.Errorf("a client has named a decision: %+v", told)
+	}
+	asks := opt.TaskID(opt.PlanID(fork, 1), 1)
+	if got := s.must(t, "GetTask", `{"id":"`+asks+`"}`).at("status", "message"); !strings.Contains(fmt.Sprint(got), `"decidedBy":"carol"`) {
+		t.Errorf("its status is %v", got)
+	}
+	s.say(t, fork, "note", `{"text":"It is for tea."}`, "")
+	s.say(t, opt.TaskID(opt.PlanID(again, 1), 1), "more", `{"data":{"action":"refine","feedback":"More"}}`, "")
+	for _, of := range []string{fork, again} {
+		if by, _ := s.original(t, of); by != "" {
+			t.Errorf("%s was decided by %q, with another object", of, by)
+		}
+	}
+}
+
+// Nothing that an executor says about the original is shown.
+func TestFork_originalOfExecutor(t *testing.T) {
+	s := newServiceIn(t, func(c *worldConfig) {
+		c.Script = func(opt.Work) servicetest.Play {
+			gate := approval()
+			gate.Object = []a2a.Part{a2a.TextPart("The draft")}
+			gate.Original = &opt.Original{ObjectDigest: gate.Digest(), Action: opt.Accept, DecidedBy: "ann"}
+			return servicetest.Play{Outcome: &opt.Outcome{State: gate.State(), Gate: gate}}
+		}
+	})
+	id := s.send(t, "m", "approve").at("id").String()
+	if by, _ := s.original(t, id); by != "" {
+		t.Errorf("it was decided by %q", by)
+	}
+}

@@ -1,8 +1,10 @@
 package opt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"longhaul/a2a"
 )
@@ -63,6 +65,34 @@ const maxDecidedAnswers = 2 << 10
 
 // Who returns who has closed the gate, for people.
 func (d Decided) Who() string { return d.For.By(d.DecidedBy) }
+
+// An Original is a decision of a person about an object in the original of a fork.
+type Original struct {
+	ObjectiveID  string   `json:"objectiveId"`
+	TaskID       string   `json:"taskId"`       // of the A2A task that has waited
+	ObjectDigest string   `json:"objectDigest"` // that the decision covers
+	Action       Action   `json:"action"`
+	DecidedBy    string   `json:"decidedBy"`
+	For          *Seat    `json:"for,omitempty"` // in whose place; nil for its own
+	At           a2a.Time `json:"decidedAt"`
+}
+
+// String returns o for people, as a sentence; "" for none.
+func (o *Original) String() string {
+	if o == nil {
+		return ""
+	}
+	d := Decision{Action: o.Action, DecidedBy: cmp.Or(o.DecidedBy, "anonymous"), For: o.For, DecidedAt: o.At}
+	return "In the original: " + d.Outcome() + "."
+}
+
+// Original returns d for forks, nil if no person has decided about an object with it.
+func (d *Decision) Original() *Original {
+	if d == nil || !d.Closed || d.ByHand || d.Kind != Approval || d.ObjectDigest == "" || strings.HasPrefix(d.DecidedBy, OwnNames) {
+		return nil
+	}
+	return &Original{d.ObjectiveID, d.TaskID, d.ObjectDigest, d.Action, d.DecidedBy, d.For, d.DecidedAt}
+}
 
 // Decided returns how e has closed a gate, nil if it has closed none.
 func (e Event) Decided() *Decided {

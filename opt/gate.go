@@ -85,6 +85,7 @@ type Gate struct {
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Standing   string      `json:"standing,omitempty"`   // name of the gates of its task in all runs of a playbook, about which standing decisions may decide; "" for none
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
+	Original   *Original   `json:"original,omitempty"`   // of a fork: the decision there about the object with ObjectDigest. It decides nothing
 
 	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
@@ -144,6 +145,9 @@ func (g *Gate) Unshown() int {
 func (g *Gate) Extended(by Gate) *Gate {
 	out := *g
 	out.ObjectDigest, out.Noted = by.ObjectDigest, by.Noted
+	if out.ObjectDigest != g.ObjectDigest {
+		out.Original = nil
+	}
 	all := slices.Clone(g.Exchanges)
 	for _, e := range by.Exchanges {
 		if !slices.ContainsFunc(all, func(had Exchange) bool {

@@ -153,7 +153,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		tasks = append(tasks, &Task{
 			ID: ids[index], Index: index, Name: s.Name, Description: s.Description, Dependencies: deps,
 			State: TaskPending, Metadata: s.Metadata, Executor: s.Executor, Input: s.Input, Ask: s.Ask,
-			Attempts: s.Attempts, Timeout: s.Timeout, Retry: s.Retry, Uses: uses, Check: s.Check, Notes: s.Notes, Standing: s.Standing, Run: p.Run,
+			Attempts: s.Attempts, Timeout: s.Timeout, Retry: s.Retry, Uses: uses, Check: s.Check, Notes: s.Notes, Standing: s.Standing, Earlier: s.Earlier, Run: p.Run,
 		})
 		if s.Taken != nil {
 			tasks[i].takeOver(*s.Taken)

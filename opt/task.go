@@ -27,6 +27,7 @@ type Task struct {
 	Check    bool            `json:"check,omitempty"`    // its result is a [Finding], and no input of others
 	Taken    *Taken          `json:"taken,omitempty"`    // it was not done here; nil for one that was, or has yet to be
 	Standing string          `json:"standing,omitempty"` // [Gate.Standing] of its approvals
+	Earlier  []Original      `json:"earlier,omitempty"`  // of a fork: the decisions at its gates in the original, oldest first
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -65,9 +66,19 @@ func (t *Task) reset(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
-		Retry: t.Retry, Uses: t.Uses, Check: t.Check, Standing: t.Standing,
+		Retry: t.Retry, Uses: t.Uses, Check: t.Check, Standing: t.Standing, Earlier: t.Earlier,
 		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
+}
+
+// Original returns the latest decision of the original about an object with a digest, nil for none.
+func (t *Task) Original(digest string) *Original {
+	for _, o := range slices.Backward(t.Earlier) {
+		if o.ObjectDigest == digest {
+			return &o
+		}
+	}
+	return nil
 }
 
 // Optional reports whether the plan continues if the task fails.
@@ -197,6 +208,7 @@ type TaskSpec struct {
 	Taken        *Taken          `json:"taken,omitempty"` // of a fork: it is done already
 	Notes        []a2a.Message   `json:"notes,omitempty"` // of a fork: those that the task has had, with their authors
 	Standing     string          `json:"standing,omitempty"`
+	Earlier      []Original      `json:"earlier,omitempty"` // of a fork
 }
 
 // A PlanSpec asks for a plan. In Dependencies, which are like a TaskSpec's,

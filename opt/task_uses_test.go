@@ -75,7 +75,7 @@ func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 	spec := opt.TaskSpec{
 		Name: "t", Description: "d", Dependencies: []string{"task-0"}, Metadata: a2a.Metadata{}.With("k", 1), Executor: "e", Input: []byte(`1`),
 		Ask: &opt.Gate{Kind: opt.Approval}, Attempts: 2, Timeout: 3, Retry: opt.Retry{Wait: 4, Except: []string{"x"}}, Uses: []string{"task-0"}, Check: true,
-		Notes: []a2a.Message{{MessageID: "n"}}, Standing: "g",
+		Notes: []a2a.Message{{MessageID: "n"}}, Standing: "g", Earlier: []opt.Original{{DecidedBy: "bob"}},
 	}
 	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}})
 	if err != nil {

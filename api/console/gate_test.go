@@ -350,3 +350,19 @@ func TestGate_refined(t *testing.T) {
 		`<span>the fair is on </span><mark>Tuesday</mark><span>.</span></div>`, `<span>Bring friends.</span></div>`, `<div class="same"><span class="sign" aria-hidden="true"> </span><span>Dear all,</span></div>`)
 	contains(t, "the first gate", b.get("/console/inbox/"+gate).text, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")
 }
+
+// A gate of a fork has a line with who has decided about the same object in the original.
+func TestGate_original(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	first, b := s.open(t), s.signedIn(t, "acme/ann")
+	page := b.get("/console/inbox/" + first)
+	page.wants(t, "!In the original")
+	b.answer(first, page, "action", "accept")
+	ref, _ := opt.ParseID(first[:strings.LastIndexByte(first, ':')])
+	s.signedIn(t, "acme/carl").press("/console/objectives/"+ref.ObjectiveID, "fork", "fork", "repeat", "1")
+	again := b.get("/console/inbox/" + s.open(t))
+	if !strings.Contains(again.html, "<dt>Before</dt><dd><bdi>In the original: Accepted by ann: ") || digestIn(t, again) != digestIn(t, page) {
+		t.Errorf("the page is %s", again.text)
+	}
+}

@@ -109,7 +109,7 @@ func (p *printer) printDetails(g *opt.Gate) {
 		p.blankLine = true
 	}
 	p.printUnshown(g)
-	for _, text := range []string{whoText(g), votesText(g)} {
+	for _, text := range []string{whoText(g), votesText(g), g.Original.String()} {
 		if text != "" {
 			p.printLines("%s", p.sanitize(text))
 		}

@@ -17,10 +17,10 @@ import (
 	"longhaul/opt"
 )
 
-// A gate is shown with its exchanges, responders and votes.
+// A gate is shown with its exchanges, responders, votes and the decision in the original.
 func TestGet_gate(t *testing.T) {
 	gate := strings.Replace(approvalGate, `"title"`, `"responders":{"principals":["ann","bea"],"groups":["editors"],"notRequester":true,"accepts":2},`+
-		`"votes":[{"action":"accept","decidedBy":"ann"}],"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)
+		`"votes":[{"action":"accept","decidedBy":"ann"}],"original":{"action":"reject","decidedBy":"dan","decidedAt":"2026-01-02T03:04:05Z"},"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)
 	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
 	f.want(f.run(&getCommand{Task: gateID}), 0, `
 Task `+stepID+`
@@ -32,6 +32,7 @@ bea: Why tea?
 
 Who may answer: ann, bea or the group editors, but not who requested the work. 2 have to accept.
 1 of 2 have accepted: ann.
+In the original: Rejected by dan: 2026-01-02 03:04 UTC.
 The task waits for a decision. To decide:
 
   longhaul answer --url URL `+gateID+` accept

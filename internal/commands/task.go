@@ -94,6 +94,9 @@ func printObject(ctx context.Context, r *remote, id string) error {
 	}
 	text, err := editable(w.object)
 	if err == nil {
+		if _, _, terminal := process.TerminalOf(r.process.Stdout); terminal {
+			text = []byte(a2a.Visible(string(text)))
+		}
 		_, err = r.process.Stdout.Write(text)
 	}
 	return err

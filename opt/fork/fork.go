@@ -66,6 +66,7 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	if err := change(out.Plans, plans, c); err != nil {
 		return opt.Opening{}, err
 	}
+	s.remember(out.Plans, plans)
 	for n, l := range s.Notes {
 		l.ObjectiveID, l.TaskID, l.Message.TaskID, l.Message.ContextID = o.ID, o.ID, "", ""
 		l.Message.MessageID = fmt.Sprint(name, "-", n+1)
@@ -186,6 +187,20 @@ func change(specs []opt.PlanSpec, plans []*opt.Plan, c Change) error {
 		}
 	}
 	return nil
+}
+
+// remember gives tasks the decisions at the gates of those that are the same in the same places of
+// plans: who changes what a gate is about has no decision to show.
+func (s *Point) remember(specs []opt.PlanSpec, plans []*opt.Plan) {
+	for i := range min(len(specs), len(plans)) {
+		tasks := plans[i].Tasks
+		for k := range min(len(specs[i].Tasks), len(tasks)) {
+			to, t := &specs[i].Tasks[k], tasks[k]
+			if digestOf(to.Name, to.Description, to.Executor, to.Input, to.Ask) == digestOf(t.Name, t.Description, t.Executor, t.Input, t.Ask) {
+				to.Earlier = slices.Concat(t.Earlier, s.decided[t.ID])
+			}
+		}
+	}
 }
 
 func find(specs []opt.PlanSpec, plans []*opt.Plan, id string) *opt.TaskSpec {

@@ -20,13 +20,20 @@ type Point struct {
 	Given     []opt.PlanSpec // plans that came with it and were not added yet
 	Notes     []opt.Letter   // to the root task
 
-	ended map[string]*opt.Task // by the ids of A2A tasks: those with an end that was recorded later
+	decided map[string][]opt.Original // by the ids of tasks: also those of later
+	ended   map[string]*opt.Task      // by the ids of A2A tasks: those with an end that was recorded later
 }
 
 // At returns the point after the first n events of an objective, in the order of the journal.
 func At(events []opt.Event, n int) *Point {
 	s, later := sum(events[:n]), sum(events[:n])
-	s.ended = map[string]*opt.Task{}
+	s.ended, s.decided = map[string]*opt.Task{}, map[string][]opt.Original{}
+	for _, e := range events {
+		if o := e.Decision.Original(); o != nil {
+			ref, _ := opt.ParseID(o.TaskID)
+			s.decided[ref.TaskID] = append(s.decided[ref.TaskID], *o)
+		}
+	}
 	for _, e := range events[n:] {
 		later.add(e)
 		if p := later.Objective.Plan(e.PlanID); p != nil && e.Kind == opt.TaskMoved && opt.TaskState(e.To).Ended() {

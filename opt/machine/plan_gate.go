@@ -18,6 +18,7 @@ import (
 func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
+	gate.Original = t.Original(gate.ObjectDigest)
 	checked := opt.Ask
 	if asked == nil {
 		checked = s.results().check(t, &gate)

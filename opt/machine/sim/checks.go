@@ -84,6 +84,7 @@ var eventChecks = []struct {
 	check func(w *world, r *run, e opt.Event)
 }{
 	{opt.TaskMoved, gateIsNew},
+	{opt.TaskMoved, namesOriginal},
 	{"", decidedBySome},
 	{opt.TaskMoved, decidedByChecks},
 	{opt.TaskMoved, decidedByStanding},

@@ -139,3 +139,18 @@ func staysTaken(w *world, p *opt.Plan) {
 		}
 	}
 }
+
+// namesOriginal: a gate names a decision elsewhere only about its own object.
+func namesOriginal(w *world, r *run, e opt.Event) {
+	if e.Gate == nil || e.Gate.Original == nil {
+		return
+	}
+	o := e.Gate.Original
+	decided := slices.ContainsFunc(w.journal.log, func(l logged) bool {
+		d := event(l.content).Decision
+		return l.objectiveID == o.ObjectiveID && d != nil && d.Closed && d.TaskID == o.TaskID && d.ObjectDigest == e.Gate.ObjectDigest && d.DecidedBy == o.DecidedBy
+	})
+	if !decided || o.ObjectiveID == r.objective {
+		w.fail("forks", "%s says that %s was decided about its object by %q", w.name(e.Gate.ID), w.name(o.TaskID), o.DecidedBy)
+	}
+}

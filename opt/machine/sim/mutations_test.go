@@ -30,6 +30,8 @@ var mutations = []mutation{
 	{"a fork takes over a task that was changed", "../fork/digest.go", "t.Name, t.Description,", "t.Description,"},
 	{"a fork takes over what was not completed", "../fork/fork.go", "t.State == opt.TaskCompleted && t.Ask", "t.State.Ended() && t.Ask"},
 	{"a fork repeats what has begun", "../fork/fork.go", "len(begun) > 0 && !c.Repeat", "false"},
+	{"a gate of a fork names a decision about another object", "../task.go", "if o.ObjectDigest == digest {", "if true {"},
+	{"a gate of a fork names who has only voted", "../decision_head.go", "!d.Closed || d.ByHand", "d.ByHand"},
 	{"what a fork has taken over counts as begun by hand", "../plan_rollup.go", " && t.Taken == nil", ""},
 	{"a letter that comes again is judged again", "objective.go", "if s.Seen[key] {", "if false {"},
 	{"a letter to a plan that comes again is judged again", "plan_gate.go", "if m.State.Seen[key] {", "if false {"},
