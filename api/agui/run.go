@@ -65,7 +65,9 @@ func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *R
 	if err != nil {
 		return nil, err
 	}
-	if !continued {
+	if continued {
+		r.dirty = time.After(0)
+	} else {
 		r.feed.add(object{"type": "RUN_STARTED", "threadId": r.in.ThreadID, "runId": r.in.RunID, "protocolVersion": "1.0"})
 	}
 	if len(r.answered) > 0 {
@@ -80,11 +82,8 @@ func Open(ctx context.Context, s *service.Service, c *call.Call, in Input) (_ *R
 		return r, err
 	}
 	p := read.TaskParams{ID: task, History: mostMessages, Scope: shown.ScopeObjective}
-	if continued && at.Seq != nothing {
+	if at.Seq != nothing {
 		p.After = &at.Seq
-	}
-	if continued {
-		r.dirty = time.After(0)
 	}
 	ref, _ := opt.ParseID(task)
 	r.objectiveID = ref.ObjectiveID
