@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -215,6 +216,7 @@ func TestQuotas_spending(t *testing.T) {
 		s.have(t)
 		begins(t, s, "m-1", "slow")
 		s.spend(t, "one", opt.Usage{Input: 10, Output: 2, Cost: 500_000}, nil)
+		s.world.Advance(20 * time.Minute) // it is of long ago, and such use is added up now and then
 		elsewhere := full
 		if strings.HasPrefix(quota, "context-") {
 			elsewhere = ""
