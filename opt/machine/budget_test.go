@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -162,6 +164,36 @@ func TestPlan_budgetHeldAsksAgain(t *testing.T) {
 	}})
 	b.handle(machine.Begin{})
 	b.want("canceled budget", 0)
+}
+
+// What people have raised for other plans does not take a plan above what its playbook allows.
+func TestPlan_budgetRaisedElsewhere(t *testing.T) {
+	b := newBudgeted(t, `{}`, &opt.Task{})
+	b.m.State.Plan.Budget = &opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 10}, Most: opt.SpendLimit{Tokens: 15}}
+	b.m.State.Raised = opt.SpendLimit{Tokens: 100}
+	b.end(next(opt.Usage{Output: 10}, turn))
+	b.want("working", 1)
+	b.end(next(opt.Usage{Output: 5}, turn))
+	b.want("failed", 0)
+}
+
+// A plan that a client adds has the budget of the playbook, whose plans the objective has.
+func TestObjective_budgetOfAddedPlan(t *testing.T) {
+	for rules, want := range map[int]*opt.Budget{machine.Rules: {SpendLimit: opt.SpendLimit{Tokens: 10}, Most: opt.SpendLimit{Tokens: 15}}, 20: nil} {
+		budget := opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 10}, Most: opt.SpendLimit{Tokens: 15}}
+		kept := opt.Kept{Objective: opt.Objective{ID: objectiveID, Status: opt.ObjectiveWorking, Root: opt.TaskWorking, Plans: []*opt.Plan{{
+			ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanWorking, Budget: &budget, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskWorking}},
+		}}}}
+		m := machine.RestoreObjective(kept, 0, rules)
+		m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "q", Tasks: []opt.TaskSpec{{Name: "t"}}}}})
+		added := m.State.Objective.Plan(plan(2))
+		if added == nil {
+			t.Fatal("no plan was added")
+		}
+		if diff := cmp.Diff(want, added.Budget); diff != "" {
+			t.Errorf("rules %d: budget mismatch (-want +got):\n%s", rules, diff)
+		}
+	}
 }
 
 // The budget of a playbook is that of a message without one, and no one raises any above what the operator allows.
