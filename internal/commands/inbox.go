@@ -310,23 +310,24 @@ func (p *prompt) answerTo(ctx context.Context, q opt.Question) (string, error) {
 // several has a person choose some of the choices, until these fit. It returns them as JSON: a text may have commas.
 func (p *prompt) several(ctx context.Context, q opt.Question, choices []json.RawMessage) (string, error) {
 	const done = "done"
-	chosen, title := map[int]bool{}, q.Question+" Choose any, then "+done+"."
+	asks := q.Question + " Choose any, then " + done + "."
+	chosen, title := map[int]bool{}, asks
 	for at := 0; ; {
-		var marked []string
+		var options []string
 		list := []json.RawMessage{}
 		for i, o := range choiceTexts(choices) {
-			mark := "[ ] "
+			mark := unmarked
 			if chosen[i] {
-				mark, list = "[x] ", append(list, choices[i])
+				mark, list = marked, append(list, choices[i])
 			}
-			marked = append(marked, mark+o)
+			options = append(options, mark+o)
 		}
 		var err error
-		if at, err = p.chooseFrom(ctx, title, append(marked, done), at); err != nil {
+		if at, err = p.chooseFrom(ctx, title, append(options, done), at); err != nil {
 			return "", err
 		}
 		if at < len(choices) {
-			chosen[at] = !chosen[at]
+			chosen[at], title = !chosen[at], asks
 			continue
 		}
 		text := string(a2a.DataPart(list).Data)

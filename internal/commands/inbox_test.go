@@ -19,7 +19,7 @@ import (
 func TestMenu(t *testing.T) {
 	for keys, want := range map[string]int{
 		"\r": 0, "\x1b[B\r": 1, "\x1bOB\x1b[B\x1b[A\n": 1, "\x1b[A\r": 11, "jjk\r": 1, "3\r": 2, "12\r": 11, "13\r": 2, "99\r": 8, "q": -1, "\x1b": -1, "\x04": -1, "2\x1b[5~\r": 1, "": -1,
-		"sep\r": 8, "Ma\r": 2, "mango\r": -1, "mango\x1b[A\r": 1, "d\x1b[B\r": 0, "juq\r": -1, "ju\x04": -1,
+		"sep\r": 8, "Ma\r": 2, "mango\rsep\r": 8, "mango\rq": -1, "mango\r": -1, "mango\x1b[A\r": 1, "d\x1b[B\r": 0, "juq\r": -1, "ju\x04": -1,
 	} {
 		months := strings.Fields("January February March April May June July August September October November December")
 		in, m, got := bufio.NewReader(strings.NewReader(keys)), menu{options: months}, -1
@@ -37,6 +37,23 @@ func TestMenu(t *testing.T) {
 		if got != want {
 			t.Errorf("%q chooses %d, want %d", keys, got, want)
 		}
+	}
+}
+
+// Letters choose among options of which several may be marked, too. What has matched none stays named.
+func TestMenu_marked(t *testing.T) {
+	m := menu{options: []string{"[ ] lunch", "[x] dinner", "done"}}
+	for _, k := range "di" {
+		m.press(k)
+	}
+	if m.at != 1 || m.unknown() {
+		t.Errorf("di is option %d of %q", m.at, m.options)
+	}
+	for _, k := range []rune{'n', 'o', keyEnter} {
+		m.press(k)
+	}
+	if hint := m.lines("T", 80, 8)[4]; !strings.HasPrefix(hint, "Nothing here begins with dino.") || m.word != "" {
+		t.Errorf("after dino: %s, %q", hint, m.word)
 	}
 }
 

@@ -193,12 +193,19 @@ func readKey(in *bufio.Reader) (rune, error) {
 	return map[rune]rune{'A': keyUp, 'B': keyDown}[k], err
 }
 
+// Before options of which several may be chosen.
+const (
+	unmarked = "[ ] "
+	marked   = "[x] "
+)
+
 // A menu is which of some options is marked.
 type menu struct {
 	options []string
 	at      int
 	typed   int    // the number that was typed so far
 	word    string // or the letters
+	missed  string // with which none began when Enter was pressed
 }
 
 // meaning returns the key for which one stands that is no part of a word.
@@ -212,13 +219,16 @@ func (m *menu) meaning(k rune) rune {
 // press handles a key, and reports whether the marked option is chosen: after letters one that begins
 // with them.
 func (m *menu) press(k rune) (chosen bool) {
+	m.missed = ""
 	if m.spell(k) {
 		return false
 	}
 	typed, size := 0, len(m.options)
 	switch {
+	case k == keyEnter && !m.unknown():
+		return true
 	case k == keyEnter:
-		return !m.unknown()
+		m.missed = m.word
 	case k == keyUp:
 		m.at = (m.at + size - 1) % size
 	case k == keyDown:
@@ -250,6 +260,7 @@ func (m *menu) spell(k rune) bool {
 }
 
 func (m *menu) spelled(option string) bool {
+	option = strings.TrimPrefix(strings.TrimPrefix(option, unmarked), marked)
 	return len(option) >= len(m.word) && strings.EqualFold(option[:len(m.word)], m.word)
 }
 
@@ -269,8 +280,8 @@ func (m *menu) lines(title string, columns, rows int) []string {
 		out = append(out, oneLineKept(fmt.Sprintf("%s %d  %s", mark, i+1, a2a.VisibleLine(m.options[i])), columns-1))
 	}
 	hint := "Arrows or a number, then Enter; q to leave, Ctrl-C to end"
-	if m.unknown() {
-		hint = "Nothing here begins with " + a2a.VisibleLine(m.word) + ". " + hint
+	if m.unknown() || m.missed != "" {
+		hint = "Nothing here begins with " + a2a.VisibleLine(m.word+m.missed) + ". " + hint
 	}
 	return append(out, process.OneLine(hint, columns-1))
 }
