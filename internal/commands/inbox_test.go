@@ -40,7 +40,7 @@ func TestMenu(t *testing.T) {
 	}
 }
 
-// Letters choose among options of which several may be marked, too. What has matched none stays named.
+// Letters choose among options of which several may be marked, too. Those with which none begins stay named.
 func TestMenu_marked(t *testing.T) {
 	m := menu{options: []string{"[ ] lunch", "[x] dinner", "done"}}
 	for _, k := range "di" {
