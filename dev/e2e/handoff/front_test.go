@@ -1,6 +1,7 @@
 package handoff_test
 
 import (
+	"context"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -78,7 +79,11 @@ func TestFront_killed(t *testing.T) {
 		defer stream.Stop()
 		c.AwaitText(t, within, task.ID, "Agent front cannot be used")
 		f.start(t)
-		c.AwaitText(t, within, task.ID, "Agent front has the task")
+		begun, cancel := context.WithTimeout(t.Context(), within) // the words of the agent may follow at once
+		defer cancel()
+		if _, err := stream.Until(begun, func(e harness.Event) bool { return strings.Contains(string(e.Data), "Agent front has the task") }); err != nil {
+			t.Fatal(err)
+		}
 		server.Kill()
 		f.kill(t)
 		f.start(t)
