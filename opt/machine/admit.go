@@ -104,6 +104,11 @@ func replaced(o *opt.Objective) *opt.Objective {
 	return &after
 }
 
+// movable reports whether a client may move a plan of o to a status, as far as their ends allow it.
+func movable(o *opt.Objective, p *opt.Plan, to opt.PlanStatus) bool {
+	return !o.Closed() && (!p.Status.Ended() || p.Over() && p.Status.May(to))
+}
+
 // admitPlanUpdate refuses changes of a plan that the objective decides about: its
 // dependencies, and a retry of an ended plan.
 func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
@@ -112,7 +117,7 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	moves := to != "" && to != p.Status
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
-	case moves && o.Closed(), moves && p.Status.Ended() && !(p.Over() && p.Status.May(to)):
+	case moves && !movable(o, p, to):
 		return move
 	case p.Status.Ended() && !change.Empty():
 		return planEnded()
