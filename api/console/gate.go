@@ -136,7 +136,7 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	if whole := strings.TrimSpace(a2a.Visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
-	p.Objects, p.MoreObjects = v.viewer(p.Path, "parts").objects(g.Object)
+	p.Objects, p.MoreObjects = v.viewer(p.Path).objects("parts-", g.Object, fileIn(p.Path, "parts"))
 	if s.Refined > 0 {
 		p.Refined = "It was sent back " + timesText(s.Refined) + " before."
 	}
@@ -170,9 +170,9 @@ func (p *gatePage) compare(all []comparison) {
 	}
 }
 
-// viewer returns how the parts of an object of a gate are shown. Their files are below
-// path + "/" + section. A link to another way of showing them keeps the rest as it is.
-func (v gates) viewer(path, section string) viewer {
+// viewer returns what shows the parts of an object of a gate on the page with a path. A link to
+// another way of showing them keeps the rest as it is.
+func (v gates) viewer(path string) *viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
@@ -185,14 +185,16 @@ func (v gates) viewer(path, section string) viewer {
 		}
 		return path + "?" + query.Encode()
 	}
-	out := viewer{
-		Markdown: v.markdown, ID: section + "-", As: as, AsPath: func(as string) string { return to(as, all) },
-		File: func(i int) string { return path + "/" + section + "/" + strconv.Itoa(i) },
-	}
+	out := viewer{markdown: v.markdown, measure: wholeMeasure, as: as, asPath: func(as string) string { return to(as, all) }}
 	if !all {
-		out.Whole = to(as, true)
+		out.measure, out.whole = usualMeasure, to(as, true)
 	}
-	return out
+	return &out
+}
+
+// fileIn returns the path for storing the n-th part of a section of a gate.
+func fileIn(path, section string) func(n int) string {
+	return func(n int) string { return path + "/" + section + "/" + strconv.Itoa(n) }
 }
 
 // addForm adds to the page of an open gate the forms of those who may answer, or why there
@@ -247,7 +249,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 		o.Answers = append(o.Answers, answer{questionOf(&s.Gate, a.ID), shownText(a2a.DataText(a.Answer))})
 	}
 	if len(r.Edited) > 0 {
-		o.Objects, _ = v.viewer(p.Path, "edited").objects(r.Edited)
+		o.Objects, _ = v.viewer(p.Path).objects("edited-", r.Edited, fileIn(p.Path, "edited"))
 		o.Diff = compareObjects(s.Gate.Object, r.Edited)
 		for i := range o.Diff {
 			o.Diff[i].ID = "edited-" + o.Diff[i].ID
@@ -256,7 +258,7 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 }
 
 // shownText returns a text of others, cut if it is long.
-func shownText(s string) string { return a2a.Visible(beginningText(s, mostOfPart)) }
+func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
 
 // questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {

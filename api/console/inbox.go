@@ -315,9 +315,9 @@ func (v gates) together(in inbox, ids []string, w written) (view, error) {
 		t.Accepts, t.Rejects = t.Accepts && g.Allows(opt.Accept), t.Rejects && g.Allows(opt.Reject)
 		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now()), Digest: g.ObjectDigest}
 		one.Path = in.At(gatePath(id))
-		show := v.viewer(one.Path, "parts")
-		show.ID, show.Most = "with-"+strconv.Itoa(len(t.Gates))+"-", mostTogether/len(ids)
-		one.Objects, one.More = show.objects(g.Object)
+		show := v.viewer(one.Path)
+		show.bytes = mostTogether / len(ids)
+		one.Objects, one.More = show.objects("with-"+strconv.Itoa(len(t.Gates))+"-", g.Object, fileIn(one.Path, "parts"))
 		t.Gates = append(t.Gates, one)
 	}
 	for _, c := range in.cards() {

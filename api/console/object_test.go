@@ -76,7 +76,7 @@ func TestObject_hostile(t *testing.T) {
 		}
 	}
 	p := b.get("/console/inbox/" + gate)
-	contains(t, "the page", p.html, "<h3>Title</h3>", `<a rel="noreferrer noopener" href="https://ok.example/x">d</a>`, `<a rel="noreferrer noopener" href="https://spy.example/p.png">Image: pixel</a>`, "‹U+202E›")
+	contains(t, "the page", p.html, "<h3>Title</h3>", `<a href="https://ok.example/x" rel="noreferrer noopener">d</a>`, `<a href="https://spy.example/p.png" rel="noreferrer noopener">Image: pixel</a>`, "‹U+202E›")
 	for n, want := range map[string][2]string{"3": {"application/octet-stream", "attachment; filename=gnp.svg"}, "4": {"application/octet-stream", "attachment; "}, "1": {"text/plain; charset=utf-8", "attachment; "}} {
 		h := b.get("/console/inbox/" + gate + "/parts/" + n).header
 		if h.Get("Content-Type") != want[0] || !strings.HasPrefix(h.Get("Content-Disposition"), want[1]) || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
@@ -96,8 +96,8 @@ func TestObject_addressesInMarkdown(t *testing.T) {
 	s := begin(t, approval(text(source, "text/markdown", "")))
 	s.send(t, "acme/carl", "Go")
 	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2">a</a>`, `href="https://b.example/a_b(c">b</a>`, `href="https://c.example/">c</a>`,
-		`href="https://d.example/?x=1&amp;y">Image: d</a>`, "e (javascript:alert(1))")
+	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2" rel="noreferrer noopener">a</a>`, `href="https://b.example/a_b(c" rel="noreferrer noopener">b</a>`,
+		`href="https://c.example/" rel="noreferrer noopener">c</a>`, `href="https://d.example/?x=1&amp;y" rel="noreferrer noopener">Image: d</a>`, "e (javascript:alert(1))")
 }
 
 // Images are shown by their content, all else is a file.

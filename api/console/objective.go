@@ -169,9 +169,9 @@ func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (
 	if err != nil {
 		return nil, err
 	}
-	r, space := &record{Moments: momentsOf(o, events.Events)}, newBudget()
-	r.Results, r.More = artifactsOf(v, t.Task, space)
-	r.Messages = messagesOf(v, o, t.History, space)
+	r, show := &record{Moments: momentsOf(o, events.Events)}, viewer{markdown: v.markdown, measure: recordMeasure}
+	r.Results, r.More = show.artifacts(t.Task)
+	r.Messages = show.messages(o, t.History)
 	return r, nil
 }
 

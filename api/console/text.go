@@ -157,10 +157,10 @@ func nameOfPlan(o *opt.Objective, id string) string {
 
 func quoted(name string) string { return "“" + shorten(a2a.Visible(name), titleLetters) + "”" }
 
-// each returns a text for each of a list.
-func each[T any](list []T, text func(T) string) (out []string) {
+// each returns what a function makes of each of a list.
+func each[T, S any](list []T, of func(T) S) (out []S) {
 	for _, one := range list {
-		out = append(out, text(one))
+		out = append(out, of(one))
 	}
 	return out
 }
