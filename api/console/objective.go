@@ -147,7 +147,7 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		}
 		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
 		if err == nil {
-			p.Task.Change = f.ofTask(plan, t)
+			p.Task.Change = f.state("task-change", "/tasks/"+p.Task.Key, taskButtons, target{p.Objective, plan, t})
 		}
 	case p.Spot.Plan != "":
 		plan := planAt(p.Objective, p.Spot.Plan)
@@ -155,7 +155,8 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 			return unknown("Plan", p.Spot.Plan)
 		}
 		p.Plan = planPanelOf(p.Objective, plan)
-		p.Plan.planForms = f.ofPlan(plan)
+		p.Plan.Change = f.state("p"+p.Plan.Key+"-change", "/plans/"+p.Plan.Key, planButtons, target{o: p.Objective, p: plan})
+		p.Plan.Draft = f.allows(opt.Command{Kind: opt.AddTasks, PlanID: plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})
 	default:
 		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
@@ -238,8 +239,9 @@ type planPanel struct {
 	Look   shown.Look
 	Key    string
 	Reason string
-	After  []string // names of the plans that it waits for
-	planForms
+	After  []string   // names of the plans that it waits for
+	Change changeForm // of its state
+	Draft  bool       // its tasks and its order can be changed in a draft
 }
 
 func planPanelOf(o *opt.Objective, p *opt.Plan) *planPanel {
