@@ -21,47 +21,37 @@ import (
 // A gatePage is the data of the page of one gate.
 type gatePage struct {
 	*opt.Gate
+	gate.ShownInterrupt
 	Path        string
 	List        listing // beside the page
 	After       string  // id of the gate that comes after an answer, "" for none
 	Title       string
 	Asked       string // the title with its line breaks, "" if Title has all of it
-	ObjectiveID string
-	Objective   string
-	Task        string
-	Principal   string
-	Since       a2a.Time
-	Open        bool
 	Ladder      []rung
 	Who         string // who may answer, "" for everyone
 	Missing     string // whose votes are missing, "" if one answer is enough
 	Follow      follow
-	Refined     string // how often the object was sent back, "" if never
-	Remark      string // with which it was sent back last
-	RemarkBy    string
-	Changed     bool // Objects have comparisons with the object that was sent back
+	Remark      string // with which the object was sent back last
+	Changed     bool   // Objects have comparisons with the object that was sent back
 	Removed     []comparison
 	Objects     []object
 	MoreObjects int
 	Outcome     *outcome // how it was closed, nil if it is open or that is not known
-	Later       string   // path of the gate at which the task waits now, "" for none
-	State       string   // of the task, if the gate is closed and nothing says how
 	Replies     []shownReply
 	Form        *gateform.Form // nil if the caller may not answer
 	Why         string         // why there is no form at an open gate
 	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
 	Written     written
-	Beforehand  string // path of the form that decides about the next such gates, "" if the caller may not
+	MayStand    bool // the caller may decide about the next such gates, too
 }
 
 // An outcome is how a gate was closed.
 type outcome struct {
-	Word, By string
+	*shown.GateReply
+	Word     string
 	ByTimer  bool
-	At       a2a.Time
 	Feedback string
 	Answers  []answer
-	Standing string   // path of the standing decision that has closed it, "" for none
 	Objects  []object // that replace the object of the decision
 	Diff     []comparison
 }
@@ -109,7 +99,7 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 	in.Gate = v.page(in.listing, s, w)
 	in.Gate.After = in.after(s.Gate.ID)
 	for _, c := range in.cards() {
-		c.Current = c.ID == s.Gate.ID
+		c.Current = c.Gate.ID == s.Gate.ID
 	}
 	out := in.view(in.Gate.Title)
 	if !s.TaskState.Ended() {
@@ -125,10 +115,8 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	g := &s.Gate
 	p := &gatePage{
-		Gate: g, Path: gatePath(g.ID), List: l, Title: gateTitle(g),
-		ObjectiveID: s.ObjectiveID, Objective: shorten(a2a.Visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth),
-		Task: shorten(a2a.Visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: a2a.Visible(s.Principal),
-		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Written: w,
+		Gate: g, ShownInterrupt: s, Path: gatePath(g.ID), List: l, Title: gateTitle(g), Who: respondersText(g.Responders), Written: w,
+		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
 	}
 	if s.For != "" {
 		p.Who += ". You answer as the deputy of " + a2a.Visible(s.For)
@@ -137,11 +125,8 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		p.Asked = shownText(whole)
 	}
 	p.Objects, p.MoreObjects = v.viewer(p.Path).objects("parts-", g.Object, fileIn(p.Path, "parts"))
-	if s.Refined > 0 {
-		p.Refined = "It was sent back " + timesText(s.Refined) + " before."
-	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
-		p.Remark, p.RemarkBy = a2a.Visible(b.Reply.Reply.Remark()), b.Reply.Decision.Who()
+		p.Remark = b.Reply.Reply.Remark()
 		p.compare(compareObjects(b.Object, g.Object))
 	}
 	if s.Open {
@@ -152,9 +137,6 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		v.addOutcome(p, s)
 	}
 	p.Replies = v.otherReplies(s)
-	if g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups) {
-		p.Beforehand = newStandingPath(g.ID)
-	}
 	return p
 }
 
@@ -223,28 +205,19 @@ func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
 
 // addOutcome adds to the page of a closed gate how it was closed.
 func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
-	if s.Later != "" {
-		p.Later = gatePath(s.Later)
-	}
 	last := s.Closed()
 	if last == nil {
-		p.State = shown.LookOfTask(s.TaskState).Word
 		return
 	}
-	d := last.Decision
-	o := &outcome{Word: cmp.Or(gateform.Word(d), string(d.Action)), By: d.Who(), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
+	d, r := last.Decision, last.Reply
+	o := &outcome{GateReply: last, Word: cmp.Or(gateform.Word(d), string(d.Action)), ByTimer: d.DecidedBy == opt.ByTimer}
 	if o.ByTimer && d.Action == "" {
 		o.Word = "Closed"
 	}
-	p.Outcome = o
-	if d.Standing != nil {
-		o.Standing = standingPath(d.Standing.ID)
-	}
-	r := last.Reply
-	if r == nil {
+	if p.Outcome = o; r == nil {
 		return
 	}
-	o.Feedback = a2a.Visible(r.Remark())
+	o.Feedback = r.Remark()
 	for _, a := range r.Answers {
 		o.Answers = append(o.Answers, answer{questionOf(&s.Gate, a.ID), shownText(a2a.DataText(a.Answer))})
 	}
@@ -270,12 +243,6 @@ func questionOf(g *opt.Gate, id string) string {
 	return a2a.Visible(id)
 }
 
-// verdicts say why a reply did not count.
-var verdicts = map[opt.Verdict]string{
-	opt.NotWaiting: "came too late", opt.NotOffered: "was not one of the actions", opt.NotAllowed: "was not allowed to answer",
-	opt.HasVoted: "had answered before", opt.OtherThing: "had seen another object", opt.TooLate: "came too late",
-}
-
 // otherReplies lists the replies that did not close a gate.
 func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 	for _, r := range s.Replies {
@@ -283,9 +250,12 @@ func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
 		if d.Closed {
 			continue
 		}
-		reply := shownReply{By: d.For.By(d.DecidedBy), Word: cmp.Or(string(d.Action), "answer"), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
-		if d.Action == opt.Ask {
+		reply := shownReply{By: d.For.By(d.DecidedBy), Word: cmp.Or(string(d.Action), "answer"), Verdict: "counts", At: d.DecidedAt}
+		switch {
+		case d.Action == opt.Ask:
 			reply.Verdict = "decides nothing"
+		case d.Verdict != opt.Accepted:
+			reply.Verdict = "refused: " + verdictText(d.Verdict)
 		}
 		if r.Reply != nil && d.DecidedBy == v.call.Principal && d.Verdict != opt.Accepted {
 			reply.Text = shownText(textOfReply(*r.Reply))
@@ -400,17 +370,6 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 		}
 	}
 	return listed("", names)
-}
-
-// timesText returns a number of times in words.
-func timesText(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return strconv.Itoa(n) + " times"
 }
 
 // showGatePart sends a part of the object of a gate, or of what took its place.

@@ -255,7 +255,7 @@ func TestGate_pending(t *testing.T) {
 	s.world.Wake()
 	contains(t, "the winner", ann.get("/console/inbox/"+gate+"?"+p.query).text, "Accepted by ann")
 	late := bob.get("/console/inbox/" + gate + "?" + other.query).text
-	contains(t, "the other", late, "ann was first: Accepted at", "No, since", "came too late")
+	contains(t, "the other", late, "ann was first: Accepted at", "No, since", "the task did not wait for it")
 	lacks(t, "the winner", ann.get("/console/inbox/"+gate).text, "No, since")
 }
 
@@ -283,7 +283,7 @@ func TestGate_pendingVote(t *testing.T) {
 	s.world.Sleep()
 	refused := ann.answer(gate, saw, "action", "accept", "feedback", "Once more")
 	s.world.Wake()
-	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "had answered before")
+	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "the same person has decided there before")
 	bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept")
 	contains(t, "the vote after the second one", page(voted), "Accepted by bob")
 	lacks(t, "the vote after the second one", page(voted), "was not used")

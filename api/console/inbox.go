@@ -50,21 +50,23 @@ type gateGroup struct {
 
 // A gateCard is an open gate in the inbox.
 type gateCard struct {
-	ID, Path  string
-	Title     string
-	Gist      string // what its object is about
-	Kind      opt.GateKind
-	Objective string
-	Principal string
-	People    string // who can answer it
-	Since     a2a.Time
-	Due       a2a.Time
-	Gone      int    // percent of the time until Due that is over
-	Ending    string // what happens when it is due
-	Late      bool   // it is due within the hour
-	Current   bool   // it is the gate beside the list
-	Chosen    bool   // it is one of those that are decided together
-	alike     string // the same for gates of the same task of the same planner
+	shown.Interrupt
+	Path, Title string
+	Gist        string // what its object is about
+	People      string // who can answer it
+	Gone        int    // percent of the time until it is due that is over
+	Ending      string // what happens then
+	Late        bool   // it is due within the hour
+	Current     bool   // it is the gate beside the list
+	Chosen      bool   // it is one of those that are decided together
+}
+
+// ID returns the id of the gate.
+func (c gateCard) ID() string { return c.Gate.ID }
+
+// alike returns a text that is the same for gates of the same task of the same planner.
+func (c gateCard) alike() string {
+	return c.Planner + "\x00" + cmp.Or(c.TaskName, c.TaskID) + "\x00" + string(c.Gate.Kind)
 }
 
 // A listing says which gates the list of the inbox has.
@@ -168,7 +170,7 @@ func showInbox(v *visit) (view, error) {
 	}
 	id := cmp.Or(q.Get("open"), q.Get("beside"))
 	if cards := in.cards(); id == "" && len(cards) > 0 {
-		id = cards[0].ID
+		id = cards[0].Gate.ID
 	}
 	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
 	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
@@ -202,12 +204,12 @@ func (in inbox) cards() (list []*gateCard) {
 // other.
 func (in inbox) after(id string) string {
 	cards := in.cards()
-	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.ID == id })
+	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.Gate.ID == id })
 	switch {
 	case at+1 < len(cards):
-		return cards[at+1].ID
+		return cards[at+1].Gate.ID
 	case at > 0:
-		return cards[at-1].ID
+		return cards[at-1].Gate.ID
 	}
 	return ""
 }
@@ -215,8 +217,8 @@ func (in inbox) after(id string) string {
 // add adds an open gate to its group, which stands where the first of its gates does.
 func (in *inbox) add(i shown.Interrupt, now time.Time) {
 	c := cardOf(i, now)
-	c.Path = in.At(gatePath(c.ID))
-	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike == c.alike })
+	c.Path = in.At(gatePath(c.Gate.ID))
+	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike() == c.alike() })
 	if at < 0 {
 		at = len(in.Groups)
 		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(strings.TrimPrefix(i.Planner, "playbook ")), titleWidth)})
@@ -229,29 +231,25 @@ func (g gateGroup) Several() bool { return len(g.Cards) > 1 }
 
 // setTogether sets the path that decides all approvals of g together.
 func (g *gateGroup) setTogether(l listing) {
-	if !g.Several() || !l.Mine || g.Cards[0].Kind != opt.Approval {
+	if !g.Several() || !l.Mine || g.Cards[0].Gate.Kind != opt.Approval {
 		return
 	}
 	var with []string
 	for _, c := range g.Cards {
-		with = append(with, "with", c.ID)
+		with = append(with, "with", c.Gate.ID)
 	}
 	g.Together = l.At(inboxPath, with...)
 }
 
 // cardOf returns an open gate as the inbox shows it.
 func cardOf(i shown.Interrupt, now time.Time) gateCard {
-	c := gateCard{
-		ID: i.Gate.ID, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), Kind: i.Gate.Kind, Objective: shorten(a2a.Visible(i.Objective), titleWidth),
-		Principal: shorten(a2a.Visible(i.Principal), titleWidth), People: peopleText(&i.Gate), Since: i.Since, Due: i.Gate.ExpiresAt,
-		alike: i.Planner + "\x00" + cmp.Or(i.TaskName, i.TaskID) + "\x00" + string(i.Gate.Kind),
-	}
-	if !c.Due.IsZero() {
+	c := gateCard{Interrupt: i, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), People: peopleText(&i.Gate)}
+	if due := i.Gate.ExpiresAt; !due.IsZero() {
 		ahead := gateform.Ahead(&i.Gate)
 		c.Ending = ahead[len(ahead)-1].What
-		left := c.Due.Millis() - now.UnixMilli()
+		left := due.Millis() - now.UnixMilli()
 		c.Late = left < time.Hour.Milliseconds()
-		if all := c.Due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
+		if all := due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
 			c.Gone = int(100 - min(100, max(0, 100*left/all)))
 		}
 	}
@@ -321,7 +319,7 @@ func (v gates) together(in inbox, ids []string, w written) (view, error) {
 		t.Gates = append(t.Gates, one)
 	}
 	for _, c := range in.cards() {
-		c.Chosen = slices.Contains(ids, c.ID)
+		c.Chosen = slices.Contains(ids, c.Gate.ID)
 	}
 	in.Together, in.Chosen = t, true
 	out := in.view("Decide together")

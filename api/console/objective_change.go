@@ -70,7 +70,9 @@ func applyObjectiveChange(v *visit, formID string, apply func(change) (int, erro
 }
 
 // changeObjective changes the state of an objective.
-func changeObjective(v *visit) (view, error) { return changeState(v, "change", objectiveButtons, "", "") }
+func changeObjective(v *visit) (view, error) {
+	return changeState(v, "change", objectiveButtons, "", "")
+}
 
 // changePlan changes the state of a plan.
 func changePlan(v *visit) (view, error) {

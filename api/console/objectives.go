@@ -146,8 +146,8 @@ type statusChoice struct {
 	Status opt.ObjectiveStatus
 }
 
-// Statuses returns the choices.
-func (objectivesFilter) Statuses() (out []statusChoice) {
+// statuses returns the choices.
+func statuses() (out []statusChoice) {
 	for _, s := range opt.ObjectiveStatuses {
 		out = append(out, statusChoice{lookOfStatus(s), s})
 	}

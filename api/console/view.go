@@ -107,6 +107,9 @@ func functions(a assets) template.FuncMap {
 		"times":    func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
 		"costs":    func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
 		"states":   func() []shown.Kind { return shown.Kinds },
+		"statuses": statuses,
+		"part":     func(n, of int) int { return 100 * n / max(1, of) },
+		"sum":      func(a, b int) int { return a + b },
 		"gate":     func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
 }
