@@ -48,7 +48,9 @@ func (v *visit) authenticate() (call.Caller, error) {
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
 	if refusesCredential(err) {
-		v.credentials.end(v.r)
+		if err := closeSession(v); err != nil {
+			v.cfg.Log.Warn("Could not close a session whose credential is refused", zap.Error(err))
+		}
 	}
 	return caller, err
 }
@@ -76,7 +78,7 @@ func (v *visit) refusal(f *call.Fault) view {
 		to := url.Values{"next": {v.r.URL.RequestURI()}}
 		if signedIn(v) {
 			to.Set("ended", "1")
-			v.credentials.cookies.set(v, sessionCookie, "", -1)
+			v.setCookie(sessionCookie, "", -1)
 		}
 		return view{Location: signInPath + "?" + to.Encode()}
 	}
@@ -96,8 +98,9 @@ func (v *visit) retryAfter(f *call.Fault) {
 
 // write writes a page or a redirect. The script gets 304 for a page that has not changed.
 func (v *visit) write(out view) {
-	if out.Location != "" {
-		redirect(v.w, out.Location)
+	if out.Location != "" { // of the console, or of the provider
+		v.w.Header().Set("Location", out.Location)
+		v.w.WriteHeader(http.StatusSeeOther)
 		return
 	}
 	if out.File != nil {
@@ -117,23 +120,13 @@ func (v *visit) write(out view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if out.Status == 0 {
 		sum := sha256.Sum256(b.Bytes())
-		tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-		h.Set("ETag", tag)
-		if v.r.Header.Get("If-None-Match") == tag {
-			v.w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		out.Status = http.StatusOK
+		h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(b.Bytes()))
+		return
 	}
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	v.w.WriteHeader(out.Status)
 	_, _ = v.w.Write(b.Bytes()) // fails only if the client has disconnected
-}
-
-// redirect sends the browser to a path of the console, or to the provider, with GET.
-func redirect(w http.ResponseWriter, to string) {
-	w.Header().Set("Location", to)
-	w.WriteHeader(http.StatusSeeOther)
 }
 
 // objective returns an objective with its plans and tasks.
