@@ -86,7 +86,7 @@ func (v gates) read() (gate.ShownInterrupt, error) {
 // view returns the page of a gate beside the list of a query. w has the input of a form that was
 // refused.
 func (v gates) view(s gate.ShownInterrupt, list url.Values, w written) (view, error) {
-	in, err := readInbox(v.visit, listingOf(v.visit, list))
+	in, err := readInbox(v.visit, questionsOf(v.visit, list))
 	if err != nil {
 		return view{}, err
 	}
@@ -158,14 +158,14 @@ func (v gates) viewer(path string) *viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
-		query := listingOf(v.visit, q).Query()
+		query := questionsOf(v.visit, q)
 		if as == asText || as == asMarkdown {
 			query.Set("as", as)
 		}
 		if all {
 			query.Set("all", "1")
 		}
-		return path + "?" + query.Encode()
+		return query.At(path)
 	}
 	out := viewer{markdown: v.markdown, measure: wholeMeasure, as: as, asPath: func(as string) string { return to(as, all) }}
 	if !all {

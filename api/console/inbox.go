@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -69,71 +70,73 @@ func (c gateCard) alike() string {
 	return c.Planner + "\x00" + cmp.Or(c.TaskName, c.TaskID) + "\x00" + string(c.Gate.Kind)
 }
 
-// A listing says which gates the list of the inbox has.
-type listing struct {
-	Mine      bool // only gates that wait for the caller
-	Text      string
-	Objective string // id of the only objective, "" for all
-	Context   string // likewise of the context
-	Page      string // token of the page
-}
+// A listing is what a list shows: those fields of its address that it has.
+type listing struct{ url.Values }
 
-// mostSearched is the longest text to search for.
-const mostSearched = 200
-
-// listingOf returns the listing in a query.
-func listingOf(v *visit, q url.Values) listing {
-	return listing{
-		Mine: v.has(call.RespondApprovals) && q.Get("show") != "all",
-		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), Page: q.Get("page"),
-	}
-}
-
-// Query returns the query of l.
-func (l listing) Query() url.Values {
-	q := url.Values{}
-	show := "all"
-	if l.Mine {
-		show = ""
-	}
-	for name, value := range map[string]string{"show": show, "text": l.Text, "objective": l.Objective, "context": l.Context, "page": l.Page} {
-		if value != "" {
-			q.Set(name, value)
+// newListing returns the listing of a query, of the fields with some names.
+func newListing(q url.Values, fields ...string) listing {
+	l := listing{url.Values{}}
+	for _, name := range fields {
+		for _, value := range q[name] {
+			if value = strings.TrimSpace(value); value != "" {
+				l.Add(name, value)
+			}
 		}
 	}
-	return q
+	return l
+}
+
+// with returns l with another value in a field.
+func (l listing) with(name, value string) listing {
+	q := maps.Clone(l.Values)
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
+	return listing{q}
 }
 
 // At returns the address of a page with l and more fields, names and values in turn.
 func (l listing) At(path string, more ...string) string {
-	q := l.Query()
+	q := maps.Clone(l.Values)
 	for i := 0; i < len(more); i += 2 {
-		q.Add(more[i], more[i+1])
+		q[more[i]] = append(q[more[i]], more[i+1])
 	}
-	if len(q) == 0 {
+	if len(q) == 0 && path != "" {
 		return path
 	}
 	return path + "?" + q.Encode()
 }
 
-// Path returns the address of the list alone.
-func (l listing) Path() string { return l.At(inboxPath) }
+// mostSearched is the longest text to search for.
+const mostSearched = 200
 
-// On returns the address of a page of the list, by its token, for the caller alone or for all.
-func (l listing) On(page string, mine bool) string {
-	l.Page, l.Mine = page, mine
-	return l.Path()
+// questionsOf returns the listing of gates in a query.
+func questionsOf(v *visit, q url.Values) listing {
+	l := newListing(q, "objective", "context", "page").with("text", shorten(q.Get("text"), mostSearched))
+	if !v.has(call.RespondApprovals) || q.Get("show") == "all" {
+		return l.with("show", "all")
+	}
+	return l
 }
 
-// Filtered reports whether the page leaves out gates that a search does not find.
-func (l listing) Filtered() bool { return l.Text+l.Objective+l.Context != "" }
+// Mine reports whether a list of gates has only those that wait for the caller.
+func (l listing) Mine() bool { return !l.Has("show") }
+
+// Path returns the address of the list of gates alone.
+func (l listing) Path() string { return l.At(inboxPath) }
+
+// On returns the address of a page of the list of gates, by its token, for show.
+func (l listing) On(page, show string) string { return l.with("page", page).with("show", show).Path() }
+
+// Filtered reports whether l leaves out gates that a search does not find.
+func (l listing) Filtered() bool { return l.Has("text") || l.Has("objective") || l.Has("context") }
 
 // readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
 func readInbox(v *visit, l listing) (inbox, error) {
 	in := inbox{listing: l, CanAnswer: v.has(call.RespondApprovals)}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
-		Filter: shown.InterruptFilter{Urgent: true, Text: l.Text, ObjectiveID: l.Objective, ContextID: l.Context, Limit: inboxSize},
-		Mine:   l.Mine, PageToken: l.Page,
+		Filter: shown.InterruptFilter{Urgent: true, Text: l.Get("text"), ObjectiveID: l.Get("objective"), ContextID: l.Get("context"), Limit: inboxSize},
+		Mine:   l.Mine(), PageToken: l.Get("page"),
 	})
 	for _, i := range page.Interrupts {
 		in.add(i, v.cfg.Now())
@@ -143,9 +146,9 @@ func readInbox(v *visit, l listing) (inbox, error) {
 	}
 	in.Total = page.Total
 	if page.Next != "" {
-		in.Next = l.On(page.Next, l.Mine)
+		in.Next = l.On(page.Next, l.Get("show"))
 	}
-	if err != nil || !l.Mine {
+	if err != nil || !l.Mine() {
 		return in, err
 	}
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
@@ -158,7 +161,7 @@ func readInbox(v *visit, l listing) (inbox, error) {
 // again names the gate that it shows, so that no other one takes its place under the mouse.
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	in, err := readInbox(v, listingOf(v, q))
+	in, err := readInbox(v, questionsOf(v, q))
 	if err != nil {
 		return view{}, err
 	}
@@ -231,7 +234,7 @@ func (g gateGroup) Several() bool { return len(g.Cards) > 1 }
 
 // setTogether sets the path that decides all approvals of g together.
 func (g *gateGroup) setTogether(l listing) {
-	if !g.Several() || !l.Mine || g.Cards[0].Gate.Kind != opt.Approval {
+	if !g.Several() || !l.Mine() || g.Cards[0].Gate.Kind != opt.Approval {
 		return
 	}
 	var with []string
@@ -346,7 +349,7 @@ func decideTogether(v *visit) (view, error) {
 		}
 	}
 	v.badges.Remove(badgeKey(v.call.Caller))
-	l := listingOf(v, sentList(v))
+	l := questionsOf(v, sentList(v))
 	if len(refused) == 0 {
 		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
 	}

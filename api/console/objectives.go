@@ -1,10 +1,7 @@
 package console
 
 import (
-	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -22,29 +19,7 @@ var filterFields = []string{"text", "status", "planner", "by", "code", "age", "c
 
 // An objectivesFilter is what the list of objectives is to show, as the fields of its form
 // have it.
-type objectivesFilter struct{ url.Values }
-
-// filterOf reads the filter from the query of a page.
-func filterOf(q url.Values) objectivesFilter {
-	f := objectivesFilter{url.Values{}}
-	for _, name := range filterFields {
-		for _, value := range q[name] {
-			if value = strings.TrimSpace(value); value != "" {
-				f.Add(name, value)
-			}
-		}
-	}
-	return f
-}
-
-// with returns the query of the page with f and another value in a field.
-func (f objectivesFilter) with(name, value string) string {
-	q := maps.Clone(f.Values)
-	if q.Set(name, value); value == "" {
-		q.Del(name)
-	}
-	return "?" + q.Encode()
-}
+type objectivesFilter struct{ listing }
 
 // More reports whether f uses the fields that the form hides at first.
 func (f objectivesFilter) More() bool {
@@ -82,9 +57,9 @@ func (f objectivesFilter) Columns() []option { return columns }
 // it has the first.
 func (f objectivesFilter) SortBy(first, second string) string {
 	if f.Get("sort") == first {
-		return f.with("sort", second)
+		first = second
 	}
-	return f.with("sort", first)
+	return f.with("sort", first).At("")
 }
 
 // search returns f as the service takes it.
@@ -165,7 +140,7 @@ type objectiveRow struct {
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: filterOf(q), May: v.has(call.CreateRuns)}
+	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, May: v.has(call.CreateRuns)}
 	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
 	search, err := data.search(v.cfg.Now())
 	if err != nil {
@@ -177,10 +152,10 @@ func showObjectives(v *visit) (view, error) {
 	}
 	data.Total, data.AtLeast = page.Total, page.AtLeast
 	if page.Next != "" {
-		data.Next = data.with("page", page.Next)
+		data.Next = data.At("", "page", page.Next)
 	}
 	if q.Get("page") != "" {
-		data.First = data.with("page", "")
+		data.First = data.At("")
 	}
 	for _, o := range page.Objectives {
 		data.Rows = append(data.Rows, rowOf(o, page.Standings[o.ID]))
