@@ -105,7 +105,8 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 	if !s.TaskState.Ended() {
 		out.Events = s.TaskID
 	}
-	if closing := s.Closed(); !s.Open && v.notCounted(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
+	sent, counts, _ := v.stored(s)
+	if closing := s.Closed(); !s.Open && sent && !counts && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
 		out.Problem = v.closedByOther(s)
 	}
 	return out
@@ -182,11 +183,12 @@ func fileIn(path, section string) func(n int) string {
 // addForm adds to the page of an open gate the forms of those who may answer, or why there
 // are none.
 func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
+	_, _, p.Stored = v.stored(s)
 	switch {
 	case s.Gate.Kind == opt.Credential && len(s.Gate.Actions) == 0:
+		p.Stored = false
 		p.Why = "The task waits for an authorization elsewhere. It continues by itself once it has that."
-	case v.isPending(s):
-		p.Stored = true
+	case p.Stored:
 	case s.MayAnswer:
 		form := gateform.New(&s.Gate, s.Gate.Object)
 		if form.Any() {
@@ -315,11 +317,7 @@ func missingText(g *opt.Gate) string {
 		}
 	}
 	text := fmt.Sprintf("%d of %d have accepted", accepts, g.Responders.Accepts)
-	who := slices.DeleteFunc(slices.Clone(g.Responders.Principals), g.Voted)
-	for _, group := range g.Responders.Groups {
-		who = append(who, "the group "+group)
-	}
-	if len(who) > 0 {
+	if who := slices.DeleteFunc(namesIn(g.Responders), g.Voted); len(who) > 0 {
 		text += "; asked and silent: " + strings.Join(who, ", ")
 	}
 	return a2a.Visible(text)
@@ -396,29 +394,16 @@ func showGatePart(v *visit) (view, error) {
 // caller has sent and that was not judged then.
 const storedField = "stored"
 
-// notCounted reports whether the page is about a stored answer that does not count: it is not
-// judged yet, or was refused.
-func (v gates) notCounted(s gate.ShownInterrupt) bool {
+// stored reports whether the page is about a stored answer of the caller, and whether that counts or is
+// not judged yet.
+func (v gates) stored(s gate.ShownInterrupt) (sent, counts, pending bool) {
 	id := v.r.URL.Query().Get(storedField)
-	verdict, judged := v.verdict(s, id)
-	return id != "" && (!judged || verdict != opt.Accepted)
-}
-
-// isPending reports whether the page is about a stored answer that is not judged yet.
-func (v gates) isPending(s gate.ShownInterrupt) bool {
-	id := v.r.URL.Query().Get(storedField)
-	_, judged := v.verdict(s, id)
-	return id != "" && !judged
-}
-
-// verdict returns the verdict of a reply of the caller, if there is one.
-func (v gates) verdict(s gate.ShownInterrupt, messageID string) (opt.Verdict, bool) {
 	for _, r := range s.Replies {
-		if r.Decision.MessageID == messageID && r.Decision.DecidedBy == v.call.Principal {
-			return r.Decision.Verdict, true
+		if r.Decision.MessageID == id && r.Decision.DecidedBy == v.call.Principal {
+			return id != "", r.Decision.Verdict == opt.Accepted, false
 		}
 	}
-	return "", false
+	return id != "", false, id != ""
 }
 
 // closedByOther returns the text that a gate was closed before the caller's answer.

@@ -154,9 +154,10 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		if plan == nil {
 			return unknown("Plan", p.Spot.Plan)
 		}
-		p.Plan = planPanelOf(p.Objective, plan)
-		p.Plan.Change = f.state("p"+p.Plan.Key+"-change", "/plans/"+p.Plan.Key, planButtons, target{o: p.Objective, p: plan})
-		p.Plan.Draft = f.allows(opt.Command{Kind: opt.AddTasks, PlanID: plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})
+		p.Plan = &planPanel{
+			plan, f.state("p"+p.Spot.Plan+"-change", "/plans/"+p.Spot.Plan, planButtons, target{o: p.Objective, p: plan}),
+			f.allows(opt.Command{Kind: opt.AddTasks, PlanID: plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}),
+		}
 	default:
 		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
@@ -236,21 +237,8 @@ type spanRow struct {
 // A planPanel shows a plan beside the picture.
 type planPanel struct {
 	*opt.Plan
-	Look   shown.Look
-	Key    string
-	Reason string
-	After  []string   // names of the plans that it waits for
 	Change changeForm // of its state
 	Draft  bool       // its tasks and its order can be changed in a draft
-}
-
-func planPanelOf(o *opt.Objective, p *opt.Plan) *planPanel {
-	look := shown.LookOfPlan(p)
-	out := &planPanel{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason)}
-	for _, b := range o.Before(p) {
-		out.After = append(out.After, nameOfPlan(o, b.ID))
-	}
-	return out
 }
 
 // taskPanelOf returns the panel of a plan task.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -85,8 +86,10 @@ func taskNote(t *opt.Task) string {
 // titleOfGate returns the title of a gate, or what it waits for if it has none.
 func titleOfGate(g *opt.Gate) string {
 	switch {
-	case g.Title != "":
+	case strings.TrimSpace(a2a.Visible(g.Title)) != "":
 		return g.Title
+	case len(g.Questions) > 0 && strings.TrimSpace(g.Questions[0].Question) != "":
+		return g.Questions[0].Question
 	case g.Kind == opt.Credential:
 		return "an authorization"
 	case g.Kind == opt.Clarification:
@@ -95,17 +98,17 @@ func titleOfGate(g *opt.Gate) string {
 	return "a decision"
 }
 
+// namesIn returns who is named as one who may answer.
+func namesIn(r *opt.Responders) []string {
+	return slices.Concat(r.Principals, each(r.Groups, func(g string) string { return "the group " + g }))
+}
+
 // respondersText returns who may answer, "" for everyone with the scope.
 func respondersText(r *opt.Responders) string {
 	if r == nil {
 		return ""
 	}
-	var who []string
-	who = append(who, r.Principals...)
-	for _, g := range r.Groups {
-		who = append(who, "the group "+g)
-	}
-	text := strings.Join(who, ", ")
+	text := strings.Join(namesIn(r), ", ")
 	if text == "" && (r.NotRequester || r.Several()) {
 		text = "everyone"
 	}
@@ -126,14 +129,7 @@ const titleWidth = 160
 
 // gateTitle returns the title of a gate, with how many times it was asked.
 func gateTitle(g *opt.Gate) string {
-	title := g.Title
-	if title == "" && len(g.Questions) > 0 {
-		title = g.Questions[0].Question
-	}
-	if title = shorten(a2a.Visible(title), titleWidth); strings.TrimSpace(title) == "" {
-		title = "A task waits for an answer"
-	}
-	return title + g.Again()
+	return shorten(a2a.Visible(titleOfGate(g)), titleWidth) + g.Again()
 }
 
 // nameOfTask returns the name of a plan task, "" if o has none with the id.

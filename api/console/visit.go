@@ -111,7 +111,7 @@ func (v *visit) write(out view) {
 		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
 	}
 	var b bytes.Buffer
-	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path, Assets: v.assets}); err != nil {
+	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path}); err != nil {
 		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
 		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
 		return
