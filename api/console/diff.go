@@ -65,18 +65,19 @@ func showComparison(v *visit) (view, error) {
 	out := sideBySide{Comparison: found}
 	for i, t := range found.Tasks {
 		if t.A != nil && t.B != nil && t.A.Text != "" && t.B.Text != "" && t.A.Text != t.B.Text {
-			diff := compareObjects([]a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0]
-			diff.ID, diff.Of = "diff-"+strconv.Itoa(i), t.Place
+			diff := compareObjects("diff-"+strconv.Itoa(i)+"-", []a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0]
+			diff.Of = t.Place
 			out.Diffs = append(out.Diffs, diff)
 		}
 	}
 	return view{Template: "compare", Title: "Side by side", Data: out}, nil
 }
 
-// compareObjects returns the differences between two versions of an object, part by part.
-func compareObjects(before, after []a2a.Part) (out []comparison) {
+// compareObjects returns the differences between two versions of an object, part by part, in elements whose ids
+// begin with one.
+func compareObjects(id string, before, after []a2a.Part) (out []comparison) {
 	for i := range max(len(before), len(after)) {
-		c := comparison{ID: "diff-" + strconv.Itoa(i)}
+		c := comparison{ID: id + strconv.Itoa(i)}
 		switch {
 		case i >= len(before):
 			c.Note = "This part is new."

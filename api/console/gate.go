@@ -27,7 +27,6 @@ type gatePage struct {
 	After       string  // id of the gate that comes after an answer, "" for none
 	Title       string
 	Asked       string // the title with its line breaks, "" if Title has all of it
-	Ladder      []rung
 	Who         string // who may answer, "" for everyone
 	Missing     string // whose votes are missing, "" if one answer is enough
 	Follow      follow
@@ -48,16 +47,11 @@ type gatePage struct {
 // An outcome is how a gate was closed.
 type outcome struct {
 	*shown.GateReply
-	Word     string
-	ByTimer  bool
-	Feedback string
-	Answers  []answer
-	Objects  []object // that replace the object of the decision
-	Diff     []comparison
+	Word    string
+	ByTimer bool
+	Objects []object // that replace the object of the decision
+	Diff    []comparison
 }
-
-// An answer is the answer to one question of a clarification.
-type answer struct{ Question, Text string }
 
 // A shownReply is a reply that did not close the gate.
 type shownReply struct {
@@ -128,10 +122,10 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	p.Objects, p.MoreObjects = v.viewer(p.Path).objects("parts-", g.Object, fileIn(p.Path, "parts"))
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
 		p.Remark = b.Reply.Reply.Remark()
-		p.compare(compareObjects(b.Object, g.Object))
+		p.compare(compareObjects("diff-", b.Object, g.Object))
 	}
 	if s.Open {
-		p.Ladder, p.Missing = ladderOf(g), missingText(g)
+		p.Missing = missingText(g)
 		p.Follow = v.follow(s)
 		v.addForm(p, s)
 	} else {
@@ -211,24 +205,14 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 	if last == nil {
 		return
 	}
-	d, r := last.Decision, last.Reply
-	o := &outcome{GateReply: last, Word: cmp.Or(gateform.Word(d), string(d.Action)), ByTimer: d.DecidedBy == opt.ByTimer}
-	if o.ByTimer && d.Action == "" {
-		o.Word = "Closed"
+	d := last.Decision
+	p.Outcome = &outcome{GateReply: last, Word: cmp.Or(gateform.Word(d), string(d.Action)), ByTimer: d.DecidedBy == opt.ByTimer}
+	if p.Outcome.ByTimer && d.Action == "" {
+		p.Outcome.Word = "Closed"
 	}
-	if p.Outcome = o; r == nil {
-		return
-	}
-	o.Feedback = r.Remark()
-	for _, a := range r.Answers {
-		o.Answers = append(o.Answers, answer{questionOf(&s.Gate, a.ID), shownText(a2a.DataText(a.Answer))})
-	}
-	if len(r.Edited) > 0 {
-		o.Objects, _ = v.viewer(p.Path).objects("edited-", r.Edited, fileIn(p.Path, "edited"))
-		o.Diff = compareObjects(s.Gate.Object, r.Edited)
-		for i := range o.Diff {
-			o.Diff[i].ID = "edited-" + o.Diff[i].ID
-		}
+	if r := last.Reply; r != nil && len(r.Edited) > 0 {
+		p.Outcome.Objects, _ = v.viewer(p.Path).objects("edited-", r.Edited, fileIn(p.Path, "edited"))
+		p.Outcome.Diff = compareObjects("edited-diff-", s.Gate.Object, r.Edited)
 	}
 }
 
@@ -283,27 +267,8 @@ func textOfReply(r opt.Reply) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// A rung is a step of the ladder of a gate, or the moment of its opening.
-type rung struct {
-	At   a2a.Time // zero: not known, or never
-	What string
-	Gone bool // it lies before now
-}
-
-// stepsTaken say what a step has done.
+// stepsTaken say what a step of a ladder has done.
 var stepsTaken = map[opt.StepKind]string{opt.Remind: "reminders were sent", opt.Escalate: "others were asked, too", opt.Reassign: "others were asked instead"}
-
-// ladderOf returns the steps of an open gate, those before now first.
-func ladderOf(g *opt.Gate) []rung {
-	out := []rung{{At: g.RequestedAt, What: "asked", Gone: true}}
-	for _, s := range g.Ladder[:min(g.Taken, len(g.Ladder))] {
-		out = append(out, rung{What: stepsTaken[s.Kind], Gone: true})
-	}
-	for _, c := range gateform.Ahead(g) {
-		out = append(out, rung{At: c.At, What: c.What})
-	}
-	return out
-}
 
 // missingText returns whose votes an open gate waits for, "" if one answer is enough.
 func missingText(g *opt.Gate) string {

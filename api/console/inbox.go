@@ -229,12 +229,9 @@ func (in *inbox) add(i shown.Interrupt, now time.Time) {
 	in.Groups[at].Cards = append(in.Groups[at].Cards, c)
 }
 
-// Several reports whether the group has more than one gate.
-func (g gateGroup) Several() bool { return len(g.Cards) > 1 }
-
 // setTogether sets the path that decides all approvals of g together.
 func (g *gateGroup) setTogether(l listing) {
-	if !g.Several() || !l.Mine() || g.Cards[0].Gate.Kind != opt.Approval {
+	if len(g.Cards) == 1 || !l.Mine() || g.Cards[0].Gate.Kind != opt.Approval {
 		return
 	}
 	var with []string

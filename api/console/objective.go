@@ -243,9 +243,14 @@ type planPanel struct {
 
 // taskPanelOf returns the panel of a plan task.
 func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
-	out := &taskPanel{Task: t, In: p.Name, Key: taskKey(t), Note: taskNote(t), Spans: spanRows(course.Tasks[t.ID], a2a.At(v.cfg.Now()))}
-	if t.Failure != "" {
+	out := &taskPanel{Task: t, In: p.Name, Key: taskKey(t), Spans: spanRows(course.Tasks[t.ID], a2a.At(v.cfg.Now()))}
+	switch {
+	case t.Failure != "":
 		out.Note = beginningText(a2a.Visible(t.Failure), 4000)
+	case t.State == opt.TaskWorking && t.Said != "":
+		out.Note = shorten(a2a.Visible(t.Said), 200)
+	case t.Gate == nil:
+		out.Note = reasonText(t.Reason)
 	}
 	if len(t.Input) > 0 {
 		out.Input = beginningText(a2a.Visible(a2a.DataText(t.Input)), mostShown)

@@ -69,20 +69,6 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// taskNote returns why a task is in its state, or what it does; "" for nothing.
-func taskNote(t *opt.Task) string {
-	if t.Failure != "" {
-		return shorten(a2a.Visible(t.Failure), 300)
-	}
-	if t.State == opt.TaskWorking && t.Said != "" {
-		return shorten(a2a.Visible(t.Said), 200)
-	}
-	if t.Reason == "" || t.Gate != nil {
-		return ""
-	}
-	return reasonText(t.Reason)
-}
-
 // titleOfGate returns the title of a gate, or what it waits for if it has none.
 func titleOfGate(g *opt.Gate) string {
 	switch {
@@ -134,11 +120,8 @@ func gateTitle(g *opt.Gate) string {
 
 // nameOfTask returns the name of a plan task, "" if o has none with the id.
 func nameOfTask(o *opt.Objective, id string) string {
-	ref, _ := opt.ParseID(id)
-	if p := o.Plan(ref.PlanID); p != nil {
-		if t := p.Task(ref.TaskID); t != nil {
-			return t.Name
-		}
+	if _, t := taskAt(o, keyOfTask(id)); t != nil {
+		return t.Name
 	}
 	return ""
 }

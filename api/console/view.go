@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/gateform"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
@@ -90,7 +92,7 @@ func functions(a assets) template.FuncMap {
 		"shorten":     shorten,
 		"excerpt":     beginningText,
 		"grouped":     opt.Grouped,
-		"used":        usedText,
+		"used":        wire.UsageOf,
 		"took":        func(seconds float64) string { return durationText(int64(1000 * seconds)) },
 		"reason":      func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
 		"taskKey":     keyOfTask,
@@ -103,7 +105,11 @@ func functions(a assets) template.FuncMap {
 		"standing":    newStandingPath,
 		"since":       sinceText,
 		"percent":     func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
-		"asks":        asksOf,
+		"askedOf":     askedOf,
+		"ahead":       gateform.Ahead,
+		"taken":       func(step opt.StepKind) string { return stepsTaken[step] },
+		"question":    questionOf,
+		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
 		"times":       func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
 		"costs":       func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
 		"states":      func() []shown.Kind { return shown.Kinds },
@@ -112,14 +118,6 @@ func functions(a assets) template.FuncMap {
 		"sum":         func(a, b int) int { return a + b },
 		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
-}
-
-// usedText returns a usage in words, "" for none.
-func usedText(u opt.Used) string {
-	if u.IsZero() {
-		return ""
-	}
-	return wire.UsageOf(u).String()
 }
 
 // likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
@@ -138,19 +136,12 @@ func sinceText(d time.Duration) string {
 	return durationText(d.Milliseconds())
 }
 
-// An ask is a time at which people are asked, or may answer, in words.
-type ask struct{ After, What, Who string }
-
-// asksOf returns when people are asked, and by which step.
-func asksOf(asked []rehearse.Ask) (out []ask) {
-	for _, a := range asked {
-		who := ""
-		if a.Step != opt.Remind && a.Step != opt.Expire {
-			who = cmp.Or(respondersText(a.Of), "everyone")
-		}
-		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
+// askedOf returns who can answer after a step, "" if it asks no one.
+func askedOf(a rehearse.Ask) string {
+	if a.Step == opt.Remind || a.Step == opt.Expire {
+		return ""
 	}
-	return out
+	return cmp.Or(respondersText(a.Of), "everyone")
 }
 
 // A shownTime is a time for the template _time, which the script shows in the time zone
