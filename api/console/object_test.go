@@ -155,7 +155,7 @@ func TestObject_large(t *testing.T) {
 	if len(p.html) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(p.html))
 	}
-	contains(t, "the page", p.text, "Show all", "Download", "the first 16.0 KiB of 1.0 MiB are shown")
+	contains(t, "the page", p.text, "Show all", "Download", "the first 16 KiB of 1.0 MiB are shown")
 	if whole := b.get("/console/inbox/" + gate + "?all=1"); len(whole.html) < 200<<10 || len(whole.html) > 1<<20 {
 		t.Errorf("the page with all of it has %d bytes", len(whole.html))
 	}

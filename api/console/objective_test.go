@@ -237,7 +237,7 @@ func TestArtifacts(t *testing.T) {
 	}})
 	b := s.signedIn(t, "acme/ann")
 	p := b.get("/console/objectives/" + id)
-	p.wants(t, "Result “All” short", "n 1", "19.5 KiB", "!"+long)
+	p.wants(t, "Result “All” short", "n 1", "20 KiB", "!"+long)
 	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
 		t.Errorf("the image is not shown: %s", p.html)
 	}

@@ -107,12 +107,9 @@ func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err er
 // objectives is the data of the page with the list of objectives.
 type objectives struct {
 	objectivesFilter
-	Rows    []objectiveRow
-	Total   int
-	AtLeast bool
-	First   string // query of the first page, "" on that
-	Next    string // of the next page, "" for none
-	May     bool   // begin work
+	read.ObjectivePage
+	Later bool // it is not the first page
+	May   bool // begin work
 }
 
 // A statusChoice is a status by which the list can be filtered.
@@ -129,43 +126,13 @@ func statuses() (out []statusChoice) {
 	return out
 }
 
-// An objectiveRow is a line of the list.
-type objectiveRow struct {
-	*opt.Objective
-	shown.Standing
-	Look    shown.Look
-	Planner string
-}
-
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, May: v.has(call.CreateRuns)}
-	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
+	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != "", May: v.has(call.CreateRuns)}
 	search, err := data.search(v.cfg.Now())
-	if err != nil {
-		return out, err
+	if err == nil {
+		data.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
 	}
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
-	if err != nil {
-		return out, err
-	}
-	data.Total, data.AtLeast = page.Total, page.AtLeast
-	if page.Next != "" {
-		data.Next = data.At("", "page", page.Next)
-	}
-	if q.Get("page") != "" {
-		data.First = data.At("")
-	}
-	for _, o := range page.Objectives {
-		data.Rows = append(data.Rows, rowOf(o, page.Standings[o.ID]))
-	}
-	out.Data = data
-	return out, nil
-}
-
-// rowOf returns the line about an objective.
-func rowOf(o *opt.Objective, s shown.Standing) objectiveRow {
-	planner, _ := o.Metadata.String(opt.KeyPlanner)
-	return objectiveRow{o, s, shown.LookOf(o), planner}
+	return view{Template: "objectives", Title: "Objectives", Refresh: 5, Data: data}, err
 }

@@ -83,6 +83,8 @@ func functions(a assets) template.FuncMap {
 		"asset":       a.url,
 		"time":        timeOf,
 		"state":       shown.LookOfTask[string],
+		"lookOf":      shown.LookOf,
+		"planner":     func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
 		"look":        shown.LookOfTask[opt.TaskState],
 		"planLook":    shown.LookOfPlan,
 		"stageReason": stageReason,
