@@ -14,7 +14,7 @@ import (
 
 // absences is the data of the page with the absences of the tenant and the form for another one.
 type absences struct {
-	ruleForm
+	filledForm
 	Rows   []absenceRow
 	Own    bool // the caller may be absent
 	Others bool // and may say so for others
@@ -30,12 +30,12 @@ type absenceRow struct {
 	Ends  bool // the caller may end it
 }
 
-func showAbsences(v *visit) (view, error) { return absencesOf(v, newRuleForm(url.Values{})) }
+func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
 
 // absencesOf returns the page with a form.
-func absencesOf(v *visit, f ruleForm) (view, error) {
+func absencesOf(v *visit, f filledForm) (view, error) {
 	list, err := v.cfg.Service.Absences.List(v.r.Context(), v.call, struct{}{})
-	data := absences{ruleForm: f, Own: v.has(call.RespondApprovals) && !v.call.Anonymous, Others: v.has(call.ManageAbsences)}
+	data := absences{filledForm: f, Own: v.has(call.RespondApprovals) && !v.call.Anonymous, Others: v.has(call.ManageAbsences)}
 	now := a2a.At(v.cfg.Now())
 	for _, a := range list.Absences {
 		row := absenceRow{Absence: a, State: absenceState(a, now)}

@@ -62,7 +62,7 @@ func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDPa
 
 // A standingForm is the data of the page with the form for a standing decision.
 type standingForm struct {
-	ruleForm
+	filledForm
 	Gate, Title string
 	Gates       string // that it would be about
 	Actions     []opt.Action
@@ -85,11 +85,11 @@ func newStanding(v *visit) (view, error) {
 			values.Set("holds", p.Holds)
 		}
 	}
-	return standingFormOf(v, newRuleForm(values))
+	return standingFormOf(v, newFilledForm(values))
 }
 
 // standingFormOf returns the page with a form.
-func standingFormOf(v *visit, f ruleForm) (view, error) {
+func standingFormOf(v *visit, f filledForm) (view, error) {
 	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
 		return view{}, err
 	}
@@ -97,7 +97,7 @@ func standingFormOf(v *visit, f ruleForm) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out := standingForm{ruleForm: f, Gate: s.Gate.ID, Title: gateTitle(&s.Gate), Gates: s.Gate.Standing, MostUses: standing.MaxUses}
+	out := standingForm{filledForm: f, Gate: s.Gate.ID, Title: gateTitle(&s.Gate), Gates: s.Gate.Standing, MostUses: standing.MaxUses}
 	for _, a := range []opt.Action{opt.Accept, opt.Reject} {
 		if s.Gate.Allows(a) {
 			out.Actions = append(out.Actions, a)
@@ -125,14 +125,14 @@ func makeStanding(v *visit) (view, error) {
 	})
 }
 
-// A ruleForm is a form of the pages about who decides: its fields as they were filled in.
-type ruleForm struct {
+// A filledForm has the fields of a form as they were filled in.
+type filledForm struct {
 	url.Values
 	Key string // sent again with it, the form makes nothing new
 }
 
-// newRuleForm returns a form with contents. Its key is new: a refused form has made nothing.
-func newRuleForm(values url.Values) ruleForm { return ruleForm{values, newKey()} }
+// newFilledForm returns a form with contents. Its key is new: a refused form has made nothing.
+func newFilledForm(values url.Values) filledForm { return filledForm{values, newKey()} }
 
 // ruleFields are the fields of these forms in plain words.
 var ruleFields = map[string]string{
@@ -142,7 +142,7 @@ var ruleFields = map[string]string{
 
 // makeRule makes what the form of a request asks for, and leads to the address that apply returns. If
 // that is refused, page returns the page with the form again, for callers who may read it.
-func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() (address string, err error)) (view, error) {
+func makeRule(v *visit, page func(*visit, filledForm) (view, error), apply func() (address string, err error)) (view, error) {
 	if key := v.field("key"); len(key) <= call.MaxID {
 		v.call.Key, v.call.KeyField = key, "key"
 	}
@@ -157,7 +157,7 @@ func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() 
 	case !v.has(call.ReadRuns):
 		return view{}, fault
 	}
-	form := newRuleForm(v.r.PostForm)
+	form := newFilledForm(v.r.PostForm)
 	if fault.Kind == call.Unavailable { // it may have been made
 		form.Key = v.field("key")
 	}

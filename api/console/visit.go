@@ -55,7 +55,8 @@ func (v *visit) authenticate() (call.Caller, error) {
 	return caller, err
 }
 
-// readForm reads the form of a request with one into its PostForm.
+// readForm reads the form of a request with one into its PostForm, without the carriage returns that
+// browsers add.
 func (v *visit) readForm() error {
 	if v.r.Method != http.MethodPost {
 		return nil
@@ -64,13 +65,16 @@ func (v *visit) readForm() error {
 	if err := v.r.ParseForm(); err != nil {
 		return call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
 	}
+	for _, values := range v.r.PostForm {
+		for i, value := range values {
+			values[i] = strings.ReplaceAll(value, "\r\n", "\n")
+		}
+	}
 	return nil
 }
 
-// field returns a field of the form, without the carriage returns that browsers add.
-func (v *visit) field(name string) string {
-	return strings.ReplaceAll(v.r.PostForm.Get(name), "\r\n", "\n")
-}
+// field returns a field of the form.
+func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
 
 // refusal returns the page that says why a request was refused.
 func (v *visit) refusal(f *call.Fault) view {
